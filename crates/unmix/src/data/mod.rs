@@ -1,0 +1,21 @@
+//! Where rows come from, and the one loop over them.
+//!
+//! A [`Source`] yields consecutive rows from its start, again and again, and may offer random access. [`Rows`] owns one and
+//! cuts it into shards whose length belongs to the data, never to the machine; [`Rows::sweep`] gathers each shard alone and
+//! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
+
+mod bytes;
+mod npy;
+mod raw;
+mod rows;
+mod source;
+mod spool;
+mod sweep;
+
+pub use bytes::Bytes;
+pub use npy::{NpyHeader, NpyWriter, npy_header, open_npy, write_npy};
+pub use raw::{Axes, NumberType, RawArray};
+pub use rows::{AnyRows, Features, Rows};
+pub use source::{RandomAccess, Source, Stream};
+pub use spool::Spool;
+pub use sweep::{Plan, Sink, VecSink, Workspace};

@@ -1,0 +1,270 @@
+//! numpy's `.npy` files: read at any place, written row by row.
+//!
+//! Format: numpy's documentation, "numpy.lib.format", versions 1 to 3.
+
+use super::bytes::Bytes;
+use super::raw::{Axes, NumberType, RawArray};
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Real};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What the header of a `.npy` file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NpyHeader {
+    /// How a number is stored.
+    pub number: NumberType,
+    /// First index fastest.
+    pub fortran: bool,
+    /// Length of every axis.
+    pub shape: Vec<u64>,
+    /// Byte at which the numbers begin.
+    pub start: u64,
+}
+
+impl NpyHeader {
+    /// Strides in bytes, one for every axis.
+    pub fn strides(&self) -> Vec<i64> {
+        let mut strides = vec![0; self.shape.len()];
+        let mut step = self.number.size as i64;
+        let mut place = |i: usize| {
+            strides[i] = step;
+            step = step.saturating_mul(self.shape[i].max(1) as i64);
+        };
+        match self.fortran {
+            true => (0..self.shape.len()).for_each(&mut place),
+            false => (0..self.shape.len()).rev().for_each(&mut place),
+        }
+        strides
+    }
+}
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+const AGAIN: &str = "write it again with numpy.save";
+
+/// Reads and checks the header.
+pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
+    let path = bytes.path().to_path_buf();
+    let wrong = |found: String, remedy: &str| Error::format(&path, found, remedy);
+    let mut start = [0u8; 12];
+    let have = bytes.len().min(12) as usize;
+    bytes.read_at(0, &mut start[..have])?;
+    if have == 0 {
+        return Err(wrong("it is empty".into(), AGAIN));
+    }
+    if have < 10 || &start[..6] != MAGIC {
+        return Err(wrong("it does not begin as a .npy file does".into(), "give the file the ending of its format"));
+    }
+    let (length, at) = match start[6] {
+        1 => (u16::from_le_bytes([start[8], start[9]]) as u64, 10),
+        2 | 3 if have == 12 => (u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as u64, 12),
+        v => return Err(wrong(format!("its format version is {v}, and 1 to 3 are known"), AGAIN)),
+    };
+    if at + length > bytes.len() {
+        let found = format!("its header should be {length} bytes long, but the file has {} in all", bytes.len());
+        return Err(wrong(found, "it was cut short; copy or write it again"));
+    }
+    if length > 1 << 20 {
+        return Err(wrong(format!("its header claims to be {length} bytes long"), AGAIN));
+    }
+    let mut text = vec![0; length as usize];
+    bytes.read_at(at, &mut text)?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let (number, fortran, shape) = parse(&text).map_err(|found| wrong(found, AGAIN))?;
+    Ok(NpyHeader { number, fortran, shape, start: at + length })
+}
+
+/// The three entries of the header's dictionary.
+fn parse(text: &str) -> std::result::Result<(NumberType, bool, Vec<u64>), String> {
+    let after = |key: &str| {
+        let at = [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|k| text.find(k).map(|i| i + k.len()));
+        let rest = at.map(|i| text[i..].trim_start());
+        rest.and_then(|r| r.strip_prefix(':')).map(str::trim_start).ok_or(format!("its header has no '{key}'"))
+    };
+    let descr = after("descr")?;
+    let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let Some(quote) = quote else {
+        return Err("its entries are records with named fields, not numbers".into());
+    };
+    let descr = descr[1..].split(quote).next().unwrap_or_default();
+    let number = number_type(descr)?;
+    let fortran = match after("fortran_order")? {
+        s if s.starts_with("True") => true,
+        s if s.starts_with("False") => false,
+        _ => return Err("its header does not say whether the order is Fortran's".into()),
+    };
+    let shape = after("shape")?;
+    let inner = shape.strip_prefix('(').and_then(|s| s.split(')').next()).ok_or("its header has no shape")?;
+    let shape: Option<Vec<u64>> = inner
+        .split(',')
+        .map(|s| s.trim().trim_end_matches('L'))
+        .filter(|s| !s.is_empty())
+        .map(|s| s.parse().ok())
+        .collect();
+    let shape = shape.ok_or(format!("its header gives the shape as ({inner})"))?;
+    let total = shape.iter().try_fold(number.size as u64, |a, &b| a.checked_mul(b.max(1)));
+    if total.is_none_or(|t| t > i64::MAX as u64) {
+        return Err(format!("its header promises an array of shape ({inner}), which no machine can hold"));
+    }
+    Ok((number, fortran, shape))
+}
+
+fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
+    let (order, rest) = match descr.as_bytes().first() {
+        Some(b'<' | b'>' | b'|' | b'=') => descr.split_at(1),
+        _ => ("=", descr),
+    };
+    let kind = rest.bytes().next().unwrap_or(0);
+    match kind {
+        b'O' => return Err("it holds pickled Python objects, which are never loaded; convert them to numbers first".into()),
+        b'U' | b'S' | b'a' => return Err("it holds text, not numbers".into()),
+        b'c' => return Err("it holds complex numbers; save the real and the imaginary part as columns".into()),
+        b'M' | b'm' => return Err("it holds dates or time spans, not numbers".into()),
+        _ => {}
+    }
+    let number = NumberType {
+        kind,
+        size: rest.get(1..).and_then(|s| s.parse().ok()).unwrap_or(0),
+        big_endian: order == ">" || (order == "=" && cfg!(target_endian = "big")),
+    };
+    if number.known() { Ok(number) } else { Err(format!("it holds numbers of type '{descr}', which are not known here")) }
+}
+
+/// Opens a `.npy` file as rows: the first axis is samples, the others are flattened. Returns the array and the shape of one
+/// sample when that has more than one axis.
+pub fn open_npy(path: &Path) -> Result<(RawArray<'static>, Option<Vec<usize>>)> {
+    let bytes = Bytes::open(path)?;
+    let header = npy_header(&bytes)?;
+    let strides = header.strides();
+    let first = |v: &[u64]| v.first().copied();
+    let rows = Axes::one(first(&header.shape).unwrap_or(1), strides.first().copied().unwrap_or(0));
+    let (features, shape) = match header.shape.len() {
+        0 | 1 => (Axes::one(1, header.number.size as i64), None),
+        _ => (
+            Axes { dims: header.shape[1..].to_vec(), strides: strides[1..].to_vec() },
+            (header.shape.len() > 2).then(|| header.shape[1..].iter().map(|&d| d as usize).collect()),
+        ),
+    };
+    Ok((RawArray::new(bytes, header.start as i64, header.number, rows, features)?, shape))
+}
+
+/// Writes a two-dimensional `.npy` file row by row, without knowing how many rows there will be.
+///
+/// The file appears under its name only when [`finish`](NpyWriter::finish) has succeeded: before, it is a temporary sibling.
+pub struct NpyWriter {
+    file: std::io::BufWriter<tempfile::NamedTempFile>,
+    path: PathBuf,
+    dtype: Dtype,
+    trailing: Vec<usize>,
+    values: u64,
+    buffer: Vec<u8>,
+}
+
+/// Room for the header: numpy pads headers to multiples of 64, and so there is space to write the true length at the end.
+const HEADER: usize = 192;
+
+impl NpyWriter {
+    /// Begins a file of rows, each of shape `trailing` (as in `[50]` or `[28, 28]`).
+    pub fn create(path: &Path, dtype: Dtype, trailing: &[usize]) -> Result<Self> {
+        let file = crate::model::temporary_sibling(path)?;
+        let mut writer = Self {
+            file: std::io::BufWriter::with_capacity(1 << 20, file),
+            path: path.to_path_buf(),
+            dtype,
+            trailing: trailing.to_vec(),
+            values: 0,
+            buffer: Vec::new(),
+        };
+        writer.put(&[0; HEADER])?;
+        Ok(writer)
+    }
+
+    /// Appends whole rows.
+    pub fn write<T: Real>(&mut self, rows: &[T]) -> Result<()> {
+        assert_eq!(T::DTYPE, self.dtype, "a file has one type");
+        self.values += rows.len() as u64;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for part in rows.chunks(1 << 16) {
+            buffer.clear();
+            part.iter().for_each(|x| x.write_le(&mut buffer));
+            self.put(&buffer)?;
+        }
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    /// Writes the header, syncs, and gives the file its name.
+    pub fn finish(mut self) -> Result<()> {
+        use std::io::{Seek, SeekFrom};
+        let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
+        let shape: Vec<String> =
+            std::iter::once(self.values / per_row.max(1)).chain(self.trailing.iter().map(|&d| d as u64)).map(|d| d.to_string()).collect();
+        let comma = if shape.len() == 1 { "," } else { "" };
+        let dictionary = format!(
+            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+            self.dtype.size(),
+            shape.join(", ")
+        );
+        let mut header = Vec::with_capacity(HEADER);
+        header.extend_from_slice(MAGIC);
+        header.extend_from_slice(&[1, 0]);
+        header.extend_from_slice(&((HEADER - 10) as u16).to_le_bytes());
+        header.extend_from_slice(dictionary.as_bytes());
+        header.resize(HEADER - 1, b' ');
+        header.push(b'\n');
+        let path = self.path.clone();
+        let failed = |e| Error::io("cannot write", &path, e);
+        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        self.file.write_all(&header).map_err(failed)?;
+        let file = self.file.into_inner().map_err(|e| failed(e.into_error()))?;
+        crate::model::persist(file, &self.path)
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|e| Error::io("cannot write", &self.path, e))
+    }
+}
+
+/// Writes a whole row-major table.
+pub fn write_npy<T: Real>(path: &Path, rows: &[T], trailing: &[usize]) -> Result<()> {
+    let mut writer = NpyWriter::create(path, T::DTYPE, trailing)?;
+    writer.write(rows)?;
+    writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Source;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.npy");
+        let data: Vec<f32> = (0..24).map(|i| i as f32 / 3.0).collect();
+        write_npy(&path, &data, &[2, 3]).unwrap();
+        let (array, shape) = open_npy(&path).unwrap();
+        assert_eq!(shape, Some(vec![2, 3]));
+        let mut out = Vec::new();
+        let source: &dyn Source<f32> = &array;
+        assert_eq!(source.stream().unwrap().read(100, &mut out).unwrap(), 4);
+        assert_eq!(out, data);
+    }
+
+    #[test]
+    fn headers_that_lie_are_refused_with_a_reason() {
+        let try_bytes = |data: Vec<u8>| npy_header(&Bytes::Owned { data, path: "x.npy".into() });
+        let header = |d: &str| [MAGIC, &[1, 0], &(d.len() as u16).to_le_bytes(), d.as_bytes()].concat();
+        let message = |d: Vec<u8>| try_bytes(d).unwrap_err().to_string();
+        assert!(message(vec![]).contains("it is empty"));
+        assert!(message(b"PK\x03\x04 and so on".to_vec()).contains("does not begin as a .npy file does"));
+        let pickled = header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }");
+        assert!(message(pickled).contains("pickled Python objects"));
+        let vast = header("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 9), }");
+        assert!(message(vast).contains("no machine can hold"));
+        let cut = header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }");
+        assert!(message(cut[..30].to_vec()).contains("cut short"));
+        assert!(message(header("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }")).contains("complex"));
+        assert!(message(header("{'shape': (3,), }")).contains("no 'descr'"));
+    }
+}

@@ -1,0 +1,456 @@
+//! An array of numbers as bytes: any type, byte order, and layout, in a file or in memory.
+//!
+//! `.npy` and idx files, temporary files of ours and numpy arrays are all this, so that the same numbers give the same rows
+//! whatever they are stored as.
+
+use super::bytes::Bytes;
+use super::source::{Forward, RandomAccess, Source, Stream};
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Real};
+use std::ops::Range;
+
+/// How one number is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberType {
+    /// `b` bool, `i` signed, `u` unsigned, `f` floating point, as numpy writes it.
+    pub kind: u8,
+    /// Bytes: 1, 2, 4 or 8.
+    pub size: usize,
+    /// Most significant byte first.
+    pub big_endian: bool,
+}
+
+impl NumberType {
+    /// Little-endian number of `kind` and `size`.
+    pub const fn little(kind: u8, size: usize) -> Self {
+        Self { kind, size, big_endian: false }
+    }
+
+    /// Whether numbers of this kind and size exist here.
+    pub fn known(self) -> bool {
+        matches!((self.kind, self.size), (b'b', 1) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 2 | 4 | 8))
+    }
+
+    /// The type that rows of it are computed in: `float32` for floating point of up to four bytes, else `float64`.
+    pub fn computed_in(self) -> Dtype {
+        if self.kind == b'f' && self.size <= 4 { Dtype::F32 } else { Dtype::F64 }
+    }
+
+    /// numpy's name, as in "uint8".
+    pub fn name(self) -> String {
+        let kind = match self.kind {
+            b'b' => return "bool".into(),
+            b'i' => "int",
+            b'u' => "uint",
+            _ => "float",
+        };
+        format!("{kind}{}", 8 * self.size)
+    }
+
+    fn is_native<T: Real>(self) -> bool {
+        self.kind == b'f' && self.size == T::DTYPE.size() && self.big_endian == cfg!(target_endian = "big")
+    }
+}
+
+/// Some axes of an array, flattened in C order: their lengths, and their strides in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axes {
+    /// Length of each axis.
+    pub dims: Vec<u64>,
+    /// Bytes from one index to the next, along each axis.
+    pub strides: Vec<i64>,
+}
+
+impl Axes {
+    /// One axis.
+    pub fn one(len: u64, stride: i64) -> Self {
+        Self { dims: vec![len], strides: vec![stride] }
+    }
+
+    /// Product of the lengths.
+    pub fn len(&self) -> u64 {
+        self.dims.iter().product()
+    }
+
+    /// Whether there is nothing along them.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Byte offset of flat index `i`.
+    fn offset(&self, mut i: u64) -> i64 {
+        let mut offset = 0;
+        for (&d, &s) in self.dims.iter().zip(&self.strides).rev() {
+            offset += (i % d) as i64 * s;
+            i /= d;
+        }
+        offset
+    }
+
+    /// Bytes from one flat index to the next, when that is the same everywhere.
+    fn step(&self) -> Option<i64> {
+        let mut step: Option<(i64, u64)> = None;
+        for (&d, &s) in self.dims.iter().zip(&self.strides).rev() {
+            if d == 1 {
+                continue;
+            }
+            match step {
+                None => step = Some((s, d)),
+                Some((inner, len)) if s == inner * len as i64 => step = Some((inner, len * d)),
+                Some(_) => return None,
+            }
+        }
+        Some(step.map_or(0, |(s, _)| s))
+    }
+}
+
+/// An array whose axes are split into those that run over samples and those that run over features.
+pub struct RawArray<'a> {
+    bytes: Bytes<'a>,
+    /// Byte of the entry whose indices are all 0.
+    origin: i64,
+    number: NumberType,
+    rows: Axes,
+    features: Axes,
+    n_features: usize,
+}
+
+impl<'a> RawArray<'a> {
+    /// Checks that every entry lies within the bytes.
+    pub fn new(bytes: Bytes<'a>, origin: i64, number: NumberType, rows: Axes, features: Axes) -> Result<Self> {
+        assert!(number.known(), "{number:?}");
+        let (mut low, mut high) = (origin as i128, origin as i128 + number.size as i128);
+        for (&d, &s) in rows.dims.iter().zip(&rows.strides).chain(features.dims.iter().zip(&features.strides)) {
+            let reach = (d.max(1) - 1) as i128 * s as i128;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        let empty = rows.is_empty() || features.is_empty();
+        if !empty && (low < 0 || high > bytes.len() as i128) {
+            return Err(Error::format(
+                bytes.path(),
+                format!("its header promises {high} bytes, but it has {}", bytes.len()),
+                "it was cut short or is not what it says; copy or write it again",
+            ));
+        }
+        let n_features = usize::try_from(features.len()).unwrap_or(usize::MAX);
+        Ok(Self { bytes, origin, number, rows, features, n_features })
+    }
+
+    /// Rows of `n_features` numbers of type `T`, one after the other.
+    pub fn row_major<T: Real>(bytes: Bytes<'a>, n_rows: u64, n_features: usize) -> Result<Self> {
+        let size = T::DTYPE.size();
+        let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
+        let rows = Axes::one(n_rows, (n_features * size) as i64);
+        Self::new(bytes, 0, number, rows, Axes::one(n_features as u64, size as i64))
+    }
+
+    /// A row-major slice, lent.
+    pub fn lent<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
+        // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
+        let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), std::mem::size_of_val(data)) };
+        Self::row_major::<T>(Bytes::Lent(bytes), (data.len() / n_features.max(1)) as u64, n_features)
+    }
+
+    /// How a number is stored.
+    pub fn number(&self) -> NumberType {
+        self.number
+    }
+
+    /// Rows, by the array's own axes.
+    pub fn rows(&self) -> &Axes {
+        &self.rows
+    }
+
+    /// Features, by the array's own axes.
+    pub fn features(&self) -> &Axes {
+        &self.features
+    }
+
+    /// Samples become features and features samples.
+    pub fn transposed(self) -> Self {
+        let n_features = usize::try_from(self.rows.len()).unwrap_or(usize::MAX);
+        Self { rows: self.features, features: self.rows, n_features, ..self }
+    }
+
+    /// Bytes from one feature to the next and from one row to the next, where they are constant.
+    fn steps(&self) -> (Option<i64>, Option<i64>) {
+        (self.features.step(), self.rows.step())
+    }
+}
+
+impl<T: Real> Source<T> for RawArray<'_> {
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.rows.len())
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(Forward::new(self, self.n_features)))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for RawArray<'_> {
+    fn n_rows(&self) -> u64 {
+        self.rows.len()
+    }
+
+    fn lend(&self, rows: Range<u64>) -> Option<&[T]> {
+        let data = self.bytes.in_memory()?;
+        let size = T::DTYPE.size();
+        let dense = self.number.is_native::<T>()
+            && (self.n_features == 1 || self.features.step() == Some(size as i64))
+            && (self.rows.len() <= 1 || self.rows.step() == Some((size * self.n_features) as i64));
+        if !dense {
+            return None;
+        }
+        let start = self.origin as usize + rows.start as usize * size * self.n_features;
+        let part = data.get(start..start + (rows.end - rows.start) as usize * size * self.n_features)?;
+        if part.as_ptr() as usize % std::mem::align_of::<T>() != 0 {
+            return None;
+        }
+        // SAFETY: aligned (checked), of the right length, and every bit pattern is a number.
+        Some(unsafe { std::slice::from_raw_parts(part.as_ptr().cast::<T>(), part.len() / size) })
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
+        let (n, p) = ((rows.end - rows.start) as usize, columns.len());
+        assert_eq!(out.len(), n * p, "room for {n} x {p} numbers");
+        if n == 0 || p == 0 {
+            return Ok(());
+        }
+        if self.bytes.in_memory().is_some() {
+            self.read_memory(rows, columns, out);
+            return Ok(());
+        }
+        let size = self.number.size;
+        match self.steps() {
+            // Whole rows that lie one after the other: one read.
+            (Some(f), Some(r)) if f == size as i64 && r == (self.n_features * size) as i64 && p == self.n_features => {
+                let at = (self.origin + rows.start as i64 * r) as u64;
+                self.read_run(at, out, 1, raw)
+            }
+            // Rows are runs.
+            (Some(f), _) if f == size as i64 => {
+                for (i, row) in rows.enumerate() {
+                    let at = self.origin + self.rows.offset(row) + (columns.start * size) as i64;
+                    self.read_run(at as u64, &mut out[i * p..(i + 1) * p], 1, raw)?;
+                }
+                Ok(())
+            }
+            // Columns are runs.
+            (_, Some(r)) if r == size as i64 => {
+                for (j, column) in columns.enumerate() {
+                    let at = self.origin + self.features.offset(column as u64) + rows.start as i64 * r;
+                    self.read_run(at as u64, &mut out[j..(n - 1) * p + j + 1], p, raw)?;
+                }
+                Ok(())
+            }
+            _ => self.read_scattered(rows, columns, out, raw),
+        }
+    }
+}
+
+impl RawArray<'_> {
+    /// Reads consecutive numbers at byte `at` and puts them into every `step`-th place of `out`.
+    fn read_run<T: Real>(&self, at: u64, out: &mut [T], step: usize, raw: &mut Vec<u8>) -> Result<()> {
+        if self.number.is_native::<T>() && step == 1 {
+            // SAFETY: plain numbers may be written as bytes; every bit pattern is a number.
+            let bytes = unsafe {
+                std::slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), std::mem::size_of_val(out))
+            };
+            return self.bytes.read_at(at, bytes);
+        }
+        let count = out.len().div_ceil(step);
+        raw.resize(count * self.number.size, 0);
+        self.bytes.read_at(at, raw)?;
+        convert(self.number, raw.chunks_exact(self.number.size), out.iter_mut().step_by(step));
+        Ok(())
+    }
+
+    /// Neither rows nor columns are runs (an inner axis of a file runs over samples): runs of features, as long as they are.
+    fn read_scattered<T: Real>(
+        &self,
+        rows: Range<u64>,
+        columns: Range<usize>,
+        out: &mut [T],
+        raw: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (p, size) = (columns.len(), self.number.size as i64);
+        let places: Vec<i64> = columns.map(|j| self.features.offset(j as u64)).collect();
+        for (i, row) in rows.enumerate() {
+            let base = self.origin + self.rows.offset(row);
+            let mut start = 0;
+            while start < p {
+                let mut end = start + 1;
+                while end < p && places[end] == places[end - 1] + size {
+                    end += 1;
+                }
+                self.read_run((base + places[start]) as u64, &mut out[i * p + start..i * p + end], 1, raw)?;
+                start = end;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_memory<T: Real>(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T]) {
+        let data = self.bytes.in_memory().unwrap_or_default();
+        let (p, size) = (columns.len(), self.number.size);
+        let n = (rows.end - rows.start) as usize;
+        let number_at = |at: i64| &data[at as usize..at as usize + size];
+        match self.steps() {
+            // Walk along whichever axis is the shorter step in memory.
+            (Some(f), Some(r)) => {
+                let origin = self.origin + rows.start as i64 * r + columns.start as i64 * f;
+                if f.abs() <= r.abs() {
+                    for (i, row) in out.chunks_exact_mut(p).enumerate() {
+                        let at = origin + i as i64 * r;
+                        convert(self.number, (0..p).map(|j| number_at(at + j as i64 * f)), row.iter_mut());
+                    }
+                } else {
+                    // Tiles, so that both sides stay in cache.
+                    const TILE: usize = 32;
+                    for i0 in (0..n).step_by(TILE) {
+                        let i1 = (i0 + TILE).min(n);
+                        for j in 0..p {
+                            let at = origin + j as i64 * f;
+                            let from = (i0..i1).map(|i| number_at(at + i as i64 * r));
+                            convert(self.number, from, out[i0 * p + j..].iter_mut().step_by(p));
+                        }
+                    }
+                }
+            }
+            _ => {
+                let places: Vec<i64> = columns.map(|j| self.features.offset(j as u64)).collect();
+                for (row, out) in rows.zip(out.chunks_exact_mut(p)) {
+                    let base = self.origin + self.rows.offset(row);
+                    convert(self.number, places.iter().map(|&f| number_at(base + f)), out.iter_mut());
+                }
+            }
+        }
+    }
+}
+
+/// Numbers from their bytes.
+fn convert<'b, 'o, T: Real>(
+    number: NumberType,
+    from: impl Iterator<Item = &'b [u8]>,
+    to: impl Iterator<Item = &'o mut T>,
+) {
+    macro_rules! each {
+        ($t:ty) => {
+            each!($t, |x: $t| x as f64)
+        };
+        ($t:ty, $f:expr) => {{
+            const N: usize = std::mem::size_of::<$t>();
+            let bytes = |b: &[u8]| -> [u8; N] { std::array::from_fn(|i| b[i]) };
+            if number.big_endian {
+                to.zip(from).for_each(|(o, b)| *o = T::from_f64($f(<$t>::from_be_bytes(bytes(b)))))
+            } else {
+                to.zip(from).for_each(|(o, b)| *o = T::from_f64($f(<$t>::from_le_bytes(bytes(b)))))
+            }
+        }};
+    }
+    match (number.kind, number.size) {
+        (b'f', 2) => each!(half::f16, |x: half::f16| x.to_f64()),
+        (b'f', 4) => each!(f32),
+        (b'f', _) => each!(f64),
+        (b'i', 1) => each!(i8),
+        (b'i', 2) => each!(i16),
+        (b'i', 4) => each!(i32),
+        (b'i', _) => each!(i64),
+        (b'b', _) => each!(u8, |x: u8| f64::from(u8::from(x != 0))),
+        (_, 1) => each!(u8),
+        (_, 2) => each!(u16),
+        (_, 4) => each!(u32),
+        _ => each!(u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows_of<T: Real>(a: &RawArray<'_>) -> Vec<T> {
+        let (n, p) = (Source::<T>::n_rows(a).unwrap(), Source::<T>::n_features(a));
+        let mut out = vec![T::default(); n as usize * p];
+        RandomAccess::<T>::read(a, 0..n, 0..p, &mut out, &mut Vec::new()).unwrap();
+        out
+    }
+
+    #[test]
+    fn every_layout_of_the_same_numbers_gives_the_same_rows_in_memory_and_in_a_file() {
+        // A 4 x 3 x 5 array of i16, in C order and in Fortran order, its rows along each axis in turn.
+        let (d0, d1, d2) = (4u64, 3u64, 5u64);
+        let value = |i: u64, j: u64, k: u64| (100 * i + 10 * j + k) as i16 - 111;
+        for fortran in [false, true] {
+            let strides: [i64; 3] = if fortran { [2, 8, 24] } else { [30, 10, 2] };
+            let mut data = vec![0u8; 120];
+            for i in 0..d0 {
+                for j in 0..d1 {
+                    for k in 0..d2 {
+                        let at = i as i64 * strides[0] + j as i64 * strides[1] + k as i64 * strides[2];
+                        data[at as usize..at as usize + 2].copy_from_slice(&value(i, j, k).to_be_bytes());
+                    }
+                }
+            }
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            std::io::Write::write_all(&mut file, &data).unwrap();
+            for axis in 0..3 {
+                let dims = [d0, d1, d2];
+                let rest: Vec<usize> = (0..3).filter(|&a| a != axis).collect();
+                let axes = |which: &[usize]| Axes {
+                    dims: which.iter().map(|&a| dims[a]).collect(),
+                    strides: which.iter().map(|&a| strides[a]).collect(),
+                };
+                let number = NumberType { kind: b'i', size: 2, big_endian: true };
+                let mut want = Vec::new();
+                for r in 0..dims[axis] {
+                    for a in 0..dims[rest[0]] {
+                        for b in 0..dims[rest[1]] {
+                            let mut at = [0; 3];
+                            (at[axis], at[rest[0]], at[rest[1]]) = (r, a, b);
+                            want.push(value(at[0], at[1], at[2]) as f64);
+                        }
+                    }
+                }
+                for bytes in [Bytes::Lent(&data), Bytes::open(file.path()).unwrap()] {
+                    let a = RawArray::new(bytes, 0, number, axes(&[axis]), axes(&rest)).unwrap();
+                    assert_eq!(rows_of::<f64>(&a), want, "fortran {fortran}, rows along axis {axis}");
+                    let p = rest.iter().map(|&r| dims[r] as usize).product::<usize>();
+                    let mut part = vec![0.0; 2 * (p - 2)];
+                    RandomAccess::<f64>::read(&a, 1..3, 1..p - 1, &mut part, &mut Vec::new()).unwrap();
+                    assert_eq!(part[..p - 2], want[p + 1..2 * p - 1]);
+                    let t = a.transposed();
+                    let (n, flipped) = (dims[axis] as usize, rows_of::<f64>(&t));
+                    assert_eq!(flipped, (0..p * n).map(|i| want[(i % n) * p + i / n]).collect::<Vec<_>>());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_that_promises_more_than_the_bytes_is_refused() {
+        let r = RawArray::row_major::<f64>(Bytes::Lent(&[0; 79]), 2, 5);
+        assert!(r.err().unwrap().to_string().contains("promises 80 bytes, but it has 79"));
+    }
+
+    #[test]
+    fn half_precision_bool_and_large_integers_keep_their_values() {
+        let halves: Vec<u8> = [1.5f32, -0.25, 65504.0].iter().flat_map(|&x| half::f16::from_f32(x).to_le_bytes()).collect();
+        let a = RawArray::new(Bytes::Lent(&halves), 0, NumberType::little(b'f', 2), Axes::one(3, 2), Axes::one(1, 2));
+        assert_eq!(rows_of::<f32>(&a.unwrap()), [1.5, -0.25, 65504.0]);
+        let a = RawArray::new(Bytes::Lent(&[0, 7, 1]), 0, NumberType::little(b'b', 1), Axes::one(3, 1), Axes::one(1, 1));
+        assert_eq!(rows_of::<f64>(&a.unwrap()), [0.0, 1.0, 1.0]);
+        let big = (1u64 << 53).to_le_bytes();
+        let a = RawArray::new(Bytes::Lent(&big), 0, NumberType::little(b'u', 8), Axes::one(1, 8), Axes::one(1, 8));
+        assert_eq!(rows_of::<f64>(&a.unwrap()), [9007199254740992.0]);
+    }
+}

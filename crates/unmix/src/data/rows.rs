@@ -1,0 +1,231 @@
+//! Rows: a source, what is known of its columns, and a plan for cutting it into shards.
+
+use super::raw::RawArray;
+use super::source::{RandomAccess, Source, Transposed};
+use super::spool::Spool;
+use super::sweep::Plan;
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Real};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// What is known of the columns besides their number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Features {
+    /// A name for each, in order.
+    #[serde(rename = "feature_names")]
+    pub names: Option<Vec<String>>,
+    /// The shape of one sample before it was flattened in C order.
+    #[serde(rename = "feature_shape")]
+    pub shape: Option<Vec<usize>>,
+}
+
+/// Rows of numbers of type `T`, wherever they are.
+pub struct Rows<'a, T: Real> {
+    source: Box<dyn Source<T> + 'a>,
+    features: Features,
+    origin: String,
+}
+
+impl<'a, T: Real> Rows<'a, T> {
+    /// Rows of `source`; `origin` says in messages where they come from, as in "digits.npy".
+    pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
+        Self { source: Box::new(source), features, origin: origin.into() }
+    }
+
+    /// Row-major numbers in memory, lent.
+    pub fn from_slice(data: &'a [T], n_features: usize) -> Result<Self> {
+        Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        self.source.n_features()
+    }
+
+    /// How many rows, when that is known.
+    pub fn n_rows(&self) -> Option<u64> {
+        self.source.n_rows()
+    }
+
+    /// What is known of the columns.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Where they come from, for messages.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The name of column `j`, where it has one.
+    pub fn name(&self, j: usize) -> Option<&str> {
+        self.features.names.as_ref().and_then(|n| n.get(j)).map(String::as_str)
+    }
+
+    /// The source itself.
+    pub fn source(&self) -> &dyn Source<T> {
+        &*self.source
+    }
+
+    /// How the rows are cut.
+    pub fn plan(&self) -> Plan {
+        Plan::for_width(self.n_features())
+    }
+
+    /// Makes the number of rows known and the rows readable in any order: a source that can only be read forward is decoded
+    /// once, into memory up to 64 MiB and into a temporary file beyond.
+    pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
+        if self.source.random().is_some() {
+            return Ok(());
+        }
+        let p = self.n_features();
+        let mut spool = Spool::new(&self.origin);
+        let mut done = 0;
+        {
+            let mut stream = self.source.stream()?;
+            let (mut buffer, step) = (Vec::new(), self.plan().shard_rows);
+            loop {
+                buffer.clear();
+                match stream.read(step, &mut buffer)? {
+                    0 => break,
+                    n => done += n as u64,
+                }
+                spool.write_numbers(&buffer)?;
+                run.sweep_progress("reading", done, self.n_rows())?;
+            }
+        }
+        self.source = Box::new(spool.into_rows::<T>(p)?);
+        Ok(())
+    }
+
+    /// Random access after [`settle`](Self::settle).
+    pub(crate) fn settled(&self) -> &dyn RandomAccess<T> {
+        match self.source.random() {
+            Some(random) => random,
+            None => unreachable!("rows are settled before a method asks for random access"),
+        }
+    }
+
+    /// The same numbers with samples and features exchanged: its rows are the features of these, which must be settled.
+    pub(crate) fn transposed(&self) -> Rows<'_, T> {
+        let source = Transposed { of: self.settled(), n_features: self.n_features() };
+        Rows::new(source, Features::default(), self.origin.clone())
+    }
+
+    /// Rows `rows`, row-major. For pictures and small tables, not for loops.
+    pub fn some(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
+        let p = self.n_features();
+        let mut out = Vec::new();
+        if let Some(random) = self.source.random() {
+            out.resize((rows.end - rows.start) as usize * p, T::default());
+            random.read(rows, 0..p, &mut out, &mut Vec::new())?;
+            return Ok(out);
+        }
+        let mut stream = self.source.stream()?;
+        while (out.len() / p) < rows.end as usize {
+            if stream.read(rows.end as usize - out.len() / p, &mut out)? == 0 {
+                break;
+            }
+        }
+        Ok(out.split_off((rows.start as usize * p).min(out.len())))
+    }
+
+    /// The error that names the first number that is not finite, row by row; if all are finite their squares were not.
+    pub(crate) fn not_finite(&self, method: &str) -> Error {
+        match self.first_not_finite() {
+            Err(e) => e,
+            Ok(None) => Error::Overflow { method: method.into(), dtype: T::DTYPE.name() },
+            Ok(Some((row, column, x))) => Error::NotFinite {
+                method: method.into(),
+                row,
+                column,
+                name: self.name(column).map(Into::into),
+                what: match x {
+                    x if x.is_nan() => "NaN",
+                    x if x > 0.0 => "infinity",
+                    _ => "-infinity",
+                },
+            },
+        }
+    }
+
+    fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
+        let p = self.n_features();
+        let mut stream = self.source.stream()?;
+        let (mut buffer, mut first) = (Vec::new(), 0u64);
+        loop {
+            buffer.clear();
+            let n = stream.read(self.plan().shard_rows, &mut buffer)?;
+            if n == 0 {
+                return Ok(None);
+            }
+            if let Some(at) = buffer.iter().position(|x: &T| !x.finite()) {
+                return Ok(Some((first + (at / p) as u64, at % p, buffer[at].to_f64())));
+            }
+            first += n as u64;
+        }
+    }
+}
+
+/// Rows whose type is known at run time only.
+pub enum AnyRows<'a> {
+    /// Single precision.
+    F32(Rows<'a, f32>),
+    /// Double precision.
+    F64(Rows<'a, f64>),
+}
+
+/// Runs an expression for rows of either type.
+#[macro_export]
+macro_rules! with_rows {
+    ($any:expr, $rows:ident => $body:expr) => {
+        match $any {
+            $crate::data::AnyRows::F32($rows) => $body,
+            $crate::data::AnyRows::F64($rows) => $body,
+        }
+    };
+}
+
+impl<'a> AnyRows<'a> {
+    /// Rows of an array of any kind of number, in the type that it is computed in.
+    pub fn from_array(array: RawArray<'a>, features: Features, origin: impl Into<String>) -> Self {
+        match array.number().computed_in() {
+            Dtype::F32 => AnyRows::F32(Rows::new(array, features, origin)),
+            Dtype::F64 => AnyRows::F64(Rows::new(array, features, origin)),
+        }
+    }
+
+    /// The type of the numbers.
+    pub fn dtype(&self) -> Dtype {
+        match self {
+            AnyRows::F32(_) => Dtype::F32,
+            AnyRows::F64(_) => Dtype::F64,
+        }
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        with_rows!(self, rows => rows.n_features())
+    }
+
+    /// How many rows, when that is known.
+    pub fn n_rows(&self) -> Option<u64> {
+        with_rows!(self, rows => rows.n_rows())
+    }
+
+    /// What is known of the columns.
+    pub fn features(&self) -> &Features {
+        with_rows!(self, rows => rows.features())
+    }
+
+    /// Where they come from, for messages.
+    pub fn origin(&self) -> &str {
+        with_rows!(self, rows => rows.origin())
+    }
+
+    /// See [`Rows::settle`].
+    pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
+        with_rows!(self, rows => rows.settle(run))
+    }
+}

@@ -1,0 +1,127 @@
+//! The seam between rows and where they live.
+
+use crate::error::Result;
+use crate::num::Real;
+
+/// Rows that can be read from the start, again and again.
+pub trait Source<T: Real>: Send + Sync {
+    /// Numbers in a row.
+    fn n_features(&self) -> usize;
+
+    /// How many rows, when that is known without reading them.
+    fn n_rows(&self) -> Option<u64>;
+
+    /// A reader that stands before the first row.
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>>;
+
+    /// Rows in any order, where the place allows it.
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        None
+    }
+}
+
+/// A reader that moves forward.
+pub trait Stream<T: Real>: Send {
+    /// Appends up to `max_rows` further rows to `out` and says how many; 0 at the end, and only there.
+    fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize>;
+}
+
+/// Rows and columns in any order, by many threads at once.
+pub trait RandomAccess<T: Real>: Send + Sync {
+    /// How many rows.
+    fn n_rows(&self) -> u64;
+
+    /// Writes rows `rows`, columns `columns`, row-major, over `out`; `raw` is scratch that the caller keeps.
+    fn read(
+        &self,
+        rows: std::ops::Range<u64>,
+        columns: std::ops::Range<usize>,
+        out: &mut [T],
+        raw: &mut Vec<u8>,
+    ) -> Result<()>;
+
+    /// Whole rows, lent without a copy, when they lie in memory as such.
+    fn lend(&self, rows: std::ops::Range<u64>) -> Option<&[T]> {
+        let _ = rows;
+        None
+    }
+}
+
+/// Reads forward through random access.
+pub(crate) struct Forward<'a, T: Real> {
+    pub(crate) from: &'a dyn RandomAccess<T>,
+    pub(crate) n_features: usize,
+    pub(crate) next: u64,
+    pub(crate) raw: Vec<u8>,
+}
+
+impl<'a, T: Real> Forward<'a, T> {
+    pub(crate) fn new(from: &'a dyn RandomAccess<T>, n_features: usize) -> Self {
+        Self { from, n_features, next: 0, raw: Vec::new() }
+    }
+}
+
+impl<T: Real> Stream<T> for Forward<'_, T> {
+    fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
+        let end = self.from.n_rows().min(self.next + max_rows as u64);
+        let n = (end - self.next) as usize;
+        let start = out.len();
+        out.resize(start + n * self.n_features, T::default());
+        self.from.read(self.next..end, 0..self.n_features, &mut out[start..], &mut self.raw)?;
+        self.next = end;
+        Ok(n)
+    }
+}
+
+/// Samples become features: a source whose rows are the columns of another.
+pub(crate) struct Transposed<'a, T: Real> {
+    pub(crate) of: &'a dyn RandomAccess<T>,
+    pub(crate) n_features: usize,
+}
+
+impl<T: Real> Source<T> for Transposed<'_, T> {
+    fn n_features(&self) -> usize {
+        self.of.n_rows() as usize
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.n_features as u64)
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(Forward::new(self, self.of.n_rows() as usize)))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Transposed<'_, T> {
+    fn n_rows(&self) -> u64 {
+        self.n_features as u64
+    }
+
+    fn read(
+        &self,
+        rows: std::ops::Range<u64>,
+        columns: std::ops::Range<usize>,
+        out: &mut [T],
+        raw: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (features, samples) = (rows.start as usize..rows.end as usize, columns.start as u64..columns.end as u64);
+        let (f, s) = (features.len(), columns.len());
+        let mut panel = vec![T::default(); f * s];
+        self.of.read(samples, features, &mut panel, raw)?;
+        // In tiles, so that both sides stay in cache.
+        const TILE: usize = 32;
+        for i0 in (0..s).step_by(TILE) {
+            for j in 0..f {
+                for i in i0..(i0 + TILE).min(s) {
+                    out[j * s + i] = panel[i * f + j];
+                }
+            }
+        }
+        Ok(())
+    }
+}

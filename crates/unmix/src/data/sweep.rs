@@ -1,0 +1,335 @@
+//! The two loops over rows: [`Rows::sweep`] sums, [`Rows::map`] transforms.
+//!
+//! *Same bits.* A shard is a run of rows whose length depends on the width of the data alone. Each is gathered alone, by one
+//! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whoever finished them
+//! when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs also
+//! bounds the growth of rounding errors.
+
+use super::rows::Rows;
+use super::source::{RandomAccess, Stream};
+use crate::error::{Error, Result};
+use crate::num::threads::on_pool;
+use crate::num::{Block, Real};
+use crate::run::Run;
+use crate::stats::Partial;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// How rows are cut: blocks are what kernels see, shards what threads take. A shard is a whole number of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Rows of a block, except the last.
+    pub block_rows: usize,
+    /// Rows of a shard, except the last.
+    pub shard_rows: usize,
+}
+
+impl Plan {
+    /// The plan for rows of `p` numbers.
+    ///
+    /// A block has 256 rows while those fit the second-level cache, fewer for wider ones: enough to reuse every number of a
+    /// product 256 times. A shard has about a million numbers, so that reading it is one large read and handing it out costs
+    /// nothing.
+    pub const fn for_width(p: usize) -> Self {
+        let p = if p == 0 { 1 } else { p };
+        let mut block_rows = 256;
+        while block_rows > 16 && block_rows * p > 1 << 20 {
+            block_rows /= 2;
+        }
+        let blocks = (1 << 20) / (block_rows * p);
+        let blocks = if blocks < 1 { 1 } else if blocks > 64 { 64 } else { blocks };
+        Self { block_rows, shard_rows: block_rows * blocks }
+    }
+}
+
+/// Buffers that a thread keeps from block to block; what they hold between two calls means nothing.
+#[derive(Default)]
+pub struct Workspace<T> {
+    /// Numbers in the type of the rows, such as a centred block.
+    pub rows: Vec<T>,
+    /// More of them, such as a product.
+    pub product: Vec<T>,
+    /// Numbers in double precision.
+    pub wide: Vec<f64>,
+}
+
+/// Where mapped rows go, in order.
+pub trait Sink<U> {
+    /// Takes the next rows.
+    fn put(&mut self, rows: &[U]) -> Result<()>;
+}
+
+/// Keeps mapped rows in memory.
+#[derive(Default)]
+pub struct VecSink<U>(pub Vec<U>);
+
+impl<U: Copy> Sink<U> for VecSink<U> {
+    fn put(&mut self, rows: &[U]) -> Result<()> {
+        self.0.extend_from_slice(rows);
+        Ok(())
+    }
+}
+
+impl Sink<f32> for super::NpyWriter {
+    fn put(&mut self, rows: &[f32]) -> Result<()> {
+        self.write(rows)
+    }
+}
+
+impl Sink<f64> for super::NpyWriter {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        self.write(rows)
+    }
+}
+
+impl<T: Real> Rows<'_, T> {
+    /// Sums `gather` over every row, once, wherever the rows are.
+    ///
+    /// Each shard starts from `zero()` and is gathered alone, a block at a time; results merge in an order fixed by shard
+    /// number. The total has the same bits for any number of threads, from memory and from disk. `gather` must depend on its
+    /// block alone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none.
+    pub fn sweep<P, Z, G>(&self, run: &Run<'_>, stage: &str, zero: Z, gather: G) -> Result<P>
+    where
+        P: Partial,
+        Z: Fn() -> P + Sync,
+        G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
+    {
+        let shards = Shards::new(self)?;
+        let ladder = Mutex::new(Ladder::<P>::default());
+        let work = || -> Result<()> {
+            let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
+            while let Some((shard, rows)) = shards.next(&mut buffers)? {
+                let mut part = zero();
+                for (i, block) in rows.chunks(shards.plan.block_rows * shards.p).enumerate() {
+                    let first_row = shard * shards.plan.shard_rows as u64 + (i * shards.plan.block_rows) as u64;
+                    gather(&mut part, Block { first_row, data: block, n_features: shards.p }, &mut workspace);
+                }
+                climb(&ladder, shard, part);
+                run.sweep_progress(stage, shards.rows_until(shard + 1), shards.n_rows)?;
+            }
+            Ok(())
+        };
+        match shards.threads(run) {
+            1 => work()?,
+            _ => on_threads(run.threads, &work)?,
+        }
+        let ladder = ladder.into_inner().unwrap_or_else(|e| e.into_inner());
+        // Complete subtrees of falling height, by their first shard: merged from the left.
+        let mut roots = ladder.nodes.into_values();
+        let Some(mut total) = roots.next() else {
+            return Err(no_rows(stage, self.origin()));
+        };
+        roots.for_each(|right| total.merge(right));
+        Ok(total)
+    }
+
+    /// Turns every row into `width` numbers and hands them to `sink` in the order of the rows.
+    ///
+    /// `f` gets a block and room for its results. Shards are worked on by all threads and delivered in order; memory is that
+    /// of two shards a thread.
+    pub fn map<U, F>(&self, run: &Run<'_>, stage: &str, width: usize, f: F, sink: &mut dyn Sink<U>) -> Result<u64>
+    where
+        U: Real,
+        F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
+    {
+        let shards = Shards::new(self)?;
+        let threads = shards.threads(run);
+        let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<(u64, Vec<U>)>> {
+            let Some((shard, rows)) = shards.next(buffers)? else { return Ok(None) };
+            let mut out = vec![U::default(); rows.len() / shards.p * width];
+            let step = shards.plan.block_rows;
+            for (i, (block, out)) in rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate() {
+                let first_row = shard * shards.plan.shard_rows as u64 + (i * step) as u64;
+                f(Block { first_row, data: block, n_features: shards.p }, out, workspace)?;
+            }
+            Ok(Some((shard, out)))
+        };
+        let mut done = 0;
+        let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
+        loop {
+            let made = Mutex::new(BTreeMap::new());
+            let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
+                for _ in 0..2 {
+                    match one(buffers, workspace)? {
+                        Some((shard, out)) => lock(&made).insert(shard, out),
+                        None => break,
+                    };
+                }
+                Ok(())
+            };
+            match threads {
+                1 => wave(&mut kept[0])?,
+                _ => on_pool(run.threads, || {
+                    use rayon::prelude::*;
+                    kept.par_iter_mut().with_max_len(1).map(wave).collect::<Result<Vec<()>>>()
+                })
+                .map(|_| ())?,
+            }
+            let made = made.into_inner().unwrap_or_else(|e| e.into_inner());
+            if made.is_empty() {
+                return Ok(done);
+            }
+            for out in made.into_values() {
+                done += out.len() as u64 / width.max(1) as u64;
+                sink.put(&out)?;
+            }
+            run.sweep_progress(stage, done, shards.n_rows)?;
+        }
+    }
+}
+
+pub(crate) fn no_rows(stage: &str, origin: &str) -> Error {
+    Error::TooFewRows {
+        method: stage.into(),
+        need: 1,
+        got: 0,
+        what: origin.into(),
+        remedy: "check that the right file or selection was given".into(),
+    }
+}
+
+/// Runs `work` on `threads` threads at once and returns the first error.
+fn on_threads(threads: usize, work: &(impl Fn() -> Result<()> + Sync)) -> Result<()> {
+    let failed = Mutex::new(None);
+    on_pool(threads, || {
+        rayon::broadcast(|_| {
+            if let Err(e) = work() {
+                lock(&failed).get_or_insert(e);
+            }
+        })
+    });
+    match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        None => Ok(()),
+        Some(e) => Err(e),
+    }
+}
+
+fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// What a thread reads into.
+#[derive(Default)]
+struct Buffers<T> {
+    rows: Vec<T>,
+    raw: Vec<u8>,
+}
+
+/// Hands out shards in order.
+struct Shards<'a, T: Real> {
+    p: usize,
+    plan: Plan,
+    n_rows: Option<u64>,
+    random: Option<&'a dyn RandomAccess<T>>,
+    /// The next shard, and where to read it from when it cannot be read by its number. `None` once a read has failed or the
+    /// rows have come to an end.
+    state: Mutex<(Option<u64>, Option<Box<dyn Stream<T> + 'a>>)>,
+}
+
+impl<'a, T: Real> Shards<'a, T> {
+    fn new(rows: &'a Rows<'_, T>) -> Result<Self> {
+        let random = rows.source().random();
+        let stream = if random.is_none() { Some(rows.source().stream()?) } else { None };
+        Ok(Self {
+            p: rows.n_features(),
+            plan: rows.plan(),
+            n_rows: rows.n_rows(),
+            random,
+            state: Mutex::new((Some(0), stream)),
+        })
+    }
+
+    /// No more threads than shards.
+    fn threads(&self, run: &Run<'_>) -> usize {
+        let shards = self.n_rows.map_or(usize::MAX, |n| n.div_ceil(self.plan.shard_rows as u64) as usize);
+        run.threads.clamp(1, shards.max(1))
+    }
+
+    fn rows_until(&self, shard: u64) -> u64 {
+        let rows = shard * self.plan.shard_rows as u64;
+        self.n_rows.map_or(rows, |n| rows.min(n))
+    }
+
+    /// The next shard's number and rows, read into `buffers` or lent.
+    fn next<'b>(&'b self, buffers: &'b mut Buffers<T>) -> Result<Option<(u64, &'b [T])>> {
+        let size = self.plan.shard_rows;
+        let mut state = lock(&self.state);
+        let Some(shard) = state.0 else { return Ok(None) };
+        if let Some(random) = self.random {
+            let (start, n) = (shard * size as u64, random.n_rows());
+            if start >= n {
+                return Ok(None);
+            }
+            state.0 = Some(shard + 1);
+            drop(state);
+            let rows = start..(start + size as u64).min(n);
+            if let Some(lent) = random.lend(rows.clone()) {
+                return Ok(Some((shard, lent)));
+            }
+            buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
+            if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
+                lock(&self.state).0 = None;
+                return Err(e);
+            }
+            return Ok(Some((shard, &buffers.rows)));
+        }
+        // A source may hand out less than it is asked for; a shard is always filled up.
+        buffers.rows.clear();
+        let stream = state.1.as_mut();
+        let filled = match stream {
+            Some(stream) => fill(&mut **stream, size, self.p, &mut buffers.rows),
+            None => Ok(()),
+        };
+        state.0 = match (&filled, buffers.rows.len() == size * self.p) {
+            (Ok(()), true) => Some(shard + 1),
+            _ => None,
+        };
+        filled?;
+        Ok(if buffers.rows.is_empty() { None } else { Some((shard, &buffers.rows)) })
+    }
+}
+
+fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Vec<T>) -> Result<()> {
+    while out.len() < rows * p {
+        if stream.read(rows - out.len() / p, out)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Finished nodes that wait for their siblings, by first shard and height.
+struct Ladder<P> {
+    nodes: BTreeMap<(u64, u32), P>,
+}
+
+impl<P> Default for Ladder<P> {
+    fn default() -> Self {
+        Self { nodes: BTreeMap::new() }
+    }
+}
+
+/// Merges `part` with its sibling, the result with its own, and so on, until a sibling is missing.
+fn climb<P: Partial>(ladder: &Mutex<Ladder<P>>, shard: u64, mut part: P) {
+    let (mut height, mut index) = (0u32, shard);
+    loop {
+        let mut waiting = lock(ladder);
+        match waiting.nodes.remove(&((index ^ 1) << height, height)) {
+            None => {
+                waiting.nodes.insert((index << height, height), part);
+                return;
+            }
+            Some(other) => {
+                drop(waiting);
+                let (mut left, right) = if index % 2 == 0 { (part, other) } else { (other, part) };
+                left.merge(right);
+                part = left;
+                (height, index) = (height + 1, index / 2);
+            }
+        }
+    }
+}

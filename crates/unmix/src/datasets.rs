@@ -1,0 +1,47 @@
+//! Data made by seeded code, with the truth that made it.
+
+use crate::num::Matrix;
+use crate::num::factor;
+use crate::num::random::Stream;
+
+/// Rows that lie near a flat subspace, and what made them.
+#[derive(Clone, Debug)]
+pub struct LowRank {
+    /// `n x p`.
+    pub x: Matrix<f64>,
+    /// `k x p`, orthonormal rows, the strongest first.
+    pub axes: Matrix<f64>,
+    /// `n x k`.
+    pub scores: Matrix<f64>,
+    /// A number for each row, from 0: the group that it belongs to.
+    pub labels: Vec<usize>,
+}
+
+/// `n` pictures of `side x side` pixels: `k` smooth patterns, mixed with falling strength and blurred by noise of standard
+/// deviation `noise`. Rows come in three groups that differ in how much of the first two patterns they hold.
+pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRank {
+    let p = side * side;
+    let axes = factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| pattern(i, j % side, j / side, side)));
+    let (groups, codes, errors) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
+    let labels: Vec<usize> = (0..n).map(|i| (groups.bits(i as u64) % 3) as usize).collect();
+    let centres = [[2.0, 0.0], [-1.0, 1.7], [-1.0, -1.7]];
+    let scores = Matrix::from_fn(n, k, |i, c| {
+        let spread = 3.0 * 0.8f64.powi(c as i32);
+        let shift = if c < 2 { centres[labels[i]][c] } else { 0.0 };
+        spread * (shift + 0.6 * codes.normal((i * k + c) as u64))
+    });
+    let mut x = factor::multiply(&scores, &axes);
+    for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
+        *value += 0.5 + noise * errors.normal(i as u64);
+    }
+    LowRank { x, axes, scores, labels }
+}
+
+/// Pattern `i` at pixel (x, y): a ripple under a bump, each with its own place and direction.
+fn pattern(i: usize, x: usize, y: usize, side: usize) -> f64 {
+    let (u, v) = (2.0 * (x as f64 + 0.5) / side as f64 - 1.0, 2.0 * (y as f64 + 0.5) / side as f64 - 1.0);
+    let angle = 2.4 * i as f64;
+    let (cx, cy) = (0.45 * angle.cos(), 0.45 * angle.sin());
+    let bump = (-((u - cx).powi(2) + (v - cy).powi(2)) / 0.18).exp();
+    bump * (1.0 + i as f64 * 0.9 * (u * angle.cos() + v * angle.sin())).cos()
+}

@@ -1,0 +1,205 @@
+//! The one error type: facts in fields, a sentence in the display.
+//!
+//! A message says what was asked, what was found, and what would work; lower case, no full stop. Rows and columns
+//! are counted from 0; lines of text files from 1.
+
+use std::path::PathBuf;
+
+/// What every fallible function here returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong, by what is wrong with the request or the data.
+///
+/// Mistakes of ours are assertions, not errors; not converging is an [`Outcome`](crate::Outcome), not an error.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value that is not a finite number.
+    #[error("{method} needs finite numbers, but row {row}, {column} is {what}; drop or fill such rows first", column = name_column(*.column, .name.as_deref()))]
+    NotFinite {
+        /// What was being done, as in "pca".
+        method: String,
+        /// Row, from 0.
+        row: u64,
+        /// Column, from 0.
+        column: usize,
+        /// The column's name, where it has one.
+        name: Option<String>,
+        /// "NaN", "infinity" or "-infinity".
+        what: &'static str,
+    },
+    /// Every number is finite, but their squares are not.
+    #[error("{method} adds up squares, and those of these data exceed the largest number of the type ({dtype}); divide the data by a large constant first")]
+    Overflow {
+        /// What was being done.
+        method: String,
+        /// Type in which it was computed.
+        dtype: &'static str,
+    },
+    /// Not enough rows.
+    #[error("{method} needs at least {need} rows, but {what} has {got}; {remedy}")]
+    TooFewRows {
+        /// What was being done.
+        method: String,
+        /// The least number that works.
+        need: u64,
+        /// How many there are.
+        got: u64,
+        /// Where the rows come from, as in "the input".
+        what: String,
+        /// What would work.
+        remedy: String,
+    },
+    /// No column varies.
+    #[error("{method} needs a column that varies, but all {n_features} columns are constant over {n_samples} rows; check which columns and rows were read")]
+    NoVariance {
+        /// What was being done.
+        method: String,
+        /// Number of columns.
+        n_features: usize,
+        /// Number of rows.
+        n_samples: u64,
+    },
+    /// A setting outside its domain.
+    #[error("{name}={got} is not possible: {why}; {remedy}")]
+    Setting {
+        /// Name of the setting.
+        name: String,
+        /// Value asked for.
+        got: String,
+        /// What was found that forbids it.
+        why: String,
+        /// What would work.
+        remedy: String,
+    },
+    /// A name that nobody has.
+    #[error("there is no {kind} named '{got}'{}; choose one of: {known}", did_you_mean(.suggestion))]
+    Unknown {
+        /// Kind of name, as in "method".
+        kind: String,
+        /// Name asked for.
+        got: String,
+        /// The nearest known name, when one is near.
+        suggestion: Option<String>,
+        /// The known names.
+        known: String,
+    },
+    /// Two shapes that should agree.
+    #[error("{what}: {need} columns are needed, but {got} were given; {remedy}")]
+    Width {
+        /// What was asked, as in "encode".
+        what: String,
+        /// Columns that the model has.
+        need: usize,
+        /// Columns that were given.
+        got: usize,
+        /// What would work.
+        remedy: String,
+    },
+    /// Something that this method or model cannot do.
+    #[error("{asked} is not possible: {found}; {remedy}")]
+    Unsupported {
+        /// What was asked.
+        asked: String,
+        /// What was found.
+        found: String,
+        /// What would work.
+        remedy: String,
+    },
+    /// A file that is not what it should be.
+    #[error("{} cannot be read: {found}; {remedy}", .path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What was found, with its row, line or byte.
+        found: String,
+        /// What would work.
+        remedy: String,
+    },
+    /// The system refused a read or a write.
+    #[error("{what} {}: {source}", .path.display())]
+    Io {
+        /// "cannot read", "cannot write", ...
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A table that would not fit in memory.
+    #[error("{what} would need {need_mib} MiB of memory, more than the {have_mib} MiB that this machine has free; {remedy}")]
+    Memory {
+        /// What needs it.
+        what: String,
+        /// MiB needed.
+        need_mib: u64,
+        /// MiB that can be had.
+        have_mib: u64,
+        /// What would work.
+        remedy: String,
+    },
+    /// A factorisation that did not come to an end.
+    #[error("{what} did not converge; the numbers may span too many orders of magnitude: divide each column by its standard deviation first")]
+    Factorisation {
+        /// Which one.
+        what: &'static str,
+    },
+    /// The person asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// An error of the system about `path`.
+    pub fn io(what: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Error::Io { what, path: path.into(), source }
+    }
+
+    /// A file that is not what it should be.
+    pub fn format(path: impl Into<PathBuf>, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Format { path: path.into(), found: found.into(), remedy: remedy.into() }
+    }
+
+    /// A setting outside its domain.
+    pub fn setting(
+        name: impl Into<String>,
+        got: impl std::fmt::Display,
+        why: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Setting { name: name.into(), got: got.to_string(), why: why.into(), remedy: remedy.into() }
+    }
+
+    /// A name that nobody has, with the nearest that somebody has.
+    pub fn unknown<'a>(kind: &str, got: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        Error::Unknown {
+            kind: kind.into(),
+            got: got.into(),
+            suggestion: nearest(got, &known).map(Into::into),
+            known: known.join(", "),
+        }
+    }
+}
+
+/// The known name that is most like `got`, when one is like it at all.
+pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
+    let likeness = |name: &&str| strsim::jaro_winkler(&got.to_lowercase(), &name.to_lowercase());
+    known
+        .iter()
+        .map(|name| (likeness(name), *name))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+fn name_column(column: usize, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("column {column} ('{name}')"),
+        None => format!("column {column}"),
+    }
+}
+
+fn did_you_mean(suggestion: &Option<String>) -> String {
+    suggestion.as_ref().map(|s| format!(" (did you mean '{s}'?)")).unwrap_or_default()
+}

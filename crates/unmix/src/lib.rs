@@ -1,0 +1,46 @@
+//! Linear and independent structure, learned from data.
+//!
+//! Every linear model here is a special case of one equation, with rows as samples:
+//!
+//! ```text
+//! y = (x - mean) B,      B = diag(1/noise) W diag(1/scale) V
+//! ```
+//!
+//! PCA finds `W` by variance. Methods are plain structs with public fields and a `fit`; what they return is one [`Model`]
+//! with `encode` and `decode`, and one file format.
+//!
+//! ```
+//! use unmix::{Pca, Rows, Run};
+//!
+//! // Five samples of three features: the second is twice the first, the third never moves.
+//! let x = [1.0, 2.0, 5.0, 2.0, 4.0, 5.0, 3.0, 6.0, 5.0, 4.0, 8.0, 5.0, 5.0, 10.0, 5.0];
+//! let mut rows = Rows::from_slice(&x, 3)?;
+//! let model = Pca { n_components: 1.into(), ..Default::default() }.fit(&mut rows, &Run::default())?;
+//! let axis = model.tensor("components").unwrap().f64s();
+//! assert!((axis[1] / axis[0] - 2.0).abs() < 1e-12 && axis[2] == 0.0);
+//! # Ok::<(), unmix::Error>(())
+//! ```
+//!
+//! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
+//! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.
+
+pub mod data;
+pub mod datasets;
+mod error;
+mod machine;
+pub mod method;
+pub mod metrics;
+pub mod model;
+pub mod num;
+mod run;
+pub mod select;
+pub mod stats;
+
+pub use data::{AnyRows, Features, Rows};
+pub use error::{Error, Result, nearest};
+pub use machine::available_memory;
+pub use method::{METHODS, Method, Pca};
+pub use model::{Model, Outcome, Report, fit};
+pub use num::threads::{num_threads, set_num_threads};
+pub use num::{Dtype, Matrix, Real};
+pub use run::{Event, Run, Silent, Watch};

@@ -1,0 +1,126 @@
+//! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
+
+pub mod pca;
+mod settings;
+
+pub use pca::Pca;
+pub use settings::{Kind, Setting, resolve};
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Code, Gaussian, Model, Tensor};
+use crate::run::Run;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A specification that can be fitted to rows of either type.
+pub trait Fit: Send + Sync {
+    /// Fits rows of single precision.
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
+    /// Fits rows of double precision.
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
+}
+
+/// One published variant of a method.
+#[derive(Debug)]
+pub struct Variant {
+    /// Value of the setting `variant`.
+    pub key: &'static str,
+    /// Where it was published.
+    pub reference: &'static str,
+    /// What it recovers.
+    pub recovers: &'static str,
+}
+
+/// What a method accepts besides plain rows.
+#[derive(Debug)]
+pub struct Takes {
+    /// Sparse matrices.
+    pub sparse: bool,
+    /// A weight for each row.
+    pub weights: bool,
+    /// Rows that do not fit in memory.
+    pub stream: bool,
+    /// Missing values.
+    pub missing: bool,
+}
+
+/// Parameters by name.
+pub type Tensors = BTreeMap<String, Tensor>;
+
+/// A row of the registry.
+pub struct Method {
+    /// Its name on the command line, in files and here.
+    pub key: &'static str,
+    /// Its Python class.
+    pub class: &'static str,
+    /// What it finds, in one sentence.
+    pub summary: &'static str,
+    /// Its settings.
+    pub settings: &'static [Setting],
+    /// Its published variants.
+    pub variants: &'static [Variant],
+    /// What it accepts.
+    pub takes: Takes,
+    /// Which settings equal which other methods.
+    pub equals: &'static [&'static str],
+    /// Where it is described.
+    pub references: &'static [&'static str],
+    /// A specification from settings.
+    pub spec: fn(&Map<String, Value>) -> Result<Box<dyn Fit>>,
+    /// Codes from parameters.
+    pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
+    /// The Gaussian that the parameters describe, for methods that have a likelihood.
+    pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Method").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Every method there is.
+pub const METHODS: &[Method] = &[pca::METHOD];
+
+/// The method named `key`.
+pub fn find(key: &str) -> Result<&'static Method> {
+    METHODS
+        .iter()
+        .find(|m| m.key == key)
+        .ok_or_else(|| Error::unknown("method", key, METHODS.iter().map(|m| m.key)))
+}
+
+impl Method {
+    /// The row as JSON, in the form that `unmix methods --json` prints.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!({
+            "key": self.key,
+            "class": self.class,
+            "summary": self.summary,
+            "settings": self.settings.iter().map(Setting::to_json).collect::<Vec<_>>(),
+            "variants": self.variants.iter().map(|v| serde_json::json!({
+                "key": v.key, "reference": v.reference, "recovers": v.recovers,
+            })).collect::<Vec<_>>(),
+            "takes": {
+                "sparse": self.takes.sparse, "weights": self.takes.weights,
+                "stream": self.takes.stream, "missing": self.takes.missing,
+            },
+            "equals": self.equals,
+            "references": self.references,
+        })
+    }
+}
+
+/// The tensor named `name`, which a model of this method always has.
+pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usize>]) -> Result<&'a Tensor> {
+    let wrong = |found: String| Error::Unsupported {
+        asked: "using this model".into(),
+        found,
+        remedy: "the file is damaged: fit the model again".into(),
+    };
+    let tensor = tensors.get(name).ok_or_else(|| wrong(format!("it has no '{name}'")))?;
+    let fits = tensor.shape().len() == shape.len()
+        && tensor.shape().iter().zip(shape).all(|(have, need)| need.is_none_or(|n| n == *have));
+    if fits { Ok(tensor) } else { Err(wrong(format!("its '{name}' has shape {:?}", tensor.shape()))) }
+}

@@ -1,0 +1,352 @@
+//! PCA: the orthogonal directions along which rows vary most.
+//!
+//! **Finds** the flat subspace that the rows lie nearest to, and in it the axes ordered by variance.
+//! **Model** `x = mean + y W' + e`, `W` with orthonormal columns, `y` uncorrelated.
+//! **Algorithm** (Pearson 1901; Hotelling 1933), for `n` rows of `p` features, `m = min(n, p)`:
+//!  1. one sweep gathers the scatter of the rows about their mean (`covariance_eigh`, [`Scatter`](crate::stats::Scatter)), or
+//!     its triangular factor, which does not square the condition number (`full`, [`Triangle`](crate::stats::Triangle));
+//!     for fewer rows than features the same is done for the transposed data, `n x n`;
+//!  2. eigenvectors of the scatter, or right singular vectors of the triangle; only the first `k` where that is cheaper;
+//!  3. for fewer rows than features one more sweep carries the `n`-vectors over to the `p` features;
+//!  4. rank, canonical directions below it, canonical sign.
+//!
+//! **Cost** `n p m` multiplications (`full`: twice that) and about `9 m³` for the spectrum; `O(m²)` memory beside the rows,
+//! none of them for the rows themselves.
+//! **Equals** scikit-learn's `PCA` up to the canonical sign. **Fails** to order directions of equal variance: any rotation of
+//! them fits as well. Outliers and differently scaled columns dominate it.
+//!
+//! K. Pearson (1901), Phil. Mag. 2:559. H. Hotelling (1933), J. Educ. Psychol. 24:417. M. Tipping & C. Bishop (1999), J. R.
+//! Stat. Soc. B 61:611, for the likelihood.
+
+mod solve;
+
+use super::settings::{Kind, Setting};
+use super::{Fit, Method, Takes, Tensors, require};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Code, Gaussian, Model, Report, Tensor, canonical_sign};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::select;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use solve::auto_solver;
+
+/// Settings of [PCA](self): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pca {
+    /// How many components to keep.
+    pub n_components: Components,
+    /// Divide codes by the standard deviation along each component.
+    pub whiten: bool,
+    /// How the spectrum is found.
+    pub svd_solver: Solver,
+}
+
+/// How many components to keep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Components {
+    /// All, which is `min(n_samples, n_features)`.
+    #[default]
+    All,
+    /// That many.
+    Count(usize),
+    /// The fewest whose share of the variance is greater than this, between 0 and 1.
+    Share(f64),
+    /// By a rule.
+    Rule(Rule),
+}
+
+impl From<usize> for Components {
+    fn from(k: usize) -> Self {
+        Components::Count(k)
+    }
+}
+
+/// A rule for the number of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Laplace's approximation of the evidence (Minka 2000).
+    Mle,
+}
+
+/// How the spectrum is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// By the shape of the data; see [`auto_solver`].
+    #[default]
+    Auto,
+    /// Singular values of the centred rows.
+    Full,
+    /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
+    CovarianceEigh,
+}
+
+impl Solver {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Solver::Auto => "auto",
+            Solver::Full => "full",
+            Solver::CovarianceEigh => "covariance_eigh",
+        }
+    }
+}
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "n_components",
+        kind: Kind::Components,
+        choices: &["mle"],
+        default: "null",
+        doc: "How many components to keep: a number, a share of the variance between 0 and 1 (the fewest components that \
+              explain more), 'mle' (Minka's rule), or null for all.",
+        python_only: false,
+    },
+    Setting {
+        name: "whiten",
+        kind: Kind::Bool,
+        choices: &[],
+        default: "false",
+        doc: "Divide codes by the standard deviation along each component.",
+        python_only: false,
+    },
+    Setting {
+        name: "svd_solver",
+        kind: Kind::Choice,
+        choices: &["auto", "full", "covariance_eigh"],
+        default: "\"auto\"",
+        doc: "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by a scatter \
+              matrix (fast), 'auto' by the shape of the data.",
+        python_only: false,
+    },
+    Setting {
+        name: "copy",
+        kind: Kind::Bool,
+        choices: &[],
+        default: "true",
+        doc: "Accepted for scikit-learn's sake; the input is never overwritten.",
+        python_only: true,
+    },
+];
+
+/// PCA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "pca",
+    class: "PCA",
+    summary: "orthogonal directions ordered by the variance along them",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    equals: &["svd_solver=full: the singular value decomposition of the centred rows"],
+    references: &["Pearson 1901", "Hotelling 1933", "Tipping & Bishop 1999", "Minka 2000"],
+    spec: |given| Ok(Box::new(Pca::from_settings(given)?)),
+    code,
+    density: Some(density),
+};
+
+impl Pca {
+    /// From settings by name.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
+        serde_json::from_value(resolved.clone()).map_err(|e| {
+            let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
+            Error::setting("n_components", got, e.to_string(), "give a number, a share between 0 and 1, 'mle' or null")
+        })
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, no column that varies, more components than `min(n, p)`, what the
+    /// source reports. Constant columns and more components than the rank are not errors; the report says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        rows.settle(run)?;
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        self.check(n, p, rows.origin())?;
+        let solver = match self.svd_solver {
+            Solver::Auto => auto_solver(n, p),
+            named => named,
+        };
+        let top = match self.n_components {
+            Components::Count(k) => Some(k),
+            _ => None,
+        };
+        let found = solve::decompose(rows, run, solver, top)?;
+        let k = self.count(&found, n, p)?;
+        run.stage("components")?;
+        self.model(rows, run, solver, found, k)
+    }
+
+    fn check(&self, n: u64, p: usize, origin: &str) -> Result<()> {
+        if n < 2 {
+            return Err(Error::TooFewRows {
+                method: "pca".into(),
+                need: 2,
+                got: n,
+                what: origin.into(),
+                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
+            });
+        }
+        let most = (p as u64).min(n);
+        let outside = |got: &dyn std::fmt::Display, why: String, remedy: &str| {
+            Err(Error::setting("n_components", got, why, remedy))
+        };
+        match self.n_components {
+            Components::Count(k) if k as u64 > most => outside(
+                &k,
+                format!("{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"),
+                &format!("choose a number from 0 to {most}, or leave it out for all"),
+            ),
+            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
+                &f,
+                "a number that is not whole is a share of the variance".into(),
+                "choose a share between 0 and 1, or a whole number of components",
+            ),
+            Components::Rule(Rule::Mle) if n < p as u64 => outside(
+                &"'mle'",
+                format!("Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"),
+                "choose a number or a share",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&self, found: &solve::Decomposition, n: u64, p: usize) -> Result<usize> {
+        let most = (p as u64).min(n) as usize;
+        Ok(match self.n_components {
+            Components::All => most,
+            Components::Count(k) => k,
+            Components::Share(share) => select::by_share(&found.values, found.total, share).clamp(1, most),
+            Components::Rule(Rule::Mle) => select::minka(&found.values, n, p),
+        })
+    }
+
+    fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        solver: Solver,
+        found: solve::Decomposition,
+        k: usize,
+    ) -> Result<Model> {
+        let (n, p, dtype) = (found.n, rows.n_features(), T::DTYPE);
+        let mut report = Report::closed_form(solver.name(), n, p, dtype, run.seed);
+        report.sweeps = found.sweeps;
+        report.rank = found.rank;
+        report.n_constant = found.n_constant;
+        report.warnings = warnings(&found, solver, k, p, dtype.eps());
+
+        let noise = match k < p.min(n as usize) {
+            true => found.discarded(k) / (p - k) as f64,
+            false => 0.0,
+        };
+        let kept = found.axes.rows().min(k);
+        let mut values: Vec<f64> = found.values[..kept].to_vec();
+        values.resize(k, 0.0);
+        let total = found.total;
+        let mut axes = found.axes.top_rows(kept);
+        if kept < k {
+            let more = crate::num::null::null_directions(&axes, k - kept)?;
+            let mut all = axes.into_vec();
+            all.extend_from_slice(more.as_slice());
+            axes = Matrix::from_vec(k, p, all);
+        }
+        canonical_sign(&mut axes, dtype.eps());
+
+        let degrees = (n - 1) as f64;
+        let each = |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).collect::<Vec<f64>>();
+        let tensors = [
+            ("components", Tensor::matrix(&axes, dtype)),
+            ("mean", Tensor::vector(&found.mean, dtype)),
+            ("explained_variance", Tensor::vector(&values, dtype)),
+            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
+            ("singular_values", Tensor::vector(&each(&|v| (v * degrees).sqrt()), dtype)),
+            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
+            ("noise_variance", Tensor::scalar(noise, dtype)),
+        ];
+        let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("svd_solver".into(), solver.name().into());
+        report.settings.insert("n_components".into(), k.into());
+        report.end(run);
+        Model::new(&METHOD, settings, rows.features().clone(), 1, tensors, report)
+    }
+}
+
+impl Fit for Pca {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}
+
+fn warnings(found: &solve::Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
+    let mut out = Vec::new();
+    if found.n_constant > 0 {
+        let (c, columns) = (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
+        out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
+    }
+    if let Some(rank) = found.rank.filter(|&r| r < k) {
+        let seen = match solver {
+            Solver::Full => String::new(),
+            _ => format!(
+                " (through a scatter matrix nothing below about {:.0e} of the largest singular value can be seen; \
+                 svd_solver='full' sees further)",
+                found.floor.sqrt().max(eps)
+            ),
+        };
+        out.push(format!(
+            "the rows vary along {rank} directions only, fewer than the {k} components asked for{seen}; the others have \
+             variance 0"
+        ));
+    }
+    out
+}
+
+fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
+    let whiten = settings.get("whiten").and_then(Value::as_bool).unwrap_or(false);
+    let w = components.to_matrix();
+    let inverse = |s: f64| if s > 0.0 { 1.0 / s } else { 0.0 };
+    let (encoder, decoder) = match whiten {
+        false => (w.transposed(), w),
+        true => (
+            Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(scale[i])),
+            Matrix::from_fn(k, p, |i, j| w[(i, j)] * scale[i]),
+        ),
+    };
+    Ok(Code::Linear { mean, encoder, decoder })
+}
+
+/// The Gaussian of Tipping & Bishop (1999), with scikit-learn's estimate of the noise; where that is 0, with the share of
+/// rounding errors in its place.
+fn density(tensors: &Tensors) -> Result<Gaussian> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let values = require(tensors, "explained_variance", &[Some(k)])?.f64s();
+    let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
+    let total = values.iter().sum::<f64>() + noise * (p - k) as f64;
+    let noise = noise.max(components.values().dtype().eps() * total / p as f64);
+    Ok(Gaussian {
+        mean: require(tensors, "mean", &[Some(p)])?.f64s(),
+        axes: components.to_matrix(),
+        variance: values.iter().map(|v| v.max(noise)).collect(),
+        noise,
+    })
+}

@@ -1,0 +1,107 @@
+//! Settings as data: name, type, default, documentation, in one place.
+
+use crate::error::{Error, Result};
+use serde_json::{Map, Value};
+
+/// What a setting may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// True or false.
+    Bool,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// One of the choices.
+    Choice,
+    /// `null`, a whole number, a share, or one of the choices.
+    Components,
+}
+
+/// A setting of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name, in Rust, on the command line, in files and in Python.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// The words that it may be.
+    pub choices: &'static [&'static str],
+    /// Its default, as JSON.
+    pub default: &'static str,
+    /// What it does, in a sentence or two.
+    pub doc: &'static str,
+    /// Exists in Python only, for the sake of another library's signature.
+    pub python_only: bool,
+}
+
+impl Setting {
+    /// The default as a value.
+    pub fn default_value(&self) -> Value {
+        serde_json::from_str(self.default).unwrap_or(Value::Null)
+    }
+
+    /// The type's name, as printed.
+    pub fn type_name(&self) -> &'static str {
+        match self.kind {
+            Kind::Bool => "bool",
+            Kind::Integer => "int",
+            Kind::Number => "float",
+            Kind::Choice => "str",
+            Kind::Components => "int, float, str or null",
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        serde_json::json!({
+            "name": self.name,
+            "type": self.type_name(),
+            "choices": self.choices,
+            "default": self.default_value(),
+            "doc": self.doc,
+            "python_only": self.python_only,
+        })
+    }
+
+    fn check(&self, value: &Value) -> Result<()> {
+        let word = || value.as_str().is_some_and(|s| self.choices.contains(&s));
+        let fits = match self.kind {
+            Kind::Bool => value.is_boolean(),
+            Kind::Integer => value.is_u64(),
+            Kind::Number => value.is_number(),
+            Kind::Choice => word(),
+            Kind::Components => value.is_null() || value.is_number() || word(),
+        };
+        if fits {
+            return Ok(());
+        }
+        let why = format!("it takes {}", self.type_name());
+        let remedy = match (self.choices, value.as_str()) {
+            ([], _) => format!("the default is {}", self.default),
+            (choices, Some(s)) => {
+                let near = crate::error::nearest(s, choices).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+                format!("{near}choose one of: {}", choices.join(", "))
+            }
+            (choices, None) => format!("choose one of: {}", choices.join(", ")),
+        };
+        let got = value.as_str().map_or_else(|| value.to_string(), |s| format!("'{s}'"));
+        Err(Error::setting(self.name, got, why, remedy))
+    }
+}
+
+/// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.
+pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let known = || settings.iter().filter(|s| !s.python_only);
+    for name in given.keys() {
+        if !known().any(|s| s.name == name) {
+            return Err(Error::unknown("setting", name, known().map(|s| s.name)));
+        }
+    }
+    let mut out = Map::new();
+    for setting in known() {
+        let value = given.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
+        setting.check(&value)?;
+        out.insert(setting.name.into(), value);
+    }
+    Ok(out)
+}

@@ -1,0 +1,155 @@
+//! How near two answers are, whatever order and signs they come in.
+
+use crate::error::Result;
+use crate::num::{Matrix, factor};
+
+/// Angles in radians between the subspaces spanned by the rows of `a` and of `b`, largest first.
+///
+/// Small angles come from sines, not from cosines: the arc cosine of a number near 1 has half the digits (Björck & Golub
+/// 1973).
+pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
+    let (qa, qb) = (factor::orthonormal_rows(a), factor::orthonormal_rows(b));
+    let (qa, qb) = if qa.rows() >= qb.rows() { (qa, qb) } else { (qb, qa) };
+    // Rows: the part of each of b's directions that lies across a.
+    let mut across = qb.clone();
+    let along = factor::multiply_transposed(&qb, &qa);
+    factor::subtract_product(&mut across, &along, &qa);
+    let k = qb.rows();
+    let sines = factor::svd_right(&tall(&across.transposed()))?.0;
+    let cosines = factor::svd_right(&tall(&along.transposed()))?.0;
+    Ok((0..k)
+        .map(|i| {
+            let (sine, cosine) = (sines[i].min(1.0), cosines[k - 1 - i].min(1.0));
+            if sine < std::f64::consts::FRAC_1_SQRT_2 { sine.asin() } else { cosine.acos() }
+        })
+        .collect())
+}
+
+fn tall(a: &Matrix<f64>) -> Matrix<f64> {
+    let rows = a.rows().max(a.cols());
+    Matrix::from_fn(rows, a.cols(), |i, j| if i < a.rows() { a[(i, j)] } else { 0.0 })
+}
+
+/// A pairing of the rows of two matrices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// For each row of the first matrix, the row of the second that it is paired with.
+    pub order: Vec<usize>,
+    /// 1 or -1 for each pair.
+    pub sign: Vec<f64>,
+    /// Absolute cosine of each pair.
+    pub cosine: Vec<f64>,
+}
+
+/// Pairs the rows of `a` with rows of `b` (at least as many) so that the sum of absolute cosines is largest, by the
+/// Hungarian method. `O(k³)`.
+pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
+    let (ka, kb) = (a.rows(), b.rows());
+    assert!(ka <= kb, "{ka} rows cannot each have one of {kb}");
+    let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+    let cosine = Matrix::from_fn(ka, kb, |i, j| {
+        let dot: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
+        dot / (norm(a.row(i)) * norm(b.row(j)))
+    });
+    let order = assignment(&Matrix::from_fn(ka, kb, |i, j| 1.0 - cosine[(i, j)].abs()));
+    let at = |i: usize| cosine[(i, order[i])];
+    Match {
+        sign: (0..ka).map(|i| if at(i) < 0.0 { -1.0 } else { 1.0 }).collect(),
+        cosine: (0..ka).map(|i| at(i).abs()).collect(),
+        order,
+    }
+}
+
+/// The cheapest assignment of rows to distinct columns, by shortest augmenting paths with potentials (Jonker & Volgenant
+/// 1987).
+pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
+    let (n, m) = (cost.rows(), cost.cols());
+    let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
+    // owner[j]: the row, from 1, that column j, from 1, is given to.
+    let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);
+    for i in 1..=n {
+        owner[0] = i;
+        let mut column = 0;
+        let (mut least, mut used) = (vec![f64::INFINITY; m + 1], vec![false; m + 1]);
+        while owner[column] != 0 {
+            used[column] = true;
+            let row = owner[column];
+            let (mut delta, mut next) = (f64::INFINITY, 0);
+            for j in 1..=m {
+                if used[j] {
+                    continue;
+                }
+                let reduced = cost[(row - 1, j - 1)] - u[row] - v[j];
+                if reduced < least[j] {
+                    (least[j], way[j]) = (reduced, column);
+                }
+                if least[j] < delta {
+                    (delta, next) = (least[j], j);
+                }
+            }
+            for j in 0..=m {
+                if used[j] {
+                    u[owner[j]] += delta;
+                    v[j] -= delta;
+                } else {
+                    least[j] -= delta;
+                }
+            }
+            column = next;
+        }
+        while column != 0 {
+            let previous = way[column];
+            owner[column] = owner[previous];
+            column = previous;
+        }
+    }
+    let mut order = vec![0; n];
+    (1..=m).filter(|&j| owner[j] != 0).for_each(|j| order[owner[j] - 1] = j - 1);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn small_angles_keep_their_digits() {
+        for angle in [1e-12, 1e-6, 0.3, 1.2] {
+            let a = Matrix::from_vec(2, 4, vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+            let (sine, cosine) = f64::sin_cos(angle);
+            let b = Matrix::from_vec(2, 4, vec![0.0, 1.0, 0.0, 0.0, cosine, 0.0, sine, 0.0]);
+            let found = subspace_angles(&a, &b).unwrap();
+            assert!((found[0] / angle - 1.0).abs() < 1e-3 && found[1] < 1e-15, "{found:?} for {angle}");
+        }
+    }
+
+    #[test]
+    fn rows_that_were_shuffled_and_turned_are_found_again() {
+        let s = Stream::new(1, 0);
+        let b = Matrix::from_fn(6, 9, |i, j| s.normal((9 * i + j) as u64));
+        let (order, sign) = ([3, 0, 5, 1], [-1.0, 1.0, 1.0, -1.0]);
+        let a = Matrix::from_fn(4, 9, |i, j| 2.5 * sign[i] * b[(order[i], j)]);
+        let found = match_rows(&a, &b);
+        assert_eq!((found.order.as_slice(), found.sign.as_slice()), (&order[..], &sign[..]));
+        assert!(found.cosine.iter().all(|c| (c - 1.0).abs() < 1e-14));
+    }
+
+    #[test]
+    fn the_assignment_is_the_cheapest_of_all_permutations() {
+        let s = Stream::new(2, 0);
+        for trial in 0..50 {
+            let c = Matrix::from_fn(4, 4, |i, j| s.uniform(trial * 16 + (4 * i + j) as u64));
+            let order = assignment(&c);
+            let cost = |o: &[usize]| (0..4).map(|i| c[(i, o[i])]).sum::<f64>();
+            let mut best = f64::INFINITY;
+            for code in 0..256usize {
+                let o = [code & 3, (code >> 2) & 3, (code >> 4) & 3, code >> 6];
+                if (0..4).all(|j| o.contains(&j)) {
+                    best = best.min(cost(&o));
+                }
+            }
+            assert!((cost(&order) - best).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! How parameters turn rows into codes and back.
+
+use super::tensor::Tensor;
+use crate::data::Workspace;
+use crate::error::{Error, Result};
+use crate::num::kernel::{self, MIN_ROWS};
+use crate::num::{Block, Matrix, Real};
+
+/// The two maps of a model. Later kinds (gates, solvers, short networks) join here.
+#[derive(Clone, Debug)]
+pub enum Code {
+    /// `y = (x - mean) encoder`, `x = y decoder + mean`.
+    Linear {
+        /// Mean of the rows, `n_features`.
+        mean: Tensor,
+        /// `n_features x n_components`.
+        encoder: Matrix<f64>,
+        /// `n_components x n_features`.
+        decoder: Matrix<f64>,
+    },
+}
+
+impl Code {
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        let Code::Linear { encoder, .. } = self;
+        encoder.rows()
+    }
+
+    /// Numbers in a code.
+    pub fn n_components(&self) -> usize {
+        let Code::Linear { encoder, .. } = self;
+        encoder.cols()
+    }
+
+    /// Rows to codes, in type `T`.
+    pub fn encoder<T: Real>(&self) -> Affine<T> {
+        let Code::Linear { mean, encoder, .. } = self;
+        Affine { subtract: mean.to::<T>().into_owned(), matrix: encoder.cast(), add: Vec::new() }
+    }
+
+    /// Codes to rows, in type `T`.
+    pub fn decoder<T: Real>(&self) -> Affine<T> {
+        let Code::Linear { mean, decoder, .. } = self;
+        Affine { subtract: Vec::new(), matrix: decoder.cast(), add: mean.to::<T>().into_owned() }
+    }
+
+    /// `n_features x n_components`: the columns that decode.
+    pub fn mixing(&self) -> Matrix<f64> {
+        let Code::Linear { decoder, .. } = self;
+        decoder.transposed()
+    }
+}
+
+/// `y = (x - subtract) matrix + add`, rows on the left. An empty vector stands for zeros.
+#[derive(Clone, Debug)]
+pub struct Affine<T> {
+    subtract: Vec<T>,
+    matrix: Matrix<T>,
+    add: Vec<T>,
+}
+
+impl<T: Real> Affine<T> {
+    /// Numbers that it makes of a row.
+    pub fn width(&self) -> usize {
+        self.matrix.cols()
+    }
+
+    /// Maps row-major `rows` into `out`. A row gets the same bits alone and in any block.
+    ///
+    /// Centred before the product, not after: `xB - mean B` loses the digits that the rows have in common with their mean.
+    pub fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
+        let (p, k) = (self.matrix.rows(), self.matrix.cols());
+        if k == 0 {
+            return;
+        }
+        let n = rows.len() / p;
+        let padded = n.max(MIN_ROWS);
+        let input = if self.subtract.is_empty() && padded == n {
+            rows
+        } else {
+            work.rows.clear();
+            match self.subtract.is_empty() {
+                true => work.rows.extend_from_slice(rows),
+                false => rows
+                    .chunks_exact(p)
+                    .for_each(|row| work.rows.extend(row.iter().zip(&self.subtract).map(|(x, m)| x.minus(*m)))),
+            }
+            work.rows.resize(padded * p, T::default());
+            &work.rows
+        };
+        if padded == n {
+            kernel::product(out, input, self.matrix.as_slice(), n, p, k);
+        } else {
+            work.product.clear();
+            work.product.resize(padded * k, T::default());
+            kernel::product(&mut work.product, input, self.matrix.as_slice(), padded, p, k);
+            out.copy_from_slice(&work.product[..n * k]);
+        }
+        if !self.add.is_empty() {
+            for row in out.chunks_exact_mut(k) {
+                row.iter_mut().zip(&self.add).for_each(|(y, a)| *y = y.plus(*a));
+            }
+        }
+    }
+}
+
+/// A Gaussian with covariance `V' diag(variance - noise) V + noise I`, `V` with orthonormal rows.
+#[derive(Clone, Debug)]
+pub struct Gaussian {
+    /// Mean, `n_features`.
+    pub mean: Vec<f64>,
+    /// `k x n_features`, orthonormal rows.
+    pub axes: Matrix<f64>,
+    /// Variance along each axis, at least `noise`.
+    pub variance: Vec<f64>,
+    /// Variance across them.
+    pub noise: f64,
+}
+
+impl Gaussian {
+    /// `log p(x)` of every row.
+    ///
+    /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.
+    pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let constant = p as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
+        let n = rows.len() / p;
+        let padded = n.max(MIN_ROWS);
+        let mut centred = Vec::with_capacity(padded * p);
+        for row in rows.chunks_exact(p) {
+            centred.extend(row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m));
+        }
+        centred.resize(padded * p, 0.0);
+        let mut scores = vec![0.0; padded * k];
+        work.wide.clear();
+        work.wide.resize(padded * p, 0.0);
+        if k > 0 {
+            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), padded, p, k);
+            kernel::product(&mut work.wide, &scores, self.axes.as_slice(), padded, k, p);
+        }
+        for (i, log_p) in out.iter_mut().enumerate() {
+            let y = &scores[i * k..(i + 1) * k];
+            let along: f64 = y.iter().zip(&self.variance).map(|(y, v)| y * y / v).sum();
+            let (x, fitted) = (&centred[i * p..(i + 1) * p], &work.wide[i * p..(i + 1) * p]);
+            let across = if k == p { 0.0 } else { x.iter().zip(fitted).map(|(x, f)| (x - f) * (x - f)).sum() };
+            *log_p = -0.5 * (constant + along + across / self.noise);
+        }
+    }
+
+    /// Logarithm of the determinant of the covariance.
+    pub fn log_determinant(&self) -> f64 {
+        let rest = (self.axes.cols() - self.axes.rows()) as f64;
+        self.variance.iter().map(|v| v.ln()).sum::<f64>() + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
+    }
+
+    /// The covariance, `n_features x n_features`.
+    pub fn covariance(&self) -> Matrix<f64> {
+        self.sandwich(|v| v - self.noise, self.noise)
+    }
+
+    /// Its inverse.
+    pub fn precision(&self) -> Matrix<f64> {
+        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise)
+    }
+
+    /// `V' diag(f(variance)) V + diagonal I`, symmetric to the bit.
+    fn sandwich(&self, f: impl Fn(f64) -> f64, diagonal: f64) -> Matrix<f64> {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
+        let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
+        for i in 0..p {
+            for j in 0..i {
+                let mean = 0.5 * (out[(i, j)] + out[(j, i)]);
+                (out[(i, j)], out[(j, i)]) = (mean, mean);
+            }
+            out[(i, i)] += diagonal;
+        }
+        out
+    }
+}
+
+impl<T: Real> crate::data::Rows<'_, T> {
+    /// An error that names the first number of the block that is not finite.
+    pub(crate) fn check_finite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
+        // One addition a number: NaN and infinity survive `x - x`.
+        let sum = block.data.iter().fold(T::default(), |s, x| s.plus(x.minus(*x)));
+        if sum.finite() && sum == T::default() {
+            return Ok(());
+        }
+        let Some(at) = block.data.iter().position(|x| !x.finite()) else { return Ok(()) };
+        let column = at % block.n_features;
+        Err(Error::NotFinite {
+            method: what.into(),
+            row: block.first_row + (at / block.n_features) as u64,
+            column,
+            name: self.name(column).map(Into::into),
+            what: match block.data[at].to_f64() {
+                x if x.is_nan() => "NaN",
+                x if x > 0.0 => "infinity",
+                _ => "-infinity",
+            },
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Model files: safetensors with a description.
+//!
+//! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in
+//! the order of a hash table); it is read and checked by the library. Tensors come first in the description's checksum; what
+//! differs between two runs of one fit stands in an entry of its own, `run`.
+
+use super::report::{Report, RunRecord};
+use super::tensor::{Tensor, Values};
+use super::{Model, SIGN_RULE};
+use crate::data::Features;
+use crate::error::{Error, Result};
+use crate::method;
+use crate::num::Dtype;
+use safetensors::{Dtype as Stored, SafeTensors};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// Number of the file format that this version writes and reads.
+pub const FORMAT: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Description {
+    format: u64,
+    version: String,
+    method: String,
+    settings: Map<String, Value>,
+    #[serde(flatten)]
+    features: Features,
+    dtype: Dtype,
+    ddof: u64,
+    sign_rule: u32,
+    checksum: String,
+    report: Report,
+}
+
+impl Model {
+    /// The file's bytes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut data = Vec::new();
+        let mut header = Map::new();
+        let mut tensors = Map::new();
+        // 8-byte numbers first, so that every tensor is aligned.
+        let mut order: Vec<(&String, &Tensor)> = self.tensors.iter().collect();
+        order.sort_by_key(|(_, t)| std::cmp::Reverse(t.values().dtype().size()));
+        for (name, tensor) in order {
+            let start = data.len();
+            data.extend_from_slice(&tensor.values().to_le_bytes());
+            let dtype = if tensor.values().dtype() == Dtype::F32 { "F32" } else { "F64" };
+            let entry = json!({"dtype": dtype, "shape": tensor.shape(), "data_offsets": [start, data.len()]});
+            tensors.insert(name.clone(), entry);
+        }
+        let description = Description {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").into(),
+            method: self.method.key.into(),
+            settings: self.settings.clone(),
+            features: self.features.clone(),
+            dtype: self.dtype,
+            ddof: self.ddof,
+            sign_rule: SIGN_RULE,
+            checksum: checksum(&data),
+            report: self.report.clone(),
+        };
+        let text = |v: serde_json::Result<String>| v.map_err(|e| damaged(Path::new("the model"), e.to_string()));
+        let metadata = json!({
+            "unmix": text(serde_json::to_string(&description))?,
+            "run": text(serde_json::to_string(&self.report.run))?,
+        });
+        header.insert("__metadata__".into(), metadata);
+        header.extend(tensors);
+        let mut header = text(serde_json::to_string(&header))?.into_bytes();
+        header.resize(header.len().next_multiple_of(8), b' ');
+        let mut out = Vec::with_capacity(8 + header.len() + data.len());
+        out.extend_from_slice(&(header.len() as u64).to_le_bytes());
+        out.extend_from_slice(&header);
+        out.extend_from_slice(&data);
+        Ok(out)
+    }
+
+    /// Writes the file: to a temporary sibling, synced, renamed. Nothing half-written stays.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let mut file = temporary_sibling(path)?;
+        file.write_all(&self.to_bytes()?).map_err(|e| Error::io("cannot write", path, e))?;
+        persist(file, path)
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Err(Error::format(path, "it is a folder, not a file", "name a model file"));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// Reads the file's bytes; `path` is for messages.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        let not_ours = |found: String| Error::format(path, found, "give a file that 'unmix fit' has written");
+        if bytes.is_empty() {
+            return Err(not_ours("it is empty".into()));
+        }
+        let (n, metadata) =
+            SafeTensors::read_metadata(bytes).map_err(|e| not_ours(format!("it is not a safetensors file or was cut short ({e})")))?;
+        let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
+        let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
+        let raw: Value = serde_json::from_str(&text).map_err(|e| damaged(path, e.to_string()))?;
+        match raw.get("format").and_then(Value::as_u64) {
+            Some(FORMAT) => {}
+            found => {
+                let (found, version) = (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
+                let remedy = format!("install version {version} of unmix or later");
+                return Err(Error::format(path, format!("its format is {found}, and this version reads {FORMAT}"), remedy));
+            }
+        }
+        let description: Description = serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
+        let data = &bytes[n + 8..];
+        if checksum(data) != description.checksum {
+            return Err(damaged(path, "its checksum does not match its numbers".into()));
+        }
+        let file = SafeTensors::deserialize(bytes).map_err(|e| damaged(path, e.to_string()))?;
+        let mut tensors = BTreeMap::new();
+        for (name, view) in file.tensors() {
+            let values = match view.dtype() {
+                Stored::F32 => Values::F32(view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
+                Stored::F64 => Values::F64(view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
+                other => return Err(damaged(path, format!("its tensor '{name}' has type {other:?}"))),
+            };
+            tensors.insert(name, Tensor::new(view.shape().to_vec(), values));
+        }
+        let mut report = description.report;
+        report.run = entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
+        let method = method::find(&description.method).map_err(|_| {
+            let found = format!("it was fitted by '{}', a method that this version does not have", description.method);
+            Error::format(path, found, format!("install version {} of unmix or later", description.version))
+        })?;
+        Self::new(method, description.settings, description.features, description.ddof, tensors, report)
+    }
+}
+
+/// Whether a file is an unmix model (of any format): what may be replaced without being asked.
+pub fn is_model_file(path: &Path) -> bool {
+    let header = || -> Option<bool> {
+        use std::io::Read;
+        let mut file = std::fs::File::open(path).ok()?;
+        let mut length = [0; 8];
+        file.read_exact(&mut length).ok()?;
+        let length = u64::from_le_bytes(length);
+        let mut text = Vec::new();
+        file.take(length.min(100 << 20)).read_to_end(&mut text).ok()?;
+        let header: Value = serde_json::from_slice(&text).ok()?;
+        Some(header.get("__metadata__")?.get("unmix").is_some())
+    };
+    header().unwrap_or(false)
+}
+
+/// A temporary file beside `path`, which it will replace.
+pub(crate) fn temporary_sibling(path: &Path) -> Result<tempfile::NamedTempFile> {
+    if path.is_dir() {
+        return Err(Error::format(path, "it is a folder, not a file", "give the output a file name"));
+    }
+    let folder = match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".unmix-").suffix(".part");
+    #[cfg(unix)]
+    {
+        // As an ordinary new file: what the person's umask leaves of 0666.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder).map_err(|e| Error::io("cannot write", path, e))
+}
+
+/// Syncs a temporary file and gives it its name.
+pub(crate) fn persist(file: tempfile::NamedTempFile, path: &Path) -> Result<()> {
+    file.as_file().sync_all().map_err(|e| Error::io("cannot write", path, e))?;
+    file.persist(path).map_err(|e| Error::io("cannot write", path, e.error))?;
+    Ok(())
+}
+
+fn checksum(data: &[u8]) -> String {
+    format!("crc32:{:08x}", crc32fast::hash(data))
+}
+
+fn damaged(path: &Path, found: String) -> Error {
+    Error::format(path, format!("it is damaged ({found})"), "fit the model again, or restore the file")
+}

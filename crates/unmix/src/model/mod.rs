@@ -1,0 +1,229 @@
+//! What a fit returns, whatever the method: one model with `encode` and `decode`, and one file format.
+
+mod canonical;
+mod code;
+mod file;
+mod report;
+mod tensor;
+
+pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
+pub use code::{Affine, Code, Gaussian};
+pub use file::{FORMAT, is_model_file};
+pub(crate) use file::{persist, temporary_sibling};
+pub use report::{Outcome, Report, RunRecord};
+pub use tensor::{Tensor, Values};
+
+use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
+use crate::error::{Error, Result};
+use crate::method::{self, Method};
+use crate::num::{Dtype, Real};
+use crate::run::Run;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A fitted model: its parameters, what they mean, and how the fit ended.
+///
+/// Immutable. Parameters are tensors named as scikit-learn's attributes without the underscore; [`Code`] is how they turn
+/// rows into codes and back.
+#[derive(Clone, Debug)]
+pub struct Model {
+    method: &'static Method,
+    settings: Map<String, Value>,
+    features: Features,
+    n_features: usize,
+    dtype: Dtype,
+    ddof: u64,
+    tensors: BTreeMap<String, Tensor>,
+    report: Report,
+    code: Code,
+}
+
+impl Model {
+    /// Puts a model together and checks it: shapes agree, every number is finite.
+    pub fn new(
+        method: &'static Method,
+        settings: Map<String, Value>,
+        features: Features,
+        ddof: u64,
+        tensors: BTreeMap<String, Tensor>,
+        report: Report,
+    ) -> Result<Self> {
+        for (name, tensor) in &tensors {
+            if let Some(i) = tensor.values().first_not_finite() {
+                return Err(Error::Unsupported {
+                    asked: format!("a {} model of these data", method.key),
+                    found: format!("entry {i} of its {name} is not a finite number"),
+                    remedy: "divide the data by a large constant, or use float64".into(),
+                });
+            }
+        }
+        let code = (method.code)(&settings, &tensors)?;
+        let n_features = code.n_features();
+        let named = features.names.as_ref().is_none_or(|n| n.len() == n_features);
+        let shaped = features.shape.as_ref().is_none_or(|s| s.iter().product::<usize>() == n_features);
+        if !named || !shaped {
+            return Err(Error::Width {
+                what: "a model with named or shaped features".into(),
+                need: n_features,
+                got: features.names.as_ref().map_or(0, Vec::len),
+                remedy: "give one name for each column".into(),
+            });
+        }
+        let dtype = report.dtype;
+        Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code })
+    }
+
+    /// The method that fitted it.
+    pub fn method(&self) -> &'static Method {
+        self.method
+    }
+
+    /// The settings as they were given, with every default filled in.
+    pub fn settings(&self) -> &Map<String, Value> {
+        &self.settings
+    }
+
+    /// Names and shape of the features.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Numbers in a code.
+    pub fn n_components(&self) -> usize {
+        self.code.n_components()
+    }
+
+    /// Type of the parameters.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// What was subtracted from the number of samples in variances.
+    pub fn ddof(&self) -> u64 {
+        self.ddof
+    }
+
+    /// All parameters, by name.
+    pub fn tensors(&self) -> &BTreeMap<String, Tensor> {
+        &self.tensors
+    }
+
+    /// One parameter.
+    pub fn tensor(&self, name: &str) -> Option<&Tensor> {
+        self.tensors.get(name)
+    }
+
+    /// How the fit went.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// How rows become codes and back.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// Codes of `rows`, in order, in their type: `n_components` numbers a row.
+    pub fn encode<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+        self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
+        self.apply(rows, run, "encoding", &self.code.encoder::<T>(), sink)
+    }
+
+    /// Rows that `codes` stand for, in order.
+    pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+        self.check_width("decode", codes.n_features(), self.n_components(), codes.origin())?;
+        self.apply(codes, run, "decoding", &self.code.decoder::<T>(), sink)
+    }
+
+    /// `decode(encode(rows))`, in one pass.
+    pub fn reconstruct<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+        self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
+        let (encoder, decoder) = (self.code.encoder::<T>(), self.code.decoder::<T>());
+        let k = self.n_components();
+        let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
+            rows.check_finite("reconstruct", &block)?;
+            let mut codes = vec![T::default(); block.n_rows() * k];
+            encoder.apply(block.data, &mut codes, work);
+            decoder.apply(&codes, out, work);
+            Ok(())
+        };
+        rows.map(run, "reconstructing", self.n_features, step, sink)
+    }
+
+    /// Log-likelihood of every row, where the model has one.
+    pub fn score_samples<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
+        self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
+        let density = self.density()?;
+        let step = |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
+            rows.check_finite("score", &block)?;
+            density.log_density(block.data, out, work);
+            Ok(())
+        };
+        rows.map(run, "scoring", 1, step, sink)
+    }
+
+    /// The Gaussian that the model says the rows come from.
+    pub fn density(&self) -> Result<Gaussian> {
+        let make = self.method.density.ok_or_else(|| Error::Unsupported {
+            asked: format!("the likelihood of a {} model", self.method.key),
+            found: "it has none".into(),
+            remedy: "compare reconstruction errors instead".into(),
+        })?;
+        make(&self.tensors)
+    }
+
+    /// [`encode`](Self::encode) into memory.
+    pub fn encode_to_vec<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
+        let mut sink = VecSink(Vec::new());
+        self.encode(rows, run, &mut sink)?;
+        Ok(sink.0)
+    }
+
+    /// [`decode`](Self::decode) into memory.
+    pub fn decode_to_vec<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
+        let mut sink = VecSink(Vec::new());
+        self.decode(codes, run, &mut sink)?;
+        Ok(sink.0)
+    }
+
+    fn apply<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        stage: &str,
+        map: &Affine<T>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<u64> {
+        let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
+            rows.check_finite(stage, &block)?;
+            map.apply(block.data, out, work);
+            Ok(())
+        };
+        rows.map(run, stage, map.width(), step, sink)
+    }
+
+    fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {
+        if got == need {
+            return Ok(());
+        }
+        let remedy = match what {
+            "decode" => format!("give codes of this model; {origin} is not that"),
+            _ => format!("choose the columns of {origin} that the model was fitted on"),
+        };
+        Err(Error::Width { what: what.into(), need, got, remedy })
+    }
+}
+
+/// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
+pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+    let spec = (method::find(key)?.spec)(settings)?;
+    match rows {
+        AnyRows::F32(rows) => spec.fit_f32(rows, run),
+        AnyRows::F64(rows) => spec.fit_f64(rows, run),
+    }
+}

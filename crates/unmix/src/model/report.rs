@@ -1,0 +1,150 @@
+//! How a fit went: facts, never silence.
+
+use crate::num::Dtype;
+use serde::{Deserialize, Serialize};
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The stopping rule was met.
+    Converged,
+    /// There was none to meet: a closed form, or a fixed budget that was spent.
+    Completed,
+    /// `max_iter` ended it first.
+    MaxIter,
+    /// `max_seconds` ended it first.
+    Time,
+    /// No further step improved it.
+    Stalled,
+}
+
+impl Outcome {
+    /// The word used in files, in Python and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Converged => "converged",
+            Outcome::Completed => "completed",
+            Outcome::MaxIter => "max_iter",
+            Outcome::Time => "time",
+            Outcome::Stalled => "stalled",
+        }
+    }
+
+    /// Whether the result is what was asked for, and not merely what was reached.
+    pub fn is_success(self) -> bool {
+        matches!(self, Outcome::Converged | Outcome::Completed)
+    }
+}
+
+/// The report of a fit. Everything but [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Iterations; 1 for closed forms.
+    pub n_iter: u64,
+    /// Full passes over the rows.
+    pub sweeps: u64,
+    /// The objective after each iteration, where there is one.
+    pub objective: Vec<f64>,
+    /// The quantity that was compared with `tol`.
+    pub residual: Option<f64>,
+    /// What it was compared with.
+    pub tol: Option<f64>,
+    /// The solver that ran.
+    pub solver: String,
+    /// Seed of random draws.
+    pub seed: u64,
+    /// Directions along which the rows vary, as far as the solver can see.
+    pub rank: Option<usize>,
+    /// Rows.
+    pub n_samples: u64,
+    /// Columns.
+    pub n_features: usize,
+    /// Columns that do not vary.
+    pub n_constant: usize,
+    /// Type in which rows were computed.
+    pub dtype: Dtype,
+    /// Kind of processor and the instructions used: equal bits are promised for one kind.
+    pub processor: String,
+    /// What a person should know, in sentences.
+    pub warnings: Vec<String>,
+    /// Settings as they were resolved, as in the solver that "auto" chose.
+    pub settings: serde_json::Map<String, serde_json::Value>,
+    /// What differs between two runs of the same fit.
+    #[serde(skip)]
+    pub run: RunRecord,
+}
+
+/// What differs between two runs of the same fit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Wall time.
+    pub seconds: f64,
+    /// Threads that it ran on.
+    pub threads: usize,
+    /// When it ended: seconds since 1970, UTC.
+    pub time: u64,
+}
+
+/// Kind of processor, as recorded in reports.
+pub(super) fn processor() -> String {
+    let arch = std::env::consts::ARCH;
+    #[cfg(target_arch = "x86_64")]
+    {
+        let level = match () {
+            () if std::arch::is_x86_feature_detected!("avx512f") => "avx512",
+            () if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") => "avx2",
+            () => "sse2",
+        };
+        format!("{arch} {level}")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    arch.to_string()
+}
+
+impl Report {
+    /// The report of a closed form; the method fills in what it knows.
+    pub fn closed_form(solver: &str, n_samples: u64, n_features: usize, dtype: Dtype, seed: u64) -> Self {
+        Self {
+            outcome: Outcome::Completed,
+            n_iter: 1,
+            sweeps: 1,
+            objective: Vec::new(),
+            residual: None,
+            tol: None,
+            solver: solver.into(),
+            seed,
+            rank: None,
+            n_samples,
+            n_features,
+            n_constant: 0,
+            dtype,
+            processor: processor(),
+            warnings: Vec::new(),
+            settings: Default::default(),
+            run: RunRecord::default(),
+        }
+    }
+
+    /// With the run's record beside the rest: what `show --json` prints and `report_.to_dict()` returns.
+    pub fn to_json(&self) -> serde_json::Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Some(map) = value.as_object_mut() {
+            map.insert("seconds".into(), self.run.seconds.into());
+            map.insert("threads".into(), self.run.threads.into());
+        }
+        value
+    }
+
+    /// Notes time and threads of `run`, which ends now.
+    pub(crate) fn end(&mut self, run: &crate::run::Run<'_>) {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        self.run = RunRecord {
+            seconds: run.started.elapsed().as_secs_f64(),
+            threads: run.threads,
+            time: now.map_or(0, |d| d.as_secs()),
+        };
+    }
+}

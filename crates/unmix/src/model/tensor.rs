@@ -1,0 +1,115 @@
+//! A parameter: numbers of one type, and their shape.
+
+use crate::num::{Dtype, Matrix, Real};
+use std::borrow::Cow;
+
+/// Numbers whose type is known at run time only.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Single precision.
+    F32(Vec<f32>),
+    /// Double precision.
+    F64(Vec<f64>),
+}
+
+impl Values {
+    /// How many.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Their type.
+    pub fn dtype(&self) -> Dtype {
+        match self {
+            Values::F32(_) => Dtype::F32,
+            Values::F64(_) => Dtype::F64,
+        }
+    }
+
+    pub(crate) fn first_not_finite(&self) -> Option<usize> {
+        match self {
+            Values::F32(v) => v.iter().position(|x| !x.is_finite()),
+            Values::F64(v) => v.iter().position(|x| !x.is_finite()),
+        }
+    }
+
+    pub(crate) fn to_le_bytes(&self) -> Vec<u8> {
+        match self {
+            Values::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Values::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        }
+    }
+}
+
+/// Numbers with a shape, row-major. The shape of a single number is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    shape: Vec<usize>,
+    values: Values,
+}
+
+impl Tensor {
+    /// From its parts; their sizes must agree.
+    pub fn new(shape: Vec<usize>, values: Values) -> Self {
+        assert_eq!(shape.iter().product::<usize>(), values.len(), "shape {shape:?}");
+        Self { shape, values }
+    }
+
+    /// A matrix, stored as `dtype`.
+    pub fn matrix(m: &Matrix<f64>, dtype: Dtype) -> Self {
+        Self::stored(vec![m.rows(), m.cols()], m.as_slice(), dtype)
+    }
+
+    /// A vector, stored as `dtype`.
+    pub fn vector(v: &[f64], dtype: Dtype) -> Self {
+        Self::stored(vec![v.len()], v, dtype)
+    }
+
+    /// A single number, stored as `dtype`.
+    pub fn scalar(x: f64, dtype: Dtype) -> Self {
+        Self::stored(vec![], &[x], dtype)
+    }
+
+    fn stored(shape: Vec<usize>, numbers: &[f64], dtype: Dtype) -> Self {
+        let values = match dtype {
+            Dtype::F32 => Values::F32(numbers.iter().map(|&x| x as f32).collect()),
+            Dtype::F64 => Values::F64(numbers.to_vec()),
+        };
+        Self::new(shape, values)
+    }
+
+    /// Length of every axis.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The numbers.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The numbers in type `T`: lent when they are of it, converted when not.
+    pub fn to<T: Real>(&self) -> Cow<'_, [T]> {
+        T::view(&self.values)
+    }
+
+    /// The numbers in double precision.
+    pub fn f64s(&self) -> Vec<f64> {
+        self.to::<f64>().into_owned()
+    }
+
+    /// As a matrix in double precision; a vector is one row.
+    pub fn to_matrix(&self) -> Matrix<f64> {
+        let cols = self.shape.last().copied().unwrap_or(1);
+        let rows = if cols == 0 { 0 } else { self.values.len() / cols };
+        Matrix::from_vec(rows, cols, self.f64s())
+    }
+}

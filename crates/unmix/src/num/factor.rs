@@ -1,0 +1,211 @@
+//! Factorisations, in double precision. The library's errors become facts.
+//!
+//! Their bits depend on the *nominal* parallelism, never on how many threads really run; so that is a function of the
+//! size of the matrix ([`nominal`]).
+
+use super::Matrix;
+use crate::error::{Error, Result};
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul::matmul;
+use faer::linalg::{cholesky::llt, evd, householder, qr::no_pivoting::factor as qr, svd};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+
+/// Eigenvalues or singular values in descending order, and their vectors as the rows of a matrix.
+pub type Spectrum = (Vec<f64>, Matrix<f64>);
+
+/// The parallelism that a factorisation of size `n` is written for, whoever runs it.
+pub(crate) fn nominal(n: usize) -> Par {
+    if n < 192 { Par::Seq } else { Par::rayon(4) }
+}
+
+/// All eigenvalues (descending) and eigenvectors (rows) of a symmetric matrix, of which the lower triangle is read.
+///
+/// `O(n^3)`, about nine times the operations of a matrix product.
+pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
+    let n = a.rows();
+    let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
+    let mut values = vec![0.0; n];
+    let mut vectors = Mat::<f64>::zeros(n, n);
+    let (par, params) = (nominal(n), Default::default());
+    let need = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, params);
+    let mut buffer = MemBuffer::new(need);
+    evd::self_adjoint_evd(
+        lower.as_ref(),
+        DiagMut::from_slice_mut(&mut values),
+        Some(vectors.as_mut()),
+        par,
+        MemStack::new(&mut buffer),
+        params,
+    )
+    .map_err(|_| Error::Factorisation { what: "the symmetric eigendecomposition" })?;
+    values.reverse();
+    check(&values, "the symmetric eigendecomposition")?;
+    Ok((values, Matrix::from_fn(n, n, |i, j| vectors[(j, n - 1 - i)])))
+}
+
+/// All singular values (descending) and the right singular vectors (rows) of a matrix with at least as many rows as
+/// columns. `O(n p^2)`.
+pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
+    let (n, p) = (a.rows(), a.cols());
+    assert!(n >= p, "the right singular vectors of a {n} x {p} matrix are taken through its transpose");
+    let a = Mat::from_fn(n, p, |i, j| a[(i, j)]);
+    let mut values = vec![0.0; p];
+    let mut right = Mat::<f64>::zeros(p, p);
+    let (par, params) = (nominal(p), Default::default());
+    let (no, thin) = (svd::ComputeSvdVectors::No, svd::ComputeSvdVectors::Thin);
+    let mut buffer = MemBuffer::new(svd::svd_scratch::<f64>(n, p, no, thin, par, params));
+    svd::svd(
+        a.as_ref(),
+        DiagMut::from_slice_mut(&mut values),
+        None,
+        Some(right.as_mut()),
+        par,
+        MemStack::new(&mut buffer),
+        params,
+    )
+    .map_err(|_| Error::Factorisation { what: "the singular value decomposition" })?;
+    check(&values, "the singular value decomposition")?;
+    Ok((values, Matrix::from_fn(p, p, |i, j| right[(j, i)])))
+}
+
+/// The triangle `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because
+/// sweeps call it.
+pub fn qr_triangle(a: &Matrix<f64>) -> Matrix<f64> {
+    let (n, p) = (a.rows(), a.cols());
+    let (factored, _) = householder(a.faer(), Par::Seq);
+    Matrix::from_fn(n.min(p), p, |i, j| if i <= j { factored[(i, j)] } else { 0.0 })
+}
+
+/// Rows made orthonormal, first ones first: row `i` of the result spans with its predecessors what they spanned before.
+pub fn orthonormal_rows(a: &Matrix<f64>) -> Matrix<f64> {
+    orthonormal_rows_and_triangle(a).0
+}
+
+/// As [`orthonormal_rows`], and the lower triangle `L` with `a = L q`.
+pub fn orthonormal_rows_and_triangle(a: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
+    let (k, p) = (a.rows(), a.cols());
+    assert!(k <= p, "{k} rows of length {p} cannot be orthonormal");
+    let par = nominal(k.min(p));
+    let (factored, coefficients) = householder(a.faer().transpose(), par);
+    let mut q = Mat::<f64>::identity(p, k);
+    apply_householder(&factored, &coefficients, q.as_mut(), par);
+    let triangle = Matrix::from_fn(k, k, |i, j| if j <= i { factored[(j, i)] } else { 0.0 });
+    (Matrix::from_fn(k, p, |i, j| q[(j, i)]), triangle)
+}
+
+/// As [`orthonormal_rows`], for rows that nearly are already: each keeps its direction, where the factorisation by itself
+/// may turn it round.
+pub fn orthonormal_rows_signed(a: &Matrix<f64>) -> Matrix<f64> {
+    let (mut q, triangle) = orthonormal_rows_and_triangle(a);
+    for i in 0..q.rows() {
+        if triangle[(i, i)] < 0.0 {
+            q.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+        }
+    }
+    q
+}
+
+/// An orthonormal basis (rows) of what is orthogonal to the orthonormal rows of `a`. `O(p^2 k)`, `p x p` numbers.
+pub fn complement(a: &Matrix<f64>) -> Matrix<f64> {
+    let (k, p) = (a.rows(), a.cols());
+    if k == 0 {
+        return Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)));
+    }
+    let par = nominal(k.min(p));
+    let (factored, coefficients) = householder(a.faer().transpose(), par);
+    let mut q = Mat::<f64>::from_fn(p, p - k, |i, j| f64::from(u8::from(i == j + k)));
+    apply_householder(&factored, &coefficients, q.as_mut(), par);
+    Matrix::from_fn(p - k, p, |i, j| q[(j, i)])
+}
+
+fn householder(a: MatRef<'_, f64>, par: Par) -> (Mat<f64>, Mat<f64>) {
+    let (n, p) = a.shape();
+    let mut factored = a.to_owned();
+    let size = n.min(p);
+    let block = qr::recommended_block_size::<f64>(n, p);
+    let mut coefficients = Mat::zeros(block, size);
+    let mut buffer = MemBuffer::new(qr::qr_in_place_scratch::<f64>(n, p, block, par, Default::default()));
+    qr::qr_in_place(
+        factored.as_mut(),
+        coefficients.as_mut(),
+        par,
+        MemStack::new(&mut buffer),
+        Default::default(),
+    );
+    (factored, coefficients)
+}
+
+fn apply_householder(factored: &Mat<f64>, coefficients: &Mat<f64>, mut to: MatMut<'_, f64>, par: Par) {
+    let (p, block) = (factored.nrows(), coefficients.nrows());
+    let need = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(p, block, to.ncols());
+    let mut buffer = MemBuffer::new(need);
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        factored.as_ref().subcols(0, coefficients.ncols()),
+        coefficients.as_ref(),
+        Conj::No,
+        to.as_mut(),
+        par,
+        MemStack::new(&mut buffer),
+    );
+}
+
+/// The Cholesky factor of a symmetric positive definite matrix, to solve with.
+pub struct Cholesky(Mat<f64>);
+
+impl Cholesky {
+    /// Factors `a`, of which the lower triangle is read; `None` when it is not positive definite.
+    pub fn new(a: &Matrix<f64>) -> Option<Self> {
+        let n = a.rows();
+        let mut l = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
+        let (par, params) = (nominal(n), Default::default());
+        let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, par, params));
+        llt::factor::cholesky_in_place(
+            l.as_mut(),
+            Default::default(),
+            par,
+            MemStack::new(&mut buffer),
+            params,
+        )
+        .ok()?;
+        Some(Self(l))
+    }
+
+    /// Solves `a x' = b'` for every row of `b`.
+    pub fn solve_rows(&self, b: &Matrix<f64>) -> Matrix<f64> {
+        let mut x = b.clone();
+        let need = llt::solve::solve_in_place_scratch::<f64>(self.0.nrows(), b.rows(), nominal(b.cols()));
+        let mut buffer = MemBuffer::new(need);
+        llt::solve::solve_in_place(
+            self.0.as_ref(),
+            x.faer_mut().transpose_mut(),
+            nominal(b.cols()),
+            MemStack::new(&mut buffer),
+        );
+        x
+    }
+}
+
+/// `a b`.
+pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.rows(), b.cols());
+    matmul(out.faer_mut(), Accum::Replace, a.faer(), b.faer(), 1.0, nominal(a.rows().max(b.cols())));
+    out
+}
+
+/// `a b'`.
+pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = Matrix::zeros(a.rows(), b.rows());
+    let par = nominal(a.rows().max(b.rows()).max(a.cols()));
+    matmul(out.faer_mut(), Accum::Replace, a.faer(), b.faer().transpose(), 1.0, par);
+    out
+}
+
+/// `out -= a b`.
+pub(crate) fn subtract_product(out: &mut Matrix<f64>, a: &Matrix<f64>, b: &Matrix<f64>) {
+    matmul(out.faer_mut(), Accum::Add, a.faer(), b.faer(), -1.0, nominal(a.rows().max(b.cols())));
+}
+
+fn check(values: &[f64], what: &'static str) -> Result<()> {
+    if values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(Error::Factorisation { what }) }
+}

@@ -1,0 +1,118 @@
+//! The loops over one block of rows, on the calling thread: what an accelerator would replace.
+//!
+//! A row's result never depends on how many rows stand beside it: the library's product takes another path below eight
+//! rows, so [`product`] is only ever given eight or more ([`MIN_ROWS`]).
+
+use super::Real;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// Fewer rows than this are padded with zeros before a product, so that a single row gets the bits it gets in a block.
+pub const MIN_ROWS: usize = 8;
+
+/// Column means of `rows` (row-major, `p` wide), taken about the first row: a constant column has exactly its constant
+/// as its mean, and the size of the mean costs no digits.
+pub fn means<T: Real>(rows: &[T], p: usize, out: &mut [f64]) {
+    let n = rows.len() / p;
+    let first = &rows[..p];
+    out.fill(0.0);
+    for row in rows.chunks_exact(p).skip(1) {
+        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+            *sum += x.to_f64() - x0.to_f64();
+        }
+    }
+    for (mean, x0) in out.iter_mut().zip(first) {
+        *mean = x0.to_f64() + *mean / n as f64;
+    }
+}
+
+/// Mean of one row about its first entry; see [`means`].
+pub fn mean_of<T: Real>(row: &[T]) -> f64 {
+    let first = row[0].to_f64();
+    let sum: f64 = row.iter().map(|x| x.to_f64() - first).sum();
+    first + sum / row.len() as f64
+}
+
+/// Appends `rows - mean` to `out`.
+pub fn centre<T: Real>(rows: &[T], mean: &[f64], out: &mut Vec<T>) {
+    out.reserve(rows.len());
+    for row in rows.chunks_exact(mean.len()) {
+        out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64(x.to_f64() - m)));
+    }
+}
+
+/// `total += rows' rows` in the lower triangle; `rows` is row-major and `p` wide.
+///
+/// The product of the block is formed in `T`, the total in `f64`. `scratch` is only used when they differ.
+pub fn add_gram<T: Real>(total: &mut [f64], rows: &[T], p: usize, scratch: &mut Vec<T>) {
+    let n = rows.len() / p;
+    let x = MatRef::from_row_major_slice(rows, n, p);
+    scratch.clear();
+    scratch.resize(p * p, T::default());
+    let lower = BlockStructure::TriangularLower;
+    let full = BlockStructure::Rectangular;
+    let product = MatMut::from_row_major_slice_mut(scratch, p, p);
+    triangular_matmul(product, lower, Accum::Replace, x.transpose(), full, x, full, T::from_f64(1.0), Par::Seq);
+    for i in 0..p {
+        let (sum, add) = (&mut total[i * p..i * p + i + 1], &scratch[i * p..i * p + i + 1]);
+        for (s, a) in sum.iter_mut().zip(add) {
+            *s += a.to_f64();
+        }
+    }
+}
+
+/// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.
+pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+    debug_assert!(n >= MIN_ROWS, "a product of {n} rows does not have the bits that its rows have in a block");
+    matmul(
+        MatMut::from_row_major_slice_mut(out, n, k),
+        Accum::Replace,
+        MatRef::from_row_major_slice(a, n, p),
+        MatRef::from_row_major_slice(b, p, k),
+        T::from_f64(1.0),
+        Par::Seq,
+    );
+}
+
+/// Sum of squares.
+pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
+    values.iter().map(|x| x.to_f64() * x.to_f64()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn a_constant_column_has_its_constant_as_mean_to_the_bit() {
+        let rows: Vec<f64> = (0..301).flat_map(|i| [0.1, i as f64, 1e300]).collect();
+        let mut mean = [0.0; 3];
+        means(&rows, 3, &mut mean);
+        assert_eq!(mean, [0.1, 150.0, 1e300]);
+    }
+
+    #[test]
+    fn a_row_has_the_same_bits_alone_padded_and_in_any_block() {
+        for (p, k) in [(1, 1), (3, 2), (64, 64), (784, 50), (1200, 7), (2000, 130)] {
+            let s = Stream::new(1, p as u64);
+            let n = 67;
+            let a: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();
+            let b: Vec<f64> = (0..p * k).map(|i| s.normal((n * p + i) as u64)).collect();
+            let mut whole = vec![0.0; n * k];
+            product(&mut whole, &a, &b, n, p, k);
+            for size in [1, 3, 8, 9, 16, 31, 66] {
+                for start in (0..n).step_by(size) {
+                    let rows = size.min(n - start);
+                    let mut padded = a[start * p..(start + rows) * p].to_vec();
+                    let m = rows.max(MIN_ROWS);
+                    padded.resize(m * p, 0.0);
+                    let mut part = vec![0.0; m * k];
+                    product(&mut part, &padded, &b, m, p, k);
+                    assert_eq!(part[..rows * k], whole[start * k..(start + rows) * k], "p {p}, k {k}, {rows} rows");
+                }
+            }
+        }
+    }
+}

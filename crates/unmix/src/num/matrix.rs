@@ -1,0 +1,136 @@
+//! Row-major matrices: owned, and borrowed by rows.
+
+use super::Real;
+use faer::{MatMut, MatRef};
+
+/// An owned row-major matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix<T> {
+    rows: usize,
+    cols: usize,
+    data: Vec<T>,
+}
+
+impl<T: Real> Matrix<T> {
+    /// All zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Self {
+        Self { rows, cols, data: vec![T::default(); rows * cols] }
+    }
+
+    /// From row-major numbers; `data.len()` must be `rows * cols`.
+    pub fn from_vec(rows: usize, cols: usize, data: Vec<T>) -> Self {
+        assert_eq!(data.len(), rows * cols, "a {rows} x {cols} matrix has {} entries", rows * cols);
+        Self { rows, cols, data }
+    }
+
+    /// Entry by entry.
+    pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
+        let mut data = Vec::with_capacity(rows * cols);
+        for i in 0..rows {
+            for j in 0..cols {
+                data.push(f(i, j));
+            }
+        }
+        Self { rows, cols, data }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Row `i`.
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// Row `i`, to write.
+    pub fn row_mut(&mut self, i: usize) -> &mut [T] {
+        &mut self.data[i * self.cols..(i + 1) * self.cols]
+    }
+
+    /// All entries, row-major.
+    pub fn as_slice(&self) -> &[T] {
+        &self.data
+    }
+
+    /// All entries, row-major, to write.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.data
+    }
+
+    /// The entries, given away.
+    pub fn into_vec(self) -> Vec<T> {
+        self.data
+    }
+
+    /// Rows become columns.
+    pub fn transposed(&self) -> Self {
+        Self::from_fn(self.cols, self.rows, |i, j| self[(j, i)])
+    }
+
+    /// The first `rows` rows.
+    pub fn top_rows(mut self, rows: usize) -> Self {
+        self.data.truncate(rows * self.cols);
+        self.rows = rows;
+        self
+    }
+
+    /// In another type.
+    pub fn cast<U: Real>(&self) -> Matrix<U> {
+        Matrix {
+            rows: self.rows,
+            cols: self.cols,
+            data: self.data.iter().map(|x| U::from_f64(x.to_f64())).collect(),
+        }
+    }
+
+    pub(crate) fn faer(&self) -> MatRef<'_, T> {
+        MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
+    }
+
+    pub(crate) fn faer_mut(&mut self) -> MatMut<'_, T> {
+        MatMut::from_row_major_slice_mut(&mut self.data, self.rows, self.cols)
+    }
+}
+
+impl<T> std::ops::Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.data[i * self.cols + j]
+    }
+}
+
+impl<T> std::ops::IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.data[i * self.cols + j]
+    }
+}
+
+/// Some consecutive rows, borrowed, row-major.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a, T> {
+    /// Number of its first row in the data.
+    pub first_row: u64,
+    /// Row-major numbers.
+    pub data: &'a [T],
+    /// Numbers in a row.
+    pub n_features: usize,
+}
+
+impl<'a, T: Real> Block<'a, T> {
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.data.len() / self.n_features
+    }
+
+    /// The rows, one by one.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &'a [T]> {
+        self.data.chunks_exact(self.n_features)
+    }
+}

@@ -1,0 +1,16 @@
+//! The wall: dense numbers, and the only place that knows the linear algebra library.
+//!
+//! Kernels run on the calling thread; the sweep is what runs on many ([`crate::data::sweep`]). Factorisations get a
+//! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
+
+pub mod factor;
+pub mod kernel;
+mod matrix;
+pub mod null;
+pub mod random;
+mod real;
+pub mod threads;
+pub mod top;
+
+pub use matrix::{Block, Matrix};
+pub use real::{Dtype, Real};

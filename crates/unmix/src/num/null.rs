@@ -1,0 +1,118 @@
+//! Directions for components that the data do not determine.
+//!
+//! Below the rank every basis of the null space is as good as any other, so one is fixed: the eigenvectors of
+//! `diag(0, 1, ..., p-1)` restricted to the null space, smallest eigenvalue first. They depend on the row space alone, not
+//! on the basis that a solver happened to find for it.
+
+use super::Matrix;
+use super::factor::{self, Cholesky};
+use super::top::top_eigenpairs;
+use crate::error::{Error, Result};
+
+/// Up to this many features the null space is written out in full.
+const DENSE: usize = 1024;
+
+/// The first `m` canonical directions (rows) orthogonal to the orthonormal rows of `found`.
+///
+/// `O(p^3)` up to 1024 features; beyond that `O(p r^2)` for `r` rows found, through the inverse of the restricted matrix.
+pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
+    let (r, p) = (found.rows(), found.cols());
+    assert!(r + m <= p, "{m} directions orthogonal to {r} do not exist in {p} dimensions");
+    if m == 0 {
+        return Ok(Matrix::zeros(0, p));
+    }
+    let directions = match p > DENSE {
+        true => by_inverse(found, m)?,
+        false => None,
+    };
+    let directions = match directions {
+        Some(d) => d,
+        None => dense(found, m)?,
+    };
+    // Rounding of the factorisations, taken out against what was found.
+    let mut clean = directions;
+    let part = factor::multiply_transposed(&clean, found);
+    factor::subtract_product(&mut clean, &part, found);
+    Ok(factor::orthonormal_rows_signed(&clean))
+}
+
+fn dense(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
+    let basis = factor::complement(found);
+    let (q, p) = (basis.rows(), basis.cols());
+    let weighted = Matrix::from_fn(q, p, |i, j| basis[(i, j)] * j as f64);
+    let restricted = factor::multiply_transposed(&weighted, &basis);
+    let (_, vectors) = factor::eigh(&restricted)?;
+    let smallest = Matrix::from_fn(m, q, |i, j| vectors[(q - 1 - i, j)]);
+    Ok(factor::multiply(&smallest, &basis))
+}
+
+/// Largest eigenvectors of the inverse: with `E = diag(1, ..., p)` and `S = V E^-1 V'`, the inverse of `E` restricted to
+/// the complement of the rows of `V` maps `b` to `E^-1 (b - V' S^-1 V E^-1 b)`, for `b` in that complement.
+fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
+    let (r, p) = (found.rows(), found.cols());
+    let scaled = Matrix::from_fn(r, p, |i, j| found[(i, j)] / (j + 1) as f64);
+    let s = factor::multiply_transposed(&scaled, found);
+    let solve = Cholesky::new(&s).ok_or(Error::Factorisation { what: "the basis of the null space" })?;
+    let project = |b: &mut Matrix<f64>| {
+        let part = factor::multiply_transposed(b, found);
+        factor::subtract_product(b, &part, found);
+    };
+    let apply = |b: &Matrix<f64>| {
+        let mut b = b.clone();
+        project(&mut b);
+        let along = solve.solve_rows(&factor::multiply_transposed(&b, &scaled));
+        factor::subtract_product(&mut b, &along, found);
+        for i in 0..b.rows() {
+            b.row_mut(i).iter_mut().enumerate().for_each(|(j, x)| *x /= (j + 1) as f64);
+        }
+        project(&mut b);
+        b
+    };
+    let budget = (m + 64).saturating_mul(12).min(p);
+    Ok(top_eigenpairs(apply, p, m, budget)?.map(|(_, vectors)| vectors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    fn orthonormal(r: usize, p: usize) -> Matrix<f64> {
+        let s = Stream::new(11, 0);
+        factor::orthonormal_rows(&Matrix::from_fn(r, p, |i, j| s.normal((i * p + j) as u64)))
+    }
+
+    #[test]
+    fn both_ways_give_the_same_directions() {
+        let (r, p, m) = (17, 300, 5);
+        let found = orthonormal(r, p);
+        let (a, b) = (dense(&found, m).unwrap(), by_inverse(&found, m).unwrap().expect("in budget"));
+        for i in 0..m {
+            let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
+            assert!((cosine.abs() - 1.0).abs() < 1e-10, "direction {i}: cosine {cosine}");
+        }
+    }
+
+    #[test]
+    fn they_do_not_depend_on_the_basis_of_the_row_space() {
+        let (r, p) = (6, 40);
+        let found = orthonormal(r, p);
+        let turn = orthonormal(r, r);
+        let a = null_directions(&found, 8).unwrap();
+        let b = null_directions(&factor::multiply(&turn, &found), 8).unwrap();
+        for i in 0..8 {
+            let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
+            assert!((cosine.abs() - 1.0).abs() < 1e-12, "direction {i}: cosine {cosine}");
+        }
+    }
+
+    #[test]
+    fn with_nothing_found_they_are_the_axes() {
+        let d = null_directions(&Matrix::zeros(0, 5), 3).unwrap();
+        for i in 0..3 {
+            for j in 0..5 {
+                assert!((d[(i, j)].abs() - f64::from(u8::from(i == j))).abs() < 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A counter-based generator: draw `i` of stream `s` depends on the seed, `s` and `i`, and on nothing else.
+//!
+//! So adding one analysis changes no other, and who draws does not matter. The mixing function is that of SplitMix64
+//! (Steele, Lea & Flood 2014) applied twice.
+
+/// One stream of random draws.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    key: u64,
+}
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Stream {
+    /// Stream number `stream` of `seed`.
+    pub fn new(seed: u64, stream: u64) -> Self {
+        Self { key: mix(mix(seed.wrapping_add(GOLDEN)) ^ stream.wrapping_mul(GOLDEN).wrapping_add(1)) }
+    }
+
+    /// 64 random bits.
+    pub fn bits(&self, i: u64) -> u64 {
+        mix(mix(self.key.wrapping_add(i.wrapping_mul(GOLDEN))) ^ self.key)
+    }
+
+    /// Uniform in (0, 1), both ends left out.
+    pub fn uniform(&self, i: u64) -> f64 {
+        ((self.bits(i) >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Standard normal, by Box and Muller's method: draws `2i` and `2i + 1` make one number.
+    pub fn normal(&self, i: u64) -> f64 {
+        let (u, v) = (self.uniform(2 * i), self.uniform(2 * i + 1));
+        (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
+    }
+
+    /// Laplace with unit variance.
+    pub fn laplace(&self, i: u64) -> f64 {
+        let u = self.uniform(i) - 0.5;
+        -u.signum() * (1.0 - 2.0 * u.abs()).ln() / std::f64::consts::SQRT_2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_those_of_the_named_distributions() {
+        let s = Stream::new(3, 1);
+        let n = 200_000u64;
+        let moment = |f: &dyn Fn(u64) -> f64, power: i32| (0..n).map(|i| f(i).powi(power)).sum::<f64>() / n as f64;
+        // Standard errors at n = 2e5: mean 0.0022, variance 0.0032 (normal) and 0.005 (Laplace); four of them allowed.
+        assert!(moment(&|i| s.normal(i), 1).abs() < 0.009);
+        assert!((moment(&|i| s.normal(i), 2) - 1.0).abs() < 0.013);
+        assert!((moment(&|i| s.normal(i), 4) - 3.0).abs() < 0.09);
+        assert!((moment(&|i| s.laplace(i), 2) - 1.0).abs() < 0.02);
+        assert!((moment(&|i| s.uniform(i), 1) - 0.5).abs() < 0.003);
+    }
+
+    #[test]
+    fn streams_of_one_seed_do_not_correlate() {
+        let (a, b) = (Stream::new(7, 0), Stream::new(7, 1));
+        let n = 100_000u64;
+        let r = (0..n).map(|i| a.normal(i) * b.normal(i)).sum::<f64>() / n as f64;
+        assert!(r.abs() < 0.013, "correlation {r}");
+    }
+}

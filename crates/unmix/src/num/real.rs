@@ -1,0 +1,114 @@
+//! The two types of number that rows come in.
+
+use serde::{Deserialize, Serialize};
+
+/// Name of a [`Real`] at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Dtype {
+    /// 32-bit floating point.
+    #[serde(rename = "float32")]
+    F32,
+    /// 64-bit floating point.
+    #[serde(rename = "float64")]
+    F64,
+}
+
+impl Dtype {
+    /// numpy's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dtype::F32 => "float32",
+            Dtype::F64 => "float64",
+        }
+    }
+
+    /// Distance from 1 to the next number.
+    pub fn eps(self) -> f64 {
+        match self {
+            Dtype::F32 => f32::EPSILON as f64,
+            Dtype::F64 => f64::EPSILON,
+        }
+    }
+
+    /// Bytes of one number.
+    pub fn size(self) -> usize {
+        match self {
+            Dtype::F32 => 4,
+            Dtype::F64 => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for Dtype {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+pub(crate) mod private {
+    /// What the linear algebra library asks of a number; kept out of public signatures.
+    pub trait Field: faer::traits::RealField {}
+    impl Field for f32 {}
+    impl Field for f64 {}
+}
+
+/// `f32` or `f64`: the type that rows are computed in. Totals over samples are `f64` in both.
+pub trait Real:
+    private::Field + Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + std::fmt::Display + 'static
+{
+    /// Its name at run time.
+    const DTYPE: Dtype;
+    /// The nearest number of this type.
+    fn from_f64(x: f64) -> Self;
+    /// The same number in double precision.
+    fn to_f64(self) -> f64;
+    /// Neither NaN nor infinite.
+    fn finite(self) -> bool;
+    /// `self - other` in this type.
+    fn minus(self, other: Self) -> Self;
+    /// `self + other` in this type.
+    fn plus(self, other: Self) -> Self;
+    /// Little-endian bytes, appended.
+    fn write_le(self, out: &mut Vec<u8>);
+    /// This vector as the variant of its type.
+    fn into_values(values: Vec<Self>) -> crate::model::Values;
+    /// The values of a tensor in this type: lent when they are, converted when not.
+    fn view(values: &crate::model::Values) -> std::borrow::Cow<'_, [Self]>;
+}
+
+macro_rules! real {
+    ($t:ty, $dtype:expr, $variant:ident, $other:ident) => {
+        impl Real for $t {
+            const DTYPE: Dtype = $dtype;
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            fn write_le(self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_le_bytes());
+            }
+            fn into_values(values: Vec<Self>) -> crate::model::Values {
+                crate::model::Values::$variant(values)
+            }
+            fn view(values: &crate::model::Values) -> std::borrow::Cow<'_, [Self]> {
+                match values {
+                    crate::model::Values::$variant(v) => std::borrow::Cow::Borrowed(v),
+                    crate::model::Values::$other(v) => v.iter().map(|&x| x as $t).collect::<Vec<_>>().into(),
+                }
+            }
+        }
+    };
+}
+real!(f32, Dtype::F32, F32, F64);
+real!(f64, Dtype::F64, F64, F32);

@@ -1,0 +1,131 @@
+//! The largest eigenpairs of a symmetric positive semidefinite operator, to rounding level, without its whole spectrum.
+//!
+//! Block Lanczos with full re-orthogonalisation (Golub & Underwood 1977; Musco & Musco 2015 for the analysis of the block
+//! Krylov space). The block is wider than the number of pairs wanted, so that a repeated eigenvalue cannot hide copies of
+//! itself: a Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue.
+
+use super::factor::{self, Spectrum};
+use super::random::Stream;
+use super::Matrix;
+use crate::error::Result;
+
+/// Largest `k` eigenvalues (descending) and eigenvectors (rows) of the operator `apply` on `R^p`, which maps the rows of a
+/// block. `None` when the basis would outgrow `max_basis` first; take the whole decomposition then.
+///
+/// Ends when every residual `||A v - theta v||` is at most `8 eps sqrt(p) theta_1`, the backward error that a full
+/// decomposition has too. Memory: `max_basis x p` numbers.
+pub fn top_eigenpairs(
+    apply: impl Fn(&Matrix<f64>) -> Matrix<f64>,
+    p: usize,
+    k: usize,
+    max_basis: usize,
+) -> Result<Option<Spectrum>> {
+    let block = (k + (k / 8).max(8)).next_multiple_of(8);
+    if 3 * block > max_basis.min(p) {
+        return Ok(None);
+    }
+    let stream = Stream::new(0, 0x746f70);
+    let mut last = factor::orthonormal_rows(&Matrix::from_fn(block, p, |i, j| stream.normal((i * p + j) as u64)));
+    let mut basis = Matrix::from_vec(0, p, Vec::new());
+    // Rows of the projected operator, as they become known: entry (i, j) for j <= i.
+    let mut projected: Vec<Vec<f64>> = Vec::new();
+    let mut steps = 0;
+    loop {
+        let mut next = apply(&last);
+        basis = stacked(basis, &last);
+        let m = basis.rows();
+        let mut against = Matrix::zeros(block, m);
+        for _ in 0..2 {
+            let part = factor::multiply_transposed(&next, &basis);
+            factor::subtract_product(&mut next, &part, &basis);
+            against.as_mut_slice().iter_mut().zip(part.as_slice()).for_each(|(a, b)| *a += b);
+        }
+        projected.extend((0..block).map(|i| against.row(i).to_vec()));
+        let (mut fresh, mut coupling) = factor::orthonormal_rows_and_triangle(&next);
+        // Columns that vanished came back as rounding noise, which need not be orthogonal to the basis.
+        let part = factor::multiply_transposed(&fresh, &basis);
+        factor::subtract_product(&mut fresh, &part, &basis);
+        let (again, rest) = factor::orthonormal_rows_and_triangle(&fresh);
+        coupling = factor::multiply(&coupling, &rest);
+        steps += 1;
+        if steps >= 3 && (steps % 2 == 1 || m + 2 * block > max_basis.min(p)) {
+            if let Some(found) = ritz(&projected, &basis, &coupling, k, p)? {
+                return Ok(Some(found));
+            }
+        }
+        if m + 2 * block > max_basis.min(p) {
+            return Ok(None);
+        }
+        last = again;
+    }
+}
+
+/// Ritz pairs of the basis, or `None` while a residual is too large.
+fn ritz(
+    projected: &[Vec<f64>],
+    basis: &Matrix<f64>,
+    coupling: &Matrix<f64>,
+    k: usize,
+    p: usize,
+) -> Result<Option<Spectrum>> {
+    let (m, block) = (basis.rows(), coupling.rows());
+    let t = Matrix::from_fn(m, m, |i, j| if j <= i { projected[i].get(j).copied().unwrap_or(0.0) } else { 0.0 });
+    let (mut values, vectors) = factor::eigh(&t)?;
+    let tol = 8.0 * f64::EPSILON * (p as f64).sqrt() * values[0];
+    let residual = |i: usize| {
+        // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
+        let s = &vectors.row(i)[m - block..];
+        (0..block).map(|c| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>().powi(2)).sum::<f64>().sqrt()
+    };
+    if (0..k).any(|i| residual(i) > tol) {
+        return Ok(None);
+    }
+    values.truncate(k);
+    let v = factor::multiply(&vectors.top_rows(k), basis);
+    Ok(Some((values, factor::orthonormal_rows_signed(&v))))
+}
+
+fn stacked(top: Matrix<f64>, bottom: &Matrix<f64>) -> Matrix<f64> {
+    let (rows, p) = (top.rows() + bottom.rows(), bottom.cols());
+    let mut data = top.into_vec();
+    data.extend_from_slice(bottom.as_slice());
+    Matrix::from_vec(rows, p, data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_spectrum(values: &[f64]) -> Matrix<f64> {
+        let p = values.len();
+        let s = Stream::new(5, 0);
+        let q = factor::orthonormal_rows(&Matrix::from_fn(p, p, |i, j| s.normal((i * p + j) as u64)));
+        let scaled = Matrix::from_fn(p, p, |i, j| q[(i, j)] * values[i]);
+        let a = factor::multiply(&scaled.transposed(), &q);
+        Matrix::from_fn(p, p, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]))
+    }
+
+    #[test]
+    fn finds_what_the_whole_decomposition_finds_also_when_values_repeat() {
+        let p = 400;
+        let power_law: Vec<f64> = (1..=p).map(|i| 1.0 / i as f64).collect();
+        let repeated: Vec<f64> = (0..p).map(|i| if i == 0 { 3.0 } else if i < 30 { 2.0 } else { 1.0 }).collect();
+        let identity = vec![1.0; p];
+        let low_rank: Vec<f64> = (0..p).map(|i| if i < 5 { 1.0 + i as f64 } else { 0.0 }).collect();
+        for values in [power_law, repeated, identity, low_rank] {
+            let a = with_spectrum(&values);
+            let k = 20;
+            let (top, vectors) = top_eigenpairs(|v| factor::multiply(v, &a), p, k, p).unwrap().expect("in budget");
+            let (all, _) = factor::eigh(&a).unwrap();
+            for i in 0..k {
+                assert!((top[i] - all[i]).abs() < 1e-13 * all[0], "value {i}: {} instead of {}", top[i], all[i]);
+            }
+            let image = factor::multiply(&vectors, &a);
+            for i in 0..k {
+                let residual: f64 =
+                    (0..p).map(|j| (image[(i, j)] - top[i] * vectors[(i, j)]).powi(2)).sum::<f64>().sqrt();
+                assert!(residual < 1e-12 * all[0], "pair {i}: residual {residual:e}");
+            }
+        }
+    }
+}

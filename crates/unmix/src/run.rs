@@ -1,0 +1,84 @@
+//! One run of a fit: facts that are not settings, and the ear that listens to it.
+
+use crate::error::{Error, Result};
+use crate::num::threads;
+use std::time::Instant;
+
+/// What happens during a run.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A pass over the rows moves on.
+    Sweep {
+        /// What it is for, as in "covariance".
+        stage: &'a str,
+        /// Rows seen.
+        done: u64,
+        /// Rows there are, when known.
+        total: Option<u64>,
+    },
+    /// A step that is not a pass over the rows begins, as in "eigenvectors".
+    Stage(&'a str),
+    /// An iteration ended.
+    Iteration {
+        /// Its number, from 1.
+        n_iter: u64,
+        /// The quantity that `tol` bounds.
+        residual: f64,
+        /// The objective, where there is one.
+        objective: Option<f64>,
+    },
+}
+
+/// Listens to a run, and may end it.
+pub trait Watch: Sync {
+    /// Something happened. Called from any thread.
+    fn event(&self, event: Event<'_>) {
+        let _ = event;
+    }
+    /// Whether the person has asked to stop.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Hears nothing and asks for nothing.
+pub struct Silent;
+impl Watch for Silent {}
+
+/// Facts of a run: seed, threads, time limit, listener.
+pub struct Run<'a> {
+    /// Where random draws begin.
+    pub seed: u64,
+    /// Threads to use. Never changes a result.
+    pub threads: usize,
+    /// Stop iterating after this many seconds; what was reached is returned and says so.
+    pub max_seconds: Option<f64>,
+    /// The listener.
+    pub watch: &'a dyn Watch,
+    /// When it began.
+    pub started: Instant,
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Self { seed: 0, threads: threads::num_threads(), max_seconds: None, watch: &Silent, started: Instant::now() }
+    }
+}
+
+impl Run<'_> {
+    /// Reports progress of a pass over the rows; an error when the person has asked to stop.
+    pub(crate) fn sweep_progress(&self, stage: &str, done: u64, total: Option<u64>) -> Result<()> {
+        self.watch.event(Event::Sweep { stage, done, total });
+        self.check()
+    }
+
+    /// Reports a step; an error when the person has asked to stop.
+    pub(crate) fn stage(&self, stage: &str) -> Result<()> {
+        self.watch.event(Event::Stage(stage));
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,46 @@
+//! What rows add up to: one [`Partial`] a file. A statistic never knows where its rows live.
+
+mod gram;
+mod moments;
+mod pack;
+mod scatter;
+mod triangle;
+
+pub use gram::Gram;
+pub use moments::Moments;
+pub use pack::{Packer, Unpacker};
+pub use scatter::Scatter;
+pub use triangle::Triangle;
+
+use crate::error::Result;
+
+/// What some rows contribute to a total.
+///
+/// Three laws, tested for every implementor: a zero merged from either side changes no bit; merging is associative up to
+/// rounding; packing and unpacking is the identity, to the bit. So a shard can be gathered by another process and only its
+/// bytes need to travel.
+pub trait Partial: Send + Sized {
+    /// Adds what the rows to the right contribute.
+    fn merge(&mut self, right: Self);
+    /// As bytes.
+    fn pack(&self, out: &mut Packer);
+    /// From bytes.
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
+    /// Bytes of memory that it holds.
+    fn bytes(&self) -> usize;
+}
+
+/// `part` as bytes.
+pub fn to_bytes<P: Partial>(part: &P) -> Vec<u8> {
+    let mut out = Packer::default();
+    part.pack(&mut out);
+    out.into_bytes()
+}
+
+/// The partial that [`to_bytes`] packed.
+pub fn from_bytes<P: Partial>(bytes: &[u8]) -> Result<P> {
+    let mut from = Unpacker::new(bytes);
+    let part = P::unpack(&mut from)?;
+    from.end()?;
+    Ok(part)
+}

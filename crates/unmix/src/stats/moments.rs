@@ -1,0 +1,73 @@
+//! Number, mean and sum of squares about the mean, column by column.
+
+use super::{Packer, Partial, Unpacker};
+use crate::data::Workspace;
+use crate::error::Result;
+use crate::num::{Block, Real, kernel};
+
+/// What `n` rows say about location and spread of each column. `2 p + 1` numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    /// Rows seen.
+    pub n: u64,
+    /// Mean of each column.
+    pub mean: Vec<f64>,
+    /// Sum of squares about the mean, of each column.
+    pub squares: Vec<f64>,
+}
+
+impl Moments {
+    /// Nothing seen yet, of `p` columns.
+    pub fn empty(p: usize) -> Self {
+        Self { n: 0, mean: vec![0.0; p], squares: vec![0.0; p] }
+    }
+
+    /// Adds a block of rows. `O(b p)`.
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = self.mean.len();
+        work.wide.resize(p, 0.0);
+        kernel::means(block.data, p, &mut work.wide);
+        let mut squares = vec![0.0; p];
+        for row in block.rows() {
+            for ((s, x), m) in squares.iter_mut().zip(row).zip(&work.wide) {
+                let d = x.to_f64() - m;
+                *s += d * d;
+            }
+        }
+        self.merge(Self { n: block.n_rows() as u64, mean: work.wide.clone(), squares });
+    }
+}
+
+impl Partial for Moments {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0 {
+            return;
+        }
+        if self.n == 0 {
+            *self = right;
+            return;
+        }
+        let (n1, n2) = (self.n as f64, right.n as f64);
+        let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
+        for j in 0..self.mean.len() {
+            let delta = right.mean[j] - self.mean[j];
+            self.mean[j] += delta * share;
+            self.squares[j] += right.squares[j] + delta * delta * weight;
+        }
+        self.n += right.n;
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.n);
+        out.numbers(&self.mean);
+        out.numbers(&self.squares);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self { n: from.count()?, mean: from.numbers()?, squares: from.numbers()? })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (1 + 2 * self.mean.len())
+    }
+}

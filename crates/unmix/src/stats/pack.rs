@@ -1,0 +1,80 @@
+//! Partials as bytes: little-endian numbers and lengths, nothing else.
+
+use crate::error::{Error, Result};
+use crate::num::Matrix;
+
+/// Takes numbers.
+#[derive(Default)]
+pub struct Packer(Vec<u8>);
+
+impl Packer {
+    /// A count.
+    pub fn count(&mut self, n: u64) {
+        self.0.extend_from_slice(&n.to_le_bytes());
+    }
+
+    /// Some numbers, and how many they are.
+    pub fn numbers(&mut self, numbers: &[f64]) {
+        self.count(numbers.len() as u64);
+        numbers.iter().for_each(|x| self.0.extend_from_slice(&x.to_le_bytes()));
+    }
+
+    /// A matrix and its shape.
+    pub fn matrix(&mut self, m: &Matrix<f64>) {
+        self.count(m.rows() as u64);
+        self.count(m.cols() as u64);
+        self.numbers(m.as_slice());
+    }
+
+    /// The bytes taken.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+/// Gives them back.
+pub struct Unpacker<'a>(&'a [u8]);
+
+impl<'a> Unpacker<'a> {
+    /// Over `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// A count.
+    pub fn count(&mut self) -> Result<u64> {
+        let (head, rest) = self.0.split_first_chunk::<8>().ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*head))
+    }
+
+    /// Some numbers.
+    pub fn numbers(&mut self) -> Result<Vec<f64>> {
+        let n = self.count()?;
+        if n > (self.0.len() / 8) as u64 {
+            return Err(damaged());
+        }
+        let (head, rest) = self.0.split_at(8 * n as usize);
+        self.0 = rest;
+        Ok(head.as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect())
+    }
+
+    /// A matrix.
+    pub fn matrix(&mut self) -> Result<Matrix<f64>> {
+        let (rows, cols) = (self.count()? as usize, self.count()? as usize);
+        let data = self.numbers()?;
+        if rows.checked_mul(cols) != Some(data.len()) {
+            return Err(damaged());
+        }
+        Ok(Matrix::from_vec(rows, cols, data))
+    }
+
+    /// Nothing may be left.
+    pub fn end(&self) -> Result<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(damaged()) }
+    }
+}
+
+fn damaged() -> Error {
+    Error::format("the packed sums", "they are damaged or of another kind", "gather the shard again")
+}

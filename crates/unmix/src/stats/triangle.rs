@@ -1,0 +1,103 @@
+//! The triangle of a QR factorisation of centred rows: what a covariance would say, without squaring the condition number.
+//!
+//! Merged as scatters are, with triangles in the place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of
+//! both parts), by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
+
+use super::{Packer, Partial, Unpacker};
+use crate::data::Workspace;
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, factor, kernel};
+
+/// Number, mean, and a matrix `R` with `RᵀR` the scatter of the rows seen.
+///
+/// `R` is factored only when it has grown to more than `3 p` rows, back to `p`: a factorisation then costs three operations
+/// for every two that are needed, where one after every block would cost many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Triangle {
+    /// Rows seen.
+    pub n: u64,
+    /// Mean of each column, or 0 for rows that are centred each by itself.
+    pub mean: Vec<f64>,
+    /// At most `3 p` rows of `p`.
+    pub r: Matrix<f64>,
+    /// Rows that are not constant, counted where rows are centred each by itself.
+    pub varying: u64,
+}
+
+impl Triangle {
+    /// Nothing seen yet, of `p` columns.
+    pub fn empty(p: usize) -> Self {
+        Self { n: 0, mean: vec![0.0; p], r: Matrix::zeros(0, p), varying: 0 }
+    }
+
+    /// Adds a block of rows, centred on column means. `O(b p²)`.
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = self.mean.len();
+        work.wide.resize(p, 0.0);
+        kernel::means(block.data, p, &mut work.wide);
+        let mean = work.wide.clone();
+        let mut centred = Vec::with_capacity(block.data.len());
+        for row in block.rows() {
+            centred.extend(row.iter().zip(&mean).map(|(x, m)| x.to_f64() - m));
+        }
+        let rows = Matrix::from_vec(block.n_rows(), p, centred);
+        self.merge(Self { n: block.n_rows() as u64, mean, r: rows, varying: 0 });
+    }
+
+    /// Adds a block of rows, each of which is centred on its own mean (features of transposed data). `O(b p²)`.
+    pub fn gather_features<T: Real>(&mut self, block: Block<'_, T>) {
+        let p = block.n_features;
+        let mut centred = Vec::with_capacity(block.data.len());
+        for row in block.rows() {
+            let (mean, start) = (kernel::mean_of(row), centred.len());
+            centred.extend(row.iter().map(|x| x.to_f64() - mean));
+            self.varying += u64::from(centred[start..].iter().any(|&x| x != 0.0));
+        }
+        let rows = Matrix::from_vec(block.n_rows(), p, centred);
+        self.merge(Self { n: block.n_rows() as u64, mean: vec![0.0; p], r: rows, varying: 0 });
+    }
+
+    /// Whether every number is finite.
+    pub fn finite(&self) -> bool {
+        self.mean.iter().chain(self.r.as_slice()).all(|x| x.is_finite())
+    }
+}
+
+impl Partial for Triangle {
+    fn merge(&mut self, right: Self) {
+        self.varying += right.varying;
+        if right.n == 0 {
+            return;
+        }
+        let p = self.mean.len();
+        let mut rows = std::mem::replace(&mut self.r, Matrix::zeros(0, p)).into_vec();
+        rows.extend_from_slice(right.r.as_slice());
+        if self.n == 0 {
+            self.mean = right.mean;
+        } else {
+            let (n1, n2) = (self.n as f64, right.n as f64);
+            let (share, weight) = (n2 / (n1 + n2), (n1 * n2 / (n1 + n2)).sqrt());
+            let delta: Vec<f64> = right.mean.iter().zip(&self.mean).map(|(m2, m1)| m2 - m1).collect();
+            rows.extend(delta.iter().map(|d| d * weight));
+            self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * share);
+        }
+        self.n += right.n;
+        let stacked = Matrix::from_vec(rows.len() / p, p, rows);
+        self.r = if stacked.rows() > 3 * p { factor::qr_triangle(&stacked) } else { stacked };
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.n);
+        out.count(self.varying);
+        out.numbers(&self.mean);
+        out.matrix(&self.r);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self { n: from.count()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (2 + self.mean.len() + self.r.as_slice().len())
+    }
+}
