@@ -1,1 +1,125 @@
-fn main(){}
+//! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`.
+//!
+//! Nothing to install but Rust and Python 3: the Python tests get a virtual environment of their own, in `.venv`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask test [rust|python]   every test, Rust and Python (makes .venv on first use), or those of one language
+cargo xtask check                formatting, lints and documentation, as CI wants them
+cargo xtask gen                  writes the generated pages of docs/ anew";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => test_rust().and_then(|()| test_python()),
+        ["test", "rust"] => test_rust(),
+        ["test", "python"] => test_python(),
+        ["check"] => check(),
+        ["gen"] => generate(),
+        _ => Err(HELP.into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Done = Result<(), String>;
+
+fn test_rust() -> Done {
+    cargo(&["test", "--workspace"])
+}
+
+fn test_python() -> Done {
+    let python = environment()?;
+    let tests = root().join("python").join("tests");
+    build_extension(&python)?;
+    run(Command::new(&python).args(["-m", "pytest", "-q"]).arg(&tests).current_dir(root()))?;
+    // scikit-learn's own tests of its PCA, with ours in its place.
+    run(Command::new(&python)
+        .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
+        .arg("sklearn.decomposition.tests.test_pca")
+        .env("PYTHONPATH", tests.join("swap"))
+        .current_dir(root().join("python")))
+}
+
+/// The virtual environment's interpreter, with everything that the tests need.
+fn environment() -> Result<PathBuf, String> {
+    let venv = root().join(".venv");
+    let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
+    let requirements = root().join("python/tests/requirements.txt");
+    let wanted = std::fs::read_to_string(&requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
+    let installed = venv.join("installed.txt");
+    if std::fs::read_to_string(&installed).is_ok_and(|have| have == wanted) && python.exists() {
+        return Ok(python);
+    }
+    if !python.exists() {
+        let system = if cfg!(windows) { "python" } else { "python3" };
+        run(Command::new(system).args(["-m", "venv"]).arg(&venv)).map_err(|e| {
+            format!("{e}\nthe Python tests need a virtual environment: on Debian and Ubuntu install python3-venv")
+        })?;
+    }
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&requirements))?;
+    std::fs::write(&installed, wanted).map_err(|e| format!("{}: {e}", installed.display()))?;
+    Ok(python)
+}
+
+/// Builds the wheel in the profile that the tests have already built, and installs it.
+fn build_extension(python: &Path) -> Done {
+    let wheels = root().join("target").join("wheels");
+    let _ = std::fs::remove_dir_all(&wheels);
+    run(Command::new(python)
+        .args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--out"])
+        .arg(&wheels)
+        .arg("--interpreter")
+        .arg(python)
+        .current_dir(root().join("python")))?;
+    let wheel = std::fs::read_dir(&wheels)
+        .map_err(|e| format!("{}: {e}", wheels.display()))?
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .find(|path| path.extension().is_some_and(|e| e == "whl"))
+        .ok_or("maturin built no wheel")?;
+    run(Command::new(python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"])
+        .arg(wheel))
+}
+
+fn check() -> Done {
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
+    run(Command::new(env!("CARGO"))
+        .args(["doc", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .current_dir(root()))
+}
+
+/// The test that compares the generated pages writes them when it is told to.
+fn generate() -> Done {
+    run(Command::new(env!("CARGO"))
+        .args(["test", "--package", "unmix-cli", "--test", "docs"])
+        .env("UNMIX_WRITE_DOCS", "1")
+        .current_dir(root()))
+}
+
+fn cargo(arguments: &[&str]) -> Done {
+    run(Command::new(env!("CARGO")).args(arguments).current_dir(root()))
+}
+
+fn run(command: &mut Command) -> Done {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(e) => Err(format!("{command:?} cannot be started: {e}")),
+    }
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
