@@ -5,6 +5,7 @@
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
 mod bytes;
+mod new_file;
 mod npy;
 mod raw;
 mod rows;
@@ -13,7 +14,8 @@ mod spool;
 mod sweep;
 
 pub use bytes::Bytes;
-pub use npy::{NpyHeader, NpyWriter, npy_header, open_npy, write_npy};
+pub use new_file::NewFile;
+pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub use source::{RandomAccess, Source, Stream};

@@ -3,11 +3,11 @@
 //! Format: numpy's documentation, "numpy.lib.format", versions 1 to 3.
 
 use super::bytes::Bytes;
+use super::new_file::NewFile;
 use super::raw::{Axes, NumberType, RawArray};
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Real};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the header of a `.npy` file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,8 +152,7 @@ pub fn open_npy(path: &Path) -> Result<(RawArray<'static>, Option<Vec<usize>>)> 
 ///
 /// The file appears under its name only when [`finish`](NpyWriter::finish) has succeeded: before, it is a temporary sibling.
 pub struct NpyWriter {
-    file: std::io::BufWriter<tempfile::NamedTempFile>,
-    path: PathBuf,
+    file: NewFile,
     dtype: Dtype,
     trailing: Vec<usize>,
     values: u64,
@@ -166,16 +165,14 @@ const HEADER: usize = 192;
 impl NpyWriter {
     /// Begins a file of rows, each of shape `trailing` (as in `[50]` or `[28, 28]`).
     pub fn create(path: &Path, dtype: Dtype, trailing: &[usize]) -> Result<Self> {
-        let file = crate::model::temporary_sibling(path)?;
         let mut writer = Self {
-            file: std::io::BufWriter::with_capacity(1 << 20, file),
-            path: path.to_path_buf(),
+            file: NewFile::create(path)?,
             dtype,
             trailing: trailing.to_vec(),
             values: 0,
             buffer: Vec::new(),
         };
-        writer.put(&[0; HEADER])?;
+        writer.file.put(&[0; HEADER])?;
         Ok(writer)
     }
 
@@ -187,7 +184,7 @@ impl NpyWriter {
         for part in rows.chunks(1 << 16) {
             buffer.clear();
             part.iter().for_each(|x| x.write_le(&mut buffer));
-            self.put(&buffer)?;
+            self.file.put(&buffer)?;
         }
         self.buffer = buffer;
         Ok(())
@@ -195,34 +192,28 @@ impl NpyWriter {
 
     /// Writes the header, syncs, and gives the file its name.
     pub fn finish(mut self) -> Result<()> {
-        use std::io::{Seek, SeekFrom};
         let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
-        let shape: Vec<String> =
-            std::iter::once(self.values / per_row.max(1)).chain(self.trailing.iter().map(|&d| d as u64)).map(|d| d.to_string()).collect();
-        let comma = if shape.len() == 1 { "," } else { "" };
-        let dictionary = format!(
-            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-            self.dtype.size(),
-            shape.join(", ")
-        );
-        let mut header = Vec::with_capacity(HEADER);
-        header.extend_from_slice(MAGIC);
-        header.extend_from_slice(&[1, 0]);
-        header.extend_from_slice(&((HEADER - 10) as u16).to_le_bytes());
-        header.extend_from_slice(dictionary.as_bytes());
-        header.resize(HEADER - 1, b' ');
-        header.push(b'\n');
-        let path = self.path.clone();
-        let failed = |e| Error::io("cannot write", &path, e);
-        self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        self.file.write_all(&header).map_err(failed)?;
-        let file = self.file.into_inner().map_err(|e| failed(e.into_error()))?;
-        crate::model::persist(file, &self.path)
+        let n_rows = self.values / per_row.max(1);
+        self.file.put_at_start(&npy_preamble(self.dtype, n_rows, &self.trailing))?;
+        self.file.finish()
     }
+}
 
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|e| Error::io("cannot write", &self.path, e))
-    }
+/// What stands before the numbers of a `.npy` file of `n_rows` rows, each of shape `trailing`.
+pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
+    let lengths = std::iter::once(n_rows).chain(trailing.iter().map(|&d| d as u64));
+    let shape: Vec<String> = lengths.map(|d| d.to_string()).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let (size, shape) = (dtype.size(), shape.join(", "));
+    let dictionary = format!("{{'descr': '<f{size}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend_from_slice(MAGIC);
+    header.extend_from_slice(&[1, 0]);
+    header.extend_from_slice(&((HEADER - 10) as u16).to_le_bytes());
+    header.extend_from_slice(dictionary.as_bytes());
+    header.resize(HEADER - 1, b' ');
+    header.push(b'\n');
+    header
 }
 
 /// Writes a whole row-major table.

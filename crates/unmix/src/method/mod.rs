@@ -72,6 +72,8 @@ pub struct Method {
     pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
     /// The Gaussian that the parameters describe, for methods that have a likelihood.
     pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
+    /// Bytes that each solver, by name, would need beside rows of this number and width.
+    pub memory: fn(n_rows: u64, n_features: usize) -> Vec<(&'static str, u64)>,
 }
 
 impl std::fmt::Debug for Method {

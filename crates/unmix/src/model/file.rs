@@ -7,7 +7,7 @@
 use super::report::{Report, RunRecord};
 use super::tensor::{Tensor, Values};
 use super::{Model, SIGN_RULE};
-use crate::data::Features;
+use crate::data::{Features, NewFile};
 use crate::error::{Error, Result};
 use crate::method;
 use crate::num::Dtype;
@@ -15,7 +15,6 @@ use safetensors::{Dtype as Stored, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 
 /// Number of the file format that this version writes and reads.
@@ -82,9 +81,9 @@ impl Model {
 
     /// Writes the file: to a temporary sibling, synced, renamed. Nothing half-written stays.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let mut file = temporary_sibling(path)?;
-        file.write_all(&self.to_bytes()?).map_err(|e| Error::io("cannot write", path, e))?;
-        persist(file, path)
+        let mut file = NewFile::create(path)?;
+        file.put(&self.to_bytes()?)?;
+        file.finish()
     }
 
     /// Reads a file.
@@ -154,33 +153,6 @@ pub fn is_model_file(path: &Path) -> bool {
         Some(header.get("__metadata__")?.get("unmix").is_some())
     };
     header().unwrap_or(false)
-}
-
-/// A temporary file beside `path`, which it will replace.
-pub(crate) fn temporary_sibling(path: &Path) -> Result<tempfile::NamedTempFile> {
-    if path.is_dir() {
-        return Err(Error::format(path, "it is a folder, not a file", "give the output a file name"));
-    }
-    let folder = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".unmix-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // As an ordinary new file: what the person's umask leaves of 0666.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder).map_err(|e| Error::io("cannot write", path, e))
-}
-
-/// Syncs a temporary file and gives it its name.
-pub(crate) fn persist(file: tempfile::NamedTempFile, path: &Path) -> Result<()> {
-    file.as_file().sync_all().map_err(|e| Error::io("cannot write", path, e))?;
-    file.persist(path).map_err(|e| Error::io("cannot write", path, e.error))?;
-    Ok(())
 }
 
 fn checksum(data: &[u8]) -> String {

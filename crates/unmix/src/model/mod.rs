@@ -9,7 +9,6 @@ mod tensor;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use code::{Affine, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
-pub(crate) use file::{persist, temporary_sibling};
 pub use report::{Outcome, Report, RunRecord};
 pub use tensor::{Tensor, Values};
 

@@ -148,6 +148,7 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(Pca::from_settings(given)?)),
     code,
     density: Some(density),
+    memory: |n, p| [Solver::Full, Solver::CovarianceEigh].map(|s| (s.name(), solve::memory(n, p))).to_vec(),
 };
 
 impl Pca {

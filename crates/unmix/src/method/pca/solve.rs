@@ -45,6 +45,13 @@ impl Decomposition {
     }
 }
 
+/// Bytes that either solver needs beside `n` rows of `p` features: square tables of the smaller side.
+pub(super) fn memory(n: u64, p: usize) -> u64 {
+    let m = n.min(p as u64);
+    // Twice the logarithm of the number of shards and two per thread wait at most; six is seldom exceeded.
+    m.saturating_mul(m).saturating_mul(8 * 6)
+}
+
 /// Spectrum of settled rows; `top` asks for the first components only.
 pub(super) fn decompose<T: Real>(
     rows: &Rows<'_, T>,
@@ -54,9 +61,7 @@ pub(super) fn decompose<T: Real>(
 ) -> Result<Decomposition> {
     let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
     let m = n.min(p as u64);
-    // Twice the logarithm of the number of shards and two per thread wait at most; six is seldom exceeded.
-    let need = m.saturating_mul(m).saturating_mul(8 * 6);
-    check_memory(&format!("a {m} x {m} matrix and its factors"), need, "fit a random subset of the rows, or fewer columns")?;
+    check_memory(&format!("a {m} x {m} matrix and its factors"), memory(n, p), "fit a random subset of the rows, or fewer columns")?;
     match (solver, (p as u64) <= n) {
         (Solver::Full, true) => tall_full(rows, run),
         (Solver::Full, false) => wide_full(rows, run),
