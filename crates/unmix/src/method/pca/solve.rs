@@ -297,8 +297,11 @@ fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
 }
 
 /// Singular values at or below `10 max(n, p) eps` of the first are rounding; variances are their squares.
+///
+/// Never above `sqrt(eps)`: totals are in double precision, so rounding does not grow with the number of rows, and for a
+/// million rows of single precision the bound by itself would exceed 1.
 fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
-    (10.0 * n.max(p as u64) as f64 * eps).powi(2)
+    (10.0 * n.max(p as u64) as f64 * eps).min(eps.sqrt()).powi(2)
 }
 
 /// Through a scatter matrix, variances below its own rounding errors cannot be seen either: `10 sqrt(m) eps` of the first, `m`
