@@ -1,9 +1,10 @@
 //! Factorisations, in double precision. The library's errors become facts.
 //!
 //! Their bits depend on the *nominal* parallelism, never on how many threads really run; so that is a function of the
-//! size of the matrix ([`nominal`]).
+//! size of the matrix (`nominally`).
 
 use super::Matrix;
+use super::threads::on_some_pool;
 use crate::error::{Error, Result};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -14,9 +15,12 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 /// Eigenvalues or singular values in descending order, and their vectors as the rows of a matrix.
 pub type Spectrum = (Vec<f64>, Matrix<f64>);
 
-/// The parallelism that a factorisation of size `n` is written for, whoever runs it.
-pub(crate) fn nominal(n: usize) -> Par {
-    if n < 192 { Par::Seq } else { Par::rayon(4) }
+/// Runs a factorisation of size `n` with the parallelism that this size is written for, whoever runs it.
+fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
+    match n < 192 {
+        true => work(Par::Seq),
+        false => on_some_pool(|| work(Par::rayon(4))),
+    }
 }
 
 /// All eigenvalues (descending) and eigenvectors (rows) of a symmetric matrix, of which the lower triangle is read.
@@ -27,17 +31,13 @@ pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
     let mut values = vec![0.0; n];
     let mut vectors = Mat::<f64>::zeros(n, n);
-    let (par, params) = (nominal(n), Default::default());
-    let need = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, params);
-    let mut buffer = MemBuffer::new(need);
-    evd::self_adjoint_evd(
-        lower.as_ref(),
-        DiagMut::from_slice_mut(&mut values),
-        Some(vectors.as_mut()),
-        par,
-        MemStack::new(&mut buffer),
-        params,
-    )
+    nominally(n, |par| {
+        let params = Default::default();
+        let need = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::Yes, par, params);
+        let mut buffer = MemBuffer::new(need);
+        let (values, vectors) = (DiagMut::from_slice_mut(&mut values), Some(vectors.as_mut()));
+        evd::self_adjoint_evd(lower.as_ref(), values, vectors, par, MemStack::new(&mut buffer), params)
+    })
     .map_err(|_| Error::Factorisation { what: "the symmetric eigendecomposition" })?;
     values.reverse();
     check(&values, "the symmetric eigendecomposition")?;
@@ -52,18 +52,13 @@ pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
     let a = Mat::from_fn(n, p, |i, j| a[(i, j)]);
     let mut values = vec![0.0; p];
     let mut right = Mat::<f64>::zeros(p, p);
-    let (par, params) = (nominal(p), Default::default());
-    let (no, thin) = (svd::ComputeSvdVectors::No, svd::ComputeSvdVectors::Thin);
-    let mut buffer = MemBuffer::new(svd::svd_scratch::<f64>(n, p, no, thin, par, params));
-    svd::svd(
-        a.as_ref(),
-        DiagMut::from_slice_mut(&mut values),
-        None,
-        Some(right.as_mut()),
-        par,
-        MemStack::new(&mut buffer),
-        params,
-    )
+    nominally(p, |par| {
+        let params = Default::default();
+        let (no, thin) = (svd::ComputeSvdVectors::No, svd::ComputeSvdVectors::Thin);
+        let mut buffer = MemBuffer::new(svd::svd_scratch::<f64>(n, p, no, thin, par, params));
+        let (values, right) = (DiagMut::from_slice_mut(&mut values), Some(right.as_mut()));
+        svd::svd(a.as_ref(), values, None, right, par, MemStack::new(&mut buffer), params)
+    })
     .map_err(|_| Error::Factorisation { what: "the singular value decomposition" })?;
     check(&values, "the singular value decomposition")?;
     Ok((values, Matrix::from_fn(p, p, |i, j| right[(j, i)])))
@@ -86,10 +81,12 @@ pub fn orthonormal_rows(a: &Matrix<f64>) -> Matrix<f64> {
 pub fn orthonormal_rows_and_triangle(a: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
     let (k, p) = (a.rows(), a.cols());
     assert!(k <= p, "{k} rows of length {p} cannot be orthonormal");
-    let par = nominal(k.min(p));
-    let (factored, coefficients) = householder(a.faer().transpose(), par);
     let mut q = Mat::<f64>::identity(p, k);
-    apply_householder(&factored, &coefficients, q.as_mut(), par);
+    let factored = nominally(k, |par| {
+        let (factored, coefficients) = householder(a.faer().transpose(), par);
+        apply_householder(&factored, &coefficients, q.as_mut(), par);
+        factored
+    });
     let triangle = Matrix::from_fn(k, k, |i, j| if j <= i { factored[(j, i)] } else { 0.0 });
     (Matrix::from_fn(k, p, |i, j| q[(j, i)]), triangle)
 }
@@ -112,10 +109,11 @@ pub fn complement(a: &Matrix<f64>) -> Matrix<f64> {
     if k == 0 {
         return Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)));
     }
-    let par = nominal(k.min(p));
-    let (factored, coefficients) = householder(a.faer().transpose(), par);
     let mut q = Mat::<f64>::from_fn(p, p - k, |i, j| f64::from(u8::from(i == j + k)));
-    apply_householder(&factored, &coefficients, q.as_mut(), par);
+    nominally(p, |par| {
+        let (factored, coefficients) = householder(a.faer().transpose(), par);
+        apply_householder(&factored, &coefficients, q.as_mut(), par);
+    });
     Matrix::from_fn(p - k, p, |i, j| q[(j, i)])
 }
 
@@ -158,15 +156,11 @@ impl Cholesky {
     pub fn new(a: &Matrix<f64>) -> Option<Self> {
         let n = a.rows();
         let mut l = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
-        let (par, params) = (nominal(n), Default::default());
-        let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, par, params));
-        llt::factor::cholesky_in_place(
-            l.as_mut(),
-            Default::default(),
-            par,
-            MemStack::new(&mut buffer),
-            params,
-        )
+        nominally(n, |par| {
+            let params = Default::default();
+            let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, par, params));
+            llt::factor::cholesky_in_place(l.as_mut(), Default::default(), par, MemStack::new(&mut buffer), params)
+        })
         .ok()?;
         Some(Self(l))
     }
@@ -174,14 +168,12 @@ impl Cholesky {
     /// Solves `a x' = b'` for every row of `b`.
     pub fn solve_rows(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let mut x = b.clone();
-        let need = llt::solve::solve_in_place_scratch::<f64>(self.0.nrows(), b.rows(), nominal(b.cols()));
-        let mut buffer = MemBuffer::new(need);
-        llt::solve::solve_in_place(
-            self.0.as_ref(),
-            x.faer_mut().transpose_mut(),
-            nominal(b.cols()),
-            MemStack::new(&mut buffer),
-        );
+        nominally(b.cols(), |par| {
+            let need = llt::solve::solve_in_place_scratch::<f64>(self.0.nrows(), b.rows(), par);
+            let mut buffer = MemBuffer::new(need);
+            let stack = MemStack::new(&mut buffer);
+            llt::solve::solve_in_place(self.0.as_ref(), x.faer_mut().transpose_mut(), par, stack);
+        });
         x
     }
 }
@@ -189,21 +181,25 @@ impl Cholesky {
 /// `a b`.
 pub fn multiply(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let mut out = Matrix::zeros(a.rows(), b.cols());
-    matmul(out.faer_mut(), Accum::Replace, a.faer(), b.faer(), 1.0, nominal(a.rows().max(b.cols())));
+    product(&mut out, Accum::Replace, a.faer(), b.faer(), 1.0);
     out
 }
 
 /// `a b'`.
 pub fn multiply_transposed(a: &Matrix<f64>, b: &Matrix<f64>) -> Matrix<f64> {
     let mut out = Matrix::zeros(a.rows(), b.rows());
-    let par = nominal(a.rows().max(b.rows()).max(a.cols()));
-    matmul(out.faer_mut(), Accum::Replace, a.faer(), b.faer().transpose(), 1.0, par);
+    product(&mut out, Accum::Replace, a.faer(), b.faer().transpose(), 1.0);
     out
 }
 
 /// `out -= a b`.
 pub(crate) fn subtract_product(out: &mut Matrix<f64>, a: &Matrix<f64>, b: &Matrix<f64>) {
-    matmul(out.faer_mut(), Accum::Add, a.faer(), b.faer(), -1.0, nominal(a.rows().max(b.cols())));
+    product(out, Accum::Add, a.faer(), b.faer(), -1.0);
+}
+
+fn product(out: &mut Matrix<f64>, beta: Accum, a: MatRef<'_, f64>, b: MatRef<'_, f64>, alpha: f64) {
+    let size = a.nrows().max(a.ncols()).max(b.ncols());
+    nominally(size, |par| matmul(out.faer_mut(), beta, a, b, alpha, par));
 }
 
 fn check(values: &[f64], what: &'static str) -> Result<()> {

@@ -34,34 +34,36 @@ static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
 /// Runs `work` on a pool of `threads` threads, kept for the next call.
 pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    let pool = {
-        // A fork while another thread held this lock would leave it locked for ever in the child; `try_lock` with a pool
-        // of its own is slower and safe.
-        match POOL.try_lock() {
-            Ok(mut kept) => match &*kept {
-                Some(p) if p.process == std::process::id() && p.threads == threads => Some(p.pool.clone()),
-                _ => {
-                    let made = build(threads);
-                    if let (Some(pool), Some(stale)) = (&made, kept.take()) {
-                        // The threads of a stale pool do not exist in a forked child; joining them would hang.
-                        if stale.process != std::process::id() {
-                            std::mem::forget(stale.pool);
-                        }
-                        let _ = pool;
-                    }
-                    if let Some(pool) = &made {
-                        *kept = Some(Pool { process: std::process::id(), threads, pool: pool.clone() });
-                    }
-                    made
-                }
-            },
-            Err(_) => build(threads),
-        }
-    };
-    match pool {
+    match pool(threads) {
         Some(pool) => pool.install(work),
         // The system has no more threads to give: this one does the work alone.
         None => work(),
+    }
+}
+
+fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
+    // A fork while another thread held this lock leaves it locked for ever in the child; a pool of one's own is slower, and
+    // safe.
+    let Ok(mut kept) = POOL.try_lock() else { return build(threads) };
+    let here = std::process::id();
+    if let Some(p) = kept.as_ref().filter(|p| p.process == here && p.threads == threads) {
+        return Some(p.pool.clone());
+    }
+    let pool = build(threads)?;
+    let stale = kept.replace(Pool { process: here, threads, pool: pool.clone() });
+    // The threads of a pool that was made before a fork do not exist in the child; waiting for them to end would hang.
+    if let Some(stale) = stale.filter(|p| p.process != here) {
+        std::mem::forget(stale.pool);
+    }
+    Some(pool)
+}
+
+/// Runs `work` on the pool that this thread belongs to, or else on one of the default size: never on the global pool of the
+/// threading library, which is gone after a fork and has as many threads as the machine.
+pub(crate) fn on_some_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    match rayon::current_thread_index() {
+        Some(_) => work(),
+        None => on_pool(num_threads(), work),
     }
 }
 

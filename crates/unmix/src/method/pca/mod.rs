@@ -25,6 +25,7 @@ use super::{Fit, Method, Takes, Tensors, require};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Code, Gaussian, Model, Report, Tensor, canonical_sign};
+use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::select;
@@ -171,6 +172,15 @@ impl Pca {
         rows.settle(run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         self.check(n, p, rows.origin())?;
+        // Small problems never leave this thread, and do not pay for a pool.
+        match n.saturating_mul(p as u64) < 1 << 15 {
+            true => self.fit_settled(rows, run),
+            false => on_pool(run.threads, || self.fit_settled(rows, run)),
+        }
+    }
+
+    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let solver = match self.svd_solver {
             Solver::Auto => auto_solver(n, p),
             named => named,
