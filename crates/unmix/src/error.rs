@@ -184,7 +184,12 @@ impl Error {
 
 /// The known name that is most like `got`, when one is like it at all.
 pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
-    let likeness = |name: &&str| strsim::jaro_winkler(&got.to_lowercase(), &name.to_lowercase());
+    let likeness = |name: &&str| {
+        let (a, b) = (got.to_lowercase(), name.to_lowercase());
+        // One slip of the finger, also in a word so short that half of it is then wrong.
+        let slip = if strsim::osa_distance(&a, &b) <= 1 { 0.9 } else { 0.0 };
+        strsim::jaro_winkler(&a, &b).max(slip)
+    };
     known
         .iter()
         .map(|name| (likeness(name), *name))

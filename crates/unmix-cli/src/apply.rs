@@ -1,0 +1,146 @@
+//! A model applied to rows: encode, decode, reconstruct, score.
+
+use crate::args::{Apply, Score};
+use crate::failure::{Done, Failure};
+use crate::input;
+use crate::output::{Output, Shape, TableWriter};
+use crate::progress::Progress;
+use crate::terminal;
+use std::path::Path;
+use unmix::data::VecSink;
+use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
+use unmix_io::Input;
+
+/// `unmix encode`: rows to codes.
+pub(crate) fn encode(args: &Apply) -> Done {
+    Job::new(args)?.rows(Map::Encode)
+}
+
+/// `unmix decode`: codes to rows.
+pub(crate) fn decode(args: &Apply) -> Done {
+    Job::new(args)?.rows(Map::Decode)
+}
+
+/// `unmix reconstruct`: rows to codes and back.
+pub(crate) fn reconstruct(args: &Apply) -> Done {
+    Job::new(args)?.rows(Map::Reconstruct)
+}
+
+/// `unmix score`: the log-likelihood of each row, or what a person asks about all of them.
+pub(crate) fn score(args: &Score) -> Done {
+    let job = Job::new(&args.apply)?;
+    // Said before anything is read.
+    job.model.density()?;
+    if args.summary { job.summary() } else { job.rows(Map::Score) }
+}
+
+/// What is done with the rows.
+#[derive(Clone, Copy, PartialEq)]
+enum Map {
+    Encode,
+    Decode,
+    Reconstruct,
+    Score,
+}
+
+struct Job<'a> {
+    args: &'a Apply,
+    input: &'a Path,
+    model: Model,
+    output: Output,
+}
+
+impl<'a> Job<'a> {
+    fn new(args: &'a Apply) -> Result<Self, Failure> {
+        let input = args.input.one()?;
+        let output = Output::new(&args.writing, &[input, &args.model])?;
+        Ok(Self { args, input, model: Model::load(&args.model)?, output })
+    }
+
+    fn open(&self, map: Map, run: &Run<'_>) -> Result<Input, Failure> {
+        let open = if map == Map::Decode { input::open_codes } else { input::open_for };
+        open(&self.model, self.input, self.args.reading.options(), run, self.args.running.quiet)
+    }
+
+    /// Maps the rows of the input to the output.
+    fn rows(&self, map: Map) -> Done {
+        let progress = Progress::new(&self.args.running);
+        let run = progress.run(&self.args.running);
+        let mut input = self.open(map, &run)?;
+        // The number of rows goes before the numbers of an array.
+        input.rows.settle(&run)?;
+        let dtype = if map == Map::Score { Dtype::F64 } else { input.rows.dtype() };
+        let n_rows = input.rows.n_rows().unwrap_or(0);
+        let (names, trailing) = self.columns(map);
+        let mut writer = TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
+        with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
+        writer.finish()?;
+        Ok(0)
+    }
+
+    /// Names of what comes out, and the shape of one row of it.
+    fn columns(&self, map: Map) -> (Vec<String>, Vec<usize>) {
+        let p = self.model.n_features();
+        match map {
+            Map::Encode => (input::component_names(&self.model), vec![self.model.n_components()]),
+            Map::Score => (vec!["log_likelihood".into()], vec![]),
+            Map::Decode | Map::Reconstruct => {
+                let features = self.model.features();
+                let names = features.names.clone().unwrap_or_else(|| (0..p).map(|j| format!("x{j}")).collect());
+                (names, features.shape.clone().unwrap_or_else(|| vec![p]))
+            }
+        }
+    }
+
+    fn apply<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: Map, to: &mut TableWriter) -> unmix::Result<u64> {
+        match map {
+            Map::Encode => self.model.encode(rows, run, to),
+            Map::Decode => self.model.decode(rows, run, to),
+            Map::Reconstruct => self.model.reconstruct(rows, run, to),
+            Map::Score => self.model.score_samples(rows, run, to),
+        }
+    }
+
+    fn summary(&self) -> Done {
+        let progress = Progress::new(&self.args.running);
+        let run = progress.run(&self.args.running);
+        let input = self.open(Map::Score, &run)?;
+        let mut scores = VecSink(Vec::new());
+        with_rows!(&input.rows, rows => self.model.score_samples(rows, &run, &mut scores))?;
+        progress.clear();
+        terminal::text(&summary(&mut scores.0))
+    }
+}
+
+/// A few lines about `scores`, which are sorted on the way.
+fn summary(scores: &mut [f64]) -> String {
+    // In the order of the rows, so that it is the same sum whatever the ranks are.
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    scores.sort_by(f64::total_cmp);
+    let n = scores.len();
+    let median = 0.5 * (scores[(n - 1) / 2] + scores[n / 2]);
+    let lines = [
+        ("rows", n.to_string()),
+        ("mean log-likelihood", format!("{mean:?}")),
+        ("lowest", format!("{:?}", scores[0])),
+        ("median", format!("{median:?}")),
+        ("highest", format!("{:?}", scores[n - 1])),
+    ];
+    lines.iter().map(|(name, value)| format!("{name:20} {value}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_has_mean_range_and_median() {
+        let text = summary(&mut [-1.0, -7.0, -4.0, 0.0]);
+        let value = |name: &str| {
+            let line = text.lines().find(|l| l.starts_with(name)).unwrap();
+            line.split_whitespace().last().unwrap().parse::<f64>().unwrap()
+        };
+        let found = ["rows", "mean", "lowest", "median", "highest"].map(value);
+        assert_eq!(found, [4.0, -3.0, -7.0, -2.5, 0.0]);
+    }
+}

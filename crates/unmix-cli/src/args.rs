@@ -1,0 +1,383 @@
+//! What can be typed: verbs, flags, and the help that teaches them.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Cyan.on_default().bold())
+    .usage(AnsiColor::Cyan.on_default().bold())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Yellow.on_default());
+
+/// Linear and independent structure, learned from a file.
+#[derive(Parser, Debug)]
+#[command(name = "unmix", bin_name = "unmix", version, styles = STYLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+#[command(before_help = MAIN_PATH, after_help = AFTER, help_template = TEMPLATE)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+const MAIN_PATH: &str = "\
+The main path, from a file to a page that you can open:
+  unmix demo                                   see it work on data made here
+  unmix fit pca data.csv -k 10                 fit a model: data.pca.safetensors
+  unmix encode data.pca.safetensors data.csv   10 numbers for each row
+  unmix report data.pca.safetensors data.csv   one page: report.html";
+
+const AFTER: &str = "\
+Rows are samples and columns are features; --transpose where it is the other way round.
+Results go to standard output or to -o, progress and warnings to standard error.
+Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
+'unmix VERB --help' shows examples.";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Verb {
+    /// Show the main job on data made by seeded code, the truth beside the result
+    #[command(after_help = "\
+Examples:
+  unmix demo                 writes data, model, codes and a page into unmix-demo/
+  unmix demo -o /tmp/first   writes them elsewhere
+  unmix demo --seed 7        other data of the same kind")]
+    Demo(Demo),
+    /// Fit a model to a file
+    #[command(after_help = "\
+Examples:
+  unmix fit pca data.csv -k 10                          ten components: data.pca.safetensors
+  unmix fit pca digits.npy -k 0.9 -o d.safetensors      enough for more than 90 % of the variance
+  unmix fit pca eeg.npy --transpose --set whiten=true   rows are channels; unit variance
+  unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
+
+'unmix methods pca' lists the settings that --set takes.")]
+    Fit(Fit),
+    /// Rows to codes: one number for each component
+    #[command(after_help = "\
+Examples:
+  unmix encode data.pca.safetensors data.csv                          text, to the terminal
+  unmix encode data.pca.safetensors data.npy -o codes.npy             an array
+  unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id' beside
+
+Where the model and the file both have column names, columns are matched by name.")]
+    Encode(Apply),
+    /// Codes back to rows
+    #[command(after_help = "\
+Examples:
+  unmix decode data.pca.safetensors codes.npy -o rows.npy
+  unmix decode data.pca.safetensors codes.csv --keep id -o rows.csv")]
+    Decode(Apply),
+    /// Rows to codes and back: what the model keeps of each row
+    #[command(after_help = "\
+Examples:
+  unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
+  unmix reconstruct data.pca.safetensors data.csv > kept.csv")]
+    Reconstruct(Apply),
+    /// Log-likelihood of each row, where the model has one
+    #[command(after_help = "\
+Examples:
+  unmix score data.pca.safetensors new.csv              one number a row: low ones are unlike the rest
+  unmix score data.pca.safetensors new.csv --summary    their mean and range
+  unmix score data.pca.safetensors new.npy -o scores.npy")]
+    Score(Score),
+    /// What is in a model or in a data file
+    #[command(after_help = "\
+Examples:
+  unmix show data.csv                       shape, columns, missing cells, memory for a fit
+  unmix show data.pca.safetensors           what was fitted on what, and how it ended
+  unmix show data.pca.safetensors --json    the same for a script")]
+    Show(Show),
+    /// Write one self-contained page about a model, and about rows when given
+    #[command(after_help = "\
+Examples:
+  unmix report data.pca.safetensors                               the model alone: report.html
+  unmix report data.pca.safetensors data.csv --color species      points coloured by a column
+  unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
+    Report(Report),
+    /// List the methods, or the settings of one
+    #[command(after_help = "\
+Examples:
+  unmix methods
+  unmix methods pca
+  unmix methods --json")]
+    Methods(Methods),
+    /// Print a script that completes what you type in your shell
+    #[command(after_help = "\
+Examples:
+  unmix completions bash > ~/.local/share/bash-completion/completions/unmix
+  unmix completions fish > ~/.config/fish/completions/unmix.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of the program or of one verb
+    #[command(after_help = "\
+Examples:
+  unmix man | man -l -
+  unmix man fit > unmix-fit.1")]
+    Man {
+        /// The verb
+        verb: Option<String>,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Demo {
+    /// Folder for what it writes
+    #[arg(short, long, value_name = "DIR", default_value = "unmix-demo")]
+    pub(crate) output: PathBuf,
+    /// Where random draws begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Fit {
+    /// The method: see 'unmix methods'
+    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) input: OneInput,
+    /// How many components: a number, a share of the variance such as 0.9, 'mle', or 'all'
+    #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
+    pub(crate) k: Option<String>,
+    /// The model file [default: <name of INPUT>.<method>.safetensors in this folder]
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+    /// A setting of the method, as in whiten=true; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, serde_json::Value)>,
+    /// Where random draws begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Stop iterating after S seconds and keep what was reached
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Exit with code 1 when the fit did not converge
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Replace an existing file even if it is not an unmix model
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Apply {
+    /// A model that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: OneInput,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Score {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// Print the mean and the range instead of one number a row
+    #[arg(long, conflicts_with_all = ["output", "format"])]
+    pub(crate) summary: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// A model or a data file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// A model that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    /// Rows to show through the model
+    pub(crate) input: Option<PathBuf>,
+    /// The page
+    #[arg(short, long, value_name = "PAGE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    /// Colour points by a column of INPUT (name or number), or by a file with one value a row
+    #[arg(long, value_name = "FILE|COLUMN", requires = "input")]
+    pub(crate) color: Option<String>,
+    /// Title of the page
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Methods {
+    /// One method
+    pub(crate) method: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// One input file. A second one is caught here, to say so better than "unexpected argument".
+#[derive(Args, Debug)]
+pub(crate) struct OneInput {
+    /// .npy, .csv, .tsv or idx file, also gzipped
+    #[arg(value_name = "INPUT")]
+    pub(crate) path: PathBuf,
+    #[arg(hide = true)]
+    pub(crate) more: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Writing {
+    /// The output: .npy, .csv or .tsv, or - for standard output [default: -]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output [default: by the ending of OUT, csv for standard output]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+/// Format of a table that is written.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Text, separated by commas, with a header
+    Csv,
+    /// Text, separated by tabs, with a header
+    Tsv,
+    /// An array for numpy
+    Npy,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct Running {
+    /// Threads to use; never changes a result [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// No progress, no hints
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Reading {
+    /// Rows are channels: read columns as samples
+    #[arg(long)]
+    pub(crate) transpose: bool,
+    /// The axis of an n-dimensional array that runs over samples [default: 0]
+    #[arg(long, value_name = "AXIS")]
+    pub(crate) rows_axis: Option<usize>,
+    /// Shape of one sample, as in 28x28, so that components are drawn as pictures
+    #[arg(long, value_name = "SHAPE", value_parser = shape)]
+    pub(crate) feature_shape: Option<Shape>,
+    /// Columns to read, as in a,b,5-9: names, or numbers from 0
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) columns: Option<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) drop: Option<String>,
+    /// Columns that are not features but are copied beside the codes, such as labels
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) keep: Option<String>,
+    /// The first line of a text file holds names
+    #[arg(long, conflicts_with = "no_header")]
+    pub(crate) header: bool,
+    /// The first line of a text file holds numbers
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// Lines to pass over at the start of a text file
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) skip_rows: usize,
+}
+
+/// Lengths of the axes of one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shape(pub(crate) Vec<usize>);
+
+impl Reading {
+    pub(crate) fn options(&self) -> unmix_io::Options {
+        unmix_io::Options {
+            transpose: self.transpose,
+            rows_axis: self.rows_axis,
+            feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
+            columns: self.columns.clone(),
+            drop: self.drop.clone(),
+            keep: self.keep.clone(),
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            skip_rows: self.skip_rows,
+            wanted: None,
+        }
+    }
+
+    /// The same flags, as they would be typed.
+    pub(crate) fn typed(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut value = |flag: &str, v: Option<String>| {
+            if let Some(v) = v {
+                out.extend([flag.to_string(), v]);
+            }
+        };
+        value("--rows-axis", self.rows_axis.map(|a| a.to_string()));
+        let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        value("--feature-shape", self.feature_shape.as_ref().map(shape));
+        value("--columns", self.columns.clone());
+        value("--drop", self.drop.clone());
+        value("--keep", self.keep.clone());
+        value("--skip-rows", (self.skip_rows > 0).then(|| self.skip_rows.to_string()));
+        let flags = [(self.transpose, "--transpose"), (self.header, "--header"), (self.no_header, "--no-header")];
+        out.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.to_string()));
+        out
+    }
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    let lengths: Option<Vec<usize>> = text.split(['x', ',']).map(|s| s.trim().parse().ok()).collect();
+    match lengths {
+        Some(lengths) if lengths.iter().all(|&d| d > 0) => Ok(Shape(lengths)),
+        _ => Err("give the length of each axis, as in 28x28 or 3x32x32".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
+        _ => Err("give a number of seconds above 0".into()),
+    }
+}
+
+/// `key=value`; the value is JSON, or else a word.
+fn key_value(text: &str) -> Result<(String, serde_json::Value), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE, as in whiten=true")?;
+    if key.trim().is_empty() {
+        return Err("write it as KEY=VALUE, as in whiten=true".into());
+    }
+    Ok((key.trim().into(), json_or_word(value.trim())))
+}
+
+/// A value as it was typed: JSON, or else a word.
+pub(crate) fn json_or_word(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}

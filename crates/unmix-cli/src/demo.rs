@@ -1,0 +1,153 @@
+//! `unmix demo`: the main job on data made by seeded code, the truth beside the result.
+
+use crate::args::Demo;
+use crate::failure::{Done, Failure};
+use crate::fit;
+use crate::interrupt::WritingGuard;
+use crate::output::{self, Place};
+use crate::progress::Progress;
+use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
+use std::path::Path;
+use unmix::data::{NpyWriter, RawArray, write_npy};
+use unmix::datasets::{LowRank, patterns};
+use unmix::metrics::{match_rows, subspace_angles};
+use unmix::data::Features;
+use unmix::{AnyRows, Dtype, Error, Matrix, Model, Pca, Rows, Run};
+use unmix_report::Options;
+
+/// Pictures, pixels along a side, patterns in them, and standard deviation of the noise in each pixel.
+const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
+
+/// Makes data, fits, writes the page and says what was found.
+pub(crate) fn demo(args: &Demo) -> Done {
+    let (n, side, k, noise) = SIZES;
+    let folder = &args.output;
+    own_folder(folder)?;
+    let progress = Progress::new(&args.running);
+    let run = Run { seed: args.seed, ..progress.run(&args.running) };
+    let made = patterns(n, side, k, noise, args.seed);
+    write_data(folder, &made, side)?;
+
+    let values: Matrix<f32> = made.x.cast();
+    let features = Features { names: None, shape: Some(vec![side, side]) };
+    let array = RawArray::lent(values.as_slice(), side * side)?;
+    let mut rows = Rows::<f32>::new(array, features, "data.npy");
+    let model = Pca { n_components: k.into(), ..Pca::default() }.fit(&mut rows, &run)?;
+    let file = |name: &str| folder.join(name);
+    fit::save(&model, &Place::File(file(MODEL)))?;
+    let mut codes = NpyWriter::create(&file("codes.npy"), Dtype::F32, &[k])?;
+    model.encode(&rows, &run, &mut codes)?;
+    codes.finish()?;
+
+    let found = found(&model, &made)?;
+    let page = page(&model, rows, made, folder, &run)?;
+    progress.clear();
+    output::write_whole(&Place::File(file("report.html")), page.as_bytes())?;
+    terminal::text(&told(folder, &found))
+}
+
+const MODEL: &str = "model.safetensors";
+
+/// Makes the folder; one with other people's files in it is left alone.
+fn own_folder(folder: &Path) -> Result<(), Failure> {
+    let failed = |what, e| Failure::from(Error::io(what, folder, e));
+    let empty = match std::fs::read_dir(folder) {
+        Ok(mut files) => files.next().is_none(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return std::fs::create_dir_all(folder).map_err(|e| failed("cannot make the folder", e));
+        }
+        Err(e) => return Err(failed("cannot write into", e)),
+    };
+    if empty || folder.join("truth.npy").is_file() {
+        return Ok(());
+    }
+    let name = folder.display();
+    Err(Failure::Said(format!("a demo in {name} is not possible: the folder holds other files; choose another with -o DIR")))
+}
+
+fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure> {
+    let _guard = WritingGuard::new();
+    write_npy(&folder.join("data.npy"), made.x.cast::<f32>().as_slice(), &[side, side])?;
+    write_npy(&folder.join("truth.npy"), made.axes.cast::<f32>().as_slice(), &[side, side])?;
+    let lines = std::iter::once("group").chain(made.labels.iter().map(|&label| GROUPS[label]));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    Ok(output::write_whole(&Place::File(folder.join("labels.csv")), text.as_bytes())?)
+}
+
+const GROUPS: [&str; 3] = ["A", "B", "C"];
+
+/// How near the result is to the truth.
+struct Found {
+    /// Absolute cosine of each component with its pattern, and the number of that pattern.
+    cosines: Vec<(f64, usize)>,
+    /// Largest angle between the two subspaces, in degrees.
+    angle: f64,
+    /// Share of the variance that each component explains.
+    shares: Vec<f64>,
+    seconds: f64,
+}
+
+fn found(model: &Model, made: &LowRank) -> Result<Found, Failure> {
+    let tensor = |name: &str| model.tensor(name).map(|t| t.to_matrix()).unwrap_or_else(|| Matrix::zeros(0, 0));
+    let components = tensor("components");
+    let pairs = match_rows(&components, &made.axes);
+    let angles = subspace_angles(&components, &made.axes)?;
+    Ok(Found {
+        cosines: pairs.cosine.into_iter().zip(pairs.order).collect(),
+        angle: angles.first().copied().unwrap_or(0.0).to_degrees(),
+        shares: tensor("explained_variance_ratio").into_vec(),
+        seconds: model.report().run.seconds,
+    })
+}
+
+fn page(model: &Model, rows: Rows<'_, f32>, made: LowRank, folder: &Path, run: &Run<'_>) -> Result<String, Failure> {
+    let labels = made.labels.iter().map(|&label| GROUPS[label].to_string()).collect();
+    let mut again = vec!["unmix".to_string(), "demo".into(), "-o".into(), folder.display().to_string()];
+    if run.seed != 0 {
+        again.extend(["--seed".into(), run.seed.to_string()]);
+    }
+    let options = Options {
+        title: Some("unmix demo: patterns found in noisy pictures".into()),
+        labels: Some(("group".into(), labels)),
+        reproduce: vec![terminal::command(&again)],
+        truth: Some(made.axes),
+        model_name: Some(MODEL.into()),
+        input_name: Some("data.npy".into()),
+    };
+    Ok(unmix_report::page(model, Some(&AnyRows::F32(rows)), &options, run)?)
+}
+
+/// The summary for the terminal.
+fn told(folder: &Path, found: &Found) -> String {
+    let (n, side, k, noise) = SIZES;
+    let name = |file: &str| folder.join(file).display().to_string();
+    let mut out = format!(
+        "{}\n  {n} pictures of {side} x {side} pixels: {k} hidden patterns, mixed differently in each, and noise\n  \
+         (standard deviation {noise}) in every pixel. PCA sees the pictures alone.\n\n{}\n",
+        paint(TITLE, "Made"),
+        paint(TITLE, format!("Found in {:.2} s", found.seconds)),
+    );
+    out += &paint(FAINT, "  component   variance   |cosine| with the true pattern\n");
+    for (i, ((cosine, pattern), share)) in found.cosines.iter().zip(&found.shares).enumerate() {
+        let share = format!("{:.1} %", 100.0 * share);
+        out += &format!("  {i:>9}   {share:>8}   {cosine:.4} {} pattern {pattern}\n", bar(*cosine));
+    }
+    out += &format!("  Largest angle between the space found and the true one: {:.1} degrees.\n\n", found.angle);
+    out += &format!("{}\n  {}  (open it in a browser)\n", paint(TITLE, "Page"), paint(TYPED, name("report.html")));
+    out += &paint(FAINT, format!("  beside it: data.npy, truth.npy, labels.csv, {MODEL}, codes.npy\n"));
+    out += &format!("\n{}\n", paint(TITLE, "Next, with a file of your own (.csv, .npy, ...; rows are samples)"));
+    for (command, what) in [
+        ("unmix show data.csv", "what is in it"),
+        ("unmix fit pca data.csv -k 10", "a model: data.pca.safetensors"),
+        ("unmix report data.pca.safetensors data.csv", "a page like this one"),
+    ] {
+        out += &format!("  {}  {}\n", paint(TYPED, format!("{command:44}")), paint(FAINT, what));
+    }
+    out
+}
+
+/// A number from 0 to 1 as a bar of ten characters.
+fn bar(x: f64) -> String {
+    let full = (10.0 * x).round().clamp(0.0, 10.0) as usize;
+    format!("{}{}", "█".repeat(full), paint(FAINT, "░".repeat(10 - full)))
+}

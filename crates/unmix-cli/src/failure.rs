@@ -1,0 +1,49 @@
+//! How a verb ends.
+
+use crate::terminal;
+use unmix::Error;
+
+/// An exit code, or why there is none.
+pub(crate) type Done = Result<i32, Failure>;
+
+/// Why a verb did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The data or the fit: exit code 1.
+    Library(Error),
+    /// The same, in a sentence of our own.
+    Said(String),
+    /// What was typed makes no sense: exit code 2.
+    Usage(String),
+    /// Nobody reads the output any more, as with `| head`: no message, exit code 0.
+    Closed,
+}
+
+impl From<Error> for Failure {
+    fn from(e: Error) -> Self {
+        match &e {
+            Error::Io { path, source, .. }
+                if source.kind() == std::io::ErrorKind::BrokenPipe
+                    && path.as_os_str() == terminal::STANDARD_OUTPUT =>
+            {
+                Failure::Closed
+            }
+            _ => Failure::Library(e),
+        }
+    }
+}
+
+impl Failure {
+    /// Says it, in one line on standard error, and returns the exit code.
+    pub(crate) fn report(self) -> i32 {
+        let (message, code) = match self {
+            Failure::Library(Error::Interrupted) => ("interrupted".into(), 130),
+            Failure::Library(e) => (e.to_string(), 1),
+            Failure::Said(message) => (message, 1),
+            Failure::Usage(message) => (message, 2),
+            Failure::Closed => return 0,
+        };
+        terminal::error(&message);
+        code
+    }
+}

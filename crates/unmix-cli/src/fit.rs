@@ -1,0 +1,172 @@
+//! `unmix fit`: from a file to a model.
+
+use crate::args::{Fit, json_or_word};
+use crate::failure::{Done, Failure};
+use crate::output::{self, Place};
+use crate::progress::Progress;
+use crate::terminal::{self, TITLE, TYPED, paint};
+use crate::interrupt;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use unmix::{AnyRows, Error, Model, Report, Run, method, model};
+
+/// Fits, saves, and says what to do next.
+pub(crate) fn fit(args: &Fit) -> Done {
+    let path = args.input.one()?;
+    let settings = settings(args)?;
+    let (to, place) = destination(args, path)?;
+    let progress = Progress::new(&args.running);
+    let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
+    let mut input = unmix_io::open_with(path, &args.reading.options(), &run)?;
+    if !args.running.quiet {
+        hint(&input.rows, args.reading.transpose);
+    }
+    let model = model::fit(&args.method, &settings, &mut input.rows, &run)?;
+    progress.clear();
+    save(&model, &place)?;
+    let code = ended(model.report(), args.strict);
+    let next = next(args, path, &to);
+    terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
+    Ok(code)
+}
+
+/// Writes the model file.
+pub(crate) fn save(model: &Model, place: &Place) -> Result<(), Failure> {
+    if interrupt::pressed() > 0 {
+        return Err(Error::Interrupted.into());
+    }
+    match place {
+        Place::File(path) => {
+            let _guard = interrupt::WritingGuard::new();
+            Ok(model.save(path)?)
+        }
+        place => Ok(output::write_whole(place, &model.to_bytes()?)?),
+    }
+}
+
+/// The settings that were typed, checked against the method's: what is wrong here is wrong whatever the data are.
+fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
+    let usage = |e: Error| Failure::Usage(e.to_string());
+    let method = method::find(&args.method).map_err(usage)?;
+    let mut settings = Map::new();
+    for (key, value) in &args.set {
+        if settings.insert(key.clone(), value.clone()).is_some() {
+            return Err(Failure::Usage(format!("--set {key}=... is given twice; keep one of them")));
+        }
+    }
+    if let Some(k) = &args.k {
+        let k = if k == "all" { Value::Null } else { json_or_word(k) };
+        if settings.insert("n_components".into(), k).is_some() {
+            return Err(Failure::Usage("-k and --set n_components=... say the same thing twice; keep one of them".into()));
+        }
+    }
+    (method.spec)(&settings).map_err(usage)?;
+    Ok(settings)
+}
+
+/// The model file. What is there and is not a model stays, unless `--force` says otherwise.
+fn destination(args: &Fit, input: &Path) -> Result<(PathBuf, Place), Failure> {
+    let to = args.output.clone().unwrap_or_else(|| default_output(input, &args.method));
+    let place = output::place(&to, &[input])?;
+    match &place {
+        Place::StandardOutput => Err(Failure::Usage("a model goes to a file; give -o the name of one".into())),
+        Place::File(path) if path.is_file() && !args.force && !model::is_model_file(path) => Err(Failure::Said(format!(
+            "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
+            to.display()
+        ))),
+        _ => Ok((to, place)),
+    }
+}
+
+/// `data.csv.gz` becomes `data.pca.safetensors` in the current folder.
+fn default_output(input: &Path, method: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{method}.safetensors", stem(input)))
+}
+
+/// A file's name without folder, `.gz` and ending.
+pub(crate) fn stem(path: &Path) -> String {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Few rows and very many columns are channels more often than samples.
+fn hint(rows: &AnyRows<'_>, transposed: bool) {
+    let (Some(n), p) = (rows.n_rows(), rows.n_features() as u64) else { return };
+    if !transposed && n < 64 && p > 20 * n && rows.features().shape.is_none() {
+        terminal::note(&format!("{n} rows and {p} columns: if the rows are channels and the columns samples, add --transpose"));
+    }
+}
+
+/// Says what a person should know of how the fit ended; the exit code.
+pub(crate) fn ended(report: &Report, strict: bool) -> i32 {
+    if !terminal::is_terminal() {
+        // A person at a terminal reads the same in the table.
+        report.warnings.iter().for_each(|w| terminal::warning(w));
+    }
+    let (message, code) = ending(report, strict);
+    if let Some(message) = message {
+        terminal::warning(&message);
+    }
+    code
+}
+
+fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
+    if report.outcome.is_success() {
+        return (None, 0);
+    }
+    let reached = match (report.residual, report.tol) {
+        (Some(residual), Some(tol)) => format!(" with a residual of {residual:.2e}, and tol is {tol:.2e}"),
+        _ => String::new(),
+    };
+    let (outcome, n) = (report.outcome.name(), report.n_iter);
+    let message = format!("the fit did not converge: it ended by '{outcome}' after {n} iterations{reached}; what was reached is saved");
+    (Some(message), i32::from(strict))
+}
+
+/// The two commands that most people type next.
+fn next(args: &Fit, input: &Path, model: &Path) -> String {
+    let (model, source) = (model.display().to_string(), input.display().to_string());
+    let reading = args.reading.typed();
+    let ending = if is_text(input) { "csv" } else { "npy" };
+    let command = |verb: &str, to: String| {
+        let mut words = vec!["unmix".to_string(), verb.into(), model.clone(), source.clone()];
+        words.extend(reading.clone());
+        words.extend(["-o".into(), to]);
+        format!("  {}\n", paint(TYPED, terminal::command(&words)))
+    };
+    let stem = stem(input);
+    command("encode", format!("{stem}.codes.{ending}")) + &command("report", format!("{stem}.html"))
+}
+
+/// Whether a file is read as text, by its name.
+fn is_text(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    [".csv", ".tsv", ".txt"].iter().any(|e| name.ends_with(e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unmix::{Dtype, Outcome};
+
+    #[test]
+    fn models_are_named_after_the_file_and_the_method() {
+        let name = |path: &str| default_output(Path::new(path), "pca").display().to_string();
+        assert_eq!(name("../in/data.csv.gz"), "data.pca.safetensors");
+        assert_eq!(name("train-images-idx3-ubyte.gz"), "train-images-idx3-ubyte.pca.safetensors");
+        assert_eq!(name("a.b.npy"), "a.b.pca.safetensors");
+    }
+
+    #[test]
+    fn a_fit_that_did_not_converge_warns_and_fails_only_when_strict() {
+        let mut report = Report::closed_form("x", 10, 2, Dtype::F64, 0);
+        assert_eq!(ending(&report, true), (None, 0));
+        (report.outcome, report.n_iter, report.residual, report.tol) = (Outcome::MaxIter, 7, Some(0.5), Some(1e-6));
+        let (message, code) = ending(&report, false);
+        let message = message.unwrap();
+        assert!(message.contains("'max_iter' after 7 iterations") && message.contains("5.00e-1"), "{message}");
+        assert_eq!((code, ending(&report, true).1), (0, 1));
+    }
+}

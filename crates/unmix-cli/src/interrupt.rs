@@ -1,0 +1,47 @@
+//! Ctrl-C: the first asks the work to stop, the second stops waiting for it.
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static PRESSED: AtomicU32 = AtomicU32::new(0);
+static LISTENING: Once = Once::new();
+/// Outputs that are being written. While there are any, the first Ctrl-C waits for the work to notice, so that it removes its
+/// temporary files.
+static WRITING: AtomicU32 = AtomicU32::new(0);
+
+/// Starts to listen, once for a process, and forgets what was pressed before.
+pub(crate) fn listen() {
+    PRESSED.store(0, Ordering::Relaxed);
+    // A process that has its own handler keeps it.
+    LISTENING.call_once(|| {
+        let _ = ctrlc::set_handler(|| {
+            PRESSED.fetch_add(1, Ordering::Relaxed);
+        });
+    });
+}
+
+/// How often it was pressed.
+pub(crate) fn pressed() -> u32 {
+    PRESSED.load(Ordering::Relaxed)
+}
+
+/// Whether an output is being written.
+pub(crate) fn writing() -> bool {
+    WRITING.load(Ordering::Relaxed) > 0
+}
+
+/// Says, while it lives, that an output is being written.
+pub(crate) struct WritingGuard;
+
+impl WritingGuard {
+    pub(crate) fn new() -> Self {
+        WRITING.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for WritingGuard {
+    fn drop(&mut self) {
+        WRITING.fetch_sub(1, Ordering::Relaxed);
+    }
+}

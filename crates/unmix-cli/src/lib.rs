@@ -1,0 +1,118 @@
+//! The `unmix` command line program as a library: [`run`] is what the program and the Python package call.
+//!
+//! Results go to standard output or to a file, progress and warnings to standard error. Exit codes: 0 done, 1 the data or the
+//! fit failed (one sentence on standard error), 2 wrong usage, 130 interrupted.
+
+mod apply;
+mod args;
+mod demo;
+mod failure;
+mod fit;
+mod input;
+mod interrupt;
+mod methods;
+mod output;
+mod panics;
+mod progress;
+mod report;
+mod show;
+mod terminal;
+
+use args::{Cli, Verb};
+use clap::{CommandFactory, Parser};
+use failure::{Done, Failure};
+use std::ffi::OsString;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How long the work may take to notice that it should stop. Long steps, such as a large eigenvalue problem, do not look up.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// Does what `args` ask, the first of which is the program's name, and returns the exit code.
+///
+/// Never ends the process and never panics. The work is done on a thread of its own, so that Ctrl-C is answered within a
+/// second whatever the work is doing; what is then still running ends with the process.
+///
+/// ```
+/// assert_eq!(unmix_cli::run(["unmix", "methods", "--json"].map(Into::into)), 0);
+/// assert_eq!(unmix_cli::run(["unmix", "mehtods"].map(Into::into)), 2);
+/// ```
+pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(e) => {
+            let shown = e.print().map_err(terminal::standard_output);
+            return shown.map_or_else(|failed| failed.report(), |()| e.exit_code());
+        }
+    };
+    interrupt::listen();
+    let heard = panics::Listener::new();
+    let (send, receive) = mpsc::channel();
+    // Deep recursion of the factorisations needs more than the 2 MiB that a thread has otherwise.
+    let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
+    let spawned = builder.spawn(move || {
+        let result = std::panic::catch_unwind(|| work(cli));
+        // Nobody listens any more after an interruption.
+        let _ = send.send(result);
+    });
+    if let Err(e) = spawned {
+        return Failure::Said(format!("the system refuses a thread: {e}")).report();
+    }
+    let mut since: Option<Instant> = None;
+    loop {
+        match receive.recv_timeout(Duration::from_millis(50)) {
+            Ok(Ok(Ok(code))) => return code,
+            Ok(Ok(Err(failed))) => return failed.report(),
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Failure::Said(heard.sentence()).report(),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let waited = match interrupt::pressed() {
+            0 => continue,
+            1 => since.get_or_insert_with(Instant::now).elapsed() > GRACE && !interrupt::writing(),
+            _ => true,
+        };
+        if waited {
+            return Failure::from(unmix::Error::Interrupted).report();
+        }
+    }
+}
+
+fn work(cli: Cli) -> Done {
+    match cli.verb {
+        Verb::Demo(args) => demo::demo(&args),
+        Verb::Fit(args) => fit::fit(&args),
+        Verb::Encode(args) => apply::encode(&args),
+        Verb::Decode(args) => apply::decode(&args),
+        Verb::Reconstruct(args) => apply::reconstruct(&args),
+        Verb::Score(args) => apply::score(&args),
+        Verb::Show(args) => show::show(&args),
+        Verb::Report(args) => report::report(&args),
+        Verb::Methods(args) => methods::methods(&args),
+        Verb::Completions { shell } => completions(shell),
+        Verb::Man { verb } => man(verb.as_deref()),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Done {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "unmix", &mut script);
+    terminal::bytes(&script)
+}
+
+fn man(verb: Option<&str>) -> Done {
+    let mut command = Cli::command();
+    command.build();
+    let page = match verb {
+        None => command,
+        Some(verb) => match command.find_subcommand(verb) {
+            Some(found) => found.clone(),
+            None => {
+                let known = command.get_subcommands().map(|c| c.get_name());
+                return Err(Failure::Usage(unmix::Error::unknown("verb", verb, known).to_string()));
+            }
+        },
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text).map_err(terminal::standard_output)?;
+    terminal::bytes(&text)
+}

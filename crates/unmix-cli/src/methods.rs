@@ -1,0 +1,70 @@
+//! `unmix methods`: the registry.
+
+use crate::args::Methods;
+use crate::failure::{Done, Failure};
+use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
+use serde_json::Value;
+use unmix::method::{METHODS, Method, Setting, find};
+
+/// Lists the methods, or one.
+pub(crate) fn methods(args: &Methods) -> Done {
+    let one = match &args.method {
+        Some(key) => Some(find(key).map_err(|e| Failure::Usage(e.to_string()))?),
+        None => None,
+    };
+    match (one, args.json) {
+        (Some(method), true) => terminal::json(&method.to_json()),
+        (None, true) => terminal::json(&METHODS.iter().map(Method::to_json).collect::<Value>()),
+        (Some(method), false) => terminal::text(&describe(method)),
+        (None, false) => terminal::text(&list()),
+    }
+}
+
+fn list() -> String {
+    let width = METHODS.iter().map(|m| m.key.len()).max().unwrap_or(0);
+    let lines = METHODS.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
+    let last = format!("\n{}\n", paint(FAINT, "'unmix methods METHOD' lists settings, variants and references."));
+    lines.collect::<String>() + &last
+}
+
+fn describe(method: &Method) -> String {
+    let mut out = format!("{}  {}\n", paint(TYPED, method.key), method.summary);
+    let section = |title: &str| format!("\n{}\n", paint(TITLE, title));
+    out += &section("Settings (--set NAME=VALUE)");
+    method.settings.iter().filter(|s| !s.python_only).for_each(|s| out += &setting(s));
+    if !method.variants.is_empty() {
+        out += &section("Variants (--set variant=NAME)");
+        for v in method.variants {
+            out += &format!("  {}  {} ({})\n", paint(TYPED, v.key), v.recovers, v.reference);
+        }
+    }
+    if !method.equals.is_empty() {
+        out += &section("Equals");
+        method.equals.iter().for_each(|e| out += &format!("  {e}\n"));
+    }
+    out += &section("References");
+    method.references.iter().for_each(|r| out += &format!("  {r}\n"));
+    out
+}
+
+fn setting(s: &Setting) -> String {
+    let default = s.default_value();
+    let default = default.as_str().map_or_else(|| default.to_string(), Into::into);
+    let choices = if s.choices.is_empty() { String::new() } else { format!(": {}", s.choices.join(", ")) };
+    let facts = paint(FAINT, format!("{}{choices} [default: {default}]", s.type_name()));
+    format!("  {}  {facts}\n{}", paint(TYPED, s.name), wrapped(s.doc, 6))
+}
+
+/// Lines of at most 90 characters.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        if lines[lines.len() - 1].len() + word.len() > 90 - indent {
+            lines.push(String::new());
+        }
+        let last = lines.len() - 1;
+        let space = if lines[last].is_empty() { "" } else { " " };
+        lines[last] += &format!("{space}{word}");
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}

@@ -1,0 +1,251 @@
+//! Where tables go: a file that appears whole or not at all, standard output, or a device.
+
+use crate::args::{Format, Writing};
+use crate::failure::Failure;
+use crate::interrupt::WritingGuard;
+use crate::terminal;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use unmix::data::{NewFile, NpyWriter, Sink, npy_preamble};
+use unmix::{Dtype, Error, Real, Result};
+
+/// A place to write to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Place {
+    StandardOutput,
+    File(PathBuf),
+    /// Written in place: a rename would put a file where the device was.
+    Device(PathBuf),
+}
+
+/// The place that a path names. `never` are the files that the verb reads: they are never replaced.
+pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Place, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(Place::StandardOutput);
+    }
+    // What a link points to is replaced, not the link.
+    let Ok(real) = std::fs::canonicalize(path) else { return Ok(Place::File(path.into())) };
+    if never.iter().any(|read| std::fs::canonicalize(read).is_ok_and(|r| r == real)) {
+        let name = path.display();
+        return Err(Failure::Said(format!("writing to {name} is not possible: it is read by the same command; choose another name")));
+    }
+    match std::fs::metadata(&real) {
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Ok(Place::Device(real)),
+        _ => Ok(Place::File(real)),
+    }
+}
+
+/// Writes all of `bytes` to `place`.
+pub(crate) fn write_whole(place: &Place, bytes: &[u8]) -> Result<()> {
+    let _guard = WritingGuard::new();
+    let mut target = Target::create(place)?;
+    target.put(bytes)?;
+    target.finish()
+}
+
+/// The output of a verb that makes rows: where, and in which format.
+pub(crate) struct Output {
+    pub(crate) place: Place,
+    pub(crate) format: Format,
+}
+
+impl Output {
+    /// From what was typed.
+    pub(crate) fn new(writing: &Writing, never: &[&Path]) -> Result<Self, Failure> {
+        let path = writing.output.as_deref().unwrap_or(Path::new("-"));
+        let place = place(path, never)?;
+        let format = match (writing.format, &place) {
+            (Some(format), _) => format,
+            (None, Place::File(_)) => by_ending(path)?,
+            (None, _) => Format::Csv,
+        };
+        if format == Format::Npy && place == Place::StandardOutput && terminal::is_terminal() {
+            return Err(Failure::Usage("an array cannot be shown in a terminal; add -o NAME.npy, or leave --format npy out".into()));
+        }
+        Ok(Self { place, format })
+    }
+}
+
+fn by_ending(path: &Path) -> Result<Format, Failure> {
+    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("npy") => Ok(Format::Npy),
+        Some("csv") => Ok(Format::Csv),
+        Some("tsv") => Ok(Format::Tsv),
+        _ => Err(Failure::Usage(format!(
+            "the format of {} cannot be told from its ending; end it in .npy, .csv or .tsv, or add --format",
+            path.display()
+        ))),
+    }
+}
+
+/// What a table looks like.
+pub(crate) struct Shape {
+    /// Names of the columns.
+    pub(crate) names: Vec<String>,
+    /// Shape of one row, where it is kept: empty for a single number.
+    pub(crate) trailing: Vec<usize>,
+    /// Columns of text that go before the others.
+    pub(crate) kept: Vec<(String, Vec<String>)>,
+    /// Number of rows.
+    pub(crate) n_rows: u64,
+}
+
+/// Writes a table row by row.
+pub(crate) struct TableWriter {
+    kind: Kind,
+    _guard: WritingGuard,
+}
+
+enum Kind {
+    File(NpyWriter),
+    Array(Target),
+    Text(Text),
+}
+
+impl TableWriter {
+    /// Begins a table of numbers of type `dtype`.
+    pub(crate) fn create(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self, Failure> {
+        let guard = WritingGuard::new();
+        if output.format == Format::Npy && !shape.kept.is_empty() {
+            let names: Vec<&str> = shape.kept.iter().map(|(name, _)| name.as_str()).collect();
+            let names = names.join(", ");
+            let message = format!("an array holds numbers only and cannot keep {names}; write .csv or .tsv, or leave --keep out");
+            return Err(Failure::Usage(message));
+        }
+        let kind = match (output.format, &output.place) {
+            (Format::Npy, Place::File(path)) => Kind::File(NpyWriter::create(path, dtype, &shape.trailing)?),
+            (Format::Npy, place) => {
+                let mut target = Target::create(place)?;
+                target.put(&npy_preamble(dtype, shape.n_rows, &shape.trailing))?;
+                Kind::Array(target)
+            }
+            (format, place) => {
+                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                Kind::Text(Text::create(Target::create(place)?, delimiter, shape)?)
+            }
+        };
+        Ok(Self { kind, _guard: guard })
+    }
+
+    /// Ends the table.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.kind {
+            Kind::File(writer) => writer.finish(),
+            Kind::Array(target) | Kind::Text(Text { target, .. }) => target.finish(),
+        }
+    }
+}
+
+impl<T: Real> Sink<T> for TableWriter {
+    fn put(&mut self, rows: &[T]) -> Result<()> {
+        match &mut self.kind {
+            Kind::File(writer) => writer.write(rows),
+            Kind::Array(target) => {
+                let mut bytes = Vec::with_capacity(rows.len() * T::DTYPE.size());
+                rows.iter().for_each(|x| x.write_le(&mut bytes));
+                target.put(&bytes)
+            }
+            Kind::Text(text) => text.put(rows),
+        }
+    }
+}
+
+/// A table as text.
+struct Text {
+    target: Target,
+    delimiter: u8,
+    width: usize,
+    kept: Vec<Vec<String>>,
+    row: usize,
+}
+
+impl Text {
+    fn create(target: Target, delimiter: u8, shape: Shape) -> Result<Self> {
+        let width = shape.names.len();
+        let (mut names, kept): (Vec<String>, Vec<Vec<String>>) = shape.kept.into_iter().unzip();
+        names.extend(shape.names);
+        let mut text = Self { target, delimiter, width, kept, row: 0 };
+        text.lines(|csv| csv.write_record(&names))?;
+        Ok(text)
+    }
+
+    fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
+        // A model without components still has a line for each row.
+        let (width, kept, start) = (self.width.max(1), std::mem::take(&mut self.kept), self.row);
+        self.row += rows.len() / width;
+        let done = self.lines(|csv| {
+            let mut number = String::new();
+            for (i, row) in rows.chunks_exact(width).enumerate() {
+                for column in &kept {
+                    csv.write_field(column.get(start + i).map_or("", String::as_str))?;
+                }
+                for x in row {
+                    number.clear();
+                    // The shortest text that reads back as the same number.
+                    let _ = std::fmt::Write::write_fmt(&mut number, format_args!("{x:?}"));
+                    csv.write_field(&number)?;
+                }
+                csv.write_record(None::<&[u8]>)?;
+            }
+            Ok(())
+        });
+        self.kept = kept;
+        done
+    }
+
+    fn lines(&mut self, fill: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Result<()> {
+        let mut writer = csv::WriterBuilder::new().delimiter(self.delimiter).flexible(true).from_writer(Vec::new());
+        let wrong = |e: String| Error::io("cannot write", self.target.name(), std::io::Error::other(e));
+        fill(&mut writer).map_err(|e| wrong(e.to_string()))?;
+        let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
+        self.target.put(&bytes)
+    }
+}
+
+/// Bytes under way to a place.
+enum Target {
+    StandardOutput,
+    Device(File, PathBuf),
+    File(NewFile),
+}
+
+impl Target {
+    fn create(place: &Place) -> Result<Self> {
+        Ok(match place {
+            Place::StandardOutput => Target::StandardOutput,
+            Place::File(path) => Target::File(NewFile::create(path)?),
+            Place::Device(path) => {
+                let file = File::options().write(true).open(path);
+                Target::Device(file.map_err(|e| Error::io("cannot write", path, e))?, path.clone())
+            }
+        })
+    }
+
+    fn name(&self) -> &Path {
+        match self {
+            Target::StandardOutput => Path::new(terminal::STANDARD_OUTPUT),
+            Target::Device(_, path) => path,
+            Target::File(file) => file.path(),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match self {
+            Target::File(file) => return file.put(bytes),
+            Target::StandardOutput => std::io::stdout().lock().write_all(bytes),
+            Target::Device(file, _) => file.write_all(bytes),
+        };
+        written.map_err(|e| Error::io("cannot write", self.name(), e))
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let flushed = match self {
+            Target::File(file) => return file.finish(),
+            Target::StandardOutput => std::io::stdout().lock().flush(),
+            Target::Device(ref mut file, _) => file.flush(),
+        };
+        flushed.map_err(|e| Error::io("cannot write", self.name(), e))
+    }
+}

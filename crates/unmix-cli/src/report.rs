@@ -1,0 +1,201 @@
+//! `unmix report`: one page about a model, and about rows seen through it.
+
+use crate::args::{Reading, Report};
+use crate::failure::{Done, Failure};
+use crate::progress::Progress;
+use crate::terminal::{self, TYPED, paint};
+use crate::{input, output};
+use std::path::Path;
+use unmix::{Error, Model, Run};
+use unmix_report::Options;
+
+/// A label for each row: the name of the column, and the values.
+type Labels = (String, Vec<String>);
+
+/// Writes the page.
+pub(crate) fn report(args: &Report) -> Done {
+    let never: Vec<&Path> = std::iter::once(args.model.as_path()).chain(args.input.as_deref()).collect();
+    let place = output::place(&args.output, &never)?;
+    let model = Model::load(&args.model)?;
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let mut options = Options {
+        title: args.title.clone(),
+        model_name: Some(args.model.display().to_string()),
+        input_name: args.input.as_ref().map(|p| p.display().to_string()),
+        reproduce: reproduce(args, &model),
+        ..Options::default()
+    };
+    let rows = match &args.input {
+        None => None,
+        Some(path) => {
+            let color = args.color.as_deref().map(Color::of);
+            let mut input = open(&model, path, args, color.as_ref(), &run)?;
+            input.rows.settle(&run)?;
+            let n = input.rows.n_rows().unwrap_or(0);
+            options.labels = match color {
+                None => None,
+                Some(Color::File(file)) => Some(labels_of(file, n, &run)?),
+                Some(Color::Column(name)) => Some(match input.kept.pop() {
+                    Some(kept) => kept,
+                    None => column(path, name, args, &run)?,
+                }),
+            };
+            Some(input.rows)
+        }
+    };
+    let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;
+    progress.clear();
+    output::write_whole(&place, page.as_bytes())?;
+    if place == output::Place::StandardOutput {
+        return Ok(0);
+    }
+    terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))
+}
+
+/// Where the colours come from.
+enum Color<'a> {
+    File(&'a Path),
+    Column(&'a str),
+}
+
+impl<'a> Color<'a> {
+    fn of(text: &'a str) -> Self {
+        let path = Path::new(text);
+        if path.is_file() { Color::File(path) } else { Color::Column(text) }
+    }
+}
+
+/// The rows, with the column that colours them kept beside, unless the model needs it as a feature.
+fn open(
+    model: &Model,
+    path: &Path,
+    args: &Report,
+    color: Option<&Color<'_>>,
+    run: &Run<'_>,
+) -> Result<unmix_io::Input, Failure> {
+    let mut reading = args.reading.options();
+    if let Some(Color::Column(name)) = color {
+        let feature = model.features().names.as_ref().is_some_and(|names| names.iter().any(|n| n == name));
+        if !feature {
+            reading.keep = Some(match reading.keep {
+                Some(keep) => format!("{keep},{}", input::column_word(name)),
+                None => input::column_word(name),
+            });
+        }
+    }
+    input::open_for(model, path, reading, run, args.running.quiet)
+}
+
+/// A column that is also a feature, read a second time.
+fn column(path: &Path, name: &str, args: &Report, run: &Run<'_>) -> Result<Labels, Failure> {
+    let reading = unmix_io::Options { keep: Some(input::column_word(name)), ..args.reading.options() };
+    let mut input = unmix_io::open_with(path, &reading, run)?;
+    input.kept.pop().ok_or_else(|| Failure::Said(format!("{} has no column '{name}' to colour by", path.display())))
+}
+
+/// One value a row from a file of its own.
+fn labels_of(path: &Path, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
+    let name = crate::fit::stem(path);
+    let text = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let delimiter = match text.as_deref() {
+        Some("tsv") => Some(b'\t'),
+        Some("csv" | "txt") => Some(b','),
+        _ => None,
+    };
+    let (name, values) = match delimiter {
+        Some(delimiter) => words(path, delimiter, n, name)?,
+        None => (name, numbers(path, run)?),
+    };
+    if values.len() as u64 == n {
+        return Ok((name, values));
+    }
+    Err(Failure::Said(format!(
+        "--color {} is not possible: it has {} values, and the input has {n} rows; give one value for each row",
+        path.display(),
+        values.len()
+    )))
+}
+
+/// Lines of text; one more than there are rows means that the first is a header.
+fn words(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
+    let wrong = |found: String| Error::format(path, found, "give a text file with one value a line");
+    let reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
+    let mut values = Vec::new();
+    for (i, record) in reader.map_err(|e| wrong(e.to_string()))?.into_records().enumerate() {
+        let record = record.map_err(|e| wrong(e.to_string()))?;
+        match record.len() {
+            1 => values.push(record[0].to_string()),
+            k => return Err(wrong(format!("line {} has {k} values", i + 1)).into()),
+        }
+    }
+    let header = values.len() as u64 == n + 1;
+    let name = if header { values.remove(0) } else { name };
+    Ok((name, values))
+}
+
+/// Numbers of an array with one column; whole ones are written as such.
+fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
+    let mut input = unmix_io::open_with(path, &Reading::default().options(), run)?;
+    if input.rows.n_features() != 1 {
+        let found = format!("each of its rows has {} values", input.rows.n_features());
+        return Err(Error::format(path, found, "give a file with one value a row").into());
+    }
+    input.rows.settle(run)?;
+    let n = input.rows.n_rows().unwrap_or(0);
+    let values: Vec<f64> = match &input.rows {
+        unmix::AnyRows::F32(rows) => rows.some(0..n)?.into_iter().map(f64::from).collect(),
+        unmix::AnyRows::F64(rows) => rows.some(0..n)?,
+    };
+    Ok(values.iter().map(f64::to_string).collect())
+}
+
+/// The commands that make the model and the page again.
+fn reproduce(args: &Report, model: &Model) -> Vec<String> {
+    let Some(input) = args.input.as_ref().map(|p| p.display().to_string()) else { return Vec::new() };
+    let (model_name, seed) = (args.model.display().to_string(), model.report().seed);
+    let mut fit = vec!["unmix".to_string(), "fit".into(), model.method().key.into(), input.clone()];
+    for setting in model.method().settings.iter().filter(|s| !s.python_only) {
+        match model.settings().get(setting.name) {
+            Some(value) if *value != setting.default_value() => {
+                let value = value.as_str().map_or_else(|| value.to_string(), Into::into);
+                match setting.name {
+                    "n_components" => fit.extend(["-k".into(), value]),
+                    name => fit.extend(["--set".into(), format!("{name}={value}")]),
+                }
+            }
+            _ => {}
+        }
+    }
+    if seed != 0 {
+        fit.extend(["--seed".into(), seed.to_string()]);
+    }
+    fit.extend(args.reading.typed());
+    fit.extend(["-o".into(), model_name.clone()]);
+    let mut page = vec!["unmix".to_string(), "report".into(), model_name, input];
+    page.extend(args.reading.typed());
+    page.extend(args.color.iter().flat_map(|c| ["--color".to_string(), c.clone()]));
+    page.extend(["-o".into(), args.output.display().to_string()]);
+    vec![terminal::command(&fit), terminal::command(&page)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read_with_and_without_a_header() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("kind.csv");
+        let labels = |text: &str, n| {
+            std::fs::write(&path, text).unwrap();
+            labels_of(&path, n, &Run::default())
+        };
+        let abc = || vec!["a".to_string(), "b, c".into()];
+        assert_eq!(labels("a\n\"b, c\"\n", 2).unwrap(), ("kind".to_string(), abc()));
+        assert_eq!(labels("group\na\n\"b, c\"\n", 2).unwrap(), ("group".to_string(), abc()));
+        let Err(Failure::Said(message)) = labels("a\nb\n", 5) else { panic!("five rows need five labels") };
+        assert!(message.contains("it has 2 values, and the input has 5 rows"), "{message}");
+        assert!(labels("a,b\nc,d\n", 2).is_err());
+    }
+}

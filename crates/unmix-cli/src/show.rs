@@ -1,0 +1,198 @@
+//! `unmix show`: what is in a model, or in a data file.
+
+use crate::args::Show;
+use crate::failure::{Done, Failure};
+use crate::input::some;
+use crate::progress::Progress;
+use crate::terminal::{self, FAINT, TITLE, paint, size};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use unmix::method::METHODS;
+use unmix::{Model, model};
+use unmix_io::{Column, Description};
+
+/// Columns that are listed one by one.
+const LISTED: usize = 12;
+
+/// Shows a model or a data file.
+pub(crate) fn show(args: &Show) -> Done {
+    let model = model::is_model_file(&args.file) || args.file.extension().is_some_and(|e| e == "safetensors");
+    if model { show_model(args) } else { show_data(args) }
+}
+
+fn show_model(args: &Show) -> Done {
+    let model = Model::load(&args.file)?;
+    match args.json {
+        true => terminal::json(&model_json(&args.file, &model)),
+        false => terminal::text(&model_text(&args.file, &model)),
+    }
+}
+
+fn model_json(file: &Path, model: &Model) -> Value {
+    let tensors = model.tensors().iter().map(|(name, tensor)| {
+        json!({"name": name, "shape": tensor.shape(), "dtype": tensor.values().dtype().name()})
+    });
+    json!({
+        "file": file.display().to_string(),
+        "kind": "model",
+        "method": model.method().key,
+        "class": model.method().class,
+        "settings": model.settings(),
+        "n_features": model.n_features(),
+        "n_components": model.n_components(),
+        "feature_names": model.features().names,
+        "feature_shape": model.features().shape,
+        "dtype": model.dtype().name(),
+        "ddof": model.ddof(),
+        "sign_rule": model::SIGN_RULE,
+        "tensors": tensors.collect::<Vec<_>>(),
+        "report": model.report().to_json(),
+    })
+}
+
+fn model_text(file: &Path, model: &Model) -> String {
+    let mut out = format!("{}\n{}", paint(TITLE, file.display()), unmix_report::summary(model));
+    if let Some(names) = &model.features().names {
+        out += &format!("\n{}  {}\n", paint(TITLE, "Columns"), some(names));
+    }
+    if let Some(shape) = &model.features().shape {
+        out += &format!("\n{}  {}\n", paint(TITLE, "Shape of one sample"), lengths(shape));
+    }
+    out += &format!("\n{}\n", paint(TITLE, "Settings"));
+    for (name, value) in &model.report().settings {
+        let given = model.settings().get(name).filter(|given| *given != value);
+        let note = given.map(|g| paint(FAINT, format!("  (given as {g})"))).unwrap_or_default();
+        out += &format!("  {name:16} {value}{note}\n");
+    }
+    let report = model.report();
+    out += &format!("  {:16} {}\n  {:16} {}\n", "seed", report.seed, "processor", report.processor);
+    out += &format!("\n{}\n", paint(TITLE, "Numbers"));
+    for (name, tensor) in model.tensors() {
+        let shape = if tensor.shape().is_empty() { "single number".into() } else { lengths(tensor.shape()) };
+        out += &format!("  {name:26} {shape}  {}\n", paint(FAINT, tensor.values().dtype().name()));
+    }
+    out
+}
+
+fn show_data(args: &Show) -> Done {
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let mut input = unmix_io::open_with(&args.file, &args.reading.options(), &run)?;
+    input.rows.settle(&run)?;
+    let found = unmix_io::describe(&input, &run)?;
+    progress.clear();
+    match args.json {
+        true => terminal::json(&data_json(&args.file, &found)?),
+        false => terminal::text(&data_text(&args.file, &found)),
+    }
+}
+
+fn data_json(file: &Path, found: &Description) -> Result<Value, Failure> {
+    let found_json = serde_json::to_value(found).map_err(|e| Failure::Said(e.to_string()))?;
+    let mut out = Map::new();
+    out.insert("file".into(), file.display().to_string().into());
+    out.insert("kind".into(), "data".into());
+    if let Value::Object(facts) = found_json {
+        out.extend(facts);
+    }
+    let memory = METHODS.iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
+    out.insert("memory".into(), memory.collect::<Value>());
+    Ok(out.into())
+}
+
+fn solvers(method: &unmix::Method, found: &Description) -> Vec<(&'static str, u64)> {
+    (method.memory)(found.n_rows, found.n_features)
+}
+
+fn data_text(file: &Path, found: &Description) -> String {
+    let stored: Vec<String> = found.shape.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
+    let mut out = format!("{}\n", paint(TITLE, file.display()));
+    let mut line = |name: &str, value: String| out += &format!("  {name:18} {value}\n");
+    line("format", format!("{}, {}, {}", found.format, found.stored, stored.join(" x ")));
+    line("rows", found.n_rows.to_string());
+    let shape = found.feature_shape.as_ref().map(|s| format!(" ({})", lengths(s))).unwrap_or_default();
+    line("columns", format!("{}{shape}, computed in {}", found.n_features, found.dtype));
+    line("missing cells", found.missing.to_string());
+    line("infinite cells", found.infinite.to_string());
+    if found.incomplete_rows > 0 {
+        line("incomplete rows", found.incomplete_rows.to_string());
+    }
+    line("constant columns", constant(found));
+    if let (Some(min), Some(max), Some(mean), Some(std)) = (found.min, found.max, found.mean, found.std) {
+        let [min, max, mean, std] = [min, max, mean, std].map(number);
+        line("values", format!("{min} to {max}, mean {mean}, standard deviation {std}"));
+    }
+    out += &columns(&found.columns);
+    out += &format!("\n{}\n", paint(TITLE, "Memory that a fit needs beside the rows, which are streamed"));
+    for method in METHODS {
+        let each = solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
+        out += &format!("  {:18} {}\n", method.key, each.collect::<Vec<_>>().join(", "));
+    }
+    out
+}
+
+fn constant(found: &Description) -> String {
+    if found.constant == 0 {
+        return "0".into();
+    }
+    let named = found.columns.iter().enumerate().filter(|(_, c)| c.constant);
+    let names: Vec<String> = named.map(|(j, c)| c.name.clone().unwrap_or_else(|| j.to_string())).collect();
+    format!("{}: {}", found.constant, some(&names))
+}
+
+/// The first columns one by one; of columns without names, as those of a picture, nothing is said.
+fn columns(columns: &[Column]) -> String {
+    if columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED {
+        return String::new();
+    }
+    let shown = &columns[..columns.len().min(LISTED)];
+    let name = |j: usize, c: &Column| c.name.clone().unwrap_or_else(|| j.to_string());
+    let mut lines = vec![["column", "min", "max", "mean", "std", "missing"].map(String::from)];
+    for (j, c) in shown.iter().enumerate() {
+        let [min, max, mean, std] = [c.min, c.max, c.mean, c.std].map(|x| x.map_or("-".into(), number));
+        lines.push([name(j, c), min, max, mean, std, c.missing.to_string()]);
+    }
+    let width = |i: usize| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let mut out = String::from("\n");
+    for (row, line) in lines.iter().enumerate() {
+        let numbers: String = (1..6).map(|i| format!("  {:>w$}", line[i], w = widths[i])).collect();
+        let text = format!("  {:w$}{numbers}", line[0], w = widths[0]);
+        out += &format!("{}\n", if row == 0 { paint(FAINT, text) } else { text });
+    }
+    if columns.len() > shown.len() {
+        out += &paint(FAINT, format!("  ... {} more (all of them with --json)\n", columns.len() - shown.len()));
+    }
+    out
+}
+
+/// Four digits; a person compares, a script takes the JSON.
+fn number(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        1e-3..1e6 => {
+            let places = (3 - x.abs().log10().floor() as i32).clamp(0, 6) as usize;
+            let text = format!("{x:.places$}");
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').into(),
+                false => text,
+            }
+        }
+        _ => format!("{x:.3e}"),
+    }
+}
+
+fn lengths(shape: &[usize]) -> String {
+    shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_keep_four_digits() {
+        let found = [0.0, 1.0, -2.5, 3.14159, 12345.678, 0.0123456, 1e-7, -2.0e9, 100.0].map(number);
+        assert_eq!(found, ["0", "1", "-2.5", "3.142", "12346", "0.012346", "1.000e-7", "-2.000e9", "100"]);
+    }
+}
