@@ -1,0 +1,127 @@
+//! Rows of an n-dimensional array: which axes run over samples, which over features.
+
+use crate::selected::Selected;
+use crate::selection::Selection;
+use crate::{Input, Options};
+use std::path::{Path, PathBuf};
+use unmix::data::{Axes, Bytes, NpyHeader, RandomAccess, RawArray};
+use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
+
+/// The array behind `header`, as rows. The format's name is for the caller to fill in.
+pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) -> Result<Input> {
+    let path = bytes.path().to_path_buf();
+    let (array, shape) = split(bytes, &header, options)?;
+    let n_features = array.features().len() as usize;
+    let selection = Selection::new(options, None, n_features)?;
+    let kept = kept_columns(&array, &selection.kept)?;
+    let n_selected = selection.features.as_ref().map_or(n_features, Vec::len);
+    let shape = feature_shape(options, shape.filter(|_| selection.features.is_none()), n_selected)?;
+    let rows = rows(array, selection.features, Features { names: None, shape }, &path);
+    Ok(Input {
+        rows,
+        format: String::new(),
+        stored: header.number.name(),
+        shape: header.shape.iter().map(|&d| Some(d)).collect(),
+        kept,
+        ignored: vec![],
+    })
+}
+
+/// Rows of an array, or of some columns of it.
+pub(crate) fn rows(
+    array: RawArray<'static>,
+    columns: Option<Vec<usize>>,
+    features: Features,
+    path: &Path,
+) -> AnyRows<'static> {
+    let origin = path.display().to_string();
+    match (columns, array.number().computed_in()) {
+        (None, _) => AnyRows::from_array(array, features, origin),
+        (Some(c), Dtype::F32) => AnyRows::F32(Rows::new(Selected::new(array, c), features, origin)),
+        (Some(c), Dtype::F64) => AnyRows::F64(Rows::new(Selected::new(array, c), features, origin)),
+    }
+}
+
+/// The array with its axes split, and the shape of one sample when that has more than one axis.
+fn split(
+    bytes: Bytes<'static>,
+    header: &NpyHeader,
+    options: &Options,
+) -> Result<(RawArray<'static>, Option<Vec<usize>>)> {
+    let (shape, strides) = (&header.shape, header.strides());
+    let path: PathBuf = bytes.path().into();
+    if shape.is_empty() {
+        return Err(Error::format(
+            path,
+            "it holds a single number and no rows",
+            "save an array of samples x features",
+        ));
+    }
+    if shape.contains(&0) {
+        let found = format!("its shape is {}, so it holds no rows", times(shape));
+        return Err(Error::format(path, found, "check what was to write it"));
+    }
+    let axis = options.rows_axis.unwrap_or(0);
+    if axis >= shape.len() {
+        let why = format!("the array has shape {}, with axes 0 to {}", times(shape), shape.len() - 1);
+        return Err(Error::setting("rows_axis", axis, why, "choose one of those"));
+    }
+    let mut rest = Axes { dims: shape.clone(), strides: strides.clone() };
+    let rows = Axes::one(rest.dims.remove(axis), rest.strides.remove(axis));
+    if rest.dims.is_empty() {
+        rest = Axes::one(1, header.number.size as i64);
+    }
+    let sample: Vec<usize> = rest.dims.iter().map(|&d| d as usize).collect();
+    let array = RawArray::new(bytes, header.start as i64, header.number, rows, rest)?;
+    Ok(match options.transpose {
+        true => (array.transposed(), None),
+        false => (array, Some(sample).filter(|s| s.len() > 1)),
+    })
+}
+
+/// The shape of one sample: the one asked for when it fits, else the file's own.
+pub(crate) fn feature_shape(
+    options: &Options,
+    own: Option<Vec<usize>>,
+    n_features: usize,
+) -> Result<Option<Vec<usize>>> {
+    let Some(asked) = &options.feature_shape else { return Ok(own) };
+    let product = asked.iter().try_fold(1usize, |a, &d| a.checked_mul(d));
+    if product != Some(n_features) || asked.is_empty() {
+        let product = product.map_or("more than any file has".into(), |p| p.to_string());
+        return Err(Error::setting(
+            "feature_shape",
+            times(asked),
+            format!("its product is {product}, but a row has {n_features} features"),
+            format!("choose lengths whose product is {n_features}"),
+        ));
+    }
+    Ok(Some(asked.clone()))
+}
+
+/// Lengths as in "60000 x 28 x 28".
+fn times(shape: &[impl ToString]) -> String {
+    shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+/// The columns that stay beside the codes, as text: numbers as short as they can be told apart.
+fn kept_columns(array: &RawArray<'static>, columns: &[usize]) -> Result<Vec<(String, Vec<String>)>> {
+    let cells = |j| match array.number().computed_in() {
+        Dtype::F32 => column_as_text::<f32>(array, j),
+        Dtype::F64 => column_as_text::<f64>(array, j),
+    };
+    columns.iter().map(|&j| Ok((j.to_string(), cells(j)?))).collect()
+}
+
+fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) -> Result<Vec<String>> {
+    const STEP: u64 = 1 << 16;
+    let n = array.rows().len();
+    let (mut text, mut buffer, mut raw) = (Vec::new(), Vec::new(), Vec::new());
+    for start in (0..n).step_by(STEP as usize) {
+        let end = (start + STEP).min(n);
+        buffer.resize((end - start) as usize, T::default());
+        RandomAccess::<T>::read(array, start..end, column..column + 1, &mut buffer, &mut raw)?;
+        text.extend(buffer.iter().map(ToString::to_string));
+    }
+    Ok(text)
+}

@@ -1,0 +1,245 @@
+//! What is in an input, column by column, in one sweep.
+
+use crate::Input;
+use serde::Serialize;
+use unmix::data::Workspace;
+use unmix::num::Block;
+use unmix::stats::{Packer, Partial, Unpacker};
+use unmix::{Real, Result, Rows, Run, with_rows};
+
+/// What is in an input. Missing and infinite cells are counted; every other number speaks of the finite cells alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Description {
+    /// Format, as in "npy" or "csv.gz".
+    pub format: String,
+    /// How numbers are stored, as in "uint8" or "text".
+    pub stored: String,
+    /// The type that they are computed in, "float32" or "float64".
+    pub dtype: &'static str,
+    /// Length of every axis as stored.
+    pub shape: Vec<Option<u64>>,
+    /// Rows.
+    pub n_rows: u64,
+    /// Features.
+    pub n_features: usize,
+    /// Shape of one sample, when it has more than one axis.
+    pub feature_shape: Option<Vec<usize>>,
+    /// Cells that are NaN or, in text, missing.
+    pub missing: u64,
+    /// Cells that are infinite.
+    pub infinite: u64,
+    /// Rows with a cell that is missing or infinite.
+    pub incomplete_rows: u64,
+    /// Columns whose cells are all finite and equal.
+    pub constant: usize,
+    /// Least cell.
+    pub min: Option<f64>,
+    /// Greatest cell.
+    pub max: Option<f64>,
+    /// Mean of all cells.
+    pub mean: Option<f64>,
+    /// Standard deviation of all cells about that mean, with the number of cells as divisor.
+    pub std: Option<f64>,
+    /// The columns, in order.
+    pub columns: Vec<Column>,
+}
+
+/// What is in one column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Column {
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Cells that are NaN or, in text, missing.
+    pub missing: u64,
+    /// Cells that are infinite.
+    pub infinite: u64,
+    /// Least cell; `None` where no cell is finite, as in what follows.
+    pub min: Option<f64>,
+    /// Greatest cell.
+    pub max: Option<f64>,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation, with the number of cells as divisor.
+    pub std: Option<f64>,
+    /// Whether its cells are all finite and equal.
+    pub constant: bool,
+}
+
+/// Reads every row of `input` once and says what is in them. Memory: seven numbers a column and thread.
+///
+/// # Errors
+///
+/// Those of reading; [`unmix::Error::Interrupted`].
+pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
+    let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
+    let columns: Vec<Column> =
+        contents.cells.iter().enumerate().map(|(j, cells)| column(input, j, cells)).collect();
+    let mut all = Cells::default();
+    contents.cells.iter().for_each(|cells| all.merge(cells));
+    let whole = column(input, usize::MAX, &all);
+    Ok(Description {
+        format: input.format.clone(),
+        stored: input.stored.clone(),
+        dtype: input.rows.dtype().name(),
+        shape: input.shape.clone(),
+        n_rows: contents.n_rows,
+        n_features: input.rows.n_features(),
+        feature_shape: input.rows.features().shape.clone(),
+        missing: whole.missing,
+        infinite: whole.infinite,
+        incomplete_rows: contents.incomplete_rows,
+        constant: columns.iter().filter(|c| c.constant).count(),
+        min: whole.min,
+        max: whole.max,
+        mean: whole.mean,
+        std: whole.std,
+        columns,
+    })
+}
+
+fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
+    let p = rows.n_features();
+    rows.sweep(
+        run,
+        "describing",
+        || Contents::empty(p),
+        |contents, block, _: &mut Workspace<T>| contents.gather(block),
+    )
+}
+
+fn column(input: &Input, j: usize, cells: &Cells) -> Column {
+    let any = |x: f64| (cells.finite > 0.0).then_some(x);
+    let names = input.rows.features().names.as_ref();
+    Column {
+        name: names.and_then(|n| n.get(j)).cloned(),
+        missing: cells.missing as u64,
+        infinite: cells.infinite as u64,
+        min: any(cells.min),
+        max: any(cells.max),
+        mean: any(cells.mean),
+        std: any((cells.squares / cells.finite).sqrt()),
+        constant: cells.missing + cells.infinite == 0.0 && cells.min == cells.max,
+    }
+}
+
+/// What some cells hold. Counts are doubles, exact up to 2^53.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cells {
+    finite: f64,
+    missing: f64,
+    infinite: f64,
+    min: f64,
+    max: f64,
+    mean: f64,
+    /// Sum of squares about the mean.
+    squares: f64,
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self { finite: 0.0, missing: 0.0, infinite: 0.0, min, max, mean: 0.0, squares: 0.0 }
+    }
+}
+
+impl Cells {
+    /// Chan, Golub and LeVeque's pairwise update; nothing added to something changes no bit of it.
+    fn merge(&mut self, right: &Self) {
+        self.missing += right.missing;
+        self.infinite += right.infinite;
+        if right.finite == 0.0 {
+            return;
+        }
+        if self.finite == 0.0 {
+            let (missing, infinite) = (self.missing, self.infinite);
+            *self = Self { missing, infinite, ..*right };
+            return;
+        }
+        let (n1, n2) = (self.finite, right.finite);
+        let delta = right.mean - self.mean;
+        self.mean += delta * (n2 / (n1 + n2));
+        self.squares += right.squares + delta * delta * (n1 * n2 / (n1 + n2));
+        self.finite += n2;
+        self.min = self.min.min(right.min);
+        self.max = self.max.max(right.max);
+    }
+}
+
+/// What some rows hold, column by column.
+#[derive(Clone, Debug, PartialEq)]
+struct Contents {
+    n_rows: u64,
+    incomplete_rows: u64,
+    cells: Vec<Cells>,
+}
+
+impl Contents {
+    fn empty(p: usize) -> Self {
+        Self { n_rows: 0, incomplete_rows: 0, cells: vec![Cells::default(); p] }
+    }
+
+    /// Adds a block of rows: means first, then squares about them, so that nothing cancels.
+    fn gather<T: Real>(&mut self, block: Block<'_, T>) {
+        let p = self.cells.len();
+        let mut part = Self::empty(p);
+        part.n_rows = block.n_rows() as u64;
+        for row in block.rows() {
+            let mut complete = true;
+            for (cells, x) in part.cells.iter_mut().zip(row) {
+                let x = x.to_f64();
+                if x.is_finite() {
+                    cells.finite += 1.0;
+                    cells.mean += x;
+                    cells.min = cells.min.min(x);
+                    cells.max = cells.max.max(x);
+                } else {
+                    complete = false;
+                    cells.missing += f64::from(u8::from(x.is_nan()));
+                    cells.infinite += f64::from(u8::from(!x.is_nan()));
+                }
+            }
+            part.incomplete_rows += u64::from(!complete);
+        }
+        part.cells.iter_mut().filter(|cells| cells.finite > 0.0).for_each(|cells| cells.mean /= cells.finite);
+        for row in block.rows() {
+            for (cells, x) in part.cells.iter_mut().zip(row) {
+                let d = x.to_f64() - cells.mean;
+                cells.squares += if d.is_finite() { d * d } else { 0.0 };
+            }
+        }
+        self.merge(part);
+    }
+}
+
+impl Partial for Contents {
+    fn merge(&mut self, right: Self) {
+        self.n_rows += right.n_rows;
+        self.incomplete_rows += right.incomplete_rows;
+        self.cells.iter_mut().zip(&right.cells).for_each(|(left, right)| left.merge(right));
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.n_rows);
+        out.count(self.incomplete_rows);
+        let numbers = |c: &Cells| [c.finite, c.missing, c.infinite, c.min, c.max, c.mean, c.squares];
+        out.numbers(&self.cells.iter().flat_map(numbers).collect::<Vec<f64>>());
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (n_rows, incomplete_rows, numbers) = (from.count()?, from.count()?, from.numbers()?);
+        let cells = |&[finite, missing, infinite, min, max, mean, squares]: &[f64; 7]| Cells {
+            finite,
+            missing,
+            infinite,
+            min,
+            max,
+            mean,
+            squares,
+        };
+        Ok(Self { n_rows, incomplete_rows, cells: numbers.as_chunks::<7>().0.iter().map(cells).collect() })
+    }
+
+    fn bytes(&self) -> usize {
+        16 + 56 * self.cells.len()
+    }
+}

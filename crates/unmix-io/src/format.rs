@@ -1,0 +1,94 @@
+//! What kind of file it is: by its ending, and by its first bytes when the ending says nothing.
+
+use crate::stored::{FromStart, Stored, head};
+use crate::{gz, idx};
+use unmix::data::Bytes;
+use unmix::{Error, Result};
+
+/// The endings that are known; each of them also with `.gz` behind it.
+pub const ENDINGS: &[&str] = &[".npy", ".csv", ".tsv", ".idx", "-ubyte"];
+
+/// A format, whether compressed or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// numpy's.
+    Npy,
+    /// That of the MNIST files.
+    Idx,
+    /// Lines of cells, and what stands between cells by the file's ending.
+    Text(u8),
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Npy => "npy",
+            Kind::Idx => "idx",
+            Kind::Text(b'\t') => "tsv",
+            Kind::Text(_) => "csv",
+        }
+    }
+
+    /// `name` is in lower case and without `.gz`.
+    fn by_ending(name: &str) -> Option<Kind> {
+        let ending = name.rsplit_once('.').map_or("", |(_, e)| e);
+        match ending {
+            "npy" => Some(Kind::Npy),
+            "csv" => Some(Kind::Text(b',')),
+            "tsv" => Some(Kind::Text(b'\t')),
+            "idx" => Some(Kind::Idx),
+            _ if name.ends_with("ubyte") => Some(Kind::Idx),
+            _ => None,
+        }
+    }
+}
+
+/// A format, and whether it is compressed.
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    pub(crate) gz: bool,
+}
+
+/// What kind of file it is.
+pub(crate) fn recognise(stored: &Stored) -> Result<Found> {
+    let bytes = &stored.bytes;
+    if stored.nameless {
+        let (head, gz) = first_bytes(bytes)?;
+        let kind = by_magic(&head).or((!head.contains(&0)).then_some(Kind::Text(b',')));
+        return kind
+            .map(|kind| Found { kind, gz })
+            .ok_or_else(|| unknown(bytes, "it is neither text nor begins as a known format does"));
+    }
+    let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let plain = name.strip_suffix(".gz");
+    if let Some(kind) = Kind::by_ending(plain.unwrap_or(&name)) {
+        return Ok(Found { kind, gz: plain.is_some() });
+    }
+    let (head, gz) = first_bytes(bytes)?;
+    match by_magic(&head) {
+        Some(kind) => Ok(Found { kind, gz }),
+        None => Err(unknown(bytes, "its ending is not known, and it begins as no known format does")),
+    }
+}
+
+/// Enough to recognise a file by, decompressed, and whether it had to be.
+fn first_bytes(bytes: &Bytes<'static>) -> Result<(Vec<u8>, bool)> {
+    let start = head(FromStart::new(bytes), 512, bytes.path())?;
+    if !start.starts_with(&gz::MAGIC) {
+        return Ok((start, false));
+    }
+    Ok((head(gz::decoder(bytes)?, 512, bytes.path())?, true))
+}
+
+fn by_magic(head: &[u8]) -> Option<Kind> {
+    match head {
+        _ if head.starts_with(b"\x93NUMPY") => Some(Kind::Npy),
+        _ if idx::begins(head) => Some(Kind::Idx),
+        _ => None,
+    }
+}
+
+fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
+    let remedy = format!("known endings are {}, each also with .gz", ENDINGS.join(", "));
+    Error::format(bytes.path(), found, remedy)
+}

@@ -1,0 +1,10 @@
+//! numpy's `.npy` files; the header is the core library's business.
+
+use crate::{Input, Options, array};
+use unmix::Result;
+use unmix::data::{Bytes, npy_header};
+
+pub(crate) fn open(bytes: Bytes<'static>, options: &Options) -> Result<Input> {
+    let header = npy_header(&bytes)?;
+    array::open(bytes, header, options)
+}

@@ -1,0 +1,235 @@
+//! Which columns are features, which stay beside the codes: the words of `columns`, `drop` and `keep`.
+
+use crate::Options;
+use std::collections::{HashMap, HashSet};
+use unmix::{Error, Result, nearest};
+
+/// Columns by number, from 0.
+#[derive(Debug)]
+pub(crate) struct Selection {
+    /// The features, in order; `None` when they are all columns in their own order.
+    pub(crate) features: Option<Vec<usize>>,
+    /// Columns that stay beside the codes.
+    pub(crate) kept: Vec<usize>,
+    /// Columns that nobody wanted.
+    pub(crate) ignored: Vec<usize>,
+}
+
+impl Selection {
+    /// What `options` ask of `n` columns, of which each has a name or none has.
+    ///
+    /// # Errors
+    ///
+    /// A column that does not exist or is named twice; no feature left.
+    pub(crate) fn new(options: &Options, names: Option<&[String]>, n: usize) -> Result<Self> {
+        let columns = Columns::new(names, n);
+        let list =
+            |setting, words: &Option<String>| columns.list(setting, words.as_deref().unwrap_or_default());
+        let (asked, drop, kept) =
+            (list("columns", &options.columns)?, list("drop", &options.drop)?, list("keep", &options.keep)?);
+        let wanted = options.wanted.as_deref().filter(|_| names.is_some() && !options.transpose);
+        if asked.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() {
+            return Ok(Self { features: None, kept, ignored: vec![] });
+        }
+        let out: HashSet<usize> = drop.iter().chain(&kept).copied().collect();
+        let from = if asked.is_empty() { (0..n).collect() } else { asked };
+        let features: Vec<usize> = from.into_iter().filter(|j| !out.contains(j)).collect();
+        if features.is_empty() {
+            let (setting, words) =
+                if drop.is_empty() { ("keep", &options.keep) } else { ("drop", &options.drop) };
+            let words = words.clone().unwrap_or_default();
+            return Err(Error::setting(
+                setting,
+                words,
+                "it leaves no column as a feature",
+                "name fewer columns",
+            ));
+        }
+        let (features, ignored) = match wanted {
+            Some(wanted) => columns.wanted(wanted, &features)?,
+            None => (features, vec![]),
+        };
+        let all = features.len() == n && features.iter().enumerate().all(|(i, &j)| i == j);
+        Ok(Self { features: if all { None } else { Some(features) }, kept, ignored })
+    }
+}
+
+/// The columns there are.
+struct Columns<'a> {
+    names: HashMap<&'a str, usize>,
+    known: &'a [String],
+    n: usize,
+}
+
+impl<'a> Columns<'a> {
+    fn new(names: Option<&'a [String]>, n: usize) -> Self {
+        let known = names.unwrap_or_default();
+        Self { names: known.iter().enumerate().map(|(j, name)| (name.as_str(), j)).collect(), known, n }
+    }
+
+    /// The numbers of the columns in `words`, in that order.
+    fn list(&self, setting: &str, words: &str) -> Result<Vec<usize>> {
+        let mut columns = Vec::new();
+        let mut seen = HashSet::new();
+        for word in split(words) {
+            for j in self.one(setting, &word)? {
+                if !seen.insert(j) {
+                    let name =
+                        self.known.get(j).map_or(format!("column {j}"), |n| format!("column {j} ('{n}')"));
+                    return Err(Error::setting(
+                        setting,
+                        words,
+                        format!("it names {name} twice"),
+                        "name each column once",
+                    ));
+                }
+                columns.push(j);
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The columns named `wanted`, in that order, and those of `from` that are not among them.
+    fn wanted(&self, wanted: &[String], from: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+        let there: HashSet<usize> = from.iter().copied().collect();
+        let find = |name: &String| {
+            let found = self.names.get(name.as_str()).copied().filter(|j| there.contains(j));
+            found.ok_or_else(|| Error::Unsupported {
+                asked: "matching the columns to those of the model by name".into(),
+                found: format!("the model needs '{name}', and there is no such column among those read"),
+                remedy: "name the columns as they were when the model was fitted, and read them all".into(),
+            })
+        };
+        let features: Vec<usize> = wanted.iter().map(find).collect::<Result<_>>()?;
+        let used: HashSet<usize> = features.iter().copied().collect();
+        Ok((features, from.iter().copied().filter(|j| !used.contains(j)).collect()))
+    }
+
+    /// A name, a number, or a range of numbers with both ends included. Names win.
+    fn one(&self, setting: &str, word: &str) -> Result<std::ops::RangeInclusive<usize>> {
+        if let Some(&j) = self.names.get(word) {
+            return Ok(j..=j);
+        }
+        let number = |s: &str| s.trim().parse::<u64>().ok();
+        let ends = match word.split_once('-') {
+            Some((from, to)) => number(from).zip(number(to)),
+            None => number(word).map(|j| (j, j)),
+        };
+        let refused = |why: String, remedy: String| Err(Error::setting(setting, word, why, remedy));
+        match ends {
+            None if self.known.is_empty() => refused(
+                "the columns have no names".into(),
+                format!("choose numbers from 0 to {}, as in 0,5-9", self.n - 1),
+            ),
+            None => Err(self.no_such_name(word)),
+            Some((from, to)) if from > to => {
+                refused("the range runs backwards".into(), format!("write {to}-{from}"))
+            }
+            Some((_, to)) if to >= self.n as u64 => refused(
+                format!("there are {} columns, numbered from 0", self.n),
+                format!("choose numbers from 0 to {}", self.n - 1),
+            ),
+            Some((from, to)) => Ok(from as usize..=to as usize),
+        }
+    }
+
+    fn no_such_name(&self, word: &str) -> Error {
+        // A table may have thousands of columns; a message has room for a few.
+        const SHOWN: usize = 20;
+        let all: Vec<&str> = self.known.iter().map(String::as_str).collect();
+        let mut known = all[..all.len().min(SHOWN)].join(", ");
+        if all.len() > SHOWN {
+            known += &format!(", ... ({} in all)", all.len());
+        }
+        let suggestion = nearest(word, &all).map(Into::into);
+        Error::Unknown { kind: "column".into(), got: word.into(), suggestion, known }
+    }
+}
+
+/// Words between commas, as a line of a text file is split: a name with a comma goes in double quotes.
+fn split(words: &str) -> Vec<String> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(words.as_bytes());
+    let record = reader.records().next().and_then(|r| r.ok());
+    let cells = record.iter().flatten().filter(|w| !w.is_empty());
+    cells.map(Into::into).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(
+        columns: &str,
+        drop: &str,
+        keep: &str,
+        names: &[&str],
+        n: usize,
+    ) -> std::result::Result<Selection, String> {
+        let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());
+        let options =
+            Options { columns: words(columns), drop: words(drop), keep: words(keep), ..Default::default() };
+        let names: Vec<String> = names.iter().map(|n| n.to_string()).collect();
+        Selection::new(&options, Some(&names[..]).filter(|n| !n.is_empty()), n).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn names_numbers_and_ranges_are_understood() {
+        let names = ["a", "b", "7", "x,y", "2-3", "f", "g", "h"];
+        let features = |c: &str, d: &str, k: &str| select(c, d, k, &names, 8).unwrap().features;
+        assert_eq!(features("", "", ""), None);
+        assert_eq!(features("0-7", "", ""), None);
+        assert_eq!(features("g, a,4-5", "", ""), Some(vec![6, 0, 4, 5]));
+        assert_eq!(features("7,2-3", "", ""), Some(vec![2, 4]), "names win over numbers and ranges");
+        assert_eq!(features("\"x,y\",b", "", ""), Some(vec![3, 1]));
+        assert_eq!(features("", "0-1,4", "f"), Some(vec![2, 3, 6, 7]));
+        assert_eq!(select("", "b", "h,a", &names, 8).unwrap().kept, [7, 0]);
+        assert_eq!(select("a-b", "", "", &["a-b", "c"], 2).unwrap().features, Some(vec![0]));
+    }
+
+    #[test]
+    fn columns_that_a_model_wants_are_found_by_name_and_the_others_ignored() {
+        let names = ["id", "b", "a", "c"].map(String::from);
+        let with = |wanted: &[&str], options: Options, names: Option<&[String]>| {
+            let wanted = Some(wanted.iter().map(|w| w.to_string()).collect());
+            Selection::new(&Options { wanted, ..options }, names, 4)
+        };
+        let found = with(&["a", "b"], Options::default(), Some(&names)).unwrap();
+        assert_eq!((found.features, found.ignored), (Some(vec![2, 1]), vec![0, 3]));
+        let keep = || Options { keep: Some("id".into()), ..Default::default() };
+        let found = with(&["b", "a", "c"], keep(), Some(&names)).unwrap();
+        assert_eq!((found.features, found.kept, found.ignored), (Some(vec![1, 2, 3]), vec![0], vec![]));
+        assert!(
+            with(&["a", "z"], keep(), Some(&names)).unwrap_err().to_string().contains("the model needs 'z'")
+        );
+        assert!(
+            with(&["a", "id"], keep(), Some(&names))
+                .unwrap_err()
+                .to_string()
+                .contains("the model needs 'id'")
+        );
+        assert_eq!(with(&["a", "b"], Options::default(), None).unwrap().features, None);
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_with_what_does() {
+        let message = |c: &str, d: &str, k: &str, names: &[&str]| select(c, d, k, names, 4).unwrap_err();
+        let names = ["height", "width", "depth", "kind"];
+        assert!(
+            message("heigth", "", "", &names).contains("no column named 'heigth' (did you mean 'height'?)")
+        );
+        assert!(message("", "4", "", &[]).contains("drop=4 is not possible: there are 4 columns"));
+        assert!(message("", "0-9999999999999", "", &[]).contains("there are 4 columns"));
+        assert!(
+            message("", "", "3-1", &[])
+                .contains("keep=3-1 is not possible: the range runs backwards; write 1-3")
+        );
+        assert!(message("x", "", "", &[]).contains("the columns have no names"));
+        assert!(message("width,0-2", "", "", &names).contains("it names column 1 ('width') twice"));
+        assert!(message("", "0-3", "", &[]).contains("drop=0-3 is not possible: it leaves no column"));
+        let many: Vec<String> = (0..500).map(|i| format!("gene{i}")).collect();
+        let options = Options { columns: Some("protein".into()), ..Default::default() };
+        let long = Selection::new(&options, Some(&many), 500).unwrap_err().to_string();
+        assert!(long.contains("gene19, ... (500 in all)") && !long.contains("gene20"), "{long}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The bytes of an input, and reading them from the front.
+
+use std::io::{Read, Result as IoResult};
+use std::path::Path;
+use unmix::data::{Bytes, Spool};
+use unmix::{Error, Result, Run};
+
+/// An input before anything is known of what is in it.
+pub(crate) struct Stored {
+    pub(crate) bytes: Bytes<'static>,
+    /// Its bytes came from a pipe, whose name says nothing.
+    pub(crate) nameless: bool,
+}
+
+/// Opens a file; what can only be read once (the standard input, a pipe) is copied first.
+pub(crate) fn open(path: &Path, run: &Run<'_>) -> Result<Stored> {
+    if path == Path::new("-") {
+        let copy = copy(std::io::stdin().lock(), Path::new("the standard input"), run)?;
+        return Ok(Stored { bytes: not_empty(copy)?, nameless: true });
+    }
+    let bytes = Bytes::open(path)?;
+    match bytes {
+        Bytes::File { file, .. } if file.metadata().is_ok_and(|m| !m.is_file()) => {
+            Ok(Stored { bytes: not_empty(copy(file, path, run)?)?, nameless: true })
+        }
+        bytes => Ok(Stored { bytes: not_empty(bytes)?, nameless: false }),
+    }
+}
+
+fn not_empty(bytes: Bytes<'static>) -> Result<Bytes<'static>> {
+    if bytes.is_empty() {
+        return Err(Error::format(bytes.path(), "it is empty", "check what was to write it"));
+    }
+    Ok(bytes)
+}
+
+/// Reads everything there is into memory, or into a temporary file when it is much.
+pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<Bytes<'static>> {
+    let mut spool = Spool::new(path);
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return spool.finish(),
+            Ok(n) => spool.write(&buffer[..n])?,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(read_failed(e, path)),
+        }
+        if run.watch.interrupted() {
+            return Err(Error::Interrupted);
+        }
+    }
+}
+
+/// Reads bytes from the front.
+pub(crate) struct FromStart<'a> {
+    bytes: &'a Bytes<'static>,
+    at: u64,
+}
+
+impl<'a> FromStart<'a> {
+    pub(crate) fn new(bytes: &'a Bytes<'static>) -> Self {
+        Self { bytes, at: 0 }
+    }
+}
+
+impl Read for FromStart<'_> {
+    fn read(&mut self, out: &mut [u8]) -> IoResult<usize> {
+        let n = (self.bytes.len() - self.at).min(out.len() as u64) as usize;
+        self.bytes.read_at(self.at, &mut out[..n]).map_err(std::io::Error::other)?;
+        self.at += n as u64;
+        Ok(n)
+    }
+}
+
+/// The first bytes, at most `n`.
+pub(crate) fn head(from: impl Read, n: u64, path: &Path) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    from.take(n).read_to_end(&mut head).map_err(|e| read_failed(e, path))?;
+    Ok(head)
+}
+
+/// What a failed read means. Errors of ours travel through other people's readers inside one of the system's.
+pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let kind = e.kind();
+    match e.downcast::<Error>() {
+        Ok(ours) => ours,
+        // Only the decompressor complains about content.
+        Err(_) if kind == UnexpectedEof => Error::format(
+            path,
+            "its compressed bytes end too early",
+            "it was cut short; copy or write it again",
+        ),
+        Err(e) if matches!(kind, InvalidData | InvalidInput) => {
+            let found = format!("its compressed bytes are damaged ({e})");
+            Error::format(path, found, "copy or write it again")
+        }
+        Err(e) => Error::io("cannot read", path, e),
+    }
+}

@@ -1,0 +1,96 @@
+//! Cells as numbers.
+
+/// What becomes of the cells of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Passed over.
+    Passed,
+    /// The feature of this number.
+    Feature(usize),
+    /// Kept as text, in the list of this number.
+    Kept(usize),
+}
+
+/// Puts the cells of a line, one for each role, where they belong. The error is the column of a cell that is not a number.
+pub(super) fn place(
+    record: &csv::ByteRecord,
+    roles: &[Role],
+    row: &mut [f64],
+    kept: &mut [Vec<String>],
+) -> Result<(), usize> {
+    for (column, (cell, role)) in record.iter().zip(roles).enumerate() {
+        match *role {
+            Role::Passed => {}
+            Role::Feature(i) => row[i] = number(cell).ok_or(column)?,
+            Role::Kept(i) => kept[i].push(String::from_utf8_lossy(cell).into_owned()),
+        }
+    }
+    Ok(())
+}
+
+/// The number in a cell; NaN where it is missing, `None` where it is text.
+pub(super) fn number(cell: &[u8]) -> Option<f64> {
+    if let Ok(x) = fast_float2::parse::<f64, _>(cell) {
+        return Some(x);
+    }
+    let cell = cell.trim_ascii();
+    if is_missing(cell) {
+        return Some(f64::NAN);
+    }
+    fast_float2::parse::<f64, _>(cell).ok()
+}
+
+/// Empty, NA, NaN, null, in any case, without blanks around.
+pub(super) fn is_missing(cell: &[u8]) -> bool {
+    cell.is_empty() || ["na", "nan", "null"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Whether a cell would be a number if its comma were a point.
+pub(super) fn has_decimal_comma(cell: &[u8]) -> bool {
+    let pointed: Vec<u8> = cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect();
+    cell.contains(&b',') && number(&pointed).is_some()
+}
+
+/// A cell as a message shows it: on one line, and not for ever.
+pub(super) fn shown(cell: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let text = String::from_utf8_lossy(cell.trim_ascii()).replace(char::is_control, " ");
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_missing_cells_and_text_are_told_apart() {
+        for (cell, x) in [
+            ("1", 1.0),
+            (" -2.5\t", -2.5),
+            ("+3", 3.0),
+            ("1e-3", 1e-3),
+            ("6.02E+23", 6.02e23),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("inf", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("0.1000000000000000055511151231257827", 0.1),
+            ("1e999", f64::INFINITY),
+            ("4.9406564584124654e-324", f64::from_bits(1)),
+        ] {
+            assert_eq!(number(cell.as_bytes()).map(f64::to_bits), Some(f64::to_bits(x)), "{cell}");
+        }
+        for cell in ["", "  ", "NA", "na", "NaN", "nan", " NULL ", "null"] {
+            assert!(number(cell.as_bytes()).is_some_and(f64::is_nan), "{cell}");
+        }
+        for cell in ["a", "1,5", "1 2", "0x10", "1_000", "12%", "-", "N/A", "1e", "\u{fffd}"] {
+            assert_eq!(number(cell.as_bytes()), None, "{cell}");
+        }
+        assert!(has_decimal_comma(b"1,5") && !has_decimal_comma(b"a,b") && !has_decimal_comma(b"1.5"));
+        assert_eq!(shown("x\ny".as_bytes()), "x y");
+        assert_eq!(shown(&[b'a'; 99]), format!("{}...", "a".repeat(40)));
+    }
+}

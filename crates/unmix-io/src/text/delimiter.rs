@@ -1,0 +1,78 @@
+//! What stands between cells.
+
+/// Characters that may.
+const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// Lines that are looked at.
+const LINES: usize = 50;
+
+/// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that
+/// every line has equally often and most, else the one that the first line has most, else the ending's.
+pub(super) fn sniff(head: &[u8], by_ending: u8) -> u8 {
+    let lines = counts(head);
+    let [first, rest @ ..] = &lines[..] else { return by_ending };
+    let own = CANDIDATES.iter().position(|&c| c == by_ending).unwrap_or(0);
+    let even = |c: usize| first[c] > 0 && rest.iter().all(|line| line[c] == first[c]);
+    // `max_by_key` takes the last of equals: the order of the candidates reversed.
+    let most = |which: &dyn Fn(usize) -> bool| {
+        (0..CANDIDATES.len()).rev().filter(|&c| which(c)).max_by_key(|&c| first[c])
+    };
+    let best = if even(own) { Some(own) } else { most(&even) };
+    let best = best.or_else(|| if first[own] > 0 { Some(own) } else { most(&|c| first[c] > 0) });
+    CANDIDATES[best.unwrap_or(own)]
+}
+
+/// How often every line that is not blank has each candidate outside quotes. A last line without an end may be half a line and
+/// is left out unless it is the only one.
+fn counts(head: &[u8]) -> Vec<[usize; CANDIDATES.len()]> {
+    let (mut lines, mut line, mut quoted, mut blank) = (Vec::new(), [0; CANDIDATES.len()], false, true);
+    for &byte in head {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' | b'\r' if !quoted => {
+                if !blank {
+                    lines.push(line);
+                }
+                (line, blank) = ([0; CANDIDATES.len()], true);
+                if lines.len() == LINES {
+                    return lines;
+                }
+                continue;
+            }
+            _ if quoted => {}
+            _ => {
+                if let Some(c) = CANDIDATES.iter().position(|&c| c == byte) {
+                    line[c] += 1;
+                }
+            }
+        }
+        blank = false;
+    }
+    if lines.is_empty() && !blank {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_found() {
+        let sniffed = |text: &str, by_ending: u8| sniff(text.as_bytes(), by_ending) as char;
+        assert_eq!(sniffed("a,b\n1,2\n", b','), ',');
+        assert_eq!(sniffed("a;b\n1,5;2,5\n", b','), ';');
+        assert_eq!(sniffed("a\tb\n1\t2\n", b','), '\t');
+        assert_eq!(sniffed("a|b|c\n1|2|3\n", b','), '|');
+        assert_eq!(sniffed("a,b\n1,2\n", b'\t'), ',');
+        assert_eq!(sniffed("a\tb,c\n1\t2,5\n", b'\t'), '\t');
+        assert_eq!(sniffed("a\n1\n2\n", b','), ',');
+        assert_eq!(sniffed("\"x;y\",b\n\"u;v;w\",2\n", b','), ',');
+        assert_eq!(sniffed("1,2,3\n1,2\n", b','), ',');
+        assert_eq!(sniffed("1;2;3\n1;2\n", b','), ';');
+        assert_eq!(sniffed("a;b\r\n1;2\r\n", b','), ';');
+        assert_eq!(sniffed("", b'\t'), '\t');
+        assert_eq!(sniffed("1;2\n3;4\n5", b','), ';');
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether the first line holds names.
+
+use super::cells::{is_missing, shown};
+use std::collections::HashSet;
+use unmix::Result;
+
+/// A header when no cell of the line is a number, none when all are. Otherwise nobody can know: what was found, and what would
+/// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers.
+pub(super) fn is_header(
+    record: &csv::ByteRecord,
+    line: impl Fn() -> Result<u64>,
+) -> std::result::Result<bool, (String, String)> {
+    let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell.trim_ascii()).is_ok();
+    let numbers = record.iter().filter(|cell| is_number(cell)).count();
+    let missing = record.iter().all(|cell| is_missing(cell.trim_ascii()));
+    match numbers {
+        0 if !missing => return Ok(true),
+        n if n > 0 && n == record.len() => return Ok(false),
+        _ => {}
+    }
+    let line = line().map_or("the first line".into(), |n| format!("line {n}"));
+    let example = |wanted: bool| {
+        let cell = record.iter().find(|cell| is_number(cell) == wanted).map(shown).unwrap_or_default();
+        if cell.is_empty() { "an empty cell".into() } else { format!("'{cell}'") }
+    };
+    let found = match numbers {
+        0 => format!("{line} holds missing cells only, so it may or may not be a header"),
+        _ => format!(
+            "{line} holds numbers ({}) beside text ({}), so it may or may not be a header",
+            example(true),
+            example(false)
+        ),
+    };
+    let remedy =
+        "say --header if it names the columns, --no-header if it is a row, or --skip-rows 1 to pass over it";
+    Err((found, remedy.into()))
+}
+
+/// Names of columns, each once: a name that comes again gets a number behind it (`a`, `a.1`), a missing one is its column's number.
+pub(super) fn names(record: &csv::ByteRecord) -> Vec<String> {
+    let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+    let written: HashSet<String> = record.iter().map(text).collect();
+    let mut taken = HashSet::new();
+    let mut names = Vec::with_capacity(record.len());
+    for (j, cell) in record.iter().enumerate() {
+        let base = Some(text(cell)).filter(|name| !name.is_empty()).unwrap_or_else(|| j.to_string());
+        let mut name = base.clone();
+        let mut again = 0;
+        while taken.contains(&name) || (again > 0 && written.contains(&name)) {
+            again += 1;
+            name = format!("{base}.{again}");
+        }
+        taken.insert(name.clone());
+        names.push(name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(cells: &[&str]) -> std::result::Result<bool, String> {
+        is_header(&csv::ByteRecord::from(cells.to_vec()), || Ok(1)).map_err(|(found, _)| found)
+    }
+
+    #[test]
+    fn a_line_is_a_header_when_no_cell_is_a_number_and_none_when_all_are() {
+        assert_eq!(rule(&["a", "b"]), Ok(true));
+        assert_eq!(rule(&["", "a"]), Ok(true));
+        assert_eq!(rule(&["NA", "a"]), Ok(true));
+        assert_eq!(rule(&["1", "2.5", "-3e4"]), Ok(false));
+        assert_eq!(rule(&["1", "NaN", "inf"]), Ok(false));
+        assert_eq!(rule(&[" 1 "]), Ok(false));
+        assert!(
+            rule(&["150", "4", "setosa"])
+                .unwrap_err()
+                .contains("line 1 holds numbers ('150') beside text ('setosa')")
+        );
+        assert!(rule(&["1", "", "2"]).unwrap_err().contains("an empty cell"));
+        assert!(rule(&["1", "NA"]).is_err());
+        assert!(rule(&["", "NA"]).unwrap_err().contains("missing cells only"));
+    }
+
+    #[test]
+    fn every_column_gets_a_name_of_its_own() {
+        let record = csv::ByteRecord::from(vec!["", "a", " a ", "a.1", "a", "b"]);
+        let names = names(&record);
+        assert_eq!(names, ["0", "a", "a.2", "a.1", "a.3", "b"]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Real files, where the folder `UNMIX_DATA` holds them.
+
+use crate::files::numbers;
+use std::path::PathBuf;
+use unmix::{Dtype, Run};
+use unmix_io::{Options, describe, open};
+
+/// The folder, or a line that says why nothing is tested.
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("UNMIX_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        println!("skipped: UNMIX_DATA does not name a folder of data sets");
+    }
+    folder
+}
+
+#[test]
+fn mnist_has_its_shape_and_its_constant_pixels() {
+    let Some(folder) = folder() else { return };
+    let input = open(&folder.join("mnist/train-images-idx3-ubyte.gz"), &Options::default()).unwrap();
+    assert_eq!(input.shape, [Some(60000), Some(28), Some(28)]);
+    assert_eq!((input.format.as_str(), input.stored.as_str()), ("idx.gz", "uint8"));
+    assert_eq!(input.rows.features().shape, Some(vec![28, 28]));
+    let d = describe(&input, &Run::default()).unwrap();
+    assert_eq!((d.constant, d.min, d.max, d.missing), (67, Some(0.0), Some(255.0), 0));
+    // The mean pixel of the training images, as everybody who has normalised them knows it.
+    assert!(
+        (d.mean.unwrap() / 255.0 - 0.1307).abs() < 1e-4 && (d.std.unwrap() / 255.0 - 0.3081).abs() < 1e-4
+    );
+    let labels = open(&folder.join("mnist/train-labels-idx1-ubyte.gz"), &Options::default()).unwrap();
+    assert_eq!((labels.rows.n_rows(), labels.rows.n_features()), (Some(60000), 1));
+    assert_eq!(numbers(&labels.rows)[..5], [5.0, 0.0, 4.0, 1.0, 9.0]);
+}
+
+#[test]
+fn arrays_of_several_types_are_read() {
+    let Some(folder) = folder() else { return };
+    let get = |name: &str, options: &Options| open(&folder.join(name), options).unwrap();
+    let digits = get("digits8x8/X_u8.npy", &Options::default());
+    assert_eq!((digits.rows.n_rows(), digits.rows.n_features()), (Some(1797), 64));
+    assert_eq!(numbers(&digits.rows)[..8], [0.0, 0.0, 5.0, 13.0, 9.0, 1.0, 0.0, 0.0]);
+    let halves = get("activations_minilm/layer3_tokens_x384_f2.npy", &Options::default());
+    assert_eq!((halves.rows.dtype(), halves.rows.n_features()), (Dtype::F32, 384));
+    let channels = get("eeg_eeglab/eeg_32ch_128hz.npy", &Options { transpose: true, ..Default::default() });
+    assert_eq!((channels.rows.n_rows(), channels.rows.n_features()), (Some(30504), 32));
+    let ratings = get("ratings/jester5k_5000x100_f4_nan.npy.gz", &Options::default());
+    let d = describe(&ratings, &Run::default()).unwrap();
+    assert_eq!((d.missing, d.min, d.max), (500_000 - 363_209, Some(-9.95f32 as f64), Some(9.9f32 as f64)));
+}
+
+#[test]
+fn tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over() {
+    let Some(folder) = folder() else { return };
+    for (name, n, p) in [("iris", 150, 5), ("wine_data", 178, 14), ("breast_cancer", 569, 31)] {
+        let path = folder.join(format!("tabular_small/{name}.csv"));
+        let message = open(&path, &Options::default()).err().unwrap().to_string();
+        assert!(
+            message.contains("may or may not be a header") && message.contains("--skip-rows 1"),
+            "{message}"
+        );
+        let class = (p - 1).to_string();
+        let options = Options { skip_rows: 1, keep: Some(class.clone()), ..Default::default() };
+        let input = open(&path, &options).unwrap();
+        assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(n), p - 1));
+        assert_eq!((input.kept[0].0.as_str(), input.kept[0].1.len()), (class.as_str(), n as usize));
+    }
+}
+
+#[test]
+fn a_compressed_table_with_dates_names_the_column_to_leave_out() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("finance/sp500_dataset.csv.gz");
+    let message = open(&path, &Options::default()).err().unwrap().to_string();
+    assert!(message.contains("row 0, column 0 ('Date')") && message.contains("--drop Date"), "{message}");
+    let input = open(&path, &Options { keep: Some("Date".into()), ..Default::default() }).unwrap();
+    assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(8313), 20));
+    assert_eq!(input.rows.features().names.as_ref().map(Vec::len), Some(20));
+}

@@ -1,0 +1,207 @@
+//! Files that are not what they say: one clear sentence each, and never a panic.
+
+use crate::files::*;
+use proptest::prelude::*;
+use std::path::Path;
+use unmix::Run;
+use unmix_io::{Options, describe, open};
+
+fn refused(name: &str, bytes: impl AsRef<[u8]>) -> String {
+    Folder::new().refusal(name, bytes, &Options::default())
+}
+
+#[test]
+fn missing_files_folders_and_unknown_types_are_refused() {
+    let folder = Folder::new();
+    let message = |p: &Path| open(p, &Options::default()).err().unwrap().to_string();
+    assert!(message(&folder.path().join("none.npy")).contains("No such file"));
+    assert!(message(folder.path()).contains("it is a folder, not a file; name a file in it"));
+    for name in ["a.npy", "a.csv", "a.idx", "a.npy.gz", "a.csv.gz", "a.what", "a"] {
+        assert!(refused(name, "").contains("it is empty"), "{name}");
+    }
+    let unknown = refused("a.xlsx", "PK\x03\x04");
+    assert!(
+        unknown.contains("its ending is not known") && unknown.contains(".npy, .csv, .tsv, .idx, -ubyte"),
+        "{unknown}"
+    );
+    assert!(!["parquet", "wav", "npz"].iter().any(|later| unknown.contains(later)));
+    assert!(refused("noending", "1,2\n3,4\n").contains("its ending is not known"));
+}
+
+#[test]
+fn files_that_do_not_begin_as_they_should_are_refused() {
+    assert!(refused("a.npy", "1,2\n3,4\n and so on").contains("it does not begin as a .npy file does"));
+    assert!(
+        refused("a.npy.gz", "1,2\n")
+            .contains("it does not begin as a gzip file does; if it is already decompressed, take .gz off")
+    );
+    assert!(refused("a.npy", gz(b"x")).contains("it does not begin as a .npy file does"));
+    assert!(refused("a.idx", [0, 0, 8]).contains("it has 3 bytes"));
+    assert!(
+        refused("a.idx", [0, 0, 7, 1, 0, 0, 0, 1, 0])
+            .contains("it begins with bytes 00 00 07 01, as no idx file does")
+    );
+    assert!(
+        refused("train-images-idx3-ubyte", [0, 0, 8, 3, 0, 0]).contains("its header should be 16 bytes long")
+    );
+}
+
+#[test]
+fn headers_that_promise_more_than_there_is_are_refused() {
+    let array = npy(&[1.0f64; 12], &[4, 3], Order::C, false);
+    let cut = &array[..array.len() - 1];
+    assert!(refused("a.npy", cut).contains(&format!(
+        "its header promises {} bytes, but it has {}",
+        array.len(),
+        cut.len()
+    )));
+    assert!(refused("a.npy.gz", gz(cut)).contains("cut short"));
+    assert!(refused("a.npy", &array[..50]).contains("cut short"));
+    let numbers = idx(&[1u8; 12], &[4, 3]);
+    assert!(refused("a.idx", &numbers[..20]).contains("its header promises 24 bytes, but it has 20"));
+    assert!(
+        refused("a.idx", [&numbers[..], &[0]].concat())
+            .contains("its header promises 24 bytes, but it has 25")
+    );
+    let vast: Vec<u8> = [&[0, 0, 0x0e, 8][..], &[0xff; 32], &[1; 16]].concat();
+    assert!(refused("a.idx", vast).contains("more bytes than any file has"));
+    let npy_of = |shape: &str, descr: &str| {
+        let mut file =
+            npy_header(&format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}"));
+        file.extend([0; 64]);
+        refused("a.npy", file)
+    };
+    assert!(npy_of("(9223372036854775807, 9)", "'<f8'").contains("no machine can hold"));
+    assert!(
+        npy_of("(1000000000, 1000000)", "'<f4'")
+            .contains("its header promises 4000000000000128 bytes, but it has 192")
+    );
+    assert!(
+        npy_of("(0, 1000000000000)", "'<f4'").contains("its shape is 0 x 1000000000000, so it holds no rows")
+    );
+    assert!(npy_of("(5, 0)", "'<f4'").contains("its shape is 5 x 0"));
+    assert!(npy_of("()", "'<f4'").contains("a single number and no rows"));
+    assert!(npy_of("(2,)", "'|O'").contains("pickled Python objects"));
+    assert!(npy_of("(2,)", "'<U4'").contains("it holds text, not numbers"));
+    assert!(npy_of("(2,)", "[('x', '<f4')]").contains("records with named fields"));
+    assert!(npy_of("(2,)", "'<f16'").contains("'<f16'"));
+    assert!(npy_of("(-2,)", "'<f4'").contains("shape as (-2,)"));
+}
+
+#[test]
+fn damaged_compressed_files_are_refused() {
+    let whole =
+        gz(&npy(&(0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>(), &[400, 10], Order::C, false));
+    assert!(
+        refused("a.npy.gz", &whole[..whole.len() / 2])
+            .contains("its compressed bytes end too early; it was cut short")
+    );
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(refused("a.npy.gz", damaged).contains("its compressed bytes are damaged"));
+    let text = gz("1.25,2.5\n".repeat(9999).as_bytes());
+    assert!(refused("a.csv.gz", &text[..text.len() - 20]).contains("its compressed bytes end too early"));
+    assert!(refused("a.csv.gz", gz(b"")).contains("it holds blank lines only"));
+    assert!(refused("a.npy.gz", gz(b"")).contains("it is empty once decompressed"));
+}
+
+#[test]
+fn options_for_another_kind_of_file_are_refused() {
+    let folder = Folder::new();
+    let array = npy(&[1u8; 6], &[2, 3], Order::C, false);
+    let message = |options: Options| folder.refusal("a.npy", &array, &options);
+    assert!(
+        message(Options { header: Some(true), ..Default::default() }).contains("header=true is not possible")
+    );
+    assert!(message(Options { skip_rows: 1, ..Default::default() }).contains("it is for text files"));
+    let axis = message(Options { rows_axis: Some(2), ..Default::default() });
+    assert_eq!(
+        axis,
+        "rows_axis=2 is not possible: the array has shape 2 x 3, with axes 0 to 1; choose one of those"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once_and_known_by_its_first_bytes() {
+    let folder = Folder::new();
+    let array = npy(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2], Order::C, false);
+    for (i, bytes) in
+        [array.clone(), gz(&array), b"1,2\n3,4\n".to_vec(), gz(b"a;b\n1;2\n3;4\n")].into_iter().enumerate()
+    {
+        let path = folder.path().join(format!("pipe{i}"));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let write = std::thread::spawn({
+            let path = path.clone();
+            move || std::fs::write(path, bytes).unwrap()
+        });
+        let input = open(&path, &Options::default()).unwrap();
+        write.join().unwrap();
+        assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0], "{}", input.format);
+    }
+}
+
+/// Opens and, where that works, reads every number; what matters is that it comes back.
+fn must_come_back(name: &str, bytes: &[u8]) {
+    let folder = Folder::new();
+    if let Ok(input) = folder.open(name, bytes, &Options::default()) {
+        let _ = describe(&input, &Run { threads: 1, ..Run::default() });
+    }
+}
+
+fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let data: Vec<f32> = (0..60).map(|i| i as f32 / 7.0).collect();
+    let array = npy(&data, &[5, 3, 4], Order::C, false);
+    let numbers = idx(&data, &[5, 3, 4]);
+    let text = "a,\"b, c\",d\n1,2.5e3,\"x\"\"y\"\n4,,6\r\n7,8,9\n".to_string();
+    let table = "x,y\n1.5,2\n3,4\n5,6\n".to_string();
+    vec![
+        ("a.npy", array.clone()),
+        ("a.npy.gz", gz(&array)),
+        ("a.idx", numbers.clone()),
+        ("a-ubyte.gz", gz(&numbers)),
+        ("nameless", numbers),
+        ("a.csv", text.into_bytes()),
+        ("a.tsv", table.clone().into_bytes()),
+        ("a.csv.gz", gz(table.as_bytes())),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn cut_files_never_panic(which in 0usize..8, at in any::<prop::sample::Index>()) {
+        let (name, bytes) = samples().swap_remove(which);
+        must_come_back(name, &bytes[..at.index(bytes.len())]);
+    }
+
+    #[test]
+    fn cut_arrays_are_always_errors(which in 0usize..5, at in any::<prop::sample::Index>()) {
+        let (name, bytes) = samples().swap_remove(which);
+        let cut = &bytes[..at.index(bytes.len())];
+        prop_assert!(Folder::new().open(name, cut, &Options::default()).is_err());
+    }
+
+    #[test]
+    fn files_with_other_bytes_in_them_never_panic(
+        which in 0usize..8,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        near_the_start in any::<bool>(),
+    ) {
+        let (name, mut bytes) = samples().swap_remove(which);
+        let within = if near_the_start { bytes.len().min(100) } else { bytes.len() };
+        changes.into_iter().for_each(|(at, byte)| bytes[at.index(within)] = byte);
+        must_come_back(name, &bytes);
+    }
+
+    #[test]
+    fn bytes_at_random_never_panic(which in 0usize..8, bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        must_come_back(samples()[which].0, &bytes);
+    }
+
+    #[test]
+    fn text_at_random_never_panics(text in "[-0-9.eEaN,;\t|\"\r\n ]{0,200}") {
+        must_come_back("a.csv", text.as_bytes());
+    }
+}

@@ -1,0 +1,8 @@
+//! The readers, from outside: real bytes in real files.
+
+mod arrays;
+mod contents;
+mod data_sets;
+mod files;
+mod hostile;
+mod tables;

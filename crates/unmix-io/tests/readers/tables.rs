@@ -1,0 +1,224 @@
+//! Text files.
+
+use crate::files::*;
+use proptest::prelude::*;
+use unmix_io::Options;
+
+fn read(name: &str, text: impl AsRef<[u8]>, options: &Options) -> unmix_io::Input {
+    Folder::new().open(name, text, options).unwrap()
+}
+
+fn refused(text: impl AsRef<[u8]>, options: &Options) -> String {
+    Folder::new().refusal("t.csv", text, options)
+}
+
+fn no_options() -> Options {
+    Options::default()
+}
+
+#[test]
+fn a_plain_table_is_read_with_its_names() {
+    let input = read("t.csv", "a,b\n1,2\n3,4.5\n", &no_options());
+    assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.5]);
+    assert_eq!(input.rows.features().names, Some(vec!["a".into(), "b".into()]));
+    assert_eq!((input.format.as_str(), input.stored.as_str()), ("csv", "text"));
+    assert_eq!(input.shape, [Some(2), Some(2)]);
+}
+
+#[test]
+fn every_way_to_write_a_table_gives_the_same_rows() {
+    let want = [1.0, -2.5, 3e-4, 4.0, 5.0, 6.0];
+    let plain = "a,b,c\n1,-2.5,3e-4\n4,5,6\n";
+    for (name, text) in [
+        ("t.csv", plain.to_string()),
+        ("t.CSV", plain.to_string()),
+        ("t.csv", plain.replace('\n', "\r\n")),
+        ("t.csv", plain.replace('\n', "\r")),
+        ("t.csv", format!("\u{feff}{plain}")),
+        ("t.csv", format!("{plain}\n\n\r\n  \n")),
+        ("t.csv", format!("\n\n{plain}")),
+        ("t.csv", plain.trim_end().to_string()),
+        ("t.csv", plain.replace(',', ";")),
+        ("t.csv", plain.replace(',', "\t")),
+        ("t.csv", plain.replace(',', "|")),
+        ("t.csv", plain.replace(',', " , ")),
+        ("t.tsv", plain.replace(',', "\t")),
+        ("t.tsv", plain.to_string()),
+        ("t.csv", "\"a\",\"b\",c\n\"1\",\"-2.5\",3E-4\n+4,5.0,\"6\"\n".to_string()),
+    ] {
+        for (name, text) in
+            [(name.to_string(), text.clone().into_bytes()), (format!("{name}.gz"), gz(text.as_bytes()))]
+        {
+            let input = read(&name, &text, &no_options());
+            assert_eq!(numbers(&input.rows), want, "{name} {text:?}");
+            assert_eq!(
+                input.rows.features().names,
+                Some(vec!["a".into(), "b".into(), "c".into()]),
+                "{text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn missing_cells_are_nan() {
+    let input = read("t.csv", "a,b,c\n,NA,1\nnan,NULL,2\n NaN ,null,\n", &no_options());
+    let missing: Vec<bool> = numbers(&input.rows).iter().map(|x| x.is_nan()).collect();
+    assert_eq!(missing, [true, true, false, true, true, false, true, true, true]);
+    let input = read("t.csv", "a,b\ninf,-inf\n", &no_options());
+    assert_eq!(numbers(&input.rows), [f64::INFINITY, f64::NEG_INFINITY]);
+}
+
+#[test]
+fn the_first_line_is_a_header_or_a_row_or_nobody_knows() {
+    let header = |h: Option<bool>, skip: usize| Options { header: h, skip_rows: skip, ..Default::default() };
+    let rows = |text: &str, options: &Options| read("t.csv", text, options).rows.n_rows().unwrap();
+    assert_eq!(rows("a,b\n1,2\n", &no_options()), 1);
+    assert_eq!(rows("1,2\n3,4\n", &no_options()), 2);
+    assert_eq!(rows("1,2\n3,4\n", &header(Some(true), 0)), 1);
+    assert_eq!(
+        refused("150,4,setosa\n5.1,3.5,0\n", &no_options()),
+        "t.csv cannot be read: line 1 holds numbers ('150') beside text ('setosa'), so it may or may not be a header; \
+         say --header if it names the columns, --no-header if it is a row, or --skip-rows 1 to pass over it"
+    );
+    assert_eq!(rows("150,4,setosa\n5.1,3.5,0\n", &header(None, 1)), 1);
+    assert_eq!(rows("150,4,setosa\n5.1,3.5,0\n", &header(Some(true), 0)), 1);
+    assert!(refused("\n150,x\n1,2\n", &no_options()).contains("line 2 holds"));
+    assert!(refused("junk\n150,x\n1,2\n", &header(None, 1)).contains("line 2 holds"));
+    assert!(
+        refused("5.1,a\n1,b\n", &header(Some(false), 0)).contains("row 0, column 1 is the text 'a' (line 1)")
+    );
+    let input = read("t.csv", "2001,2002\n1,2\n", &header(Some(true), 0));
+    assert_eq!(input.rows.features().names, Some(vec!["2001".into(), "2002".into()]));
+}
+
+#[test]
+fn text_in_a_column_is_named_by_row_column_and_line() {
+    assert_eq!(
+        refused("size,kind\n1,2\n\n3,big one\n", &no_options()),
+        "t.csv cannot be read: row 1, column 1 ('kind') is the text 'big one' (line 4); \
+         leave the column out with --drop kind, or carry it beside the codes with --keep kind"
+    );
+    let message = refused("1,2\r\n3,4\r\n5,x\r\n", &no_options());
+    assert!(
+        message.contains("row 2, column 1 is the text 'x' (line 3); leave the column out with --drop 1"),
+        "{message}"
+    );
+    let message = refused("\"a, b\",c\n\"two\nlines\",2\n", &no_options());
+    assert!(message.contains("'two lines' (line 2)") && message.contains("--drop '\"a, b\"'"), "{message}");
+    assert!(refused("a;b\n1,5;2\n", &no_options()).ends_with("write decimal points, not commas"));
+    assert!(
+        refused("junk\njunk\na,b\n1,x\n", &Options { skip_rows: 2, ..no_options() }).contains("(line 4)")
+    );
+    let path = Folder::new();
+    let message = path.refusal("t.csv.gz", gz(b"a,b\n1,2\n3,x\n"), &no_options());
+    assert!(message.contains("row 1, column 1 ('b') is the text 'x' (line 3)"), "{message}");
+}
+
+#[test]
+fn lines_of_unequal_length_are_refused() {
+    assert_eq!(
+        refused("a,b,c\n1,2,3\n4,5\n", &no_options()),
+        "t.csv cannot be read: line 3 has 2 cells, but the first line has 3; \
+         make all lines equally long, or pass over lines that are not part of the table with --skip-rows"
+    );
+    assert!(refused("1,2\n3,4,5\n", &no_options()).contains("line 2 has 3 cells, but the first line has 2"));
+    assert!(refused("a,b\r\n1,2\r\n\r\n1,2,x\r\n", &no_options()).contains("line 4 has 3 cells"));
+}
+
+#[test]
+fn columns_are_chosen_by_name_and_number() {
+    let text = "id,x,y,kind\n7,1,2,\"big, red\"\n8,3,4, small \n";
+    let input = read("t.csv", text, &columns("y,1", "", "kind,id"));
+    assert_eq!(numbers(&input.rows), [2.0, 1.0, 4.0, 3.0]);
+    assert_eq!(input.rows.features().names, Some(vec!["y".into(), "x".into()]));
+    let kept = |name: &str, cells: &[&str]| {
+        (name.to_string(), cells.iter().map(|c| c.to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(input.kept, [kept("kind", &["big, red", " small "]), kept("id", &["7", "8"])]);
+    assert_eq!(input.shape, [Some(2), Some(4)]);
+    let input = read("t.csv", text, &columns("", "kind", "0"));
+    assert_eq!(numbers(&input.rows), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(input.kept, [kept("id", &["7", "8"])]);
+    assert!(refused(text, &columns("z", "", "")).contains("there is no column named 'z'"));
+    assert!(refused(text, &columns("", "0-3", "")).contains("it leaves no column"));
+    let numbered = read("t.csv", "1,a\n2,b\n", &Options { header: Some(false), ..columns("", "", "1") });
+    assert_eq!(numbered.kept, [kept("1", &["a", "b"])]);
+}
+
+#[test]
+fn a_table_can_be_transposed() {
+    let options = Options { transpose: true, ..columns("", "name", "") };
+    let text = "name,0,1,2\nleft,1,2,3\nright,4,5,6\n";
+    let input = read("t.csv", text, &Options { header: Some(true), ..options.clone() });
+    assert_eq!((input.rows.n_rows(), input.rows.n_features()), (Some(3), 2));
+    assert_eq!(numbers(&input.rows), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(input.rows.features().names, None);
+    let keep = Options { transpose: true, header: Some(true), ..columns("", "", "name") };
+    assert!(refused(text, &keep).contains("keep=name together with transpose is not possible"));
+}
+
+#[test]
+fn files_that_are_no_tables_are_refused_in_one_sentence() {
+    assert!(refused("", &no_options()).contains("it is empty"));
+    assert!(refused("\n\n\n", &no_options()).contains("it holds blank lines only"));
+    assert!(refused("a,b\n", &no_options()).contains("it has a header but no rows"));
+    assert!(refused("1,2\n", &Options { skip_rows: 1, ..no_options() }).contains("nothing is left of it"));
+    let message = refused("1,2\n3,4\n", &Options { skip_rows: 7, ..no_options() });
+    assert!(
+        message.starts_with("skip_rows=7 is not possible") && message.contains("has 2 lines"),
+        "{message}"
+    );
+    assert!(refused(b"PK\x03\x04\x00\x00", &no_options()).contains("bytes that no text has"));
+    assert!(refused(b"\xff\xfea\x00,\x00b\x00", &no_options()).contains("UTF-16"));
+    let axis = Options { rows_axis: Some(1), ..no_options() };
+    assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A table written with 17 digits comes back to the bit, and as the array of the same numbers does.
+    #[test]
+    fn seventeen_digits_are_enough(
+        n in 1usize..30,
+        p in 1usize..6,
+        seed in any::<u64>(),
+        delimiter in prop::sample::select(vec![',', ';', '\t', '|']),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+        named in any::<bool>(),
+    ) {
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let x = f64::from_bits(state);
+            if x.is_finite() { x } else { state as f64 }
+        };
+        let data: Vec<f64> = (0..n * p).map(|_| next()).collect();
+        let line = |cells: Vec<String>| cells.join(&delimiter.to_string()) + end;
+        let mut text: String = if named { line((0..p).map(|j| format!("c{j}")).collect()) } else { String::new() };
+        data.chunks(p).for_each(|row| text += &line(row.iter().map(|x| format!("{x:.17e}")).collect()));
+        let folder = Folder::new();
+        let array = folder.open("a.npy", npy(&data, &[n, p], Order::Fortran, true), &no_options()).unwrap();
+        for (name, text) in [("t.csv", text.clone().into_bytes()), ("t.tsv.gz", gz(text.as_bytes()))] {
+            let table = folder.open(name, text, &no_options()).unwrap();
+            prop_assert_eq!(bits(&numbers(&table.rows)), bits(&data));
+            prop_assert_eq!(bits(&numbers(&table.rows)), bits(&numbers(&array.rows)));
+        }
+    }
+
+    /// The line in a message is the line in the file, whatever line ends, blank lines and quotes are before it.
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them(
+        before in prop::collection::vec(prop::sample::select(vec!["1,2", "", "\"3\",4", "5,\"6\n\""]), 0..30),
+        end in prop::sample::select(vec!["\n", "\r\n"]),
+        skip in 0usize..3,
+    ) {
+        let mut text = format!("junk{end}").repeat(skip) + "a,b" + end;
+        before.iter().for_each(|line| text += &(line.to_string() + end));
+        let want = text.matches('\n').count() + 1;
+        text += "7,bad";
+        let message = refused(&text, &Options { skip_rows: skip, ..no_options() });
+        prop_assert!(message.contains(&format!("'bad' (line {want})")), "{} in {:?}", message, text);
+    }
+}
