@@ -1,0 +1,134 @@
+//! What Python gives: an array, lent without a copy, or the path of a file.
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use unmix::data::{AnyRows, Axes, Bytes, Features, NumberType, RawArray};
+use unmix::{Dtype, Rows, Run};
+
+/// Rows to be.
+pub(crate) enum Input {
+    /// An array in memory.
+    Array(Lent),
+    /// A file.
+    Path(PathBuf),
+}
+
+/// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
+pub(crate) struct Lent {
+    /// Keeps the memory.
+    _owner: Py<PyUntypedArray>,
+    /// The lowest address of any entry.
+    start: Address,
+    /// Bytes from there to the end of the highest.
+    len: usize,
+    /// Byte of the entry at (0, 0).
+    origin: i64,
+    number: NumberType,
+    rows: Axes,
+    features: Axes,
+}
+
+struct Address(*const u8);
+// SAFETY: the memory belongs to an array that the same struct keeps, and is only read.
+unsafe impl Send for Address {}
+unsafe impl Sync for Address {}
+
+impl Input {
+    /// From an array of two axes, or from a path as text.
+    pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match x.cast::<PyUntypedArray>() {
+            Ok(array) => Ok(Input::Array(Lent::new(array)?)),
+            Err(_) => Ok(Input::Path(x.extract::<PathBuf>()?)),
+        }
+    }
+
+    /// The type that the rows are computed in; files say it when they are opened.
+    pub(crate) fn dtype(&self) -> Dtype {
+        match self {
+            Input::Array(lent) => lent.dtype(),
+            Input::Path(_) => Dtype::F64,
+        }
+    }
+
+    /// Rows and columns, where they are known before anything is read.
+    pub(crate) fn shape(&self) -> Option<(u64, u64)> {
+        match self {
+            Input::Array(lent) => Some((lent.rows.len(), lent.features.len())),
+            Input::Path(_) => None,
+        }
+    }
+
+    /// The rows, and the names of columns of a file that were left out because `names` does not have them.
+    ///
+    /// `names` are those of an array's columns, and those that a model wants of a file's.
+    pub(crate) fn rows(&self, names: Option<Vec<String>>, run: &Run<'_>) -> unmix::Result<(AnyRows<'_>, Vec<String>)> {
+        match self {
+            Input::Array(lent) => Ok((lent.rows(names)?, Vec::new())),
+            Input::Path(path) => {
+                let options = unmix_io::Options { wanted: names, ..Default::default() };
+                let input = unmix_io::open_with(path, &options, run)?;
+                Ok((input.rows, input.ignored))
+            }
+        }
+    }
+}
+
+/// Says which columns of a file were ignored, as a Python warning.
+pub(crate) fn tell_ignored(py: Python<'_>, ignored: &[String]) -> PyResult<()> {
+    if !ignored.is_empty() {
+        py.import("unmix._base")?.call_method1("tell_ignored", (ignored,))?;
+    }
+    Ok(())
+}
+
+impl Lent {
+    fn new(array: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
+        let descr = array.dtype();
+        let number = NumberType {
+            kind: descr.kind(),
+            size: descr.itemsize(),
+            big_endian: descr.is_native_byteorder().is_some_and(|native| native == cfg!(target_endian = "big")),
+        };
+        let (&[n, p], &[row, column]) = (array.shape(), array.strides()) else {
+            return Err(PyTypeError::new_err(format!("rows are an array of 2 axes, not of {}", array.ndim())));
+        };
+        if !number.known() {
+            return Err(PyTypeError::new_err(format!("rows are real numbers of at most 8 bytes, not {descr}")));
+        }
+        let reach = |len: usize, stride: isize| (len.max(1) - 1) as i64 * stride as i64;
+        let ends = [reach(n, row), reach(p, column)];
+        let low: i64 = ends.iter().map(|e| e.min(&0)).sum();
+        let high: i64 = ends.iter().map(|e| e.max(&0)).sum::<i64>() + number.size as i64;
+        // SAFETY: a live array; its data pointer is that of the entry at (0, 0), and numpy vouches for the reach of its strides.
+        let start = unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const().offset(low as isize) };
+        Ok(Self {
+            _owner: array.clone().unbind(),
+            start: Address(start),
+            len: if n == 0 || p == 0 { 0 } else { (high - low) as usize },
+            origin: -low,
+            number,
+            rows: Axes::one(n as u64, row as i64),
+            features: Axes::one(p as u64, column as i64),
+        })
+    }
+
+    fn dtype(&self) -> Dtype {
+        // Half precision is for storage: Python's rule makes everything but float32 a float64.
+        if self.number.kind == b'f' && self.number.size == 4 { Dtype::F32 } else { Dtype::F64 }
+    }
+
+    fn rows(&self, names: Option<Vec<String>>) -> unmix::Result<AnyRows<'_>> {
+        // SAFETY: the owner keeps the memory for as long as `self` lives. Another Python thread may write to it meanwhile, as
+        // with every function of numpy that works without the interpreter lock; then the numbers are whatever was read.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.0, self.len) };
+        let array =
+            RawArray::new(Bytes::Lent(bytes), self.origin, self.number, self.rows.clone(), self.features.clone())?;
+        let features = Features { names, shape: None };
+        Ok(match self.dtype() {
+            Dtype::F32 => AnyRows::F32(Rows::new(array, features, "X")),
+            Dtype::F64 => AnyRows::F64(Rows::new(array, features, "X")),
+        })
+    }
+}

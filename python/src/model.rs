@@ -1,0 +1,357 @@
+//! The fitted model, as Python holds it.
+
+use crate::call::{Facts, FactsTuple, call};
+use crate::error::raised;
+use crate::input::{Input, tell_ignored};
+use numpy::ndarray::{ArrayViewD, IxDyn};
+use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use unmix::data::{NewFile, NpyWriter, VecSink};
+use unmix::model::{Tensor, Values};
+use unmix::{AnyRows, Dtype, Matrix, Real, Run};
+
+/// A fitted model. Immutable; its parameters are lent to numpy, read-only.
+#[pyclass(frozen, name = "Model", module = "unmix._unmix")]
+pub(crate) struct Model {
+    pub(crate) inner: Arc<unmix::Model>,
+}
+
+/// Numbers of either type, row-major.
+enum Table {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Which of the model's two maps is meant.
+#[derive(Clone, Copy)]
+enum Way {
+    Encode,
+    Decode,
+}
+
+impl Way {
+    fn width(self, model: &unmix::Model) -> usize {
+        match self {
+            Way::Encode => model.n_components(),
+            Way::Decode => model.n_features(),
+        }
+    }
+
+    /// Into memory.
+    fn table(self, model: &unmix::Model, rows: &AnyRows<'_>, run: &Run<'_>) -> unmix::Result<(u64, Table)> {
+        Ok(match rows {
+            AnyRows::F32(rows) => {
+                let (n, numbers) = self.collect(model, rows, run)?;
+                (n, Table::F32(numbers))
+            }
+            AnyRows::F64(rows) => {
+                let (n, numbers) = self.collect(model, rows, run)?;
+                (n, Table::F64(numbers))
+            }
+        })
+    }
+
+    fn collect<T: Real>(
+        self,
+        model: &unmix::Model,
+        rows: &unmix::Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> unmix::Result<(u64, Vec<T>)> {
+        let room = rows.n_rows().unwrap_or(0) as usize * self.width(model);
+        let mut sink = VecSink(Vec::with_capacity(room));
+        let n = match self {
+            Way::Encode => model.encode(rows, run, &mut sink)?,
+            Way::Decode => model.decode(rows, run, &mut sink)?,
+        };
+        // Rows of no numbers are counted by their source.
+        Ok((rows.n_rows().unwrap_or(n), sink.0))
+    }
+
+    /// Into a `.npy` file, a few blocks at a time.
+    fn write(self, model: &unmix::Model, rows: &AnyRows<'_>, path: &Path, run: &Run<'_>) -> unmix::Result<()> {
+        let mut file = NpyWriter::create(path, rows.dtype(), &[self.width(model)])?;
+        unmix::with_rows!(rows, rows => match self {
+            Way::Encode => model.encode(rows, run, &mut file)?,
+            Way::Decode => model.decode(rows, run, &mut file)?,
+        });
+        file.finish()
+    }
+}
+
+impl Model {
+    pub(crate) fn new(inner: unmix::Model) -> Self {
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Names of columns, for messages about an array of `n_features` columns.
+    fn names(&self) -> Option<Vec<String>> {
+        self.inner.features().names.clone()
+    }
+
+    fn cost(&self, input: &Input) -> Option<u64> {
+        let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
+        input.shape().map(|(n, _)| n.saturating_mul(per_row))
+    }
+
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        facts: Facts,
+        out: Option<PathBuf>,
+        way: Way,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let input = Input::new(x)?;
+        let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
+        let names = if matches!(way, Way::Encode) { self.names() } else { None };
+        if let Some(out) = out {
+            let ignored = call(py, facts, dtype, cost, move |run| {
+                let (rows, ignored) = input.rows(names, run)?;
+                way.write(&model, &rows, &out, run)?;
+                Ok(ignored)
+            })?;
+            tell_ignored(py, &ignored)?;
+            return Ok(None);
+        }
+        let width = way.width(&model);
+        let (n, table, ignored) = call(py, facts, dtype, cost, move |run| {
+            let (rows, ignored) = input.rows(names, run)?;
+            let (n, table) = way.table(&model, &rows, run)?;
+            Ok((n, table, ignored))
+        })?;
+        tell_ignored(py, &ignored)?;
+        let shape = [n as usize, width];
+        Ok(Some(match table {
+            Table::F32(numbers) => PyArray1::from_vec(py, numbers).reshape(shape)?.into_any(),
+            Table::F64(numbers) => PyArray1::from_vec(py, numbers).reshape(shape)?.into_any(),
+        }))
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// The registry's key of the method.
+    #[getter]
+    fn method(&self) -> &'static str {
+        self.inner.method().key
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.inner.n_features()
+    }
+
+    #[getter]
+    fn n_components(&self) -> usize {
+        self.inner.n_components()
+    }
+
+    /// Names of the columns, where they had names.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.names()
+    }
+
+    /// Shape of one sample, where it had one.
+    #[getter]
+    fn feature_shape(&self) -> Option<Vec<usize>> {
+        self.inner.features().shape.clone()
+    }
+
+    /// How the fit ended: (outcome, whether that is a success, rank or None, rows).
+    #[getter]
+    fn end(&self) -> (&'static str, bool, Option<usize>, u64) {
+        let report = self.inner.report();
+        (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
+    }
+
+    /// Settings as they were given, as JSON.
+    #[getter]
+    fn settings(&self) -> PyResult<String> {
+        json(self.inner.settings())
+    }
+
+    /// The report, as JSON.
+    #[getter]
+    fn report(&self) -> PyResult<String> {
+        json(&self.inner.report().to_json())
+    }
+
+    /// Every parameter by name: views of the model's memory, read-only.
+    #[getter]
+    fn tensors<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(slf.py());
+        for (name, tensor) in slf.get().inner.tensors() {
+            all.set_item(name, lend(slf, tensor)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The columns that decode, `n_features x n_components`, in double precision.
+    #[getter]
+    fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, self.inner.code().mixing())
+    }
+
+    /// The covariance of the model's density, `n_features x n_features`.
+    fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.inner.clone();
+        matrix(py, call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.covariance()))?)
+    }
+
+    /// The inverse of the covariance of the model's density, `n_features x n_features`.
+    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.inner.clone();
+        matrix(py, call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.precision()))?)
+    }
+
+    /// Codes of rows, as an array, or in the file `out`.
+    #[pyo3(signature = (x, facts, out=None))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        facts: FactsTuple,
+        out: Option<PathBuf>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.apply(py, x, facts.into(), out, Way::Encode)
+    }
+
+    /// Rows that codes stand for, as an array, or in the file `out`.
+    #[pyo3(signature = (codes, facts, out=None))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        codes: &Bound<'py, PyAny>,
+        facts: FactsTuple,
+        out: Option<PathBuf>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.apply(py, codes, facts.into(), out, Way::Decode)
+    }
+
+    /// Log-likelihood of every row.
+    fn score_samples<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        facts: FactsTuple,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let input = Input::new(x)?;
+        let (dtype, cost, model, names) = (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        let (scores, ignored) = call(py, facts.into(), dtype, cost, move |run| {
+            let (rows, ignored) = input.rows(names, run)?;
+            let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
+            unmix::with_rows!(&rows, rows => model.score_samples(rows, run, &mut sink)?);
+            Ok((sink.0, ignored))
+        })?;
+        tell_ignored(py, &ignored)?;
+        Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The table that a terminal shows after a fit.
+    fn summary(&self) -> String {
+        unmix_report::summary(&self.inner)
+    }
+
+    /// Writes one page about the model, and about rows seen through it, to `path`.
+    #[pyo3(signature = (path, facts, x=None, color=None, title=None))]
+    fn page(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        facts: FactsTuple,
+        x: Option<&Bound<'_, PyAny>>,
+        color: Option<(String, Vec<String>)>,
+        title: Option<String>,
+    ) -> PyResult<()> {
+        let input = x.map(Input::new).transpose()?;
+        let (model, names) = (self.inner.clone(), self.names());
+        let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
+        let mut options = unmix_report::Options { title, labels: color, ..Default::default() };
+        if let Some(Input::Path(path)) = &input {
+            options.input_name = Some(path.display().to_string());
+        }
+        let ignored = call(py, facts.into(), dtype, None, move |run| {
+            let (rows, ignored) = match &input {
+                None => (None, Vec::new()),
+                Some(input) => {
+                    let (mut rows, ignored) = input.rows(names, run)?;
+                    rows.settle(run)?;
+                    (Some(rows), ignored)
+                }
+            };
+            let page = unmix_report::page(&model, rows.as_ref(), &options, run)?;
+            let mut file = NewFile::create(&path)?;
+            file.put(page.as_bytes())?;
+            file.finish()?;
+            Ok(ignored)
+        })?;
+        tell_ignored(py, &ignored)
+    }
+
+    /// The model file's bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.inner.to_bytes()).map_err(|e| raised(e, self.inner.dtype()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// From a model file's bytes.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        unmix::Model::from_bytes(bytes, Path::new("the pickle")).map(Self::new).map_err(|e| raised(e, Dtype::F64))
+    }
+
+    /// Writes the model file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.inner.save(&path)).map_err(|e| raised(e, self.inner.dtype()))
+    }
+
+    /// Reads a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| unmix::Model::load(&path)).map(Self::new).map_err(|e| raised(e, Dtype::F64))
+    }
+
+    /// Pickles hold the model file's bytes.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let py = slf.py();
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(py)?,)))
+    }
+}
+
+impl Model {
+    /// Multiply-adds of a matrix as wide as the data on both sides.
+    fn square(&self) -> Option<u64> {
+        let p = self.inner.n_features() as u64;
+        Some(p.saturating_mul(p).saturating_mul(self.inner.n_components().max(1) as u64))
+    }
+}
+
+fn lend<'py>(model: &Bound<'py, Model>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    match tensor.values() {
+        Values::F32(numbers) => view(model, tensor.shape(), numbers),
+        Values::F64(numbers) => view(model, tensor.shape(), numbers),
+    }
+}
+
+/// A read-only array over the model's own memory; a single number becomes numpy's scalar.
+fn view<'py, T: Element>(model: &Bound<'py, Model>, shape: &[usize], numbers: &[T]) -> PyResult<Bound<'py, PyAny>> {
+    let view = ArrayViewD::from_shape(IxDyn(shape), numbers)
+        .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))?;
+    // SAFETY: the array keeps the model object, which never changes or moves its numbers.
+    let array = unsafe { PyArrayDyn::borrow_from_array(&view, model.clone().into_any()) };
+    array.call_method1("setflags", (false,))?;
+    if shape.is_empty() { array.get_item(()) } else { Ok(array.into_any()) }
+}
+
+fn matrix(py: Python<'_>, m: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let shape = [m.rows(), m.cols()];
+    PyArray1::from_vec(py, m.into_vec()).reshape(shape)
+}
+
+fn json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
+}

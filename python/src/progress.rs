@@ -1,0 +1,142 @@
+//! What a run tells, and how Python shows it: on `sys.stderr`, so that notebooks and captured output see it too.
+
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+use unmix::{Event, Watch};
+
+/// Listens on the threads that work; shown by the thread that waits.
+pub(crate) struct Progress {
+    verbose: u8,
+    interrupted: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stage: String,
+    done: u64,
+    total: Option<u64>,
+    /// Finished lines that nobody has shown yet.
+    lines: Vec<String>,
+    /// What stands on the terminal's last line, or was printed last.
+    shown: String,
+    when: Option<Instant>,
+}
+
+/// Where there is no terminal, a line this often at most.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+impl Progress {
+    /// `verbose` 0 says nothing, 1 shows how far a pass over the rows is, 2 adds a line for each step and iteration.
+    pub(crate) fn new(verbose: u8) -> Self {
+        Self { verbose, interrupted: AtomicBool::new(false), state: Mutex::default() }
+    }
+
+    /// Asks the run to stop.
+    pub(crate) fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    /// Writes what is new to `sys.stderr`; `last` ends the line of a bar.
+    pub(crate) fn show(&self, py: Python<'_>, last: bool) -> PyResult<()> {
+        if self.verbose == 0 {
+            return Ok(());
+        }
+        let stderr = py.import("sys")?.getattr("stderr")?;
+        if stderr.is_none() {
+            return Ok(());
+        }
+        let terminal = stderr.call_method0("isatty").and_then(|t| t.extract::<bool>()).unwrap_or(false);
+        let text = self.news(terminal, last);
+        if !text.is_empty() {
+            stderr.call_method1("write", (text,))?;
+            stderr.call_method0("flush")?;
+        }
+        Ok(())
+    }
+
+    fn news(&self, terminal: bool, last: bool) -> String {
+        const CLEAR: &str = "\r\x1b[K";
+        let mut state = self.lock();
+        let mut text = String::new();
+        let lines = std::mem::take(&mut state.lines);
+        if terminal && !state.shown.is_empty() && (last || !lines.is_empty()) {
+            text.push_str(CLEAR);
+            state.shown.clear();
+        }
+        lines.iter().for_each(|line| text.extend([line.as_str(), "\n"]));
+        let now = state.describe(terminal);
+        if last || now == state.shown {
+            return text;
+        }
+        match terminal {
+            true => text.extend([CLEAR, &now]),
+            false if state.when.is_none_or(|w| w.elapsed() >= LINE_EVERY) => {
+                text.extend([now.as_str(), "\n"]);
+                state.when = Some(Instant::now());
+            }
+            false => return text,
+        }
+        state.shown = now;
+        text
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl State {
+    fn describe(&self, bar: bool) -> String {
+        const WIDTH: u64 = 30;
+        match self.total.filter(|&total| total > 0) {
+            _ if self.stage.is_empty() => String::new(),
+            Some(total) => {
+                let done = self.done.min(total);
+                let percent = 100 * done / total;
+                let full = (WIDTH * done / total) as usize;
+                match bar {
+                    true => format!("{} [{:<30}] {percent} %", self.stage, "#".repeat(full)),
+                    false => format!("{}: {percent} % of {total} rows", self.stage),
+                }
+            }
+            None if self.done > 0 => format!("{}: {} rows", self.stage, self.done),
+            None => self.stage.clone(),
+        }
+    }
+}
+
+impl Watch for Progress {
+    fn event(&self, event: Event<'_>) {
+        if self.verbose == 0 {
+            return;
+        }
+        let mut state = self.lock();
+        match event {
+            Event::Sweep { stage, done, total } => {
+                if self.verbose > 1 && state.stage != stage {
+                    state.lines.push(stage.to_string());
+                }
+                (state.stage, state.done, state.total) = (stage.to_string(), done, total);
+            }
+            Event::Stage(stage) => {
+                if self.verbose > 1 {
+                    state.lines.push(stage.to_string());
+                }
+                (state.stage, state.done, state.total) = (stage.to_string(), 0, None);
+            }
+            Event::Iteration { n_iter, residual, objective } => {
+                if self.verbose > 1 {
+                    let objective = objective.map(|o| format!(", objective {o:.10e}")).unwrap_or_default();
+                    state.lines.push(format!("iteration {n_iter}: residual {residual:.3e}{objective}"));
+                }
+            }
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,84 @@
+"""Linear and independent structure, learned from data.
+
+>>> import numpy as np, unmix
+>>> X = np.random.RandomState(0).randn(100, 5) @ np.diag([5, 3, 1, 1, 1])
+>>> unmix.PCA(n_components=2).fit(X).report_.outcome
+'completed'
+
+Estimators are scikit-learn's in every habit; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
+"""
+
+import json
+import os
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._base import Estimator, get_num_threads, registry, set_num_threads
+from ._report import Report
+from .pca import PCA
+
+__all__ = ["PCA", "Report", "get_num_threads", "load", "methods", "report", "set_num_threads", "variants"]
+__version__ = _unmix.__version__
+
+_CLASSES = {cls._method: cls for cls in (PCA,)}
+
+
+def load(path):
+    """Return the estimator that was saved to ``path``, by Python or by the command line.
+
+    Parameters
+    ----------
+    path : path
+        A model file.
+
+    Returns
+    -------
+    estimator : object
+        Fitted; parameters that are not in the file have their defaults.
+    """
+    model = _unmix.Model.load(os.fspath(path))
+    estimator = _CLASSES[model.method](**json.loads(model.settings))
+    estimator._adopt(model)
+    return estimator
+
+
+def methods():
+    """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it."""
+    return list(registry().values())
+
+
+def variants(method):
+    """Return the published variants of a method: a list of dicts with ``key``, ``reference`` and ``recovers``.
+
+    Parameters
+    ----------
+    method : str
+        Its key, as in ``"pca"``.
+    """
+    if method not in registry():
+        raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
+    return registry()[method]["variants"]
+
+
+def report(model, X=None, *, path, color=None, title=None):
+    """Write one self-contained HTML page about a fitted estimator.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X : array-like of shape (n_samples, n_features), or path, optional
+        Rows to show: their scatter, and some of them beside their reconstructions.
+    path : path
+        Where to.
+    color : array-like of shape (n_samples,), optional
+        A label for each row, which colours its point.
+    title : str, optional
+        Title of the page.
+    """
+    check_is_fitted(model)
+    rows = None if X is None else model._rows(X)
+    labels = None if color is None else (str(getattr(color, "name", None) or "color"), [str(c) for c in np.asarray(color)])
+    model._model.page(os.fspath(path), model._facts(), rows, labels, title)

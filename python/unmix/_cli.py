@@ -1,0 +1,13 @@
+"""The command ``unmix``."""
+
+import signal
+import sys
+
+from . import _unmix
+
+
+def main():
+    """Run the command line program and return its exit code."""
+    # The program answers Ctrl-C itself; Python's handler would only note it until the work is done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _unmix.run_cli(["unmix", *sys.argv[1:]])

@@ -1,0 +1,55 @@
+"""How a fit went."""
+
+import json
+
+
+class Report:
+    """How a fit went: facts, never silence.
+
+    Attributes
+    ----------
+    outcome : str
+        ``"converged"``; ``"completed"`` (a closed form, or a fixed budget that was spent); ``"max_iter"``, ``"time"`` or
+        ``"stalled"``, which warn.
+    n_iter : int
+        Iterations; 1 for closed forms.
+    sweeps : int
+        Full passes over the rows.
+    objective : list of float
+        The objective after each iteration, where there is one.
+    residual, tol : float or None
+        The quantity that the stopping rule compares, and what it is compared with.
+    seconds : float
+        Wall time.
+    solver : str
+        The solver that ran.
+    seed, threads : int
+        Where random draws began, and how many threads worked. The number of threads changes no bit of the result.
+    rank : int or None
+        Directions along which the rows vary, as far as the solver can see; None when it only looked at the first few.
+    n_samples, n_features, n_constant : int
+        Rows, columns, and columns that do not vary.
+    dtype : str
+        Type in which rows were computed.
+    processor : str
+        Kind of processor: equal bits are promised for one kind.
+    warnings : list of str
+        What a person should know.
+    settings : dict
+        Settings as they were resolved, as in the solver that ``"auto"`` chose.
+    """
+
+    def __init__(self, text):
+        vars(self).update(json.loads(text))
+
+    def to_dict(self):
+        """Return all of it as plain Python values, under the names that ``unmix show --json`` prints."""
+        return dict(vars(self))
+
+    def __repr__(self):
+        return "\n".join(f"{name:<12}{value!r}" for name, value in vars(self).items())
+
+    def __eq__(self, other):
+        return isinstance(other, Report) and vars(self) == vars(other)
+
+    __hash__ = None

@@ -1,0 +1,239 @@
+"""Principal component analysis."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import Estimator, _is_path, registry, tell
+
+#: scikit-learn's names of solvers, then ours.
+_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation")
+#: Solvers that find the first components only.
+_TRUNCATED = ("arpack", "randomized")
+
+
+class PCA(Estimator):
+    """Principal component analysis: orthogonal directions ordered by the variance along them.
+
+    A drop-in for ``sklearn.decomposition.PCA``: parameters, attributes and errors are scikit-learn's. ``svd_solver="auto"`` is
+    always exact, rows are never copied, and the same rows give the same bits for any number of threads, layout and storage.
+
+    Parameters
+    ----------
+    n_components : int, float, "mle" or None, default=None
+        How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain
+        more than it); ``"mle"`` (Minka's rule); None for all, ``min(n_samples, n_features)``.
+    copy : bool, default=True
+        Accepted for scikit-learn's sake; rows are never overwritten.
+    whiten : bool, default=False
+        Divide codes by the standard deviation along each component.
+    svd_solver : {"auto", "full", "covariance_eigh"}, default="auto"
+        How the spectrum is found: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
+        matrix (fast), ``"auto"`` by the shape of the data.
+    tol : float, default=0.0
+        Tolerance of iterative solvers.
+    iterated_power : int or "auto", default="auto"
+        Power iterations of ``svd_solver="randomized"``.
+    n_oversamples : int, default=10
+        Additional random directions of ``svd_solver="randomized"``.
+    power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
+        How ``svd_solver="randomized"`` keeps its directions apart.
+    random_state : int, RandomState or None, default=None
+        Where random draws begin; recorded in ``report_.seed``.
+    verbose : {0, 1, 2}, default=0
+        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The axes: unit rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance along each component (divisor ``n_samples - 1``), and its share of the total.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values of the centred rows.
+    scale_ : ndarray of shape (n_components,)
+        Standard deviation along each component.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows.
+    noise_variance_ : float
+        Mean variance of the directions that were left out, ``(total - kept) / (n_features - n_components)``; 0 when all
+        ``min(n_samples, n_features)`` components were kept.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``.
+    rotation_ : ndarray of shape (n_features, n_components)
+        ``components_.T``.
+    n_components_, n_samples_, n_features_in_ : int
+        Numbers of components, rows, and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went.
+
+    Examples
+    --------
+    >>> from unmix import PCA
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> pca = PCA(n_components=1).fit(X)
+    >>> pca.explained_variance_ratio_.round(4)
+    array([0.9924])
+    """
+
+    _method = "pca"
+
+    _parameter_constraints: dict = {
+        "n_components": [
+            Interval(Integral, 0, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"mle"}),
+            None,
+        ],
+        "copy": ["boolean"],
+        "whiten": ["boolean"],
+        "svd_solver": [StrOptions(set(_SOLVERS))],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
+        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
+        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        copy=True,
+        whiten=False,
+        svd_solver="auto",
+        tol=0.0,
+        iterated_power="auto",
+        n_oversamples=10,
+        power_iteration_normalizer="auto",
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _rows(self, X, reset=False):
+        if reset and issparse(X) and self.svd_solver == "full":
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "full" was passed.'
+            )
+        return super()._rows(X, reset)
+
+    def _check(self, rows):
+        k, solver = self.n_components, self.svd_solver
+        if not _is_path(rows):
+            n, p = rows.shape
+            most = min(n, p)
+            found = f"X has {n} rows and {p} columns"
+            if solver in _TRUNCATED:
+                self._check_truncated(most, found)
+            elif isinstance(k, str):
+                if k == "mle" and n < p:
+                    raise ValueError(
+                        f"n_components='mle' is only supported if n_samples >= n_features; {found}: choose a number or a share"
+                    )
+            elif k is not None and k > most:
+                exact = "full" if solver == "auto" else solver
+                raise ValueError(
+                    f"n_components={k} must be between 0 and min(n_samples, n_features)={most} with svd_solver={exact!r}; "
+                    f"{found}: choose a number from 0 to {most}, or None for all"
+                )
+        here = next(s["choices"] for s in registry()["pca"]["settings"] if s["name"] == "svd_solver")
+        if solver not in here:
+            raise ValueError(f"svd_solver={solver!r} is not in this version of unmix; choose one of: {', '.join(here)}")
+
+    def _check_truncated(self, most, found):
+        k, solver = self.n_components, self.svd_solver
+        if isinstance(k, str):
+            raise ValueError(f"n_components={k!r} cannot be a string with svd_solver='{solver}'; choose a number")
+        if k is None:
+            return
+        if not 1 <= k <= most:
+            raise ValueError(
+                f"n_components={k!r} must be between 1 and min(n_samples, n_features)={most!r} with svd_solver='{solver}'; "
+                f"{found}: choose a number in between, or svd_solver='auto'"
+            )
+        if solver == "arpack" and k == most:
+            raise ValueError(
+                f"n_components={k!r} must be strictly less than min(n_samples, n_features)={most!r} with "
+                f"svd_solver='{solver}'; {found}: choose a smaller number, or svd_solver='auto'"
+            )
+
+    def _warn(self):
+        super()._warn()
+        # Without a number nobody asked for more than there is: wide data always have one direction fewer than rows.
+        rank, asked = self._model.end[2], self.n_components
+        if rank is not None and isinstance(asked, Integral) and rank < asked:
+            tell(
+                f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
+                "variance 0 (report_.warnings says more)"
+            )
+
+    def get_covariance(self):
+        """Return the covariance of the model: ``components_.T @ diag(variance - noise) @ components_ + noise * I``.
+
+        Returns
+        -------
+        covariance : ndarray of shape (n_features, n_features)
+            In the type of the fit.
+        """
+        check_is_fitted(self)
+        return self._model.covariance().astype(self.mean_.dtype, copy=False)
+
+    def get_precision(self):
+        """Return the inverse of the covariance of the model.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            In the type of the fit. Where ``noise_variance_`` is 0, rounding errors stand for the noise.
+        """
+        check_is_fitted(self)
+        return self._model.precision().astype(self.mean_.dtype, copy=False)
+
+    def score_samples(self, X):
+        """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+            float64.
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._rows(X), self._facts())
+
+    def score(self, X, y=None):
+        """Return the mean log-likelihood of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        log_likelihood : float
+            The mean of ``score_samples(X)``.
+        """
+        return float(np.mean(self.score_samples(X)))
