@@ -243,3 +243,33 @@ impl Partial for Contents {
         16 + 56 * self.cells.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unmix::stats::{from_bytes, to_bytes};
+
+    fn of(rows: &[[f64; 3]]) -> Contents {
+        let mut contents = Contents::empty(3);
+        contents.gather(Block { first_row: 0, data: rows.as_flattened(), n_features: 3 });
+        contents
+    }
+
+    #[test]
+    fn contents_merge_and_travel_as_partials_must() {
+        let left = of(&[[1.0, f64::NAN, 0.1], [2.5, f64::INFINITY, 0.7]]);
+        let right = of(&[[-4.0, f64::NAN, 0.3], [0.5, 3.0, f64::NAN], [1e9, 0.2, 0.9]]);
+        assert_eq!(from_bytes::<Contents>(&to_bytes(&left)).unwrap(), left);
+        assert!(from_bytes::<Contents>(&to_bytes(&left)[1..]).is_err());
+        let merged = |mut a: Contents, b: &Contents| {
+            a.merge(b.clone());
+            a
+        };
+        assert_eq!(merged(Contents::empty(3), &left), left);
+        assert_eq!(merged(left.clone(), &Contents::empty(3)), left);
+        let both = merged(left.clone(), &right);
+        assert_eq!((both.n_rows, both.incomplete_rows), (5, 4));
+        assert_eq!((both.cells[1].finite, both.cells[1].missing, both.cells[1].infinite), (2.0, 2.0, 1.0));
+        assert_eq!((both.cells[0].min, both.cells[0].max), (-4.0, 1e9));
+    }
+}

@@ -66,6 +66,14 @@ impl<'a> Lines<'a> {
         match self.reader.read_byte_record(record) {
             Ok(more) => Ok(more.then_some(Place(self.start + at))),
             Err(e) => match e.into_kind() {
+                csv::ErrorKind::Io(e) if e.get_ref().is_some_and(|e| e.is::<Endless>()) => {
+                    let found = format!("{} from line {} on", Endless, self.line(Place(self.start + at))?);
+                    Err(Error::format(
+                        self.bytes.path(),
+                        found,
+                        "close the quote, or check that the file is a table",
+                    ))
+                }
                 csv::ErrorKind::Io(e) => Err(read_failed(e, self.bytes.path())),
                 kind => Err(Error::format(self.bytes.path(), format!("{kind:?}"), "write it again")),
             },
@@ -131,8 +139,32 @@ struct Endless;
 
 impl std::fmt::Display for Endless {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a line of more than {} MiB, or a quote that is never closed", LONGEST >> 20)
+        write!(f, "it has a line of more than {} MiB, or a quote that is never closed,", LONGEST >> 20)
     }
 }
 
 impl std::error::Error for Endless {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
+        let record_start = Rc::new(Cell::new(0));
+        let mut guard = Guard { text: std::io::repeat(b'x'), read: 0, record_start: record_start.clone() };
+        let mut buffer = vec![0; 1 << 20];
+        // Records that end: the start moves on, and a text of twice the length goes through.
+        while guard.read < 2 * LONGEST {
+            assert!(guard.read(&mut buffer).unwrap() > 0);
+            record_start.set(guard.read);
+        }
+        let refused = loop {
+            match guard.read(&mut buffer) {
+                Ok(n) => assert!(n > 0 && guard.read <= 3 * LONGEST + (2 << 20)),
+                Err(e) => break e,
+            }
+        };
+        assert!(refused.get_ref().is_some_and(|e| e.is::<Endless>()));
+    }
+}

@@ -1,4 +1,4 @@
-//! Text files: lines of cells, decoded once into doubles.
+//! Text files: lines of cells, decoded once into doubles. Blank lines are no rows, also where there is one column only.
 
 mod cells;
 mod delimiter;

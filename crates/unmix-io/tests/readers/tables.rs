@@ -175,6 +175,30 @@ fn files_that_are_no_tables_are_refused_in_one_sentence() {
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
 }
 
+/// Hears how reading goes on and asks to stop at the first word of it.
+#[derive(Default)]
+struct Impatient(std::sync::atomic::AtomicBool);
+
+impl unmix::Watch for Impatient {
+    fn event(&self, event: unmix::Event<'_>) {
+        if let unmix::Event::Sweep { stage: "reading", done, .. } = event {
+            self.0.store(done > 0, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    fn interrupted(&self) -> bool {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn reading_a_long_table_can_be_interrupted() {
+    let folder = Folder::new();
+    let path = folder.put("t.csv", "1,2\n".repeat(200_000));
+    let watch = Impatient::default();
+    let run = unmix::Run { watch: &watch, ..Default::default() };
+    assert!(matches!(unmix_io::open_with(&path, &no_options(), &run), Err(unmix::Error::Interrupted)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
