@@ -14,6 +14,8 @@ pub enum Kind {
     Number,
     /// One of the choices.
     Choice,
+    /// A whole number, or one of the choices.
+    IntegerOrChoice,
     /// `null`, a whole number, a share, or one of the choices.
     Components,
 }
@@ -48,6 +50,7 @@ impl Setting {
             Kind::Integer => "int",
             Kind::Number => "float",
             Kind::Choice => "str",
+            Kind::IntegerOrChoice => "int or str",
             Kind::Components => "int, float, str or null",
         }
     }
@@ -70,6 +73,7 @@ impl Setting {
             Kind::Integer => value.is_u64(),
             Kind::Number => value.is_number(),
             Kind::Choice => word(),
+            Kind::IntegerOrChoice => value.is_u64() || word(),
             Kind::Components => value.is_null() || value.is_number() || word(),
         };
         if fits {

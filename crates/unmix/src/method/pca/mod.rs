@@ -134,6 +134,38 @@ const SETTINGS: &[Setting] = &[
         doc: "Accepted for scikit-learn's sake; the input is never overwritten.",
         python_only: true,
     },
+    Setting {
+        name: "tol",
+        kind: Kind::Number,
+        choices: &[],
+        default: "0.0",
+        doc: "Tolerance of iterative solvers.",
+        python_only: true,
+    },
+    Setting {
+        name: "iterated_power",
+        kind: Kind::IntegerOrChoice,
+        choices: &["auto"],
+        default: "\"auto\"",
+        doc: "Power iterations of svd_solver='randomized'.",
+        python_only: true,
+    },
+    Setting {
+        name: "n_oversamples",
+        kind: Kind::Integer,
+        choices: &[],
+        default: "10",
+        doc: "Additional random directions of svd_solver='randomized'.",
+        python_only: true,
+    },
+    Setting {
+        name: "power_iteration_normalizer",
+        kind: Kind::Choice,
+        choices: &["auto", "QR", "LU", "none"],
+        default: "\"auto\"",
+        doc: "How svd_solver='randomized' keeps its directions apart.",
+        python_only: true,
+    },
 ];
 
 /// PCA's row of the registry.

@@ -1,0 +1,149 @@
+"""Paths in place of arrays, the command, and pages."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import unmix
+from unmix import PCA
+
+X = np.random.RandomState(0).randn(400, 4) * [4, 3, 2, 1]
+NAMES = ["height", "width", "depth", "weight"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", X)
+    text = ",".join(NAMES) + "\n" + "\n".join(",".join(map(repr, row)) for row in X.tolist()) + "\n"
+    (tmp_path / "x.csv").write_text(text)
+    with gzip.open(tmp_path / "x.csv.gz", "wt") as file:
+        file.write(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz"])
+def test_a_path_is_as_good_as_its_rows(folder, name):
+    expected = PCA(2, random_state=0).fit(X)
+    model = PCA(2, random_state=0).fit(folder / name)
+    assert_array_equal(model.components_, expected.components_)
+    assert_array_equal(model.transform(str(folder / name)), expected.transform(X))
+    assert model.score(name) == expected.score(X)
+    assert (model.n_features_in_, model.n_samples_) == (4, 400)
+    assert hasattr(model, "feature_names_in_") == ("csv" in name)
+
+
+def test_names_of_a_path_are_forgotten_by_the_next_fit(folder):
+    model = PCA(2).fit("x.csv")
+    assert_array_equal(model.feature_names_in_, NAMES)
+    assert not hasattr(model.fit("x.npy"), "feature_names_in_")
+
+
+def test_codes_and_rows_are_written_as_files(folder):
+    model = PCA(2).fit("x.npy")
+    assert model.encode("x.npy", out="codes.npy") is None
+    assert_array_equal(np.load("codes.npy"), model.transform(X))
+    model.decode("codes.npy", out=folder / "rows.npy")
+    assert_array_equal(np.load("rows.npy"), model.inverse_transform(model.transform(X)))
+    assert_array_equal(model.encode(X), model.transform(X))
+    assert_array_equal(model.decode("codes.npy"), np.load("rows.npy"))
+    model.encode(X.astype(np.float32), out="single.npy")
+    assert np.load("single.npy").dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_columns_of_a_file_are_matched_by_name(folder):
+    model = PCA(2).fit("x.csv")
+    order = [3, 0, 2, 1]
+    lines = [",".join(["age", *(NAMES[j] for j in order)])]
+    lines += [",".join(["1", *(repr(float(row[j])) for j in order)]) for row in X]
+    (folder / "other.csv").write_text("\n".join(lines))
+    with pytest.warns(UserWarning, match="columns that the model does not know are ignored: age"):
+        codes = model.transform("other.csv")
+    assert_array_equal(codes, model.transform(X))
+    (folder / "fewer.csv").write_text("height,width\n1,2\n3,4\n")
+    with pytest.raises(ValueError, match="depth"):
+        model.transform("fewer.csv")
+
+
+@pytest.mark.parametrize(
+    "path, error, message",
+    [
+        ("nowhere.npy", FileNotFoundError, "nowhere.npy"),
+        ("empty.csv", ValueError, "empty"),
+        ("cut.npy", ValueError, "promises"),
+        (".", (ValueError, OSError), "folder"),
+        ("ragged.csv", ValueError, "line 3"),
+        ("hole.csv", ValueError, r"Input X contains NaN\.\n.*row 1, column 1 \('b'\)"),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(folder, path, error, message):
+    (folder / "empty.csv").write_text("")
+    (folder / "cut.npy").write_bytes((folder / "x.npy").read_bytes()[:-100])
+    (folder / "ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
+    (folder / "hole.csv").write_text("a,b\n1,2\n3,\n5,7\n")
+    with pytest.raises(error, match=message):
+        PCA().fit(path)
+
+
+def test_what_cannot_be_written_leaves_nothing(folder):
+    model = PCA(2).fit(X)
+    before = sorted(os.listdir())
+    for write in [model.save, lambda path: model.encode(X, out=path), lambda path: unmix.report(model, path=path)]:
+        with pytest.raises((OSError, ValueError)):
+            write(folder / "no such folder" / "file")
+        with pytest.raises((OSError, ValueError), match="folder"):
+            write(folder)
+    with pytest.raises(ValueError, match="NaN"):
+        model.encode(np.where(X == X[399, 3], np.nan, X), out="codes.npy")
+    assert sorted(os.listdir()) == before
+
+
+def test_a_page_needs_no_network(folder):
+    model = PCA(2).fit("x.csv")
+    unmix.report(model, "x.csv", path="page.html", color=np.arange(400) % 3, title="Boxes & crates")
+    page = (folder / "page.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "Boxes &amp; crates" in page
+    assert re.search(r"""(src|href)=(?!["']?(data:|#))|url\((?!["']?(data:|#))|@import""", page) is None
+    unmix.report(model, path="plain.html")
+    assert (folder / "plain.html").stat().st_size > 1000
+
+
+def test_a_model_of_the_command_line_is_an_estimator_and_the_other_way_round(folder):
+    command = shutil.which("unmix", path=os.path.dirname(sys.executable))
+    assert command, "installing the package installs the command"
+    done = subprocess.run([command, "fit", "pca", "x.csv", "-k", "2", "-o", "cli.safetensors"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    ours = PCA(2, random_state=0).fit("x.csv")
+    theirs = unmix.load("cli.safetensors")
+    assert type(theirs) is PCA and theirs.n_components == 2
+    assert_array_equal(theirs.components_, ours.components_)
+    assert_array_equal(theirs.feature_names_in_, NAMES)
+    ours.save("python.safetensors")
+    shown = subprocess.run([command, "show", "python.safetensors", "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(shown.stdout)["report"] == ours.report_.to_dict()
+    wrong = subprocess.run([command, "fit", "pca", "nowhere.npy"], capture_output=True, text=True)
+    assert wrong.returncode == 1 and "nowhere.npy" in wrong.stderr and wrong.stdout == ""
+    assert subprocess.run([command, "fti"], capture_output=True).returncode == 2
+
+
+def test_a_damaged_model_is_refused(folder):
+    PCA(2).fit(X).save("model.safetensors")
+    data = bytearray((folder / "model.safetensors").read_bytes())
+    data[-3] ^= 1
+    (folder / "damaged.safetensors").write_bytes(data)
+    with pytest.raises(ValueError, match="checksum"):
+        unmix.load("damaged.safetensors")
+    with pytest.raises(ValueError, match="x.npy cannot be read"):
+        unmix.load("x.npy")
+    with pytest.raises(FileNotFoundError):
+        unmix.load("nowhere.safetensors")

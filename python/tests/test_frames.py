@@ -1,0 +1,108 @@
+"""Tables with names: pandas, polars, and what they have in common."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from unmix import PCA
+
+NUMBERS = np.random.RandomState(0).randn(50, 4) * [4, 3, 2, 1]
+NAMES = ["height", "width", "depth", "weight"]
+PANDAS = pd.DataFrame(NUMBERS, columns=NAMES, index=[f"row {i}" for i in range(50)])
+POLARS = pl.DataFrame(NUMBERS, schema=NAMES)
+FRAMES = pytest.mark.parametrize("frame", [PANDAS, POLARS], ids=["pandas", "polars"])
+
+
+@FRAMES
+def test_names_are_kept(frame, tmp_path):
+    model = PCA(2).fit(frame)
+    assert_array_equal(model.feature_names_in_, NAMES)
+    assert_array_equal(model.get_feature_names_out(), ["pca0", "pca1"])
+    assert_array_equal(model.components_, PCA(2).fit(NUMBERS).components_)
+    assert model._model.feature_names == NAMES
+    assert not hasattr(model.fit(NUMBERS), "feature_names_in_")
+
+
+def test_set_output_keeps_the_index():
+    codes = PCA(2).set_output(transform="pandas").fit(PANDAS).transform(PANDAS)
+    assert list(codes.columns) == ["pca0", "pca1"] and codes.index.equals(PANDAS.index)
+    assert_array_equal(codes.to_numpy(), PCA(2).fit_transform(NUMBERS))
+    assert PCA(2).set_output(transform="pandas").fit_transform(PANDAS).index.equals(PANDAS.index)
+
+
+def test_set_output_polars():
+    codes = PCA(2).set_output(transform="polars").fit_transform(POLARS)
+    assert isinstance(codes, pl.DataFrame) and codes.columns == ["pca0", "pca1"]
+    assert_array_equal(codes.to_numpy(), PCA(2).fit_transform(NUMBERS))
+
+
+@FRAMES
+def test_columns_that_the_model_does_not_know_are_ignored_with_one_line(frame):
+    model = PCA(2).fit(frame)
+    codes = model.transform(frame)
+    extra = np.full(50, 1e6)
+    more = frame.assign(age=extra) if isinstance(frame, pd.DataFrame) else frame.with_columns(age=pl.Series(extra))
+    with pytest.warns(UserWarning, match="columns that the model does not know are ignored: age") as caught:
+        assert_array_equal(model.transform(more), codes)
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+@FRAMES
+def test_columns_in_another_order_or_missing_are_errors_as_in_scikit_learn(frame):
+    model = PCA(2).fit(frame)
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
+        model.transform(frame[NAMES[::-1]])
+    with pytest.raises(ValueError, match="yet now missing:\n- weight"):
+        model.transform(frame[NAMES[:3]])
+
+
+@FRAMES
+def test_errors_name_the_column(frame):
+    broken = NUMBERS.copy()
+    broken[6, 2] = np.nan
+    broken = pd.DataFrame(broken, columns=NAMES) if isinstance(frame, pd.DataFrame) else pl.DataFrame(broken, schema=NAMES)
+    for act in [PCA(2).fit, PCA(2).fit(frame).transform]:
+        with pytest.raises(ValueError, match=r"Input X contains NaN\.\n.*row 6, column 2 \('depth'\) is NaN"):
+            act(broken)
+
+
+def test_nullable_columns_and_mixed_types():
+    mixed = PANDAS.assign(height=(PANDAS.height * 10).round().astype("Int64"), width=PANDAS.width.astype("float32"))
+    model = PCA(2).fit(mixed)
+    assert model.components_.dtype == np.float64
+    mixed.iloc[3, 0] = pd.NA
+    with pytest.raises(ValueError, match=r"row 3, column 0 \('height'\) is NaN"):
+        PCA(2).fit(mixed)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        PCA(2).fit(PANDAS.assign(kind="a"))
+
+
+def test_single_precision_frames_stay_single():
+    assert PCA(2).fit(PANDAS.astype("float32")).components_.dtype == np.float32
+
+
+class Interchange:
+    """Speaks the interchange protocol of tables and nothing else."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __dataframe__(self, *args, **kwargs):
+        return self.frame.__dataframe__(*args, **kwargs)
+
+
+class Arrays:
+    def __array__(self, dtype=None, copy=None):
+        return np.array(NUMBERS, dtype)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*interchange.*")
+def test_anything_that_is_an_array_or_a_table():
+    expected = PCA(2).fit(NUMBERS).components_
+    assert_array_equal(PCA(2).fit(Arrays()).components_, expected)
+    assert_array_equal(PCA(2).fit(NUMBERS.tolist()).components_, expected)
+    model = PCA(2).fit(Interchange(PANDAS.reset_index(drop=True)))
+    assert_array_equal(model.components_, expected)
+    assert_array_equal(model.feature_names_in_, NAMES)

@@ -1,0 +1,164 @@
+"""Ctrl-C, forks, workers and threads."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import unmix
+from unmix import PCA
+
+X = np.random.RandomState(0).randn(5000, 30)
+
+LONG = """
+    import os, signal, sys, threading, time
+    import numpy as np
+    import unmix
+
+    X = np.random.default_rng(0).standard_normal((int(sys.argv[1]), int(sys.argv[2])))
+    model = unmix.PCA(2).fit(X[:50, :3])
+    before = vars(model).copy()
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(float(sys.argv[3]), press).start()
+    try:
+        model.set_params(n_components=None)
+        while True:
+            model.fit(X)
+            before = vars(model).copy()
+    except KeyboardInterrupt:
+        print(time.monotonic() - pressed[0], vars(model) == before | {"n_components": None})
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize(
+    "rows, columns, after",
+    [
+        (20_000, 400, 0.4),  # Passes over the rows.
+        (2600, 2500, 2.0),  # A long eigenproblem, which does not look up.
+        (200, 20, 0.4),  # Fits too small for a thread of their own.
+    ],
+)
+def test_ctrl_c_within_a_second(rows, columns, after):
+    command = [sys.executable, "-c", textwrap.dedent(LONG), str(rows), str(columns), str(after)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    seconds, unchanged = result.stdout.split()
+    assert float(seconds) < 1.0
+    assert unchanged == "True"
+
+
+def test_handlers_of_other_signals_run_during_a_fit():
+    heard = []
+    previous = signal.signal(signal.SIGUSR1, lambda *_: heard.append(time.monotonic()))
+    try:
+        big = np.random.RandomState(0).randn(3000, 1200)
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+        start = time.monotonic()
+        PCA().fit(big)
+        end = time.monotonic()
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
+    assert end - start > 0.3, "too fast to tell"
+    assert len(heard) == 1 and heard[0] < end - 0.1
+
+
+def test_other_threads_run_during_a_fit():
+    big = np.random.RandomState(0).randn(3000, 1200)
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(time.monotonic())
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    start = time.monotonic()
+    PCA().fit(big)
+    seconds = time.monotonic() - start
+    done.set()
+    ticker.join()
+    assert len(ticks) > 20 * seconds
+
+
+def test_fits_on_other_threads_give_the_same_bits():
+    expected = PCA(3).fit(X).transform(X)
+    found = joblib.Parallel(n_jobs=4, backend="threading")(
+        joblib.delayed(lambda: PCA(3).fit(X).transform(X))() for _ in range(8)
+    )
+    for codes in found:
+        assert_array_equal(codes, expected)
+
+
+def components(_):
+    return PCA(3).fit(X).components_
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_after_a_fit_works():
+    unmix.set_num_threads(2)
+    try:
+        large = np.random.RandomState(0).randn(60_000, 40)
+        PCA(3).fit(large)  # Makes a pool of threads, which the child does not inherit.
+        expected = components(None)
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            for found in pool.map_async(components, range(4)).get(timeout=60):
+                assert_array_equal(found, expected)
+        assert_array_equal(components(None), expected)
+    finally:
+        unmix.set_num_threads(None)
+
+
+def threads_in_a_worker():
+    model = PCA(3).fit(X)
+    return model.report_.threads, unmix.get_num_threads(), model.components_
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_a_joblib_worker_uses_one_thread(backend, monkeypatch):
+    monkeypatch.delenv("UNMIX_NUM_THREADS", raising=False)
+    expected = PCA(3).fit(X).components_
+    for fitted, default, found in joblib.Parallel(n_jobs=2, backend=backend)(
+        joblib.delayed(threads_in_a_worker)() for _ in range(4)
+    ):
+        assert fitted == default == 1
+        assert_array_equal(found, expected)
+
+
+def test_the_number_of_threads_can_be_chosen(monkeypatch):
+    for n in [1, 3]:
+        unmix.set_num_threads(n)
+        assert unmix.get_num_threads() == n
+    unmix.set_num_threads(None)
+    monkeypatch.delenv("UNMIX_NUM_THREADS", raising=False)
+    assert unmix.get_num_threads() == len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else True
+    monkeypatch.setenv("UNMIX_NUM_THREADS", "3")
+    assert unmix.get_num_threads() == 3
+    for wrong in [0, -1, 1.5, "2"]:
+        with pytest.raises(ValueError, match="threads are not possible"):
+            unmix.set_num_threads(wrong)
+
+
+def test_verbose_speaks_on_stderr_and_nothing_else_does(capfd):
+    big = np.random.RandomState(0).randn(3000, 900)
+    PCA(2).fit(big)
+    assert capfd.readouterr() == ("", "")
+    PCA(2, verbose=2).fit(big)
+    out, err = capfd.readouterr()
+    assert out == "" and "covariance" in err and "eigenvectors" in err

@@ -1,0 +1,68 @@
+"""What the registry says and what Python offers are one thing."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+from sklearn.decomposition import PCA as ReferencePCA
+
+import unmix
+
+#: Facts of a run: parameters of every class, settings of none.
+FACTS = {"random_state", "verbose"}
+METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
+
+
+def parameters(cls):
+    return {p.name: p.default for p in list(inspect.signature(cls.__init__).parameters.values())[1:]}
+
+
+@METHODS
+def test_names_and_defaults_agree(method):
+    cls = getattr(unmix, method["class"])
+    offered = parameters(cls)
+    settings = {s["name"]: s for s in method["settings"]}
+    assert set(settings) == set(offered) - FACTS
+    for name, setting in settings.items():
+        assert offered[name] == setting["default"] and type(offered[name]) is type(setting["default"]), name
+        assert setting["doc"].endswith("."), name
+
+
+@METHODS
+def test_every_choice_is_accepted_by_the_class(method):
+    cls = getattr(unmix, method["class"])
+    for setting in method["settings"]:
+        for choice in setting["choices"]:
+            cls(**{setting["name"]: choice})._validate_params()
+
+
+@METHODS
+def test_every_parameter_and_public_method_is_documented(method):
+    cls = getattr(unmix, method["class"])
+    for name in parameters(cls):
+        assert f"{name} : " in cls.__doc__, name
+    for name, member in inspect.getmembers(cls, inspect.isfunction):
+        if not name.startswith("_") and member.__module__.startswith("unmix"):
+            assert member.__doc__, name
+
+
+def test_pca_begins_with_scikit_learns_parameters():
+    ours, theirs = parameters(unmix.PCA), parameters(ReferencePCA)
+    assert list(ours.items())[: len(theirs)] == list(theirs.items())
+
+
+def test_the_registry_lists_what_exists():
+    assert {m["class"] for m in unmix.methods()} <= set(unmix.__all__)
+    assert unmix.variants("pca") == []
+    with pytest.raises(ValueError, match="there is no method named 'pac'"):
+        unmix.variants("pac")
+    for name in unmix.__all__:
+        assert hasattr(unmix, name)
+
+
+@pytest.mark.parametrize("name", ["unmix", *(f"unmix.{m.name}" for m in pkgutil.iter_modules(unmix.__path__))])
+def test_examples_in_the_documentation_run(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module).failed == 0
