@@ -49,7 +49,9 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = Matrix::from_fn(ka, kb, |i, j| {
         let dot: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
-        dot / (norm(a.row(i)) * norm(b.row(j)))
+        let cosine = dot / (norm(a.row(i)) * norm(b.row(j)));
+        // What is not a number is like nothing.
+        if cosine.is_finite() { cosine } else { 0.0 }
     });
     let order = assignment(&Matrix::from_fn(ka, kb, |i, j| 1.0 - cosine[(i, j)].abs()));
     let at = |i: usize| cosine[(i, order[i])];
@@ -60,10 +62,12 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     }
 }
 
-/// The cheapest assignment of rows to distinct columns, by shortest augmenting paths with potentials (Jonker & Volgenant
-/// 1987).
+/// The cheapest assignment of rows to distinct columns (at least as many), by shortest augmenting paths with potentials
+/// (Jonker & Volgenant 1987). Costs are finite.
 pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
     let (n, m) = (cost.rows(), cost.cols());
+    assert!(n <= m, "{n} rows cannot each have one of {m} columns");
+    assert!(cost.as_slice().iter().all(|c| c.is_finite()), "a cost that is not a number has no cheapest assignment");
     let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
     // owner[j]: the row, from 1, that column j, from 1, is given to.
     let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);

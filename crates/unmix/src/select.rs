@@ -18,7 +18,10 @@ pub fn by_share(values: &[f64], total: f64, share: f64) -> usize {
 /// were `1e-300` of nothing at all. T. Minka (2000), "Automatic choice of dimensionality for PCA", NIPS 13, equation 77.
 pub fn minka(values: &[f64], n: u64, p: usize) -> usize {
     let d = if n >= p as u64 { p } else { values.len() };
-    let evidence = |k: usize| minka_evidence(values, k, n as f64, d);
+    // As shares of the first, so that what counts as 0 does not depend on units: those add the same to every evidence.
+    let first = values.first().copied().filter(|v| *v > 0.0).unwrap_or(1.0);
+    let values: Vec<f64> = values.iter().map(|v| v / first).collect();
+    let evidence = |k: usize| minka_evidence(&values, k, n as f64, d);
     (1..values.len())
         .map(|k| (evidence(k), k))
         .fold((f64::NEG_INFINITY, 1), |best, candidate| if candidate.0 > best.0 { candidate } else { best })

@@ -145,8 +145,17 @@ impl<'a> RawArray<'a> {
         Self::new(bytes, 0, number, rows, Axes::one(n_features as u64, size as i64))
     }
 
-    /// A row-major slice, lent.
+    /// A row-major slice, lent. Its length must be a multiple of `n_features`.
     pub fn lent<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
+        let beyond = data.len().checked_rem(n_features).unwrap_or(data.len());
+        if beyond != 0 {
+            return Err(Error::Width {
+                what: "the last row of the array".into(),
+                need: n_features,
+                got: beyond,
+                remedy: "give whole rows".into(),
+            });
+        }
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
         let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), std::mem::size_of_val(data)) };
         Self::row_major::<T>(Bytes::Lent(bytes), (data.len() / n_features.max(1)) as u64, n_features)

@@ -98,7 +98,7 @@ impl<T: Real> Rows<'_, T> {
         Z: Fn() -> P + Sync,
         G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
     {
-        let shards = Shards::new(self)?;
+        let shards = Shards::new(self, stage)?;
         let ladder = Mutex::new(Ladder::<P>::default());
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
@@ -136,17 +136,18 @@ impl<T: Real> Rows<'_, T> {
         U: Real,
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
     {
-        let shards = Shards::new(self)?;
+        let shards = Shards::new(self, stage)?;
         let threads = shards.threads(run);
-        let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<(u64, Vec<U>)>> {
+        let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<Mapped<U>>> {
             let Some((shard, rows)) = shards.next(buffers)? else { return Ok(None) };
-            let mut out = vec![U::default(); rows.len() / shards.p * width];
+            let n_rows = rows.len() / shards.p;
+            let mut out = vec![U::default(); n_rows * width];
             let step = shards.plan.block_rows;
             for (i, (block, out)) in rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate() {
                 let first_row = shard * shards.plan.shard_rows as u64 + (i * step) as u64;
                 f(Block { first_row, data: block, n_features: shards.p }, out, workspace)?;
             }
-            Ok(Some((shard, out)))
+            Ok(Some(Mapped { shard, n_rows, out }))
         };
         let mut done = 0;
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
@@ -155,7 +156,7 @@ impl<T: Real> Rows<'_, T> {
             let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
                 for _ in 0..2 {
                     match one(buffers, workspace)? {
-                        Some((shard, out)) => lock(&made).insert(shard, out),
+                        Some(mapped) => lock(&made).insert(mapped.shard, mapped),
                         None => break,
                     };
                 }
@@ -173,9 +174,9 @@ impl<T: Real> Rows<'_, T> {
             if made.is_empty() {
                 return Ok(done);
             }
-            for out in made.into_values() {
-                done += out.len() as u64 / width.max(1) as u64;
-                sink.put(&out)?;
+            for mapped in made.into_values() {
+                done += mapped.n_rows as u64;
+                sink.put(&mapped.out)?;
             }
             run.sweep_progress(stage, done, shards.n_rows)?;
         }
@@ -189,6 +190,15 @@ pub(crate) fn no_rows(stage: &str, origin: &str) -> Error {
         got: 0,
         what: origin.into(),
         remedy: "check that the right file or selection was given".into(),
+    }
+}
+
+fn no_columns(stage: &str, origin: &str) -> Error {
+    Error::Width {
+        what: stage.into(),
+        need: 1,
+        got: 0,
+        remedy: format!("check which columns of {origin} were selected"),
     }
 }
 
@@ -212,6 +222,13 @@ fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// What became of a shard.
+struct Mapped<U> {
+    shard: u64,
+    n_rows: usize,
+    out: Vec<U>,
+}
+
 /// What a thread reads into.
 #[derive(Default)]
 struct Buffers<T> {
@@ -231,7 +248,10 @@ struct Shards<'a, T: Real> {
 }
 
 impl<'a, T: Real> Shards<'a, T> {
-    fn new(rows: &'a Rows<'_, T>) -> Result<Self> {
+    fn new(rows: &'a Rows<'_, T>, stage: &str) -> Result<Self> {
+        if rows.n_features() == 0 {
+            return Err(no_columns(stage, rows.origin()));
+        }
         let random = rows.source().random();
         let stream = if random.is_none() { Some(rows.source().stream()?) } else { None };
         Ok(Self {

@@ -74,6 +74,11 @@ impl<T: Real> Affine<T> {
         if k == 0 {
             return;
         }
+        if p == 0 {
+            // Nothing to multiply: every row is what is added.
+            out.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(&self.add));
+            return;
+        }
         let n = rows.len() / p;
         let padded = n.max(MIN_ROWS);
         let input = if self.subtract.is_empty() && padded == n {
@@ -161,6 +166,10 @@ impl Gaussian {
 
     /// Its inverse.
     pub fn precision(&self) -> Matrix<f64> {
+        if self.axes.rows() == self.axes.cols() {
+            // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
+            return self.sandwich(|v| 1.0 / v, 0.0);
+        }
         self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise)
     }
 

@@ -1,8 +1,8 @@
 //! Model files: safetensors with a description.
 //!
 //! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in
-//! the order of a hash table); it is read and checked by the library. Tensors come first in the description's checksum; what
-//! differs between two runs of one fit stands in an entry of its own, `run`.
+//! the order of a hash table); it is read and checked by the library. One checksum covers the tensors, another everything that
+//! says what they are; what differs between two runs of one fit stands in an entry of its own, `run`, which neither covers.
 
 use super::report::{Report, RunRecord};
 use super::tensor::{Tensor, Values};
@@ -31,7 +31,10 @@ struct Description {
     dtype: Dtype,
     ddof: u64,
     sign_rule: u32,
+    /// Of the tensors' bytes.
     checksum: String,
+    /// Of the tensors' names, types and shapes, and of this description with this entry left empty.
+    header_checksum: String,
     report: Report,
 }
 
@@ -61,11 +64,14 @@ impl Model {
             ddof: self.ddof,
             sign_rule: SIGN_RULE,
             checksum: checksum(&data),
+            header_checksum: String::new(),
             report: self.report.clone(),
         };
         let text = |v: serde_json::Result<String>| v.map_err(|e| damaged(Path::new("the model"), e.to_string()));
+        let description = text(serde_json::to_string(&description))?;
+        let seal = header_checksum(&tensors, &description);
         let metadata = json!({
-            "unmix": text(serde_json::to_string(&description))?,
+            "unmix": description.replacen(&sealed(""), &sealed(&seal), 1),
             "run": text(serde_json::to_string(&self.report.run))?,
         });
         header.insert("__metadata__".into(), metadata);
@@ -115,6 +121,17 @@ impl Model {
             }
         }
         let description: Description = serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
+        let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
+            Ok(Value::Object(mut header)) => {
+                header.shift_remove("__metadata__");
+                header
+            }
+            _ => Map::new(),
+        };
+        let empty = text.replacen(&sealed(&description.header_checksum), &sealed(""), 1);
+        if header_checksum(&tensors, &empty) != description.header_checksum {
+            return Err(damaged(path, "its checksum does not match its description".into()));
+        }
         let data = &bytes[n + 8..];
         if checksum(data) != description.checksum {
             return Err(damaged(path, "its checksum does not match its numbers".into()));
@@ -157,6 +174,17 @@ pub fn is_model_file(path: &Path) -> bool {
 
 fn checksum(data: &[u8]) -> String {
     format!("crc32:{:08x}", crc32fast::hash(data))
+}
+
+/// Of everything but the tensors' bytes and the run.
+fn header_checksum(tensors: &Map<String, Value>, description: &str) -> String {
+    let tensors = serde_json::to_string(tensors).unwrap_or_default();
+    checksum([tensors.as_bytes(), description.as_bytes()].concat().as_slice())
+}
+
+/// The entry of the description that holds its own checksum.
+fn sealed(checksum: &str) -> String {
+    format!(r#""header_checksum":"{checksum}""#)
 }
 
 fn damaged(path: &Path, found: String) -> Error {

@@ -62,7 +62,9 @@ impl Partial for Gram {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self { features: from.count()?, varying: from.count()?, lower: from.matrix()? })
+        let part = Self { features: from.count()?, varying: from.count()?, lower: from.matrix()? };
+        from.check(part.lower.rows() == part.lower.cols())?;
+        Ok(part)
     }
 
     fn bytes(&self) -> usize {

@@ -64,7 +64,9 @@ impl Partial for Moments {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self { n: from.count()?, mean: from.numbers()?, squares: from.numbers()? })
+        let part = Self { n: from.count()?, mean: from.numbers()?, squares: from.numbers()? };
+        from.check(part.squares.len() == part.mean.len())?;
+        Ok(part)
     }
 
     fn bytes(&self) -> usize {

@@ -69,6 +69,11 @@ impl<'a> Unpacker<'a> {
         Ok(Matrix::from_vec(rows, cols, data))
     }
 
+    /// Sizes that the parts of a statistic must have.
+    pub(super) fn check(&self, agree: bool) -> Result<()> {
+        if agree { Ok(()) } else { Err(damaged()) }
+    }
+
     /// Nothing may be left.
     pub fn end(&self) -> Result<()> {
         if self.0.is_empty() { Ok(()) } else { Err(damaged()) }

@@ -103,7 +103,9 @@ impl Partial for Scatter {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self { n: from.count()?, mean: from.numbers()?, lower: from.matrix()? })
+        let part = Self { n: from.count()?, mean: from.numbers()?, lower: from.matrix()? };
+        from.check([part.lower.rows(), part.lower.cols()] == [part.mean.len(); 2])?;
+        Ok(part)
     }
 
     fn bytes(&self) -> usize {

@@ -57,9 +57,9 @@ impl Triangle {
         self.merge(Self { n: block.n_rows() as u64, mean: vec![0.0; p], r: rows, varying: 0 });
     }
 
-    /// Whether every number is finite.
+    /// Whether every number is finite, and the sum of their squares, which is the total variance, too.
     pub fn finite(&self) -> bool {
-        self.mean.iter().chain(self.r.as_slice()).all(|x| x.is_finite())
+        self.mean.iter().all(|x| x.is_finite()) && kernel::sum_of_squares(self.r.as_slice()).is_finite()
     }
 }
 
@@ -94,7 +94,9 @@ impl Partial for Triangle {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self { n: from.count()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? })
+        let part = Self { n: from.count()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? };
+        from.check(!part.mean.is_empty() && part.r.cols() == part.mean.len())?;
+        Ok(part)
     }
 
     fn bytes(&self) -> usize {

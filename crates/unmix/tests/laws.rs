@@ -1,0 +1,10 @@
+//! What holds for every method, on every path of its solvers.
+
+mod bad;
+mod cases;
+mod cheap;
+mod moved;
+mod optimal;
+mod rank;
+
+use cases::{Case, every_case};

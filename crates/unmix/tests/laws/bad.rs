@@ -1,0 +1,199 @@
+//! Bad input: the right error, in words that help, and never a panic.
+
+use super::every_case;
+use crate::made::{Known, cast, falling, settings, try_fit};
+use serde_json::json;
+use unmix::data::{Features, RawArray};
+use unmix::{Error, Model, Rows, Run};
+
+fn error_of(result: unmix::Result<Model>, what: &str) -> Error {
+    match result {
+        Ok(_) => panic!("{what}: it was accepted"),
+        Err(e) => {
+            let text = e.to_string();
+            assert!(
+                !text.ends_with('.') && !text.contains('\n'),
+                "{what}: one sentence without a full stop: {text}"
+            );
+            e
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_not_finite_is_named_by_row_and_column() {
+    fn check<T: Known>() {
+        for case in every_case() {
+            for (value, word) in
+                [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")]
+            {
+                for at in [0, case.n * case.p - 1, (case.n / 2) * case.p + 3] {
+                    let mut x = case.data::<T>();
+                    x[at] = T::from_f64(value);
+                    match error_of(case.try_fit(&x), &case.to_string()) {
+                        Error::NotFinite { row, column, what, .. } => {
+                            assert_eq!(
+                                (row as usize, column, what),
+                                (at / case.p, at % case.p, word),
+                                "{case}"
+                            )
+                        }
+                        other => panic!("{case}: {other:?}"),
+                    }
+                    // A model that was fitted on clean rows refuses the same row when it encodes, scores and reconstructs.
+                    if at == 0 && word == "NaN" {
+                        let model = case.fit(&case.data::<T>());
+                        let rows = Rows::from_slice(&x, case.p).unwrap();
+                        let (mut codes, mut logs) =
+                            (unmix::data::VecSink(Vec::new()), unmix::data::VecSink(Vec::new()));
+                        let run = Run::default();
+                        if model.n_components() > 0 {
+                            assert!(
+                                matches!(model.encode(&rows, &run, &mut codes), Err(Error::NotFinite { .. })),
+                                "{case}"
+                            );
+                        }
+                        assert!(
+                            matches!(
+                                model.reconstruct(&rows, &run, &mut codes),
+                                Err(Error::NotFinite { .. })
+                            ),
+                            "{case}"
+                        );
+                        assert!(
+                            matches!(
+                                model.score_samples(&rows, &run, &mut logs),
+                                Err(Error::NotFinite { .. })
+                            ),
+                            "{case}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
+#[test]
+fn a_column_of_nan_is_named_by_its_name_and_an_all_nan_row_by_its_number() {
+    let (n, p) = (30, 3);
+    let mut x = falling(n, p, 1);
+    (0..n).for_each(|i| x[i * p + 1] = f64::NAN);
+    let names = Features { names: Some(vec!["a".into(), "b".into(), "c".into()]), shape: None };
+    let mut rows: Rows<'_, f64> = Rows::new(RawArray::lent(&x, p).unwrap(), names, "the array");
+    let text = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
+    assert!(text.contains("row 0, column 1 ('b') is NaN"), "{text}");
+    let mut x = falling(n, p, 1);
+    x[7 * p..8 * p].fill(f64::NAN);
+    let text = unmix::Pca::default()
+        .fit(&mut Rows::from_slice(&x, p).unwrap(), &Run::default())
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("row 7, column 0 is NaN"), "{text}");
+}
+
+#[test]
+fn too_few_rows_and_no_columns_are_refused() {
+    for case in every_case() {
+        for n in [0, 1] {
+            let x = case.data::<f64>();
+            match error_of(case.try_fit(&x[..n * case.p]), &case.to_string()) {
+                Error::TooFewRows { need: 2, got, .. } => assert_eq!(got, n as u64, "{case}"),
+                other => panic!("{case}: {other:?}"),
+            }
+        }
+    }
+    for n in [2u64, 5] {
+        let bytes = unmix::data::Bytes::Lent(&[]);
+        let number = unmix::data::NumberType::little(b'f', 8);
+        let axes = unmix::data::Axes::one;
+        let array = RawArray::new(bytes, 0, number, axes(n, 0), axes(0, 8)).unwrap();
+        let mut rows: Rows<'_, f64> = Rows::new(array, Features::default(), "the array");
+        let e = error_of(unmix::Pca::default().fit(&mut rows, &Run::default()), "no columns");
+        assert!(matches!(e, Error::Width { got: 0, .. }), "{e:?}");
+    }
+}
+
+#[test]
+fn data_that_do_not_vary_are_refused() {
+    for case in every_case() {
+        for value in [0.0, 0.1, -1e300, 5e-324] {
+            match error_of(case.try_fit(&vec![value; case.n * case.p]), &case.to_string()) {
+                Error::NoVariance { n_features, n_samples, .. } => {
+                    assert_eq!((n_features, n_samples), (case.p, case.n as u64), "{case}")
+                }
+                other => panic!("{case}: {other:?}"),
+            }
+        }
+        let e = error_of(case.try_fit(&vec![0.1f32; case.n * case.p]), &case.to_string());
+        assert!(matches!(e, Error::NoVariance { .. }), "{case}: {e:?}");
+    }
+}
+
+#[test]
+fn squares_that_overflow_are_refused_and_not_taken_for_infinities_in_the_data() {
+    for case in every_case() {
+        let huge: Vec<f64> = case.data::<f64>().iter().map(|x| x * 1e200).collect();
+        let e = error_of(case.try_fit(&huge), &case.to_string());
+        assert!(matches!(e, Error::Overflow { .. }), "{case}: {e:?}");
+    }
+}
+
+#[test]
+fn settings_outside_their_domain_are_refused_with_what_would_work() {
+    let x = falling(20, 5, 1);
+    let fit = |given: serde_json::Value| try_fit("pca", &settings(given), &x, 5);
+    for (given, word) in [
+        (json!({"n_components": 6}), "choose a number from 0 to 5"),
+        (json!({"n_components": 21}), "min(20, 5) = 5"),
+        (json!({"n_components": -1}), "n_components"),
+        (json!({"n_components": 1.5}), "share"),
+        (json!({"n_components": 0.0}), "share"),
+        (json!({"n_components": "mlee"}), "did you mean 'mle'?"),
+        (json!({"n_components": true}), "n_components"),
+        (json!({"n_components": [1]}), "n_components"),
+        (json!({"whiten": "yes"}), "whiten"),
+        (json!({"svd_solver": "ful"}), "did you mean 'full'?"),
+    ] {
+        let e = error_of(fit(given.clone()), &given.to_string());
+        assert!(matches!(e, Error::Setting { .. }), "{given}: {e:?}");
+        assert!(e.to_string().contains(word), "{given}: {e}");
+    }
+    let e = error_of(fit(json!({"n_component": 3})), "a misspelt setting");
+    assert!(
+        matches!(e, Error::Unknown { .. }) && e.to_string().contains("did you mean 'n_components'?"),
+        "{e}"
+    );
+    let e = error_of(try_fit("pcaa", &settings(json!({})), &x, 5), "a misspelt method");
+    assert!(matches!(e, Error::Unknown { .. }) && e.to_string().contains("did you mean 'pca'?"), "{e}");
+    let wide = falling(5, 20, 1);
+    let e =
+        error_of(try_fit("pca", &settings(json!({"n_components": "mle"})), &wide, 20), "mle on wide data");
+    assert!(matches!(e, Error::Setting { .. }), "{e:?}");
+}
+
+#[test]
+fn rows_of_the_wrong_width_are_refused() {
+    for case in every_case() {
+        let model = case.fit(&case.data::<f64>());
+        let x = falling(6, case.p + 1, 1);
+        let rows = Rows::from_slice(&x, case.p + 1).unwrap();
+        let (run, mut sink) = (Run::default(), unmix::data::VecSink(Vec::new()));
+        let right = |r: unmix::Result<u64>| matches!(r, Err(Error::Width { need, got, .. }) if need == case.p && got == case.p + 1);
+        assert!(right(model.encode(&rows, &run, &mut sink)), "{case}");
+        assert!(right(model.reconstruct(&rows, &run, &mut sink)), "{case}");
+        assert!(right(model.score_samples(&rows, &run, &mut sink)), "{case}");
+        let k = model.n_components();
+        let codes = vec![0.5f32; 2 * (k + 1)];
+        let decoded = model
+            .decode_to_vec(&Rows::from_slice(&cast::<f32>(&crate::made::wide(&codes)), k + 1).unwrap(), &run);
+        assert!(matches!(decoded, Err(Error::Width { need, .. }) if need == k), "{case}");
+    }
+    let ragged = falling(4, 5, 1);
+    assert!(
+        matches!(Rows::from_slice(&ragged[..18], 5), Err(Error::Width { .. })),
+        "18 numbers are no rows of 5"
+    );
+}

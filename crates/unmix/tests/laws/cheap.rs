@@ -1,0 +1,115 @@
+//! Repetition, files, canonical form, types.
+
+use super::every_case;
+use crate::made::{bits, cast, decode, encode, numbers, scores, wide};
+use std::path::Path;
+use unmix::{Model, Real, Rows, Run};
+
+#[test]
+fn the_same_seed_gives_the_same_bits() {
+    for case in every_case() {
+        let (x, y) = (case.data::<f64>(), case.data::<f32>());
+        assert_eq!(bits(&case.fit(&x)), bits(&case.fit(&x)), "{case}, f64");
+        assert_eq!(bits(&case.fit(&y)), bits(&case.fit(&y)), "{case}, f32");
+    }
+}
+
+#[test]
+fn a_saved_model_is_the_same_model() {
+    for case in every_case() {
+        let model = case.fit(&case.data::<f32>());
+        let bytes = model.to_bytes().unwrap();
+        let again = Model::from_bytes(&bytes, Path::new("memory")).unwrap();
+        assert_eq!(bits(&model), bits(&again), "{case}");
+        assert_eq!(again.to_bytes().unwrap(), bytes, "{case}: written again, the file differs");
+        let x = case.data::<f64>();
+        assert_eq!(encode(&model, &x), encode(&again, &x), "{case}");
+        let (a, b) = (scores(&model, &x), scores(&again, &x));
+        assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()), "{case}");
+    }
+}
+
+#[test]
+fn components_are_in_canonical_order_and_sign() {
+    for case in every_case() {
+        let x = case.data::<f64>();
+        for (model, eps) in [(case.fit(&x), f64::EPSILON), (case.fit(&cast::<f32>(&x)), f32::EPSILON as f64)]
+        {
+            let values = numbers(&model, "explained_variance");
+            assert!(values.windows(2).all(|v| v[0] >= v[1]), "{case}: {values:?}");
+            for (i, row) in numbers(&model, "components").chunks_exact(case.p).enumerate() {
+                let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                let first = row.iter().find(|x| x.abs() >= largest * (1.0 - eps.sqrt())).unwrap();
+                assert!(*first > 0.0, "{case}: component {i} begins its largest entries with {first}");
+            }
+        }
+    }
+}
+
+#[test]
+fn single_precision_is_near_double() {
+    for case in every_case() {
+        let x = case.data::<f32>();
+        let (single, double) = (case.fit(&x), case.fit(&wide(&x)));
+        // Sums of n products in single precision err by less than sqrt(n) eps of the largest variance, here n <= 900.
+        let values = (numbers(&single, "explained_variance"), numbers(&double, "explained_variance"));
+        assert_eq!(values.0.len(), values.1.len(), "{case}");
+        let first = values.1.first().copied().unwrap_or(0.0);
+        assert!(
+            values.0.iter().zip(&values.1).all(|(a, b)| (a - b).abs() < 1e-5 * first),
+            "{case}: {values:?}"
+        );
+        let (rows, again) = (numbers(&single, "components"), numbers(&double, "components"));
+        for c in 0..values.1.len() {
+            let gap = |d: usize| values.1.get(d).map_or(f64::INFINITY, |v| (values.1[c] - v).abs());
+            let gap = if c == 0 { gap(1) } else { gap(c - 1).min(gap(c + 1)) };
+            if gap < 0.01 * first {
+                continue;
+            }
+            let at = c * case.p..(c + 1) * case.p;
+            let distance = crate::made::apart(&rows[at.clone()], &again[at]);
+            assert!(distance < 1e-5 * first / gap, "{case}: component {c} is {distance:e} off");
+        }
+    }
+}
+
+#[test]
+fn encoding_what_was_decoded_changes_nothing_more() {
+    for case in every_case() {
+        let x = case.data::<f64>();
+        let model = case.fit(&x);
+        if model.n_components() == 0 {
+            continue;
+        }
+        let codes = encode(&model, &x);
+        let again = encode(&model, &decode(&model, &codes));
+        let size = codes.iter().fold(1.0f64, |m, y| m.max(y.abs()));
+        // Codes come from numbers of size 10; whitening divides by standard deviations down to 0.1.
+        assert!(crate::made::apart(&codes, &again) < 1e-12 * size * 10.0, "{case}");
+    }
+}
+
+#[test]
+fn reconstruction_is_encoding_and_then_decoding_to_the_bit() {
+    fn check<T: Real + crate::made::Known>(case: &super::Case) {
+        let x = case.data::<T>();
+        let model = case.fit(&x);
+        let mut sink = unmix::data::VecSink(Vec::new());
+        let rows =
+            model.reconstruct(&Rows::from_slice(&x, case.p).unwrap(), &Run::default(), &mut sink).unwrap();
+        assert_eq!(rows, case.n as u64, "{case}");
+        if model.n_components() > 0 {
+            assert_eq!(sink.0, decode(&model, &encode(&model, &x)), "{case}");
+        } else {
+            let mean = cast::<T>(&numbers(&model, "mean"));
+            assert!(
+                sink.0.chunks_exact(case.p).all(|row| row == mean),
+                "{case}: without components rows are the mean"
+            );
+        }
+    }
+    for case in every_case() {
+        check::<f64>(&case);
+        check::<f32>(&case);
+    }
+}

@@ -1,0 +1,120 @@
+//! Seeded data, and the few steps that every test takes with them.
+
+use serde_json::{Map, Value};
+use unmix::num::random::Stream;
+use unmix::{AnyRows, Matrix, Model, Real, Result, Rows, Run};
+
+/// `n` rows of `p` with a falling spectrum: axis `c` of a random orthonormal basis gets standard deviation `4 * 0.8^c`
+/// down to 0.1, and the mean is not 0.
+pub(crate) fn falling(n: usize, p: usize, seed: u64) -> Vec<f64> {
+    let (codes, axes, noise) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
+    let k = p.min(n).min(12);
+    let turn = Matrix::from_fn(k, p, |c, j| axes.normal((c * p + j) as u64));
+    let turn = unmix::num::factor::orthonormal_rows(&turn);
+    let mut x = Vec::with_capacity(n * p);
+    for i in 0..n {
+        let z: Vec<f64> =
+            (0..k).map(|c| 4.0 * 0.8f64.powi(c as i32) * codes.normal((i * k + c) as u64)).collect();
+        for j in 0..p {
+            let signal: f64 = (0..k).map(|c| z[c] * turn[(c, j)]).sum();
+            x.push(signal + 0.1 * noise.normal((i * p + j) as u64) + (j % 7) as f64 - 2.0);
+        }
+    }
+    x
+}
+
+/// In another type.
+pub(crate) fn cast<T: Real>(x: &[f64]) -> Vec<T> {
+    x.iter().map(|&v| T::from_f64(v)).collect()
+}
+
+/// In double precision.
+pub(crate) fn wide<T: Real>(x: &[T]) -> Vec<f64> {
+    x.iter().map(|v| v.to_f64()).collect()
+}
+
+/// Settings from JSON.
+pub(crate) fn settings(json: Value) -> Map<String, Value> {
+    match json {
+        Value::Object(map) => map,
+        other => panic!("settings are an object, not {other}"),
+    }
+}
+
+/// A run on so many threads.
+pub(crate) fn on_threads(threads: usize) -> Run<'static> {
+    Run { threads, ..Run::default() }
+}
+
+/// Rows whose type the compiler knows, as rows whose type only a person knows.
+pub(crate) trait Known: Real {
+    fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
+}
+impl Known for f32 {
+    fn any(rows: Rows<'_, f32>) -> AnyRows<'_> {
+        AnyRows::F32(rows)
+    }
+}
+impl Known for f64 {
+    fn any(rows: Rows<'_, f64>) -> AnyRows<'_> {
+        AnyRows::F64(rows)
+    }
+}
+
+/// Fits as the command line and Python do: by key and JSON.
+pub(crate) fn try_fit<T: Known>(key: &str, given: &Map<String, Value>, x: &[T], p: usize) -> Result<Model> {
+    unmix::fit(key, given, &mut T::any(Rows::from_slice(x, p)?), &on_threads(2))
+}
+
+/// PCA of settings that must work.
+pub(crate) fn pca<T: Known>(given: Value, x: &[T], p: usize) -> Model {
+    try_fit("pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A parameter's numbers.
+pub(crate) fn numbers(model: &Model, name: &str) -> Vec<f64> {
+    model.tensor(name).unwrap_or_else(|| panic!("no {name}")).f64s()
+}
+
+/// Every parameter, bit by bit, and everything in the report but the run.
+pub(crate) fn bits(model: &Model) -> String {
+    let tensors: Vec<String> = model
+        .tensors()
+        .iter()
+        .map(|(name, t)| {
+            let bits: Vec<u64> = t.f64s().iter().map(|x| x.to_bits()).collect();
+            format!("{name} {:?} {:x?}", t.shape(), bits)
+        })
+        .collect();
+    format!("{}\n{}", tensors.join("\n"), serde_json::to_string(model.report()).unwrap())
+}
+
+/// The same, short enough for a message.
+pub(crate) fn digest(model: &Model) -> u32 {
+    crc32fast::hash(bits(model).as_bytes())
+}
+
+/// Codes of rows in memory.
+pub(crate) fn encode<T: Real>(model: &Model, x: &[T]) -> Vec<T> {
+    model.encode_to_vec(&Rows::from_slice(x, model.n_features()).unwrap(), &on_threads(2)).unwrap()
+}
+
+/// Rows of codes in memory.
+pub(crate) fn decode<T: Real>(model: &Model, y: &[T]) -> Vec<T> {
+    model.decode_to_vec(&Rows::from_slice(y, model.n_components()).unwrap(), &on_threads(2)).unwrap()
+}
+
+/// Log-likelihoods of rows in memory.
+pub(crate) fn scores<T: Real>(model: &Model, x: &[T]) -> Vec<f64> {
+    let mut sink = unmix::data::VecSink(Vec::new());
+    model
+        .score_samples(&Rows::from_slice(x, model.n_features()).unwrap(), &on_threads(2), &mut sink)
+        .unwrap();
+    sink.0
+}
+
+/// Largest difference.
+pub(crate) fn apart(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len(), "lengths");
+    a.iter().zip(b).fold(0.0, |m, (x, y)| if (x - y).is_nan() { f64::NAN } else { m.max((x - y).abs()) })
+}

@@ -1,0 +1,13 @@
+//! The tests of the library, in one program so that it is linked once: `cargo test -p unmix laws::` runs one file of them.
+//!
+//! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
+
+mod golden;
+mod laws;
+mod made;
+mod model_file;
+mod naive;
+mod partials;
+mod property;
+mod same_bits;
+mod sizes;

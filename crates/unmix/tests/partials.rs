@@ -1,0 +1,263 @@
+//! The laws of everything that rows add up to: zero changes no bit, merging is associative up to rounding, bytes are the
+//! identity to the bit, and damaged bytes are an error.
+
+use crate::made::{apart, cast, falling};
+use crate::naive;
+use proptest::prelude::*;
+use unmix::data::{Plan, Workspace};
+use unmix::num::{Block, Matrix, factor};
+use unmix::stats::{Gram, Moments, Partial, Scatter, Triangle, from_bytes, to_bytes};
+use unmix::{Real, Rows, Run};
+
+/// What a statistic says, in the words of the others: number, and whatever else can be compared up to rounding.
+trait Told: Partial + Clone + PartialEq + std::fmt::Debug {
+    const NAME: &'static str;
+    fn empty(p: usize) -> Self;
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
+    /// Counts, locations, and second moments.
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>);
+}
+
+impl Told for Moments {
+    const NAME: &'static str = "moments";
+    fn empty(p: usize) -> Self {
+        Moments::empty(p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        Moments::gather(self, block, work)
+    }
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], self.mean.clone(), self.squares.clone())
+    }
+}
+
+impl Told for Scatter {
+    const NAME: &'static str = "scatter";
+    fn empty(p: usize) -> Self {
+        Scatter::empty(p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        Scatter::gather(self, block, work)
+    }
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], self.mean.clone(), lower(&self.lower))
+    }
+}
+
+impl Told for Triangle {
+    const NAME: &'static str = "triangle";
+    fn empty(p: usize) -> Self {
+        Triangle::empty(p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        Triangle::gather(self, block, work)
+    }
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+        let square = factor::multiply(&self.r.transposed(), &self.r);
+        (vec![self.n, self.varying], self.mean.clone(), lower(&square))
+    }
+}
+
+impl Told for Gram {
+    const NAME: &'static str = "gram";
+    fn empty(p: usize) -> Self {
+        Gram::empty(p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        Gram::gather(self, block, work)
+    }
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+        (vec![self.features, self.varying], Vec::new(), lower(&self.lower))
+    }
+}
+
+/// The lower triangle, which is all that is filled.
+fn lower(m: &Matrix<f64>) -> Vec<f64> {
+    (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
+}
+
+fn of<P: Told, T: Real>(x: &[T], p: usize) -> P {
+    let (mut part, mut work) = (P::empty(p), Workspace::default());
+    let step = Plan::for_width(p).block_rows;
+    for (i, data) in x.chunks(step * p).enumerate() {
+        part.gather(Block { first_row: (i * step) as u64, data, n_features: p }, &mut work);
+    }
+    part
+}
+
+fn merged<P: Told>(parts: impl IntoIterator<Item = P>) -> P {
+    parts
+        .into_iter()
+        .reduce(|mut a, b| {
+            a.merge(b);
+            a
+        })
+        .expect("parts")
+}
+
+/// Bits, not numbers: 0 and -0 are equal numbers.
+fn same_bits<P: Told>(a: &P, b: &P) -> bool {
+    to_bytes(a) == to_bytes(b)
+}
+
+fn laws<P: Told, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
+    let x: Vec<T> = cast(x);
+    let n = x.len() / p;
+    let (i, j) = (cuts[0].min(cuts[1]).min(n), cuts[0].max(cuts[1]).min(n));
+    let part = |from: usize, to: usize| of::<P, T>(&x[from * p..to * p], p);
+    let (a, b, c) = (part(0, i), part(i, j), part(j, n));
+
+    for part in [&a, &b, &c] {
+        assert!(same_bits(&merged([P::empty(p), part.clone()]), part), "{}: zero from the left", P::NAME);
+        assert!(same_bits(&merged([part.clone(), P::empty(p)]), part), "{}: zero from the right", P::NAME);
+        let bytes = to_bytes(part);
+        let back: P = from_bytes(&bytes).unwrap();
+        assert!(to_bytes(&back) == bytes && back == *part, "{}: bytes and back", P::NAME);
+        // The packed form has at most six lengths besides.
+        let held = part.bytes();
+        assert!(
+            held <= bytes.len() && held + 48 >= bytes.len(),
+            "{}: {held} of {} bytes",
+            P::NAME,
+            bytes.len()
+        );
+    }
+
+    let left = merged([merged([a.clone(), b.clone()]), c.clone()]).told();
+    let right = merged([a, merged([b, c])]).told();
+    let whole = part(0, n).told();
+    // Rounding: of the type for products within a block, of doubles for what is merged.
+    let size = whole.2.iter().fold(1e-300f64, |m, v| m.max(v.abs()));
+    let tol = 30.0 * (n as f64).sqrt() * T::DTYPE.eps() * size;
+    for (name, other) in [("(ab)c and a(bc)", &right), ("(ab)c and abc", &whole)] {
+        assert_eq!(left.0, other.0, "{}: {name}: counts", P::NAME);
+        let far = left.1.iter().chain(&whole.1).fold(1.0f64, |m, v| m.max(v.abs()));
+        assert!(apart(&left.1, &other.1) <= 1e-13 * far, "{}: {name}: means", P::NAME);
+        let distance = apart(&left.2, &other.2);
+        assert!(
+            distance <= tol,
+            "{}: {name}: second moments are {distance:e} apart, more than {tol:e}",
+            P::NAME
+        );
+    }
+}
+
+/// Rows, their width, and two places to cut them.
+fn some_rows() -> impl Strategy<Value = (Vec<f64>, usize, [usize; 2])> {
+    (1usize..7, 1usize..60).prop_flat_map(|(p, n)| {
+        let number = prop_oneof![4 => -10.0..10.0f64, 1 => Just(3.0), 1 => -1e4..1e4f64];
+        (proptest::collection::vec(number, n * p), Just(p), [0..=n, 0..=n])
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_statistic_keeps_the_three_laws((x, p, cuts) in some_rows()) {
+        laws::<Moments, f64>(&x, p, cuts);
+        laws::<Scatter, f64>(&x, p, cuts);
+        laws::<Triangle, f64>(&x, p, cuts);
+        laws::<Gram, f64>(&x, p, cuts);
+        laws::<Moments, f32>(&x, p, cuts);
+        laws::<Scatter, f32>(&x, p, cuts);
+        laws::<Triangle, f32>(&x, p, cuts);
+        laws::<Gram, f32>(&x, p, cuts);
+    }
+
+    #[test]
+    fn damaged_bytes_are_an_error_or_something_that_merges((x, p, _) in some_rows(), at in any::<prop::sample::Index>(), new in any::<u8>()) {
+        fn check<P: Told>(good: &P, at: &prop::sample::Index, new: u8) {
+            let bytes = to_bytes(good);
+            for cut in [0, bytes.len() / 2, bytes.len() - 1, at.index(bytes.len())] {
+                assert!(from_bytes::<P>(&bytes[..cut]).is_err(), "{}: cut to {cut} of {} bytes", P::NAME, bytes.len());
+            }
+            let longer = [bytes.clone(), vec![new]].concat();
+            assert!(from_bytes::<P>(&longer).is_err(), "{}: a byte too many", P::NAME);
+            let mut changed = bytes.clone();
+            changed[at.index(bytes.len())] = new;
+            // A number may have changed, a shape may not.
+            if let Ok(part) = from_bytes::<P>(&changed) {
+                let (a, b) = (part.told(), good.told());
+                assert_eq!((a.1.len(), a.2.len()), (b.1.len(), b.2.len()), "{}: shape", P::NAME);
+            }
+        }
+        check(&of::<Moments, f64>(&x, p), &at, new);
+        check(&of::<Scatter, f64>(&x, p), &at, new);
+        check(&of::<Triangle, f64>(&x, p), &at, new);
+        check(&of::<Gram, f64>(&x, p), &at, new);
+    }
+
+    #[test]
+    fn noise_is_no_statistic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        // Whatever the bytes, no panic; and what is taken for a statistic has a shape of one.
+        if let Ok(s) = from_bytes::<Scatter>(&bytes) {
+            prop_assert_eq!((s.lower.rows(), s.lower.cols()), (s.mean.len(), s.mean.len()));
+        }
+        let _ = (from_bytes::<Moments>(&bytes), from_bytes::<Triangle>(&bytes), from_bytes::<Gram>(&bytes));
+    }
+}
+
+#[test]
+fn parts_that_do_not_fit_together_are_refused() {
+    use unmix::stats::Packer;
+    let packed = |counts: &[u64], lists: &[Vec<f64>], matrix: Option<(usize, usize)>| {
+        let mut out = Packer::default();
+        counts.iter().for_each(|&c| out.count(c));
+        lists.iter().for_each(|l| out.numbers(l));
+        matrix.iter().for_each(|&(r, c)| out.matrix(&Matrix::zeros(r, c)));
+        out.into_bytes()
+    };
+    assert!(from_bytes::<Moments>(&packed(&[4], &[vec![0.0; 3], vec![0.0; 2]], None)).is_err());
+    assert!(from_bytes::<Scatter>(&packed(&[4], &[vec![0.0; 3]], Some((2, 2)))).is_err());
+    assert!(from_bytes::<Scatter>(&packed(&[4], &[vec![0.0; 3]], Some((3, 2)))).is_err());
+    assert!(from_bytes::<Gram>(&packed(&[4, 4], &[], Some((3, 2)))).is_err());
+    assert!(from_bytes::<Triangle>(&packed(&[4, 0], &[vec![0.0; 3]], Some((2, 2)))).is_err());
+    assert!(from_bytes::<Triangle>(&packed(&[4, 0], &[vec![]], Some((0, 0)))).is_err());
+    // A length that no file could hold must not be believed.
+    let mut vast = Packer::default();
+    vast.count(4);
+    vast.count(u64::MAX);
+    assert!(from_bytes::<Moments>(&vast.into_bytes()).is_err());
+}
+
+#[test]
+fn merging_keeps_ten_digits_under_a_mean_of_a_million() {
+    let (n, p) = (5000, 4);
+    let x: Vec<f64> = falling(n, p, 1).iter().map(|v| v + 1e6).collect();
+    let want: Vec<f64> =
+        naive::covariance(&x, p).into_iter().enumerate().flat_map(|(i, row)| row[..=i].to_vec()).collect();
+    // Five hundred small parts, merged from the left.
+    let parts: Vec<Scatter> = x.chunks(10 * p).map(|c| of(c, p)).collect();
+    let found: Vec<f64> = merged(parts).told().2.iter().map(|v| v / (n as f64 - 1.0)).collect();
+    assert!(apart(&found, &want) < 1e-10, "{:e}", apart(&found, &want));
+    let squares = merged(x.chunks(10 * p).map(|c| of::<Moments, f64>(c, p))).squares;
+    let diagonal: Vec<f64> = (0..p).map(|j| want[j * (j + 1) / 2 + j] * (n as f64 - 1.0)).collect();
+    assert!(squares.iter().zip(&diagonal).all(|(a, b)| (a / b - 1.0).abs() < 1e-10));
+    let square = merged(x.chunks(10 * p).map(|c| of::<Triangle, f64>(c, p))).told().2;
+    assert!(square.iter().zip(&want).all(|(a, b)| (a / (n as f64 - 1.0) - b).abs() < 1e-10));
+}
+
+#[test]
+fn single_precision_rows_with_a_mean_of_a_million_keep_their_covariance() {
+    let (n, p) = (4000, 5);
+    let x: Vec<f32> = falling(n, p, 1).iter().map(|v| (1e3 * v + 1e6) as f32).collect();
+    // The rows as they are stored: rounded to 1/16, which is not the statistic's doing.
+    let want = naive::covariance(&crate::made::wide(&x), p);
+    let rows = Rows::from_slice(&x, p).unwrap();
+    let found =
+        rows.sweep(&Run::default(), "covariance", || Scatter::empty(p), |s, b, w| s.gather(b, w)).unwrap();
+    for i in 0..p {
+        for j in 0..=i {
+            let value = found.lower[(i, j)] / (n as f64 - 1.0);
+            assert!(
+                (value - want[i][j]).abs() < 1e-5 * want[0][0].max(want[i][i]),
+                "{i}, {j}: {value} not {}",
+                want[i][j]
+            );
+        }
+    }
+    for (m, want) in found.mean.iter().zip(naive::mean(&crate::made::wide(&x), p)) {
+        assert!((m - want).abs() < 1e-8, "mean {m} not {want}");
+    }
+}

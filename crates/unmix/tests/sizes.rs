@@ -1,0 +1,208 @@
+//! Sizes that trip programs up: two rows, one column, one component, 70,000 columns, counts beyond 32 bits, a last block of
+//! one row.
+
+use crate::made::{apart, encode, falling, numbers, on_threads, pca, scores};
+use crate::naive::Twin;
+use serde_json::json;
+use std::io::Write;
+use unmix::data::{Axes, Bytes, Features, NumberType, Plan, RawArray, Source, open_npy, write_npy};
+use unmix::stats::{Moments, Partial, Scatter, Triangle};
+use unmix::{Matrix, Rows, metrics, select};
+
+#[test]
+fn two_rows_have_one_direction_the_line_between_them() {
+    for p in [1, 2, 3, 50] {
+        for solver in ["full", "covariance_eigh"] {
+            let x = falling(2, p, 1);
+            let model = pca(json!({"svd_solver": solver}), &x, p);
+            let line: Vec<f64> = (0..p).map(|j| x[p + j] - x[j]).collect();
+            let square: f64 = line.iter().map(|d| d * d).sum();
+            let (values, axis) = (numbers(&model, "explained_variance"), numbers(&model, "components"));
+            assert!((values[0] / (square / 2.0) - 1.0).abs() < 1e-14, "{solver}, p = {p}: {values:?}");
+            assert!(values[1..].iter().all(|v| *v == 0.0), "{solver}, p = {p}: {values:?}");
+            let along: f64 = axis[..p].iter().zip(&line).map(|(a, b)| a * b).sum::<f64>().abs();
+            assert!((along / square.sqrt() - 1.0).abs() < 1e-14, "{solver}, p = {p}");
+            assert!(scores(&model, &x).iter().all(|l| l.is_finite()), "{solver}, p = {p}");
+        }
+    }
+}
+
+#[test]
+fn one_column_and_one_component() {
+    let x = falling(100, 1, 2);
+    let twin = Twin::fit(&x, 1);
+    for given in [
+        json!({}),
+        json!({"n_components": 1, "whiten": true}),
+        json!({"n_components": "mle"}),
+        json!({"n_components": 0.5}),
+    ] {
+        let model = pca(given.clone(), &x, 1);
+        assert_eq!(numbers(&model, "components"), [1.0], "{given}");
+        assert!((numbers(&model, "explained_variance")[0] / twin.values[0] - 1.0).abs() < 1e-13, "{given}");
+    }
+}
+
+#[test]
+fn every_number_of_rows_around_a_block_gives_the_textbook_s_numbers() {
+    let p = 3;
+    let Plan { block_rows, shard_rows } = Plan::for_width(p);
+    for n in [block_rows - 1, block_rows, block_rows + 1, 3 * block_rows + 1, shard_rows + 1] {
+        let x = falling(n, p, 3);
+        let twin = Twin::fit(&x, p);
+        for solver in ["full", "covariance_eigh"] {
+            let model = pca(json!({"svd_solver": solver}), &x, p);
+            assert!(
+                apart(&numbers(&model, "explained_variance"), &twin.values) < 1e-12 * twin.values[0],
+                "{solver}, {n} rows"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_of_seventy_thousand_columns_and_few_rows() {
+    let (n, p) = (6, 70_000);
+    let x: Vec<f32> = falling(n, p, 4).iter().map(|v| *v as f32).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.npy");
+    write_npy(&path, &x, &[p]).unwrap();
+    let rows = || -> Rows<'_, f32> { Rows::new(open_npy(&path).unwrap().0, Features::default(), "wide.npy") };
+    let model =
+        unmix::Pca { n_components: 3.into(), ..Default::default() }.fit(&mut rows(), &on_threads(2)).unwrap();
+    assert_eq!(model.tensor("components").unwrap().shape(), [3, p]);
+    let codes = model.encode_to_vec(&rows(), &on_threads(2)).unwrap();
+    // The textbook on the six rows' inner products.
+    let wide = crate::made::wide(&x);
+    let mean = crate::naive::mean(&wide, p);
+    let centred: Vec<Vec<f64>> =
+        wide.chunks_exact(p).map(|r| r.iter().zip(&mean).map(|(x, m)| x - m).collect()).collect();
+    let gram = (0..n)
+        .map(|i| (0..n).map(|j| crate::naive::dot(&centred[i], &centred[j]) / (n as f64 - 1.0)).collect())
+        .collect();
+    let (values, _) = crate::naive::jacobi(gram);
+    assert!(apart(&numbers(&model, "explained_variance"), &values[..3]) < 1e-5 * values[0]);
+    for c in 0..3 {
+        let energy: f64 =
+            codes.iter().skip(c).step_by(3).map(|y| (*y as f64).powi(2)).sum::<f64>() / (n as f64 - 1.0);
+        assert!((energy / values[c] - 1.0).abs() < 1e-4, "code {c}: {energy} not {}", values[c]);
+    }
+    // All six, of which one lies beyond the rank: a canonical direction among 70,000.
+    let all = unmix::Pca::default().fit(&mut rows(), &on_threads(2)).unwrap();
+    let axes = numbers(&all, "components");
+    assert_eq!((all.report().rank, numbers(&all, "explained_variance")[5]), (Some(5), 0.0));
+    for c in 0..6 {
+        let along = crate::naive::dot(&axes[c * p..(c + 1) * p], &axes[5 * p..]);
+        assert!((along - f64::from(u8::from(c == 5))).abs() < 1e-5, "component {c} and the last: {along}");
+    }
+}
+
+#[test]
+fn a_source_of_more_rows_than_32_bits_count_is_cut_into_shards_that_cover_it() {
+    // Three billion rows of one byte that are never stored: every stride is 0.
+    let n = 3_000_000_000u64;
+    let byte = [7u8];
+    let array =
+        RawArray::new(Bytes::Lent(&byte), 0, NumberType::little(b'u', 1), Axes::one(n, 0), Axes::one(1, 0))
+            .unwrap();
+    let rows: Rows<'_, f32> = Rows::new(array, Features::default(), "a repeated byte");
+    assert_eq!(rows.n_rows(), Some(n));
+    assert_eq!(rows.some(n - 2..n).unwrap(), [7.0, 7.0]);
+}
+
+#[test]
+fn counts_beyond_32_bits_merge_without_loss() {
+    let part = |n: u64, at: f64| Moments { n, mean: vec![at], squares: vec![n as f64] };
+    let mut a = part(3_000_000_000, 0.0);
+    a.merge(part(6_000_000_000, 3.0));
+    assert_eq!((a.n, a.mean[0]), (9_000_000_000, 2.0));
+    // n1 n2 / (n1 + n2) = 2e9, times 9.
+    assert!((a.squares[0] / (9e9 + 18e9) - 1.0).abs() < 1e-15);
+    let part = |n: u64, at: f64| Scatter { n, mean: vec![at], lower: Matrix::from_vec(1, 1, vec![n as f64]) };
+    let mut b = part(3_000_000_000, 0.0);
+    b.merge(part(6_000_000_000, 3.0));
+    assert!((b.lower[(0, 0)] / 27e9 - 1.0).abs() < 1e-15 && b.n == 9_000_000_000);
+    let part = |n: u64, at: f64| Triangle {
+        n,
+        mean: vec![at],
+        r: Matrix::from_vec(1, 1, vec![(n as f64).sqrt()]),
+        varying: 0,
+    };
+    let mut c = part(3_000_000_000, 0.0);
+    c.merge(part(6_000_000_000, 3.0));
+    let square: f64 = c.r.as_slice().iter().map(|r| r * r).sum();
+    assert!((square / 27e9 - 1.0).abs() < 1e-14 && c.n == 9_000_000_000);
+}
+
+#[test]
+fn a_file_whose_header_promises_more_than_it_holds_or_than_memory_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let write = |shape: &str, data: usize| {
+        let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        while (10 + header.len() + 1) % 64 != 0 {
+            header.push(' ');
+        }
+        header.push('\n');
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.write_all(b"\x93NUMPY\x01\x00").unwrap();
+        file.write_all(&(header.len() as u16).to_le_bytes()).unwrap();
+        file.write_all(header.as_bytes()).unwrap();
+        file.write_all(&vec![0; data]).unwrap();
+        open_npy(&path).map(|(array, _)| (Source::<f64>::n_rows(&array), Source::<f64>::n_features(&array)))
+    };
+    assert_eq!(write("(4, 5)", 160).unwrap(), (Some(4), 5));
+    assert!(write("(4, 5)", 159).unwrap_err().to_string().contains("promises"));
+    assert!(write("(4000000000, 5)", 160).unwrap_err().to_string().contains("promises"));
+    assert!(write("(9223372036854775807, 9223372036854775807)", 160).is_err());
+    assert!(write("(1152921504606846976, 1)", 160).is_err());
+    assert_eq!(write("(0, 5)", 0).unwrap(), (Some(0), 5));
+    assert_eq!(write("(5, 0)", 0).unwrap(), (Some(5), 0));
+    assert_eq!(write("()", 8).unwrap(), (Some(1), 1));
+}
+
+#[test]
+fn many_columns_want_more_memory_than_there_is_and_say_so() {
+    // Two million rows and columns that are never stored: the matrix would need terabytes.
+    let number = [1u8];
+    let axes = || Axes::one(2_000_000, 0);
+    let array = RawArray::new(Bytes::Lent(&number), 0, NumberType::little(b'u', 1), axes(), axes()).unwrap();
+    let mut rows: Rows<'_, f64> = Rows::new(array, Features::default(), "the array");
+    let e = unmix::Pca::default().fit(&mut rows, &on_threads(1)).unwrap_err();
+    assert!(matches!(e, unmix::Error::Memory { .. }), "{e:?}");
+}
+
+/// Rates at which rules find the number of components, over 20 seeds: the designs of the literature's comparisons.
+#[test]
+fn minka_s_rule_finds_the_number_of_components() {
+    for (p, n, k, strength) in [(50, 100, 5, 3.0), (50, 1000, 5, 1.5), (30, 5000, 8, 0.6)] {
+        let hits = (0..20).filter(|&seed| {
+            let s = unmix::num::random::Stream::new(seed, 9);
+            let turn = unmix::num::factor::orthonormal_rows(&Matrix::from_fn(k, p, |i, j| {
+                s.normal((i * p + j) as u64)
+            }));
+            let (codes, noise) =
+                (unmix::num::random::Stream::new(seed, 10), unmix::num::random::Stream::new(seed, 11));
+            // Standard deviations from 2 down to 1, times the strength; noise of unit variance.
+            let sd = |c: usize| strength * (2.0 - c as f64 / (k as f64 - 1.0));
+            let scores = Matrix::from_fn(n, k, |i, c| sd(c) * codes.normal((i * k + c) as u64));
+            let mut x = unmix::num::factor::multiply(&scores, &turn).into_vec();
+            x.iter_mut().enumerate().for_each(|(i, v)| *v += noise.normal(i as u64));
+            let values = numbers(&pca(json!({"svd_solver": "covariance_eigh"}), &x, p), "explained_variance");
+            select::minka(&values, n as u64, p) == k
+        });
+        let hits = hits.count();
+        assert!(hits >= 18, "{n} x {p}: {hits} of 20");
+    }
+}
+
+#[test]
+fn the_span_found_in_a_large_sample_is_the_span_that_made_it() {
+    // With the covariance known but for sampling, angles shrink as 1/sqrt(n).
+    let made = unmix::datasets::patterns(4000, 8, 3, 0.05, 1);
+    let model = pca(json!({"n_components": 3}), made.x.as_slice(), 64);
+    let found = Matrix::from_vec(3, 64, numbers(&model, "components"));
+    let angles = metrics::subspace_angles(&found, &made.axes).unwrap();
+    assert!(angles[0] < 0.01, "{angles:?}");
+    assert!(encode(&model, made.x.as_slice()).iter().all(|y| y.is_finite()));
+}
