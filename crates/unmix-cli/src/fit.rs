@@ -85,6 +85,9 @@ fn default_output(input: &Path, method: &str) -> PathBuf {
 
 /// A file's name without folder, `.gz` and ending.
 pub(crate) fn stem(path: &Path) -> String {
+    if path.as_os_str() == "-" {
+        return "stdin".into();
+    }
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default()
@@ -157,6 +160,7 @@ mod tests {
         assert_eq!(name("../in/data.csv.gz"), "data.pca.safetensors");
         assert_eq!(name("train-images-idx3-ubyte.gz"), "train-images-idx3-ubyte.pca.safetensors");
         assert_eq!(name("a.b.npy"), "a.b.pca.safetensors");
+        assert_eq!(name("-"), "stdin.pca.safetensors");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) fn report(args: &Report) -> Done {
                 Some(Color::File(file)) => Some(labels_of(file, n, &run)?),
                 Some(Color::Column(name)) => Some(match input.kept.pop() {
                     Some(kept) => kept,
-                    None => column(path, name, args, &run)?,
+                    None => column(path, name, &model, args, &run)?,
                 }),
             };
             Some(input.rows)
@@ -88,8 +88,12 @@ fn open(
 }
 
 /// A column that is also a feature, read a second time.
-fn column(path: &Path, name: &str, args: &Report, run: &Run<'_>) -> Result<Labels, Failure> {
-    let reading = unmix_io::Options { keep: Some(input::column_word(name)), ..args.reading.options() };
+fn column(path: &Path, name: &str, model: &Model, args: &Report, run: &Run<'_>) -> Result<Labels, Failure> {
+    // The other features only, so that text in columns that nobody asked for stays unread.
+    let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
+    let wanted = Some(others).filter(|o| !o.is_empty());
+    let reading =
+        unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options() };
     let mut input = unmix_io::open_with(path, &reading, run)?;
     input.kept.pop().ok_or_else(|| Failure::Said(format!("{} has no column '{name}' to colour by", path.display())))
 }

@@ -72,10 +72,8 @@ impl NewFile {
 
 /// The system's reason alone: the library adds the name of the temporary file, which nobody asked about.
 fn plain(e: std::io::Error) -> std::io::Error {
-    match std::error::Error::source(&e).and_then(|s| s.downcast_ref::<std::io::Error>()).and_then(|s| s.raw_os_error()) {
-        Some(code) => std::io::Error::from_raw_os_error(code),
-        None => e.kind().into(),
-    }
+    let text = e.to_string();
+    std::io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or(&text))
 }
 
 #[cfg(test)]

@@ -1,0 +1,138 @@
+//! Bad input: one sentence, exit code 1, nothing left behind.
+
+use crate::bench::Bench;
+use unmix::data::write_npy;
+
+/// Runs a command that must fail on its data: one line that says all of `said`, and no file more than before.
+#[track_caller]
+fn refused(b: &Bench, command: &str, said: &[&str]) {
+    let before = b.files();
+    let ran = b.run(command);
+    assert_eq!(ran.code, 1, "{command}: {}{}", ran.out, ran.err);
+    assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{command}: {}", ran.err);
+    assert!(ran.err.starts_with("unmix: ") && !ran.err.trim_end().ends_with('.'), "{command}: {}", ran.err);
+    for part in said {
+        assert!(ran.err.contains(part), "{command} should say '{part}': {}", ran.err);
+    }
+    assert_eq!(b.files(), before, "{command}");
+}
+
+fn npy_header(dictionary: &str) -> Vec<u8> {
+    [b"\x93NUMPY\x01\x00".as_slice(), &(dictionary.len() as u16).to_le_bytes(), dictionary.as_bytes()].concat()
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_named_by_row_and_column() {
+    let b = Bench::new();
+    for (value, name) in [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")] {
+        let mut data = Bench::table(50, 4);
+        data[4 * 31 + 2] = value;
+        write_npy(&b.path("d.npy"), &data, &[4]).unwrap();
+        refused(&b, "fit pca d.npy", &["row 31, column 2 is ", name, "drop or fill"]);
+    }
+    b.write("d.csv", "a,b\n1,2\n3,NA\n5,7\n");
+    refused(&b, "fit pca d.csv", &["row 1, column 1 ('b') is NaN"]);
+    // The same when a model is applied.
+    b.write("good.csv", "a,b\n1,2\n3,3\n5,7\n");
+    b.ok("fit pca good.csv -o m.safetensors");
+    for verb in ["encode", "reconstruct", "score"] {
+        refused(&b, &format!("{verb} m.safetensors d.csv -o out.csv"), &["row 1, column 1 ('b') is NaN"]);
+    }
+}
+
+#[test]
+fn data_without_variance_or_rows_are_refused() {
+    let b = Bench::new();
+    write_npy::<f64>(&b.path("none.npy"), &[], &[3]).unwrap();
+    refused(&b, "fit pca none.npy", &["rows"]);
+    b.write("none.csv", "a,b\n");
+    refused(&b, "fit pca none.csv", &["no rows"]);
+    b.write("one.csv", "a,b\n1,2\n");
+    refused(&b, "fit pca one.csv", &["at least 2 rows", "has 1"]);
+    b.write("flat.csv", "a,b\n1,2\n1,2\n1,2\n");
+    refused(&b, "fit pca flat.csv", &["needs a column that varies", "all 2 columns are constant over 3 rows"]);
+    b.both("d", 9, 4);
+    for k in ["5", "-1", "1.5"] {
+        refused(&b, &format!("fit pca d.npy -k {k}"), &[&format!("n_components={k} is not possible")]);
+    }
+    refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
+}
+
+#[test]
+fn files_that_are_not_what_they_say_are_refused() {
+    let b = Bench::new();
+    b.write("ragged.csv", "a,b,c\n1,2,3\n4,5\n6,7,8\n");
+    refused(&b, "fit pca ragged.csv", &["ragged.csv", "line 3"]);
+    b.write("text.csv", "a,kind\n1,x\n2,y\n3,z\n");
+    refused(&b, "fit pca text.csv", &["row 0", "'kind'", "'x'", "--drop kind"]);
+    b.write("half.csv", "a,1\n2,3\n");
+    refused(&b, "fit pca half.csv", &["--header", "--no-header", "--skip-rows"]);
+    b.both("d", 30, 4);
+    let whole = b.read("d.npy");
+    b.write("cut.npy", &whole[..whole.len() - 100]);
+    refused(&b, "fit pca cut.npy", &["cut.npy", "promises"]);
+    b.write("magic.npy", "not an array at all");
+    refused(&b, "fit pca magic.npy", &["magic.npy"]);
+    b.write("pickled.npy", npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }"));
+    refused(&b, "fit pca pickled.npy", &["pickled Python objects"]);
+    b.write("vast.npy", npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000, 9000), }"));
+    refused(&b, "fit pca vast.npy", &["vast.npy"]);
+    // idx: two zeros, unsigned bytes, three axes of 10 x 2 x 2, and 39 of the 40 bytes.
+    let idx = [&[0u8, 0, 8, 3, 0, 0, 0, 10, 0, 0, 0, 2, 0, 0, 0, 2][..], &[7; 39]].concat();
+    b.write("cut-idx3-ubyte", idx);
+    refused(&b, "fit pca cut-idx3-ubyte", &["cut-idx3-ubyte"]);
+    b.write("empty.npy", "");
+    refused(&b, "fit pca empty.npy", &["it is empty"]);
+    b.write("empty.csv", "");
+    refused(&b, "fit pca empty.csv", &["empty"]);
+    refused(&b, "fit pca nowhere.npy", &["cannot read nowhere.npy"]);
+    std::fs::create_dir(b.path("folder")).unwrap();
+    refused(&b, "fit pca folder", &["it is a folder, not a file"]);
+    b.write("d.xyz", "PK\u{3}\u{4}\u{0}\u{1}\u{2}");
+    refused(&b, "fit pca d.xyz", &["d.xyz"]);
+    for verb in ["show cut.npy", "show ragged.csv", "show nowhere.csv", "show folder"] {
+        refused(&b, verb, &[]);
+    }
+}
+
+#[test]
+fn models_that_are_damaged_are_refused() {
+    let b = Bench::new();
+    b.both("d", 30, 4);
+    b.ok("fit pca d.npy -o m.safetensors");
+    let whole = b.read("m.safetensors");
+    b.write("cut.safetensors", &whole[..whole.len() - 9]);
+    let mut flipped = whole.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    b.write("flipped.safetensors", flipped);
+    b.write("empty.safetensors", "");
+    for verb in ["encode", "decode", "reconstruct", "score", "report"] {
+        let out = if verb == "report" { "out.html" } else { "out.npy" };
+        refused(&b, &format!("{verb} cut.safetensors d.npy -o {out}"), &["cut.safetensors", "cut short"]);
+        refused(&b, &format!("{verb} flipped.safetensors d.npy -o {out}"), &["checksum"]);
+        refused(&b, &format!("{verb} d.npy d.npy -o {out}"), &["d.npy", "unmix fit"]);
+    }
+    for name in ["cut", "flipped", "empty"] {
+        refused(&b, &format!("show {name}.safetensors"), &[name]);
+    }
+    write_npy(&b.path("wide.npy"), &Bench::table(30, 5), &[5]).unwrap();
+    refused(&b, "encode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
+    refused(&b, "decode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_refused() {
+    let b = Bench::new();
+    b.both("d", 30, 4);
+    b.ok("fit pca d.npy -o m.safetensors");
+    std::fs::create_dir(b.path("folder")).unwrap();
+    for (command, out) in [("fit pca d.npy", "x"), ("encode m.safetensors d.npy", "x.csv"), ("report m.safetensors", "x.html")] {
+        refused(&b, &format!("{command} -o nowhere/{out}"), &["cannot write nowhere/x", "No such file or directory"]);
+    }
+    refused(&b, "encode m.safetensors d.npy -o folder --format npy", &["cannot write", "folder", "it is a folder"]);
+    refused(&b, "fit pca d.npy -o folder", &["cannot write", "it is a folder"]);
+    refused(&b, "demo -o d.npy", &["d.npy"]);
+    refused(&b, "report m.safetensors d.npy --color d.csv -o x.html", &["d.csv"]);
+    b.write("labels.csv", "a\nb\n");
+    refused(&b, "report m.safetensors d.npy --color labels.csv -o x.html", &["it has 2 values", "30 rows"]);
+}

@@ -1,0 +1,6 @@
+//! The program as a person meets it: run as a program, in a folder of its own.
+
+mod bad_input;
+mod bench;
+mod path;
+mod rules;

@@ -1,0 +1,194 @@
+//! The main path, verb by verb, as a person types it.
+
+use crate::bench::{Bench, read_npy};
+use serde_json::Value;
+use unmix::data::write_npy;
+
+/// Rows of text that the program printed: the header, and the numbers.
+fn csv(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
+    let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    (header, lines.map(|l| l.iter().map(|x| x.parse().unwrap()).collect()).collect())
+}
+
+fn close(a: &[f64], b: &[f64], tol: f64) {
+    assert_eq!(a.len(), b.len());
+    let worst = a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    assert!(worst < tol, "differ by {worst}");
+}
+
+#[test]
+fn a_demo_finds_what_it_made_and_its_files_can_be_used() {
+    let b = Bench::new();
+    let told = b.ok("demo");
+    let found: Vec<f64> = told
+        .out
+        .lines()
+        .filter(|l| l.contains("pattern ") && l.contains('%'))
+        .map(|l| l.split_whitespace().nth(3).unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(found.len(), 6, "{}", told.out);
+    assert!(found.iter().all(|c| *c > 0.95), "{}", told.out);
+    assert!(told.out.contains("unmix-demo/report.html") && told.out.matches("\n  unmix ").count() == 3);
+    assert!(!told.out.contains('\u{1b}'), "colours belong to terminals");
+    assert_eq!(told.err, "");
+    let page = String::from_utf8(b.read("unmix-demo/report.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    // The same fit by hand gives the same codes.
+    b.ok("fit pca unmix-demo/data.npy -k 6 -o again.safetensors");
+    b.ok("encode again.safetensors unmix-demo/data.npy -o codes.npy");
+    assert_eq!(b.read("codes.npy"), b.read("unmix-demo/codes.npy"));
+    b.ok("report again.safetensors unmix-demo/data.npy --color unmix-demo/labels.csv -o page.html");
+    assert!(String::from_utf8(b.read("page.html")).unwrap().contains("group"));
+    // Once more in the same folder, but not in one that holds something else.
+    assert_eq!(b.ok("demo -o unmix-demo --quiet").err, "");
+    b.write("unmix-demo/../other.txt", "x");
+    let refused = b.run("demo -o .");
+    assert!(refused.code == 1 && refused.err.contains("holds other files"), "{}", refused.err);
+}
+
+#[test]
+fn from_a_csv_file_to_codes_and_back() {
+    let b = Bench::new();
+    let data = b.both("d", 60, 4);
+    let fitted = b.ok("fit pca d.csv -k 4");
+    assert!(fitted.out.contains("unmix encode d.pca.safetensors d.csv -o d.codes.csv"), "{}", fitted.out);
+    assert!(fitted.out.contains("unmix report d.pca.safetensors d.csv -o d.html"), "{}", fitted.out);
+    let (names, codes) = csv(&b.ok("encode d.pca.safetensors d.csv").out);
+    assert_eq!(names, ["pca0", "pca1", "pca2", "pca3"]);
+    assert_eq!(codes.len(), 60);
+    b.ok("encode d.pca.safetensors d.csv -o d.codes.csv");
+    let (names, back) = csv(&b.ok("decode d.pca.safetensors d.codes.csv").out);
+    assert_eq!(names, ["c0", "c1", "c2", "c3"]);
+    close(&back.concat(), &data, 1e-12);
+    let (_, kept) = csv(&b.ok("reconstruct d.pca.safetensors d.csv").out);
+    close(&kept.concat(), &data, 1e-12);
+    // Text and arrays hold the same numbers to the bit.
+    b.ok("encode d.pca.safetensors d.npy -o d.codes.npy");
+    assert_eq!(read_npy(&b.path("d.codes.npy")), (codes.concat(), vec![60, 4]));
+    let piped = b.ok("encode d.pca.safetensors d.npy --format npy");
+    assert_eq!(piped.bytes, b.read("d.codes.npy"));
+    b.ok("encode d.pca.safetensors d.npy -o d.codes.tsv");
+    assert!(b.read("d.codes.tsv").starts_with(b"pca0\tpca1\tpca2\tpca3\n"));
+    b.ok("report d.pca.safetensors d.csv --color c1 -o d.html");
+    assert!(b.read("d.html").starts_with(b"<!DOCTYPE html>"));
+    assert!(b.files().iter().all(|f| !f.contains("part")), "{:?}", b.files());
+}
+
+#[test]
+fn scores_are_one_number_a_row_and_their_mean_is_the_summary() {
+    let b = Bench::new();
+    b.both("d", 50, 3);
+    b.ok("fit pca d.npy -k 1");
+    let (names, scores) = csv(&b.ok("score d.pca.safetensors d.npy").out);
+    assert_eq!((names, scores.len()), (vec!["log_likelihood".to_string()], 50));
+    b.ok("score d.pca.safetensors d.npy -o s.npy");
+    assert_eq!(read_npy(&b.path("s.npy")), (scores.concat(), vec![50, 1]));
+    let summary = b.ok("score d.pca.safetensors d.npy --summary").out;
+    let mean: f64 = summary.lines().nth(1).unwrap().split_whitespace().last().unwrap().parse().unwrap();
+    close(&[mean], &[scores.concat().iter().sum::<f64>() / 50.0], 1e-12);
+    assert_eq!(b.run("score d.pca.safetensors d.npy --summary -o s.npy").code, 2);
+}
+
+#[test]
+fn pictures_stay_pictures() {
+    let b = Bench::new();
+    write_npy(&b.path("d.npy"), &Bench::table(40, 12), &[3, 4]).unwrap();
+    b.ok("fit pca d.npy -k 0.8 -o m.safetensors");
+    b.ok("reconstruct m.safetensors d.npy -o r.npy");
+    assert_eq!(read_npy(&b.path("r.npy")).1, [40, 3, 4]);
+    b.ok("encode m.safetensors d.npy -o c.npy");
+    b.ok("decode m.safetensors c.npy -o back.npy");
+    assert_eq!(b.read("back.npy"), b.read("r.npy"));
+    let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
+    assert_eq!(shown["feature_shape"], serde_json::json!([3, 4]));
+}
+
+#[test]
+fn columns_are_matched_by_name() {
+    let b = Bench::new();
+    b.write("fit.csv", "a,b\n1,5\n2,3\n4,9\n7,1\n");
+    b.ok("fit pca fit.csv -o m.safetensors");
+    let plain = b.ok("encode m.safetensors fit.csv");
+    assert_eq!(plain.err, "");
+    // Another order, a column more, and text that the model never asked for.
+    b.write("other.csv", "kind,b,id,a\nx,5,0,1\ny,3,1,2\n\"z, z\",9,2,4\nx,1,3,7\n");
+    let matched = b.ok("encode m.safetensors other.csv");
+    assert_eq!(matched.out, plain.out);
+    assert_eq!(matched.err.lines().count(), 1, "{}", matched.err);
+    assert!(matched.err.contains("ignored: kind, id"), "{}", matched.err);
+    let kept = b.ok("encode m.safetensors other.csv --keep kind -q");
+    assert_eq!(kept.err, "");
+    assert!(kept.out.starts_with("kind,pca0,pca1\nx,") && kept.out.contains("\n\"z, z\","), "{}", kept.out);
+    b.write("codes.csv", &kept.out);
+    let back = b.ok("decode m.safetensors codes.csv --keep kind");
+    let first: Vec<&str> = back.out.lines().nth(1).unwrap().split(',').collect();
+    assert_eq!(first[0], "x");
+    close(&[first[1].parse().unwrap(), first[2].parse().unwrap()], &[1.0, 5.0], 1e-12);
+    // Coloured by a column beside the features, and by a feature.
+    for column in ["kind", "b"] {
+        b.ok(&format!("report m.safetensors other.csv --color {column} -o {column}.html"));
+    }
+    b.write("less.csv", "a,c\n1,2\n3,4\n");
+    let missing = b.run("score m.safetensors less.csv");
+    assert_eq!((missing.code, missing.err.lines().count()), (1, 1));
+    assert!(missing.err.contains("the model needs 'b'"), "{}", missing.err);
+    // An array has no names: by position.
+    write_npy(&b.path("d.npy"), &[1.0, 5.0, 2.0, 3.0], &[2]).unwrap();
+    let (_, by_place) = csv(&b.ok("encode m.safetensors d.npy").out);
+    assert_eq!(by_place, csv(&plain.out).1[..2]);
+}
+
+#[test]
+fn json_is_what_the_library_says() {
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    b.ok("fit pca d.csv -k 2 --set whiten=true --seed 7 --threads 1");
+    let json = |command: &str| serde_json::from_str::<Value>(&b.ok(command).out).unwrap();
+    let shown = json("show d.pca.safetensors --json");
+    let model = unmix::Model::load(&b.path("d.pca.safetensors")).unwrap();
+    assert_eq!(shown["report"], model.report().to_json());
+    assert_eq!(shown["settings"]["whiten"], Value::Bool(true));
+    assert_eq!((&shown["report"]["seed"], &shown["report"]["threads"]), (&7.into(), &1.into()));
+    assert_eq!(shown["feature_names"], serde_json::json!(["c0", "c1", "c2"]));
+    let data = json("show d.csv --json");
+    assert_eq!((&data["n_rows"], &data["n_features"], &data["constant"]), (&30.into(), &3.into(), &0.into()));
+    assert!(data["memory"]["pca"]["full"].as_u64().unwrap() > 0);
+    let methods = json("methods --json");
+    let keys: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, unmix::METHODS.iter().map(|m| m.key).collect::<Vec<_>>());
+    assert_eq!(json("methods pca --json"), methods[0]);
+    for text in [b.ok("show d.csv").out, b.ok("show d.pca.safetensors").out, b.ok("methods pca").out, b.ok("methods").out] {
+        assert!(!text.contains('\u{1b}') && text.lines().count() > 2, "{text}");
+    }
+}
+
+#[test]
+fn show_counts_missing_cells_and_constant_columns() {
+    let b = Bench::new();
+    b.write("d.csv", "a,b,c\n1,5,2\n2,,2\n3,7,2\n4,NA,2\n");
+    let data: Value = serde_json::from_str(&b.ok("show d.csv --json").out).unwrap();
+    assert_eq!((&data["missing"], &data["constant"]), (&2.into(), &1.into()));
+    let text = b.ok("show d.csv").out;
+    let line = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().trim().to_string();
+    assert!(line("missing cells").ends_with(" 2") && line("constant columns").ends_with("1: c"), "{text}");
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let b = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(b.ok(&format!("completions {shell}")).out.contains("reconstruct"), "{shell}");
+    }
+    assert!(b.ok("man").out.contains(".TH unmix 1"));
+    assert!(b.ok("man fit").out.contains("max\\-seconds"));
+    assert!(b.ok("--version").out.starts_with("unmix "));
+    let help = b.ok("--help").out;
+    assert!(help.find("unmix demo").unwrap() < help.find("Commands:").unwrap(), "the main path comes first");
+    for verb in ["demo", "fit", "encode", "decode", "reconstruct", "score", "show", "report", "methods", "completions", "man"] {
+        let help = b.ok(&format!("{verb} --help")).out;
+        let examples = help.split("Examples:").nth(1).unwrap();
+        assert!(examples.matches("  unmix ").count() >= 2, "{verb} --help has examples");
+        assert!(help.lines().all(|l| l.chars().count() <= 100), "{verb} --help");
+    }
+}

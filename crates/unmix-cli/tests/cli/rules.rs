@@ -1,0 +1,201 @@
+//! Promises that hold whatever is fitted: the same bits, nothing destroyed, usage told from failure.
+
+use crate::bench::Bench;
+use serde_json::Value;
+use unmix::Model;
+use unmix::data::write_npy;
+
+/// A model file without its `run` entry.
+fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    header["__metadata__"].as_object_mut().unwrap().remove("run").unwrap();
+    (header, bytes[8 + length..].to_vec())
+}
+
+#[test]
+fn a_model_has_the_same_bytes_for_any_number_of_threads() {
+    let b = Bench::new();
+    // More than one shard, and more samples than the solver for small data takes.
+    let (n, p) = (40_000, 30);
+    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    b.ok("fit pca d.npy -k 5 --threads 1 -o one.safetensors");
+    b.ok("fit pca d.npy -k 5 --threads 2 -o two.safetensors");
+    let (one, two) = (b.read("one.safetensors"), b.read("two.safetensors"));
+    assert_eq!(without_run(&one), without_run(&two));
+    assert_ne!(one, two, "the number of threads is recorded in 'run'");
+    b.ok("encode one.safetensors d.npy --threads 1 -o one.npy");
+    b.ok("encode one.safetensors d.npy --threads 2 -o two.npy");
+    assert_eq!(b.read("one.npy"), b.read("two.npy"));
+}
+
+#[test]
+fn the_same_numbers_as_text_and_as_an_array_give_the_same_bits() {
+    let b = Bench::new();
+    b.both("d", 700, 5);
+    b.ok("fit pca d.npy -k 3 -o a.safetensors");
+    b.ok("fit pca d.csv -k 3 -o t.safetensors");
+    let load = |name: &str| Model::load(&b.path(name)).unwrap();
+    let (array, text) = (load("a.safetensors"), load("t.safetensors"));
+    assert_eq!(array.tensors(), text.tensors());
+    assert_eq!((&array.features().names, text.features().names.as_ref().map(Vec::len)), (&None, Some(5)));
+    // Without a header the files are the same but for `run`.
+    let body = String::from_utf8(b.read("d.csv")).unwrap();
+    b.write("bare.csv", body.split_once('\n').unwrap().1);
+    b.ok("fit pca bare.csv -k 3 -o n.safetensors");
+    assert_eq!(without_run(&b.read("a.safetensors")), without_run(&b.read("n.safetensors")));
+    assert_eq!(b.ok("encode a.safetensors d.npy").out, b.ok("encode t.safetensors d.csv").out);
+}
+
+#[test]
+fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
+    let b = Bench::new();
+    b.both("d", 20, 3);
+    b.write("notes.txt", "mine");
+    let refused = b.run("fit pca d.npy -o notes.txt");
+    assert_eq!((refused.code, refused.err.lines().count()), (1, 1));
+    assert!(refused.err.contains("--force"), "{}", refused.err);
+    assert_eq!(b.read("notes.txt"), b"mine");
+    b.ok("fit pca d.npy -o notes.txt --force");
+    assert!(unmix::model::is_model_file(&b.path("notes.txt")));
+    // A model is replaced without being asked.
+    b.ok("fit pca d.npy -k 1 -o notes.txt");
+    assert_eq!(Model::load(&b.path("notes.txt")).unwrap().n_components(), 1);
+
+    let (data, model) = (b.read("d.npy"), b.read("notes.txt"));
+    for command in [
+        "fit pca d.npy -o d.npy --force",
+        "encode notes.txt d.npy -o d.npy",
+        "encode notes.txt d.npy -o ./notes.txt --format csv",
+        "score notes.txt d.npy -o d.npy",
+        "report notes.txt d.npy -o d.npy",
+        "report notes.txt -o notes.txt",
+    ] {
+        let refused = b.run(command);
+        assert_eq!((refused.code, refused.err.lines().count()), (1, 1), "{command}: {}", refused.err);
+        assert!(refused.err.contains("it is read by the same command"), "{command}: {}", refused.err);
+    }
+    assert!(b.read("d.npy") == data && b.read("notes.txt") == model);
+    b.write("old.npy", "anything");
+    b.ok("encode notes.txt d.npy -o old.npy");
+    assert!(b.read("old.npy").starts_with(b"\x93NUMPY"));
+}
+
+#[test]
+fn wrong_usage_is_told_from_wrong_data() {
+    let b = Bench::new();
+    b.both("d", 20, 3);
+    b.ok("fit pca d.csv -o m.safetensors");
+    let before = b.files();
+    for (command, said) in [
+        ("fit pac d.npy", "did you mean 'pca'?"),
+        ("fit pca d.npy --set whitten=true", "did you mean 'whiten'?"),
+        ("fit pca d.npy --set whiten=maybe", "whiten='maybe' is not possible"),
+        ("fit pca d.npy --set svd_solver=ful", "did you mean 'full'?"),
+        ("fit pca d.npy --set whiten", "KEY=VALUE"),
+        ("fit pca d.npy -k 2 --set n_components=3", "the same thing twice"),
+        ("fit pca d.npy d.csv", "one INPUT is read at a time"),
+        ("fit pca d.npy -k some", "n_components='some' is not possible"),
+        ("fit pca d.npy --threads 0", "--threads"),
+        ("fit pca d.npy --max-seconds=-1", "seconds"),
+        ("fit pca d.npy -o -", "a model goes to a file"),
+        ("encode m.safetensors d.csv -o codes.xyz", "end it in .npy, .csv or .tsv"),
+        ("methods pac", "did you mean 'pca'?"),
+        ("man fti", "did you mean 'fit'?"),
+        ("encoed m.safetensors d.csv", "encode"),
+        ("fit pca", "INPUT"),
+        ("", "unmix demo"),
+    ] {
+        let ran = b.run(command);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{command}: {}", ran.err);
+        assert!(ran.err.contains(said), "{command}: {}", ran.err);
+    }
+    let kept = b.run("encode m.safetensors d.csv --keep c0 -o codes.npy");
+    assert!(kept.code == 1 && kept.err.contains("the model needs 'c0'"), "{}", kept.err);
+    b.write("k.csv", "id,c0,c1,c2\nx,1,2,3\n");
+    let kept = b.run("encode m.safetensors k.csv --keep id -o codes.npy");
+    assert!(kept.code == 2 && kept.err.contains("cannot keep id"), "{}", kept.err);
+    std::fs::remove_file(b.path("k.csv")).unwrap();
+    assert_eq!(b.files(), before);
+}
+
+#[test]
+fn few_rows_and_many_columns_give_a_hint() {
+    let b = Bench::new();
+    write_npy(&b.path("d.npy"), &Bench::table(4, 200), &[200]).unwrap();
+    assert!(b.ok("fit pca d.npy -k 1").err.contains("add --transpose"));
+    assert_eq!(b.ok("fit pca d.npy -k 1 --quiet").err, "");
+    let turned = b.ok("fit pca d.npy -k 1 --transpose");
+    assert!(!turned.err.contains("add --transpose") && turned.out.contains("d.npy --transpose -o"), "{}", turned.out);
+}
+
+#[test]
+fn warnings_of_a_fit_go_to_standard_error() {
+    let b = Bench::new();
+    b.write("d.csv", "a,b,c\n1,2,7\n2,4,7\n3,6,7\n5,10,7\n");
+    let fitted = b.ok("fit pca d.csv -k 3 --strict");
+    assert!(fitted.err.contains("1 of 3 column does not vary") && fitted.err.contains("1 directions only"), "{}", fitted.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_pipe_is_quiet_and_a_full_disk_is_a_sentence() {
+    let b = Bench::new();
+    let (n, p) = (20_000, 8);
+    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    b.ok("fit pca d.npy -o m.safetensors");
+    let program = env!("CARGO_BIN_EXE_unmix");
+    let shell = |script: &str| {
+        let out = std::process::Command::new("bash")
+            .current_dir(b.path(""))
+            .args(["-c", &format!("set -o pipefail; {script}")])
+            .output()
+            .unwrap();
+        (out.status.code().unwrap(), String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+    };
+    let (code, out, err) = shell(&format!("{program} encode m.safetensors d.npy | head -n 1"));
+    assert_eq!((code, out.trim().split(',').count(), err.as_str()), (0, p, ""));
+    for command in [
+        "encode m.safetensors d.npy > /dev/full",
+        "encode m.safetensors d.npy --format npy > /dev/full",
+        "encode m.safetensors d.npy -o /dev/full",
+        "fit pca d.npy -o /dev/full",
+        "fit pca d.npy -o x.safetensors > /dev/full",
+        "report m.safetensors -o /dev/full",
+        "methods --json > /dev/full",
+        "--help > /dev/full",
+    ] {
+        let (code, _, err) = shell(&format!("{program} {command}"));
+        assert_eq!((code, err.lines().count()), (1, 1), "{command}: {err}");
+        assert!(err.starts_with("unmix: cannot write ") && err.contains("No space left"), "{command}: {err}");
+    }
+    assert!(std::fs::metadata("/dev/full").is_ok_and(|m| !m.is_file()));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_ends_with_130_and_leaves_nothing() {
+    let b = Bench::new();
+    let (n, p) = (400_000, 40);
+    write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
+    b.ok("fit pca d.npy -o m.safetensors");
+    let before = b.files();
+    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"))
+        .current_dir(b.path(""))
+        .args(["reconstruct", "m.safetensors", "d.npy", "-o", "r.csv"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = running.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let asked = std::time::Instant::now();
+    let code = running.wait().unwrap().code();
+    let waited = asked.elapsed().as_secs_f64();
+    let mut err = String::new();
+    std::io::Read::read_to_string(&mut running.stderr.take().unwrap(), &mut err).unwrap();
+    assert_eq!((code, err.as_str()), (Some(130), "unmix: interrupted\n"));
+    // A second is the promise; two leave room for a busy machine.
+    assert!(waited < 2.0, "{waited} s");
+    assert_eq!(b.files(), before);
+}
