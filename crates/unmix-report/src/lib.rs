@@ -1,9 +1,39 @@
 //! Figures and self-contained pages.
+//!
+//! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
+//! curves or bars, how much each explains, the rows seen through the model, and how to make it all again. The page asks
+//! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, and [`mosaic`] the
+//! components as one PNG.
+//!
+//! ```
+//! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};
+//!
+//! let data = datasets::patterns(200, 12, 3, 0.2, 0);
+//! let mut rows = Rows::from_slice(data.x.as_slice(), 144)?;
+//! let model = Pca { n_components: 3.into(), ..Default::default() }.fit(&mut rows, &Run::default())?;
+//! println!("{}", unmix_report::summary(&model));
+//! let options = unmix_report::Options { truth: Some(data.axes), ..Default::default() };
+//! let html = unmix_report::page(&model, Some(&AnyRows::F64(rows)), &options, &Run::default())?;
+//! assert!(html.starts_with("<!DOCTYPE html>"));
+//! # Ok::<(), unmix::Error>(())
+//! ```
 
-use unmix::{AnyRows, Model, Result, Run};
+mod colour;
+mod facts;
+mod figure;
+mod number;
+mod page;
+mod picture;
+mod sample;
+mod summary;
+mod svg;
 
-/// What a page is made from besides the model.
-#[derive(Default)]
+pub use page::page;
+pub use picture::mosaic;
+pub use summary::summary;
+
+/// What a page is made from besides the model. All of it may be left out.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Title of the page.
     pub title: Option<String>,
@@ -13,13 +43,8 @@ pub struct Options {
     pub reproduce: Vec<String>,
     /// True components to show beside the found ones (rows, `n_features` wide), for data whose truth is known.
     pub truth: Option<unmix::Matrix<f64>>,
-    /// The model file and the input, as a person would name them.
+    /// The model file, as a person would name it.
     pub model_name: Option<String>,
-    /// See `model_name`.
+    /// The input, as a person would name it.
     pub input_name: Option<String>,
-}
-
-/// The page as HTML: no network, no scripts from elsewhere.
-pub fn page(_model: &Model, _rows: Option<&AnyRows<'_>>, _options: &Options, _run: &Run<'_>) -> Result<String> {
-    todo!()
 }

@@ -1,0 +1,142 @@
+//! What a model says about itself, in the form that table and page show it.
+
+use crate::number::{count, number, number_in, percent, seconds};
+use unmix::{Matrix, Model, Outcome};
+
+/// Shares of the variance whose number of components is told.
+pub(crate) const LEVELS: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
+
+/// What each component explains, as far as the model knows.
+#[derive(Default)]
+pub(crate) struct Spectrum {
+    /// Number of components.
+    pub(crate) k: usize,
+    /// Variance along each.
+    pub(crate) variance: Option<Vec<f64>>,
+    /// Share of the total variance.
+    pub(crate) share: Option<Vec<f64>>,
+    /// Running sum of the shares.
+    pub(crate) cumulative: Option<Vec<f64>>,
+    /// Singular values of the centred rows.
+    pub(crate) singular: Option<Vec<f64>>,
+}
+
+impl Spectrum {
+    /// From whichever of the tensors the model has.
+    pub(crate) fn of(model: &Model) -> Self {
+        let get =
+            |name: &str| model.tensor(name).map(|t| t.f64s()).filter(|v| v.len() == model.n_components());
+        let share = get("explained_variance_ratio");
+        let cumulative = share.as_ref().map(|s| {
+            let running = s.iter().scan(0.0, |sum, x| {
+                *sum += x;
+                Some(*sum)
+            });
+            running.collect()
+        });
+        Self {
+            k: model.n_components(),
+            variance: get("explained_variance").or_else(|| get("component_variance")),
+            share,
+            cumulative,
+            singular: get("singular_values"),
+        }
+    }
+
+    /// Share of the variance that all components explain together.
+    pub(crate) fn kept(&self) -> Option<f64> {
+        self.cumulative.as_ref()?.last().copied()
+    }
+
+    /// For each of [`LEVELS`], how many components explain at least that share; `None` where it takes more than there are.
+    pub(crate) fn reach(&self) -> Option<Vec<(f64, Option<usize>)>> {
+        let cumulative = self.cumulative.as_ref()?;
+        // Rounding must not cost a component.
+        let first = |level: f64| cumulative.iter().position(|c| *c >= level * (1.0 - 1e-6)).map(|i| i + 1);
+        Some(LEVELS.iter().map(|&l| (l, first(l))).collect())
+    }
+
+    /// Names of the columns of the table.
+    pub(crate) fn columns(&self) -> Vec<&'static str> {
+        let known = [
+            (self.variance.is_some(), "variance"),
+            (self.share.is_some(), "share"),
+            (self.cumulative.is_some(), "cumulative"),
+            (self.singular.is_some(), "singular value"),
+        ];
+        known.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect()
+    }
+
+    /// Row `i` of the table.
+    pub(crate) fn row(&self, i: usize) -> Vec<String> {
+        let text = |of: &Option<Vec<f64>>, f: &dyn Fn(f64) -> String| of.as_ref().map(|v| f(v[i]));
+        let plain = |of: &Option<Vec<f64>>| of.as_ref().map(|v| number_in(v, v[i]));
+        [
+            plain(&self.variance),
+            text(&self.share, &percent),
+            text(&self.cumulative, &percent),
+            plain(&self.singular),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// How the fit ended, in words.
+pub(crate) fn outcome(model: &Model) -> String {
+    let report = model.report();
+    let after = |n: u64| format!("{} {}", count(n), if n == 1 { "iteration" } else { "iterations" });
+    let left = match (report.residual, report.tol) {
+        (Some(r), Some(t)) => format!(" (residual {}, tolerance {})", number(r), number(t)),
+        _ => String::new(),
+    };
+    match report.outcome {
+        Outcome::Completed if report.n_iter <= 1 => "completed, in closed form".into(),
+        Outcome::Completed => format!("completed, {}", after(report.n_iter)),
+        Outcome::Converged => format!("converged after {}{left}", after(report.n_iter)),
+        Outcome::MaxIter => format!("not converged: max_iter ended it after {}{left}", after(report.n_iter)),
+        Outcome::Time => {
+            format!("not converged: the time limit ended it after {}{left}", after(report.n_iter))
+        }
+        Outcome::Stalled => {
+            format!("not converged: no step improved it after {}{left}", after(report.n_iter))
+        }
+    }
+}
+
+/// Rows, columns and type: "1,797 x 64 float64".
+pub(crate) fn shape(model: &Model) -> String {
+    let report = model.report();
+    format!("{} x {} {}", count(report.n_samples), count(report.n_features as u64), report.dtype)
+}
+
+/// "12 components".
+pub(crate) fn components(k: usize) -> String {
+    format!("{} {}", count(k as u64), if k == 1 { "component" } else { "components" })
+}
+
+/// Time and threads of the fit, where they are known.
+pub(crate) fn effort(model: &Model) -> Option<String> {
+    let run = &model.report().run;
+    let threads = if run.threads == 1 { "thread" } else { "threads" };
+    (run.threads > 0).then(|| format!("{} on {} {threads}", seconds(run.seconds), run.threads))
+}
+
+/// Decoder vectors, one a row: what one unit of each component adds to a row.
+pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
+    model.code().mixing().transposed()
+}
+
+/// Mean of the rows.
+pub(crate) fn mean(model: &Model) -> Option<Vec<f64>> {
+    model.tensor("mean").map(|t| t.f64s()).filter(|m| m.len() == model.n_features())
+}
+
+/// The name of column `j`, or its number.
+pub(crate) fn feature_name(model: &Model, j: usize) -> String {
+    match &model.features().names {
+        Some(names) => names[j].clone(),
+        None => format!("column {j}"),
+    }
+}

@@ -1,0 +1,14 @@
+//! The figures of a page, each a drawing that says in words what it shows.
+
+mod labels;
+mod scatter;
+mod spectrum;
+mod vector;
+
+pub(crate) use labels::Colouring;
+pub(crate) use scatter::{legend, scatter};
+pub(crate) use spectrum::{cumulative, objective, scree};
+pub(crate) use vector::{bars, curve, overlay, standardised};
+
+/// Width of a drawing in its own units; a page shows two beside each other, a phone one.
+const WIDTH: f64 = 440.0;

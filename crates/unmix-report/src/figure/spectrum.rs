@@ -1,0 +1,83 @@
+//! What components explain, one by one and together.
+
+use super::WIDTH;
+use crate::number::{count, number, percent};
+use crate::svg::{Frame, Ticks, extent, padded, pt};
+use maud::{Markup, html};
+
+/// Components beyond which single bars would be thinner than their gaps.
+const MOST_BARS: usize = 90;
+
+/// Share of the variance that each component explains.
+pub(crate) fn scree(share: &[f64]) -> Markup {
+    let k = share.len();
+    let top = extent(share.iter().copied()).1.max(1e-12) * 1.06;
+    let frame = Frame::new(WIDTH, 250.0, (-0.6, k as f64 - 0.4), (0.0, top));
+    let width = (frame.px(1.0) - frame.px(0.0)) * if k <= 30 { 0.72 } else { 0.86 };
+    let width = width.min(44.0);
+    let label = format!(
+        "Share of the variance of each of {k} components, from {} down to {}",
+        percent(share[0]),
+        percent(share[k - 1])
+    );
+    let bar = |i: usize| {
+        let (x, y) = (frame.px(i as f64) - width / 2.0, frame.py(share[i].max(0.0)));
+        format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(x + width), pt(frame.bottom()), pt(x))
+    };
+    frame.draw(&label, html! {
+        (frame.axes("component", "share of the variance", &Ticks::whole(frame.x, 7), &Ticks::percent(top, 5)))
+        @if k <= MOST_BARS {
+            @for i in 0..k {
+                path.bar d=(bar(i)) { title { "component " (i) ": " (percent(share[i])) } }
+            }
+        } @else {
+            path.area d=(format!("{}L{} {}L{} {}Z", frame.curve(share), pt(frame.px(k as f64 - 1.0)), pt(frame.bottom()), pt(frame.px(0.0)), pt(frame.bottom()))) {}
+            path.line d=(frame.curve(share)) {}
+        }
+    })
+}
+
+/// Share of the variance that the first components explain together, with the counts that reach round shares.
+pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> Markup {
+    let k = cumulative.len();
+    let mut frame = Frame::new(WIDTH, 250.0, (0.0, k as f64), (0.0, 1.0));
+    frame.margins[1] = 14.0;
+    let label = format!(
+        "Share of the variance that the first components explain together: {k} explain {}",
+        percent(cumulative[k - 1])
+    );
+    let points = std::iter::once((0.0, 0.0))
+        .chain(cumulative.iter().enumerate().map(|(i, c)| (i as f64 + 1.0, c.min(1.0))));
+    let levels = Ticks::at(std::iter::once(0.0).chain(reach.iter().map(|(level, _)| *level)), |x| {
+        format!("{:.0} %", 100.0 * x)
+    });
+    frame.draw(&label, html! {
+        (frame.axes("components kept", "", &Ticks::whole(frame.x, 7), &levels))
+        path.line d=(frame.line(points)) {}
+        @for (level, n) in reach {
+            @if let Some(n) = n {
+                path.drop d=(format!("M{} {}V{}", pt(frame.px(*n as f64)), pt(frame.py(cumulative[n - 1].min(1.0))), pt(frame.bottom()))) {}
+                circle.mark cx=(pt(frame.px(*n as f64))) cy=(pt(frame.py(cumulative[n - 1].min(1.0)))) r="3.5" {
+                    title { (count(*n as u64)) " reach " (percent(*level)) }
+                }
+            }
+        }
+    })
+}
+
+/// The objective over the iterations.
+pub(crate) fn objective(values: &[f64]) -> Markup {
+    let range = padded(extent(values.iter().copied()), 0.05);
+    let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);
+    let frame = Frame { margins: [64.0, 10.0, 10.0, 36.0], ..frame };
+    let ends = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
+    let label =
+        format!("Objective over {} iterations, from {} to {}", values.len(), number(ends.0), number(ends.1));
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes("iteration", "", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
+            path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
+        },
+    )
+}

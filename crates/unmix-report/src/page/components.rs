@@ -1,0 +1,181 @@
+//! The components: as pictures, curves or bars.
+
+use super::{Context, of_all};
+use crate::facts;
+use crate::figure;
+use crate::number::percent;
+use crate::picture::{Layout, Scale, data_uri};
+use maud::{Markup, html};
+use unmix::{Matrix, Result};
+
+/// How vectors over the features are shown.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Look {
+    Pictures(Layout),
+    Curves,
+    Bars,
+}
+
+/// Features that still fit beneath each other as bars.
+const MOST_BARS: usize = 30;
+
+/// Bars of a component that has more features than that: the largest.
+const LARGEST: usize = 16;
+
+/// Bytes that the pictures of a section may have before they are compressed.
+pub(super) const PICTURE_BYTES: usize = 700_000;
+
+impl Look {
+    pub(super) fn of(context: &Context<'_>) -> Self {
+        let features = context.model.features();
+        match Layout::of(features.shape.as_deref()) {
+            Some(layout) => Look::Pictures(layout),
+            None if features.names.is_some() || context.model.n_features() <= MOST_BARS => Look::Bars,
+            None => Look::Curves,
+        }
+    }
+
+    /// Components shown at once, and in all when the rest is unfolded.
+    fn limits(self) -> (usize, usize) {
+        match self {
+            // With the mean, whole lines of a page at its full width.
+            Look::Pictures(_) => (31, 95),
+            Look::Curves => (7, 31),
+            Look::Bars => (6, 24),
+        }
+    }
+}
+
+const NOTHING: &str =
+    "The model keeps no component: its codes are empty, and every row is reconstructed as the mean.";
+
+pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
+    let k = context.spectrum.k;
+    if k == 0 {
+        return Ok(super::section("components", "Components", html! { p { (NOTHING) } }));
+    }
+    let (look, decoder) = (Look::of(context), facts::decoder(context.model));
+    let (first, most) = look.limits();
+    let shown = k.min(most);
+    let first = if shown <= first + first / 4 { shown } else { first };
+    let figures = match look {
+        Look::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
+        Look::Curves => curves(context, &decoder, shown),
+        Look::Bars => bars(context, &decoder, shown),
+    };
+    let grid = if matches!(look, Look::Pictures(_)) { "pictures" } else { "panels" };
+    // The mean stands before the components.
+    let before = figures.len() - shown;
+    Ok(super::section(
+        "components",
+        "Components",
+        html! {
+            p.caption { (caption(context, look, shown)) }
+            div class=(grid) { @for figure in &figures[..before + first] { (figure) } }
+            @if first < shown {
+                details {
+                    summary { "Components " (first) " to " (shown - 1) }
+                    div class=(grid) { @for figure in &figures[before + first..] { (figure) } }
+                }
+            }
+        },
+    ))
+}
+
+fn caption(context: &Context<'_>, look: Look, shown: usize) -> Markup {
+    let share = if context.spectrum.share.is_some() {
+        "; beside its number stands its share of the variance"
+    } else {
+        ""
+    };
+    let what = match look {
+        Look::Pictures(_) => "picture",
+        Look::Curves => "curve",
+        Look::Bars => "chart",
+    };
+    html! {
+        "Each " (what) " is what its component adds to a row"
+        @match look {
+            Look::Pictures(layout) if layout.is_colour() => {
+                ": lighter than grey adds, darker takes away. Each is scaled to its own largest entry"
+            }
+            Look::Pictures(_) => {
+                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away, white is 0. Each is scaled to its own largest entry"
+            }
+            Look::Curves => ", column by column",
+            Look::Bars => {
+                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away. All have the same scale"
+                @if context.model.n_features() > MOST_BARS { "; only the " (LARGEST) " largest loadings of each are shown" }
+            }
+        }
+        (share) ". "
+        @if shown < context.spectrum.k { (of_all(shown, context.spectrum.k)) " components are shown." }
+    }
+}
+
+/// "3 · 5.21 %".
+pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
+    html! {
+        b { (i) }
+        @if let Some(share) = &context.spectrum.share { span { (percent(share[i])) } }
+    }
+}
+
+fn said(context: &Context<'_>, i: usize) -> String {
+    match &context.spectrum.share {
+        Some(share) => format!("Component {i}, {} of the variance", percent(share[i])),
+        None => format!("Component {i}"),
+    }
+}
+
+fn pictures(
+    context: &Context<'_>,
+    decoder: &Matrix<f64>,
+    layout: Layout,
+    shown: usize,
+) -> Result<Vec<Markup>> {
+    let shrink = layout.shrink_for(shown, PICTURE_BYTES);
+    let mut out = Vec::new();
+    if let Some(mean) = facts::mean(context.model) {
+        let uri = data_uri(&mean, layout, Scale::range(&mean), shrink)?;
+        out.push(html! { figure.mean { img src=(uri) alt="Mean of the rows"; figcaption { b { "mean" } } } });
+    }
+    for i in 0..shown {
+        let uri = data_uri(decoder.row(i), layout, Scale::signed(decoder.row(i)), shrink)?;
+        let alt = said(context, i);
+        out.push(
+            html! { figure.component { img src=(uri) alt=(alt); figcaption { (heading(context, i)) } } },
+        );
+    }
+    Ok(out)
+}
+
+fn panel(heading: Markup, drawing: Markup) -> Markup {
+    html! { figure.component { figcaption { (heading) } (drawing) } }
+}
+
+fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
+    let mean = facts::mean(context.model).map(|mean| {
+        let drawing = figure::curve(&mean, "Mean of the rows");
+        html! { figure.mean { figcaption { b { "mean" } } (drawing) } }
+    });
+    let component = |i| panel(heading(context, i), figure::curve(decoder.row(i), &said(context, i)));
+    mean.into_iter().chain((0..shown).map(component)).collect()
+}
+
+fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
+    let most =
+        (0..shown).flat_map(|i| decoder.row(i)).fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
+    let component = |i: usize| {
+        let vector = decoder.row(i);
+        let mut order: Vec<usize> = (0..vector.len()).collect();
+        if vector.len() > MOST_BARS {
+            order.sort_by(|&a, &b| vector[b].abs().total_cmp(&vector[a].abs()).then(a.cmp(&b)));
+            order.truncate(LARGEST);
+        }
+        let entries: Vec<(String, f64)> =
+            order.into_iter().map(|j| (facts::feature_name(context.model, j), vector[j])).collect();
+        panel(heading(context, i), figure::bars(&entries, most, &said(context, i)))
+    };
+    (0..shown).map(component).collect()
+}

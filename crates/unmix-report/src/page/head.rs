@@ -1,0 +1,78 @@
+//! What was fitted on what, and how it ended.
+
+use super::Context;
+use crate::facts;
+use crate::number::{count, percent};
+use maud::{Markup, html};
+
+pub(super) fn title(context: &Context<'_>) -> String {
+    let class = context.model.method().class;
+    match (&context.options.title, &context.input) {
+        (Some(title), _) => title.clone(),
+        (None, Some(input)) => format!("{class} of {input}"),
+        (None, None) => format!("{class} model"),
+    }
+}
+
+pub(super) fn header(context: &Context<'_>) -> Markup {
+    let (model, report) = (context.model, context.model.report());
+    let warned = !report.outcome.is_success();
+    let rank = report.rank.map(|r| count(r as u64));
+    let facts: Vec<(&str, String)> = [
+        Some(("rows", count(report.n_samples))),
+        Some(("columns", count(report.n_features as u64))),
+        Some(("components", count(context.spectrum.k as u64))),
+        context.spectrum.kept().map(|k| ("variance kept", percent(k))),
+        rank.map(|r| ("rank", r)),
+        (report.n_constant > 0).then(|| ("constant columns", count(report.n_constant as u64))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    html! {
+        header {
+            p.eyebrow { (model.method().class) ": " (model.method().summary) }
+            h1 { (title(context)) }
+            p.lede { (sentence(context)) }
+            dl.facts {
+                @for (name, value) in facts { div { dt { (name) } dd { (value) } } }
+            }
+            ul.notes {
+                li class=(if warned { "warn" } else { "good" }) {
+                    "The fit " (ending(model)) "; solver " code { (report.solver) } ", " (report.dtype.name())
+                    @if let Some(effort) = facts::effort(model) { ", " (effort) }
+                    "."
+                }
+                @for warning in &report.warnings { li.warn { (capitalised(warning)) "." } }
+            }
+        }
+    }
+}
+
+/// What a reader should take away.
+fn sentence(context: &Context<'_>) -> Markup {
+    let (report, spectrum) = (context.model.report(), &context.spectrum);
+    let rows = count(report.n_samples);
+    let columns = count(report.n_features as u64);
+    html! {
+        strong { (facts::components(spectrum.k)) }
+        @if let Some(kept) = spectrum.kept() {
+            @if spectrum.k == 1 { " keeps " } @else { " keep " }
+            strong { (percent(kept)) } " of the variance of " (rows) " rows with " (columns) " columns."
+        } @else {
+            " of " (rows) " rows with " (columns) " columns."
+        }
+    }
+}
+
+fn ending(model: &unmix::Model) -> String {
+    match model.report().outcome.is_success() {
+        true => facts::outcome(model),
+        false => facts::outcome(model).replacen("not converged", "did not converge", 1),
+    }
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}

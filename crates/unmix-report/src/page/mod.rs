@@ -1,0 +1,98 @@
+//! The page: one HTML file that asks nothing of any network and runs no script.
+
+mod components;
+mod head;
+mod rows;
+mod settings;
+mod truth;
+mod variance;
+
+use crate::Options;
+use crate::facts::Spectrum;
+use crate::sample::Sample;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use unmix::{AnyRows, Error, Model, Result, Run, with_rows};
+
+/// Everything that sections are made from.
+struct Context<'a> {
+    model: &'a Model,
+    options: &'a Options,
+    spectrum: Spectrum,
+    /// Some of the rows, where rows were given.
+    sample: Option<Sample>,
+    /// What the input is called.
+    input: Option<String>,
+}
+
+/// One self-contained HTML page about a model, and about rows seen through it.
+///
+/// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a
+/// block at a time. Without rows the page has no scores and no reconstructions, and says how to get them. Everything that
+/// comes from data (names, labels, paths) is shown as text.
+///
+/// # Errors
+///
+/// [`Error::Width`] where rows or `options.truth` do not have the model's `n_features`; [`Error::Unsupported`] where there is
+/// not one label a row; [`Error::NotFinite`] with row and column; what the source of the rows reports;
+/// [`Error::Interrupted`].
+pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
+    let sample = match rows {
+        Some(rows) => Some(with_rows!(rows, rows => Sample::of(model, rows, run))?),
+        None => None,
+    };
+    if let (Some(sample), Some((name, labels))) = (&sample, &options.labels)
+        && labels.len() as u64 != sample.n_rows
+    {
+        return Err(Error::Unsupported {
+            asked: format!("colouring points by '{name}'"),
+            found: format!("it has {} values for {} rows", labels.len(), sample.n_rows),
+            remedy: "give one label for each row".into(),
+        });
+    }
+    let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
+    let context = Context { model, options, spectrum: Spectrum::of(model), sample, input };
+    Ok(document(&context)?.into_string())
+}
+
+/// Nothing may be fetched, and nothing run, whatever the data say.
+const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
+
+fn document(context: &Context<'_>) -> Result<Markup> {
+    Ok(html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (head::title(context)) }
+                link rel="icon" href="data:,";
+                style { (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                main {
+                    (head::header(context))
+                    (components::section(context)?)
+                    (truth::section(context)?)
+                    (variance::section(context))
+                    (rows::scores(context))
+                    (rows::reconstructions(context)?)
+                    (settings::fit(context))
+                    (settings::reproduce(context))
+                }
+                footer { "Made by unmix " (env!("CARGO_PKG_VERSION")) ". Everything on this page is inside this file." }
+            }
+        }
+    })
+}
+
+/// A section with its heading.
+fn section(id: &str, heading: &str, content: Markup) -> Markup {
+    html! { section id=(id) { h2 { (heading) } (content) } }
+}
+
+/// "8 of 50", or "50" when that is all.
+fn of_all(shown: usize, all: usize) -> String {
+    if shown < all { format!("{shown} of {all}") } else { format!("{all}") }
+}

@@ -1,0 +1,173 @@
+//! Rows seen through the model: scores, and reconstructions beside originals.
+
+use super::components::{Look, PICTURE_BYTES};
+use super::{Context, section};
+use crate::facts;
+use crate::figure::{self, Colouring};
+use crate::number::{count, percent};
+use crate::picture::{Layout, Scale, data_uri};
+use crate::sample::{Example, Sample};
+use maud::{Markup, html};
+use unmix::Result;
+
+/// Features of a row that are shown as bars.
+const MOST_FEATURES: usize = 16;
+
+/// Points by their first scores, or how to get them.
+pub(super) fn scores(context: &Context<'_>) -> Markup {
+    let Some(sample) = &context.sample else { return missing(context) };
+    let k = sample.scores.cols();
+    if k == 0 || sample.index.is_empty() {
+        return html! {};
+    }
+    let colouring = Colouring::of(context.options.labels.as_ref());
+    let label = |i: u64| context.options.labels.as_ref().map_or("", |(_, l)| l[i as usize].as_str());
+    let groups: Vec<usize> = sample.index.iter().map(|&i| colouring.group(label(i))).collect();
+    let axis = |i: usize| match &context.spectrum.share {
+        Some(share) => format!("component {i} ({})", percent(share[i])),
+        None => format!("component {i}"),
+    };
+    let draw = |i: Option<usize>, j: usize| {
+        let x = |row: usize| i.map_or(sample.index[row] as f64, |i| sample.scores[(row, i)]);
+        let points: Vec<(f64, f64)> =
+            (0..groups.len()).map(|row| (x(row), sample.scores[(row, j)])).collect();
+        let names = (i.map_or("row".into(), axis), axis(j));
+        let said = format!("{} rows by {} and {}", points.len(), names.0, names.1);
+        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), &said)) } }
+    };
+    section(
+        "scores",
+        "Rows by their scores",
+        html! {
+            p.caption { (points_caption(sample)) }
+            (figure::legend(&colouring))
+            div.panels {
+                @if k == 1 { (draw(None, 0)) } @else { (draw(Some(0), 1)) }
+                @if k > 2 { (draw(Some(0), 2)) }
+            }
+        },
+    )
+}
+
+fn points_caption(sample: &Sample) -> String {
+    let (shown, all) = (sample.index.len() as u64, sample.n_rows);
+    let stride = all.div_ceil(shown.max(1));
+    match shown == all {
+        true => format!("Each point is one of the {} rows, placed by its scores.", count(all)),
+        false => format!(
+            "Each point is a row, placed by its scores: {} of {} rows, every {stride}{}.",
+            count(shown),
+            count(all),
+            match stride % 100 {
+                11..=13 => "th",
+                s if s % 10 == 1 => "st",
+                s if s % 10 == 2 => "nd",
+                s if s % 10 == 3 => "rd",
+                _ => "th",
+            }
+        ),
+    }
+}
+
+fn missing(context: &Context<'_>) -> Markup {
+    let command = super::settings::report_command(context);
+    section(
+        "scores",
+        "Rows",
+        html! {
+            p { "This page was made from the model alone. Scores of the rows and their reconstructions need the rows:" }
+            pre { code { (command) } }
+        },
+    )
+}
+
+/// Some rows beside what the model makes of them.
+pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
+    let Some(sample) = context.sample.as_ref().filter(|s| !s.examples.is_empty()) else {
+        return Ok(html! {});
+    };
+    let look = Look::of(context);
+    let (grid, figures) = match look {
+        Look::Pictures(layout) => ("pairs", pictures(&sample.examples, layout)?),
+        Look::Curves => ("panels", curves(&sample.examples)),
+        Look::Bars => ("panels", bars(context, sample)),
+    };
+    let legend = match look {
+        Look::Pictures(_) => html! { "On the left a row, on the right its reconstruction" },
+        Look::Curves => {
+            html! { span.key.pale { "Pale" } " is the row, " span.key.dark { "dark" } " its reconstruction" }
+        }
+        Look::Bars => {
+            html! { span.key.pale { "Bars" } " are the row, " span.key.dark { "dots" } " its reconstruction" }
+        }
+    };
+    Ok(section(
+        "reconstructions",
+        "Rows and their reconstructions",
+        html! {
+            p.caption {
+                (legend) " from " (facts::components(context.spectrum.k)) ". The error is the distance between the two, relative to the \
+                 row's distance from the mean. Over "
+                (count(sample.index.len() as u64)) " rows, reconstructions keep " strong { (percent(sample.kept)) } " of the variance."
+            }
+            div class=(grid) { @for figure in figures { (figure) } }
+        },
+    ))
+}
+
+fn heading(example: &Example) -> Markup {
+    html! { b { "row " (count(example.index)) } span { "error " (percent(example.error)) } }
+}
+
+fn pictures(examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
+    let shrink = layout.shrink_for(2 * examples.len(), PICTURE_BYTES);
+    let one = |example: &Example| -> Result<Markup> {
+        let scale = Scale::range(&example.row);
+        let (row, fitted) = (
+            data_uri(&example.row, layout, scale, shrink)?,
+            data_uri(&example.fitted, layout, scale, shrink)?,
+        );
+        let alt = format!("Row {}", example.index);
+        Ok(html! {
+            figure {
+                div.pair { img src=(row) alt=(alt); img src=(fitted) alt=(format!("{alt}, reconstructed")); }
+                figcaption { (heading(example)) }
+            }
+        })
+    };
+    examples.iter().map(one).collect()
+}
+
+fn curves(examples: &[Example]) -> Vec<Markup> {
+    let one = |e: &Example| {
+        let said = format!("Row {} and its reconstruction, error {}", e.index, percent(e.error));
+        html! { figure { figcaption { (heading(e)) } (figure::overlay(&e.row, &e.fitted, &said)) } }
+    };
+    examples.iter().map(one).collect()
+}
+
+fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
+    let p = context.model.n_features();
+    let mean = facts::mean(context.model).unwrap_or_else(|| vec![0.0; p]);
+    let mut features: Vec<usize> = (0..p).collect();
+    if p > MOST_FEATURES {
+        features.sort_by(|&a, &b| sample.spread[b].total_cmp(&sample.spread[a]).then(a.cmp(&b)));
+        features.truncate(MOST_FEATURES);
+        features.sort_unstable();
+    }
+    let unit = |x: f64, j: usize| if sample.spread[j] > 0.0 { (x - mean[j]) / sample.spread[j] } else { 0.0 };
+    let most = sample
+        .examples
+        .iter()
+        .flat_map(|e| features.iter().flat_map(|&j| [unit(e.row[j], j), unit(e.fitted[j], j)]));
+    let most = most.fold(0.5f64, |m, x| m.max(x.abs()));
+    let one = |e: &Example| {
+        let entries: Vec<(String, f64, f64)> = features
+            .iter()
+            .map(|&j| (facts::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
+            .collect();
+        let said = format!("Row {} and its reconstruction, error {}", e.index, percent(e.error));
+        html! { figure { figcaption { (heading(e)) } (figure::standardised(&entries, most, &said)) } }
+    };
+    sample.examples.iter().map(one).collect()
+}

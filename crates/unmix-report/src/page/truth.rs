@@ -1,0 +1,124 @@
+//! The truth beside the result, for data whose truth is known.
+
+use super::Context;
+use super::components::{Look, PICTURE_BYTES};
+use crate::facts;
+use crate::figure;
+use crate::number::number;
+use crate::picture::{Layout, Scale, data_uri};
+use maud::{Markup, html};
+use unmix::metrics::{match_rows, subspace_angles};
+use unmix::{Error, Matrix, Result};
+
+/// Pairs that are shown.
+const MOST: usize = 32;
+
+/// A true component and the found one that is most like it.
+struct Pair {
+    truth: usize,
+    found: usize,
+    cosine: f64,
+    /// The found one, turned to the side of the true one.
+    turned: Vec<f64>,
+}
+
+pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
+    let Some(truth) = &context.options.truth else { return Ok(html! {}) };
+    let p = context.model.n_features();
+    if truth.cols() != p {
+        return Err(Error::Width {
+            what: "comparing with true components".into(),
+            need: p,
+            got: truth.cols(),
+            remedy: "give one true component a row, as wide as the model".into(),
+        });
+    }
+    // A component that no row has points nowhere.
+    let found = facts::decoder(context.model);
+    let numbers: Vec<usize> = (0..found.rows()).filter(|&i| found.row(i).iter().any(|x| *x != 0.0)).collect();
+    let found = Matrix::from_fn(numbers.len(), p, |i, j| found[(numbers[i], j)]);
+    if found.rows() == 0 || truth.rows() == 0 {
+        return Ok(html! {});
+    }
+    let mut pairs = pair(truth, &found);
+    pairs.iter_mut().for_each(|pair| pair.found = numbers[pair.found]);
+    let angle = subspace_angles(truth, &found)?.first().copied().unwrap_or(0.0).to_degrees();
+    let worst = pairs.iter().fold(1.0f64, |m, pair| m.min(pair.cosine));
+    let figures = match Look::of(context) {
+        Look::Pictures(layout) => pictures(truth, &pairs[..pairs.len().min(MOST)], layout)?,
+        _ => curves(truth, &pairs[..pairs.len().min(MOST)]),
+    };
+    let pictures = matches!(Look::of(context), Look::Pictures(_));
+    Ok(super::section(
+        "truth",
+        "Truth and result",
+        html! {
+            p.caption {
+                @if pictures { "On the left a true component, on the right the found one that is most like it" }
+                @else { span.key.pale { "Pale" } " is a true component, " span.key.dark { "dark" } " the found one that is most like it" }
+                ", with the cosine between them: 1 is the same direction. The largest angle between the two subspaces is "
+                strong { (number(angle)) "°" } ", the smallest cosine " strong { (cosine(worst)) } "."
+            }
+            div class=(if pictures { "pairs" } else { "panels" }) { @for figure in figures { (figure) } }
+        },
+    ))
+}
+
+/// Pairs in the order of the true components; where there are fewer found ones, some stay alone.
+fn pair(truth: &Matrix<f64>, found: &Matrix<f64>) -> Vec<Pair> {
+    let swapped = truth.rows() > found.rows();
+    let matched = if swapped { match_rows(found, truth) } else { match_rows(truth, found) };
+    let one = |(i, ((&j, &sign), &cosine)): (usize, ((&usize, &f64), &f64))| {
+        let (truth, at) = if swapped { (j, i) } else { (i, j) };
+        Pair { truth, found: at, cosine, turned: found.row(at).iter().map(|x| sign * x).collect() }
+    };
+    let mut pairs: Vec<Pair> =
+        matched.order.iter().zip(&matched.sign).zip(&matched.cosine).enumerate().map(one).collect();
+    pairs.sort_by_key(|pair| pair.truth);
+    pairs
+}
+
+/// Four decimals, and 1 only for 1.
+fn cosine(c: f64) -> String {
+    if c < 1.0 && c > 0.99995 { format!("{c:.6}") } else { format!("{c:.4}") }
+}
+
+fn heading(pair: &Pair) -> Markup {
+    html! { b { (pair.truth) " \u{2192} " (pair.found) } span { "|cos| " (cosine(pair.cosine)) } }
+}
+
+fn pictures(truth: &Matrix<f64>, pairs: &[Pair], layout: Layout) -> Result<Vec<Markup>> {
+    let shrink = layout.shrink_for(2 * pairs.len(), PICTURE_BYTES);
+    let uri = |values: &[f64]| data_uri(values, layout, Scale::signed(values), shrink);
+    let one = |pair: &Pair| -> Result<Markup> {
+        let (left, right) = (uri(truth.row(pair.truth))?, uri(&pair.turned)?);
+        Ok(html! {
+            figure.truth {
+                div.pair {
+                    img src=(left) alt=(format!("True component {}", pair.truth));
+                    img src=(right) alt=(format!("Found component {}, cosine {}", pair.found, cosine(pair.cosine)));
+                }
+                figcaption { (heading(pair)) }
+            }
+        })
+    };
+    pairs.iter().map(one).collect()
+}
+
+fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
+    let unit = |v: &[f64]| {
+        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        v.iter().map(|x| x / norm).collect::<Vec<f64>>()
+    };
+    let one = |pair: &Pair| {
+        let said = format!(
+            "True component {} and found component {}, cosine {}",
+            pair.truth,
+            pair.found,
+            cosine(pair.cosine)
+        );
+        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.turned), &said);
+        html! { figure.truth { figcaption { (heading(pair)) } (drawing) } }
+    };
+    pairs.iter().map(one).collect()
+}

@@ -1,0 +1,92 @@
+//! How much each component explains.
+
+use super::Context;
+use crate::facts::{self, Spectrum};
+use crate::figure;
+use crate::number::count;
+use maud::{Markup, html};
+
+/// Rows of the table that are not folded away.
+const FIRST: usize = 10;
+
+/// Rows of the table in all; the model file has the rest.
+const MOST: usize = 200;
+
+pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
+    let spectrum = &context.spectrum;
+    if spectrum.k == 0 || spectrum.columns().is_empty() {
+        return None;
+    }
+    Some(html! {
+        @if let (Some(share), Some(cumulative), Some(reach)) = (&spectrum.share, &spectrum.cumulative, spectrum.reach()) {
+            p.caption {
+                "The share of the variance along each component, and the shares added up. Dots mark where the sum first reaches a line."
+            }
+            div.panels {
+                figure { figcaption { b { "each component" } } (figure::scree(share)) }
+                figure { figcaption { b { "the first components together" } } (figure::cumulative(cumulative, &reach)) }
+            }
+            (reached(&reach, spectrum))
+        }
+        div.scroll { (table(spectrum, 0..spectrum.k.min(FIRST))) }
+        @if spectrum.k > FIRST {
+            details {
+                summary { "Components " (FIRST) " to " (spectrum.k.min(MOST) - 1) }
+                div.scroll { (table(spectrum, FIRST..spectrum.k.min(MOST))) }
+                @if spectrum.k > MOST {
+                    p.caption { "The other " (count((spectrum.k - MOST) as u64)) " are in the model file." }
+                }
+            }
+        }
+    })
+}
+
+pub(super) fn section(context: &Context<'_>) -> Markup {
+    match section_of(context) {
+        Some(content) => super::section("variance", "How much each explains", content),
+        None => html! {},
+    }
+}
+
+/// How many components reach round shares.
+fn reached(reach: &[(f64, Option<usize>)], spectrum: &Spectrum) -> Markup {
+    html! {
+        dl.facts.reach {
+            @for (level, n) in reach {
+                div {
+                    dt { (format!("{:.0} %", 100.0 * level)) " of the variance" }
+                    dd {
+                        @match n {
+                            Some(n) => (facts::components(*n)),
+                            None => { "more than " (count(spectrum.k as u64)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn table(spectrum: &Spectrum, range: std::ops::Range<usize>) -> Markup {
+    let width = |i: usize| {
+        spectrum.share.as_ref().map(|s| format!("{:.2}%", 100.0 * s[i] / s[0].max(f64::MIN_POSITIVE)))
+    };
+    html! {
+        table.numbers {
+            thead { tr { th scope="col" { "component" } @for name in spectrum.columns() { th scope="col" { (name) } } } }
+            tbody {
+                @for i in range {
+                    tr {
+                        th scope="row" { (i) }
+                        @for (name, cell) in spectrum.columns().iter().zip(spectrum.row(i)) {
+                            @match width(i).filter(|_| *name == "share") {
+                                Some(width) => td.with-bar { (cell) span.bar style=(format!("width:{width}")) {} },
+                                None => td { (cell) },
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Some of the rows, seen through the model.
+
+use unmix::data::{RawArray, VecSink};
+use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
+
+/// Most rows that are drawn as points.
+const MOST_POINTS: u64 = 5000;
+
+/// Most multiplications that are spent on them, so that very wide rows cost seconds, not minutes.
+const MOST_WORK: u64 = 20_000_000_000;
+
+/// Rows shown beside their reconstruction.
+const EXAMPLES: usize = 8;
+
+/// Scores that are drawn.
+const SCORES: usize = 3;
+
+/// Rows at a fixed stride: their first scores, and what the model keeps of them.
+pub(crate) struct Sample {
+    /// Rows there are.
+    pub(crate) n_rows: u64,
+    /// Numbers of the sampled rows.
+    pub(crate) index: Vec<u64>,
+    /// The first scores of each, up to three.
+    pub(crate) scores: Matrix<f64>,
+    /// Root mean square of each feature about the model's mean.
+    pub(crate) spread: Vec<f64>,
+    /// Share of the sampled rows' squared distances from the mean that their reconstructions keep.
+    pub(crate) kept: f64,
+    /// Some of the rows.
+    pub(crate) examples: Vec<Example>,
+}
+
+/// A row and its reconstruction.
+pub(crate) struct Example {
+    pub(crate) index: u64,
+    pub(crate) row: Vec<f64>,
+    pub(crate) fitted: Vec<f64>,
+    /// Distance between the two, relative to that of the row from the mean.
+    pub(crate) error: f64,
+}
+
+/// Lets the person stop, and keeps the many small encodings out of the progress bar.
+struct Quiet<'a>(&'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
+impl Sample {
+    /// Reads every `stride`-th row, at most 5000 of them, a block at a time.
+    pub(crate) fn of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        let (p, k) = (model.n_features(), model.n_components());
+        if rows.n_features() != p {
+            return Err(Error::Width {
+                what: "report".into(),
+                need: p,
+                got: rows.n_features(),
+                remedy: format!("choose the columns of {} that the model was fitted on", rows.origin()),
+            });
+        }
+        let n_rows = match rows.n_rows() {
+            Some(n) => n,
+            None => count_rows(rows, run)?,
+        };
+        let affordable = (MOST_WORK / (2 * p as u64 * k.max(1) as u64)).clamp(200, MOST_POINTS);
+        let stride = n_rows.div_ceil(affordable).max(1);
+        let total = n_rows.div_ceil(stride) as usize;
+        let wanted: Vec<usize> = (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect();
+        let mean = crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]);
+        let width = k.min(SCORES);
+        let (mut index, mut scores, mut examples) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut spread, mut lost) = (vec![0.0; p], 0.0);
+        let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
+        visit(rows, n_rows, stride, |numbers, block| {
+            let (codes, fitted) = through(model, rows, numbers, block, &quiet)?;
+            for (i, &number) in numbers.iter().enumerate() {
+                let (x, x_fitted) = (&block[i * p..(i + 1) * p], &fitted[i * p..(i + 1) * p]);
+                let (mut missed, mut size) = (0.0, 0.0);
+                for j in 0..p {
+                    let (value, found) = (x[j].to_f64(), x_fitted[j].to_f64());
+                    spread[j] += (value - mean[j]).powi(2);
+                    missed += (value - found).powi(2);
+                    size += (value - mean[j]).powi(2);
+                }
+                lost += missed;
+                if wanted.contains(&(index.len())) {
+                    let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect();
+                    // A row that is the mean itself is reconstructed exactly.
+                    let error = if size > 0.0 { (missed / size).sqrt() } else { 0.0 };
+                    examples.push(Example { index: number, row: wide(x), fitted: wide(x_fitted), error });
+                }
+                index.push(number);
+                scores.extend(codes[i * k..i * k + width].iter().map(|y| y.to_f64()));
+            }
+            run.watch.event(Event::Sweep {
+                stage: "report",
+                done: index.len() as u64,
+                total: Some(total as u64),
+            });
+            if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        })?;
+        let all: f64 = spread.iter().sum();
+        let kept = if all > 0.0 { 1.0 - lost / all } else { 1.0 };
+        spread.iter_mut().for_each(|s| *s = (*s / index.len().max(1) as f64).sqrt());
+        Ok(Self {
+            n_rows,
+            scores: Matrix::from_vec(index.len(), width, scores),
+            index,
+            spread,
+            kept,
+            examples,
+        })
+    }
+}
+
+/// Codes and reconstructions of a block; errors name rows by their numbers in the input.
+fn through<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    numbers: &[u64],
+    block: &[T],
+    run: &Run<'_>,
+) -> Result<(Vec<T>, Vec<T>)> {
+    let p = model.n_features();
+    let lent = Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
+    let named = |e: Error| match e {
+        Error::NotFinite { method: _, row, column, name, what } => Error::NotFinite {
+            method: "report".into(),
+            row: numbers.get(row as usize).copied().unwrap_or(row),
+            column,
+            name,
+            what,
+        },
+        other => other,
+    };
+    let codes = model.encode_to_vec(&lent, run).map_err(named)?;
+    let mut fitted = VecSink(Vec::new());
+    model.reconstruct(&lent, run, &mut fitted).map_err(named)?;
+    Ok((codes, fitted.0))
+}
+
+/// Hands over every `stride`-th row, in blocks, with their numbers.
+fn visit<T: Real>(
+    rows: &Rows<'_, T>,
+    n_rows: u64,
+    stride: u64,
+    mut f: impl FnMut(&[u64], &[T]) -> Result<()>,
+) -> Result<()> {
+    let (p, step) = (rows.n_features(), rows.plan().block_rows);
+    let (mut numbers, mut block) = (Vec::new(), Vec::new());
+    let mut put = |number: u64, row: &[T], last: bool| -> Result<()> {
+        if !last {
+            numbers.push(number);
+            block.extend_from_slice(row);
+        }
+        if !numbers.is_empty() && (last || numbers.len() == step) {
+            f(&numbers, &block)?;
+            numbers.clear();
+            block.clear();
+        }
+        Ok(())
+    };
+    if let Some(random) = rows.source().random() {
+        let (mut row, mut raw) = (vec![T::default(); p], Vec::new());
+        for i in (0..n_rows).step_by(stride as usize) {
+            random.read(i..i + 1, 0..p, &mut row, &mut raw)?;
+            put(i, &row, false)?;
+        }
+    } else {
+        let (mut stream, mut buffer, mut first) = (rows.source().stream()?, Vec::new(), 0u64);
+        loop {
+            buffer.clear();
+            let n = stream.read(step, &mut buffer)? as u64;
+            if n == 0 {
+                break;
+            }
+            let ours = (first.next_multiple_of(stride)..first + n).step_by(stride as usize);
+            for i in ours {
+                let at = (i - first) as usize * p;
+                put(i, &buffer[at..at + p], false)?;
+            }
+            first += n;
+        }
+    }
+    put(0, &[], true)
+}
+
+fn count_rows<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<u64> {
+    let (mut stream, mut buffer, mut n) = (rows.source().stream()?, Vec::new(), 0u64);
+    loop {
+        buffer.clear();
+        match stream.read(rows.plan().shard_rows, &mut buffer)? {
+            0 => return Ok(n),
+            more => n += more as u64,
+        }
+        run.watch.event(Event::Sweep { stage: "counting rows", done: n, total: None });
+        if run.watch.interrupted() {
+            return Err(Error::Interrupted);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unmix::data::{Features, Source, Stream};
+    use unmix::{Pca, datasets};
+
+    /// Rows that can only be read forward, and do not say how many they are.
+    struct Tape<'a>(&'a [f64], usize);
+    struct Reel<'a>(&'a [f64], usize);
+
+    impl Source<f64> for Tape<'_> {
+        fn n_features(&self) -> usize {
+            self.1
+        }
+        fn n_rows(&self) -> Option<u64> {
+            None
+        }
+        fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
+            Ok(Box::new(Reel(self.0, self.1)))
+        }
+    }
+
+    impl Stream<f64> for Reel<'_> {
+        fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+            // Fewer than asked for: a reader may hand rows out as it likes.
+            let n = max_rows.min(77).min(self.0.len() / self.1);
+            let (now, later) = self.0.split_at(n * self.1);
+            out.extend_from_slice(now);
+            self.0 = later;
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn a_stream_and_an_array_give_the_same_sample_at_a_fixed_stride() {
+        let data = datasets::patterns(12_000, 4, 2, 0.1, 0);
+        let mut rows = Rows::from_slice(data.x.as_slice(), 16).unwrap();
+        let run = Run::default();
+        let model = Pca { n_components: 2.into(), ..Default::default() }.fit(&mut rows, &run).unwrap();
+        let a = Sample::of(&model, &rows, &run).unwrap();
+        let tape = Rows::new(Tape(data.x.as_slice(), 16), Features::default(), "a tape");
+        let b = Sample::of(&model, &tape, &run).unwrap();
+        assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
+        assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));
+        assert_eq!(
+            a.examples.iter().map(|e| e.index).collect::<Vec<_>>(),
+            (0..8).map(|i| i * 1500).collect::<Vec<_>>()
+        );
+        let codes = model.encode_to_vec(&rows, &run).unwrap();
+        assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
+        // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
+        assert!(a.kept > 0.9 && a.kept < 1.0 && a.examples.iter().all(|e| e.error < 0.6));
+    }
+
+    #[test]
+    fn errors_name_the_row_of_the_input() {
+        let mut x = datasets::patterns(12_000, 4, 2, 0.1, 0).x;
+        let run = Run::default();
+        let model = Pca::default().fit(&mut Rows::from_slice(x.as_slice(), 16).unwrap(), &run).unwrap();
+        x.as_mut_slice()[6000 * 16 + 5] = f64::NAN;
+        let error =
+            Sample::of(&model, &Rows::from_slice(x.as_slice(), 16).unwrap(), &run).err().unwrap().to_string();
+        assert!(error.contains("row 6000, column 5 is NaN"), "{error}");
+        let narrow =
+            Sample::of(&model, &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run).err().unwrap().to_string();
+        assert!(narrow.contains("16 columns are needed, but 2 were given"), "{narrow}");
+    }
+}

@@ -1,0 +1,84 @@
+//! The table for a terminal.
+
+use crate::facts::{self, Spectrum};
+use unmix::Model;
+
+/// Components that are listed before the dots.
+const FIRST: usize = 10;
+
+/// The table that a terminal shows after a fit: what was fitted on what, how it ended, and what each of the first ten
+/// components (and the last) explains. Lines end with `\n`; components count from 0.
+pub fn summary(model: &Model) -> String {
+    let (report, spectrum) = (model.report(), Spectrum::of(model));
+    let mut out =
+        format!("{} of {}: {}", model.method().class, facts::shape(model), facts::components(spectrum.k));
+    if let Some(kept) = spectrum.kept() {
+        out += &format!(", {} of the variance", crate::number::percent(kept));
+    }
+    let mut ended = vec![facts::outcome(model), format!("solver {}", report.solver)];
+    ended.extend(report.rank.map(|r| format!("rank {r}")));
+    ended.extend(facts::effort(model));
+    out += &format!("\n{}\n", ended.join("; "));
+    report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
+    if !spectrum.columns().is_empty() && spectrum.k > 0 {
+        out.push('\n');
+        out += &table(&spectrum);
+    }
+    out
+}
+
+fn table(spectrum: &Spectrum) -> String {
+    let head = |name: &'static str| name.to_string();
+    let mut lines =
+        vec![std::iter::once("component").chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
+    let line = |i: usize| std::iter::once(i.to_string()).chain(spectrum.row(i)).collect::<Vec<_>>();
+    lines.extend((0..spectrum.k.min(FIRST)).map(line));
+    if spectrum.k > FIRST + 1 {
+        lines.push(vec!["...".into()]);
+    }
+    if spectrum.k > FIRST {
+        lines.push(line(spectrum.k - 1));
+    }
+    let widths: Vec<usize> = (0..lines[0].len())
+        .map(|c| lines.iter().filter_map(|l| l.get(c)).map(|t| t.chars().count()).max().unwrap_or(0))
+        .collect();
+    let aligned = lines.iter().map(|l| {
+        let cells: Vec<String> = l.iter().zip(&widths).map(|(text, w)| format!("{text:>w$}")).collect();
+        cells.join("  ") + "\n"
+    });
+    aligned.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unmix::{Pca, Rows, Run, datasets};
+
+    fn fitted(k: usize) -> String {
+        let data = datasets::patterns(60, 5, 3, 0.2, 1);
+        let mut rows = Rows::from_slice(data.x.as_slice(), 25).unwrap();
+        summary(
+            &Pca { n_components: k.into(), ..Default::default() }.fit(&mut rows, &Run::default()).unwrap(),
+        )
+    }
+
+    #[test]
+    fn columns_are_aligned_and_the_last_component_follows_the_dots() {
+        let text = fitted(15);
+        assert!(text.starts_with("PCA of 60 x 25 float64: 15 components, 99."), "{text}");
+        assert!(
+            text.contains("\ncompleted, in closed form; solver ") && text.contains("; rank 25; "),
+            "{text}"
+        );
+        let table: Vec<&str> = text.lines().skip_while(|l| !l.is_empty()).skip(1).collect();
+        assert_eq!(table.len(), 1 + 10 + 1 + 1);
+        assert!(table.iter().all(|l| l.trim() == "..." || l.len() == table[0].len()), "{text}");
+        assert!(table[11].trim() == "..." && table[12].trim_start().starts_with("14 "));
+    }
+
+    #[test]
+    fn eleven_components_need_no_dots_and_none_no_table() {
+        assert!(!fitted(11).contains("...") && fitted(11).contains("\n       10 "));
+        assert_eq!(fitted(0).lines().count(), 2);
+    }
+}

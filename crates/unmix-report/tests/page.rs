@@ -1,0 +1,258 @@
+//! Facts that every page must keep, checked on pages of known data.
+
+use unmix::data::RawArray;
+use unmix::{AnyRows, Features, Matrix, Model, Pca, Rows, Run, datasets};
+use unmix_report::{Options, mosaic, page, summary};
+
+fn rows<'a>(x: &'a Matrix<f64>, features: Features) -> AnyRows<'a> {
+    AnyRows::F64(Rows::new(RawArray::lent(x.as_slice(), x.cols()).unwrap(), features, "patterns"))
+}
+
+fn fit(rows: &mut AnyRows<'_>, k: usize) -> Model {
+    let spec = Pca { n_components: k.into(), ..Default::default() };
+    unmix::with_rows!(rows, rows => spec.fit(rows, &Run::default())).unwrap()
+}
+
+fn picture(side: usize) -> Features {
+    Features { names: None, shape: Some(vec![side, side]) }
+}
+
+fn made(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options) -> String {
+    let html = page(model, rows, options, &Run::default()).unwrap();
+    well_formed(&html);
+    fetches_nothing(&html);
+    described(&html);
+    html
+}
+
+/// Every tag is closed by its own name, in order; every attribute is quoted; no `<` stands for itself.
+fn well_formed(html: &str) {
+    const VOID: [&str; 3] = ["meta", "link", "img"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("a page begins with its type");
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find('>').expect("a tag ends");
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "</{name}>");
+            continue;
+        }
+        let name = tag.split([' ', '\n']).next().unwrap();
+        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()), "<{tag}> is no tag");
+        let attributes = &tag[name.len()..];
+        assert_eq!(attributes.matches('"').count() % 2, 0, "<{tag}>");
+        if name == "style" {
+            rest = &rest[rest.find("</style>").unwrap()..];
+        }
+        if !VOID.contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?} are not closed");
+}
+
+/// Names and values: text between quotes is a value, what stands before it its name.
+fn attributes(tag: &str) -> Vec<(&str, &str)> {
+    let pieces: Vec<&str> = tag.split('"').collect();
+    let name = |piece: &'_ str| piece.trim_end_matches('=').len();
+    pieces.chunks_exact(2).map(|p| (p[0][..name(p[0])].rsplit(' ').next().unwrap(), p[1])).collect()
+}
+
+/// No address but `data:`, no script.
+fn fetches_nothing(html: &str) {
+    for tag in html.split('<').skip(1).map(|t| t.split('>').next().unwrap()) {
+        assert!(!tag.starts_with("script") && !tag.starts_with("iframe"), "<{tag}>");
+        for (name, value) in attributes(tag) {
+            assert!(!name.starts_with("on"), "<{tag}> runs something");
+            if ["src", "href", "srcset", "action", "data", "poster", "xlink:href"].contains(&name) {
+                assert!(value.starts_with("data:"), "<{tag}> fetches something");
+            }
+            assert!(name != "style" || !value.contains("url("), "<{tag}>");
+        }
+    }
+    let style = html.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+    assert!(!style.contains("url(") && !style.contains("@import"));
+    assert!(html.contains("default-src 'none'"));
+    assert!(html.len() < 3_000_000, "{} bytes", html.len());
+}
+
+/// Figures say what they show; tables have headers; no number went missing.
+fn described(html: &str) {
+    for svg in html.split("<svg").skip(1) {
+        let tag = svg.split('>').next().unwrap();
+        assert!(
+            tag.contains(r#"role="img""#)
+                && tag.contains("aria-label=\"")
+                && !tag.contains("aria-label=\"\""),
+            "{tag}"
+        );
+    }
+    for img in html.split("<img").skip(1) {
+        let tag = img.split('>').next().unwrap();
+        assert!(tag.contains("alt=\"") && !tag.contains("alt=\"\""));
+    }
+    assert_eq!(html.matches("<table").count(), html.matches("<thead>").count());
+    // Between quotes stand pictures too, in whose letters any word may turn up.
+    let text: Vec<&str> = html.split('"').filter(|piece| !piece.starts_with("data:")).collect();
+    for broken in ["NaN", "inf ", "infinity"] {
+        assert!(!text.iter().any(|piece| piece.contains(broken)), "'{broken}' on the page");
+    }
+}
+
+fn section<'a>(html: &'a str, id: &str) -> &'a str {
+    let start = html.find(&format!("<section id=\"{id}\">")).unwrap_or_else(|| panic!("no section '{id}'"));
+    html[start..].split("</section>").next().unwrap()
+}
+
+#[test]
+fn pictures_are_as_many_as_components_rows_and_truths() {
+    let data = datasets::patterns(400, 12, 4, 0.2, 0);
+    let mut any = rows(&data.x, picture(12));
+    let model = fit(&mut any, 4);
+    let labels = data.labels.iter().map(|g| format!("group {g}")).collect();
+    let options = Options {
+        truth: Some(data.axes.clone()),
+        labels: Some(("group".into(), labels)),
+        ..Default::default()
+    };
+    let html = made(&model, Some(&any), &options);
+    let components = section(&html, "components");
+    assert_eq!(components.matches("class=\"component\"").count(), 4);
+    assert_eq!(components.matches("<img").count(), 4 + 1, "and the mean");
+    assert_eq!(section(&html, "truth").matches("<img").count(), 2 * 4);
+    assert_eq!(section(&html, "reconstructions").matches("<img").count(), 2 * 8);
+    assert_eq!(section(&html, "scores").matches("<svg").count(), 2);
+    // A dot for each row, in both figures.
+    assert_eq!(section(&html, "scores").matches("h0").count(), 2 * 400);
+    for group in ["group 0", "group 1", "group 2"] {
+        assert!(section(&html, "scores").contains(group));
+    }
+    let share = model.tensor("explained_variance_ratio").unwrap().f64s();
+    assert!(html.contains(&format!("{:.1} %", 100.0 * share.iter().sum::<f64>())));
+    assert!(summary(&model).starts_with("PCA of 400 x 144 float64: 4 components, "));
+    assert!(mosaic(&model, 4, 2).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn many_components_are_folded_and_few_pixels_are_not_needed() {
+    let data = datasets::patterns(300, 10, 4, 0.2, 0);
+    let mut any = rows(&data.x, picture(10));
+    let model = fit(&mut any, 100);
+    let html = made(&model, Some(&any), &Options::default());
+    assert_eq!(section(&html, "components").matches("class=\"component\"").count(), 95);
+    assert!(section(&html, "components").contains("95 of 100 components are shown"));
+    // All components are there, so every level is reached.
+    assert!(!section(&html, "variance").contains("more than"));
+    assert_eq!(section(&html, "variance").matches("scope=\"row\"").count(), 100);
+}
+
+#[test]
+fn without_a_shape_components_are_curves_and_the_truth_lies_beneath_them() {
+    let data = datasets::patterns(200, 8, 3, 0.1, 0);
+    let mut any = rows(&data.x, Features::default());
+    let model = fit(&mut any, 3);
+    let numbers = (0..200).map(|i| format!("{}", data.scores[(i, 0)])).collect();
+    let options = Options {
+        truth: Some(data.axes.clone()),
+        labels: Some(("strength".into(), numbers)),
+        ..Default::default()
+    };
+    let html = made(&model, Some(&any), &options);
+    assert!(!html.contains("<img"));
+    assert_eq!(section(&html, "components").matches("<svg").count(), 3 + 1);
+    assert_eq!(section(&html, "truth").matches("<svg").count(), 3);
+    assert!(section(&html, "scores").contains("linear-gradient"), "many numbers are a scale");
+    assert!(mosaic(&model, 3, 3).unwrap_err().to_string().contains("the features have no shape"));
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let evil = "<script>alert('x')</script>\"><img src=x onerror=alert(1)> & https://example.org";
+    let data = datasets::patterns(50, 2, 2, 0.5, 0);
+    let names = (0..4).map(|j| format!("{evil}{j}")).collect();
+    let mut any = rows(&data.x, Features { names: Some(names), shape: None });
+    let model = fit(&mut any, 2);
+    let options = Options {
+        title: Some(evil.into()),
+        labels: Some((evil.into(), (0..50).map(|i| format!("{evil}{}", i % 3)).collect())),
+        reproduce: vec![evil.into()],
+        model_name: Some(evil.into()),
+        input_name: Some(evil.into()),
+        ..Default::default()
+    };
+    let html = made(&model, Some(&any), &options);
+    assert!(!html.contains("<script") && !html.contains("<img") && html.contains("&lt;script&gt;"));
+    assert_eq!(section(&html, "components").matches("<svg").count(), 2);
+    let alone = made(&model, None, &Options { reproduce: Vec::new(), ..options });
+    assert!(!alone.contains("<script"));
+}
+
+#[test]
+fn a_model_alone_says_what_is_missing_and_how_to_get_it() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let model = fit(&mut rows(&data.x, picture(6)), 2);
+    let options = Options {
+        model_name: Some("my model.safetensors".into()),
+        input_name: Some("x.npy".into()),
+        ..Default::default()
+    };
+    let html = made(&model, None, &options);
+    assert!(section(&html, "scores").contains("unmix report 'my model.safetensors' x.npy -o report.html"));
+    assert!(section(&html, "reproduce").contains("unmix fit pca x.npy -k 2 -o 'my model.safetensors'"));
+    assert!(!html.contains("id=\"reconstructions\""));
+}
+
+#[test]
+fn corners_make_a_page_too() {
+    let data = datasets::patterns(40, 5, 2, 0.3, 0);
+    for k in [0, 1, 2, 25] {
+        let mut any = rows(&data.x, picture(5));
+        let model = fit(&mut any, k);
+        let html =
+            made(&model, Some(&any), &Options { truth: Some(data.axes.clone()), ..Default::default() });
+        assert_eq!(section(&html, "components").matches("class=\"component\"").count(), k);
+        assert_eq!(html.contains("id=\"truth\""), k > 0);
+    }
+    // Two rows, one column that varies, single precision, more components than the rank.
+    let x = [1.0f32, 7.0, 2.0, 7.0];
+    let mut any = AnyRows::F32(Rows::from_slice(&x, 2).unwrap());
+    let model = fit(&mut any, 2);
+    let html = made(&model, Some(&any), &Options::default());
+    assert!(html.contains("1 of 2 columns does not vary; their loadings are 0."), "warnings are on the page");
+    assert!(html.contains("float32"));
+}
+
+#[test]
+fn colour_pictures_stay_small() {
+    let (h, w) = (160, 120);
+    let draw = unmix::num::random::Stream::new(5, 0);
+    let x = Matrix::from_fn(30, h * w * 3, |i, j| draw.uniform((i * h * w * 3 + j) as u64));
+    let mut any = rows(&x, Features { names: None, shape: Some(vec![h, w, 3]) });
+    let model = fit(&mut any, 29);
+    let html =
+        made(&model, Some(&any), &Options { truth: Some(x.clone().top_rows(20)), ..Default::default() });
+    assert_eq!(section(&html, "components").matches("<img").count(), 29 + 1);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_in_one_sentence() {
+    let data = datasets::patterns(40, 4, 2, 0.3, 0);
+    let mut any = rows(&data.x, picture(4));
+    let model = fit(&mut any, 2);
+    let refused =
+        |options: Options| page(&model, Some(&any), &options, &Run::default()).unwrap_err().to_string();
+    assert_eq!(
+        refused(Options { labels: Some(("class".into(), vec!["a".into()])), ..Default::default() }),
+        "colouring points by 'class' is not possible: it has 1 values for 40 rows; give one label for each row"
+    );
+    assert!(
+        refused(Options { truth: Some(Matrix::zeros(2, 5)), ..Default::default() })
+            .contains("16 columns are needed, but 5")
+    );
+    let other = datasets::patterns(40, 3, 2, 0.3, 0);
+    let error =
+        page(&model, Some(&rows(&other.x, picture(3))), &Options::default(), &Run::default()).unwrap_err();
+    assert!(error.to_string().contains("16 columns are needed, but 9 were given"));
+}
