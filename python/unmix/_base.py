@@ -71,11 +71,26 @@ def tell_ignored(columns):
     tell(f"columns that the model does not know are ignored: {', '.join(columns)}")
 
 
+#: Types whose values are what they look like, so that what was valid once is valid again.
+_SIMPLE = (type(None), bool, int, float, str)
+
+
+@functools.lru_cache(maxsize=4096)
+def _validate(cls, given):
+    """Validate parameters, once for each set of values; what is not valid raises and is not remembered."""
+    BaseEstimator._validate_params(cls(**{name: value for name, _, value in given}))
+
+
 def _is_path(X):
     return isinstance(X, (str, os.PathLike))
 
 
-def _plain(value):
+def _is_plain(dtype):
+    """Whether the extension reads numbers of this type as they are."""
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
+
+
+def _json(value):
     """A setting as JSON has it."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -135,7 +150,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         try:
             rows = self._rows(X, reset=True)
             self._check(rows)
-            names = None if _is_path(rows) else getattr(self, "feature_names_in_", None)
+            names = None if _is_path(rows) else vars(self).get("feature_names_in_")
             facts = (self._seed(), _threads(), int(self.verbose))
             settings = json.dumps(self._settings())
             model = _unmix.fit(self._method, settings, rows, facts, None if names is None else list(names))
@@ -147,9 +162,22 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._warn()
         return rows
 
+    def _validate_params(self):
+        # scikit-learn's validation takes longer than a small fit.
+        given = tuple((name, type(value), value) for name, value in ((n, getattr(self, n)) for n in self._parameter_names()))
+        if all(kind in _SIMPLE for _, kind, _ in given):
+            _validate(type(self), given)
+        else:
+            super()._validate_params()
+
+    @classmethod
+    @functools.cache
+    def _parameter_names(cls):
+        return cls._get_param_names()
+
     def _settings(self):
         """The settings that the registry lists, from the attributes of the same names."""
-        return {name: _plain(getattr(self, name)) for name in self._setting_names()}
+        return {name: _json(getattr(self, name)) for name in self._setting_names()}
 
     @classmethod
     @functools.cache
@@ -199,13 +227,15 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if reset:
                 vars(self).pop("feature_names_in_", None)
             return path
+        if type(X) is np.ndarray and self._is_ready(X, reset):
+            return X
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
             from pandas.api.interchange import from_dataframe
 
             X = from_dataframe(X)
         if not reset:
             X = self._known_columns(X)
-        plain = isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and X.dtype.itemsize <= 8
+        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         return validate_data(
             self,
             X,
@@ -215,6 +245,17 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ensure_all_finite=False,
             ensure_min_samples=self._min_samples if reset else 1,
         )
+
+    def _is_ready(self, X, reset):
+        """Whether ``validate_data`` would return this array as it is, without a word; it takes longer than a small fit."""
+        if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < (self._min_samples if reset else 1) or X.shape[1] < 1:
+            return False
+        attributes = vars(self)
+        if reset:
+            attributes.pop("feature_names_in_", None)
+            attributes["n_features_in_"] = X.shape[1]
+            return True
+        return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
 
     def _known_columns(self, X):
         """Leave out the columns of a frame that the model does not know, when it knows all the others."""
@@ -309,7 +350,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         if _is_path(X):
             return os.fspath(X)
-        plain = isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and X.dtype.itemsize <= 8
+        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         dtype = None if plain else [np.float64, np.float32]
         return check_array(X, input_name="X", dtype=dtype, ensure_all_finite=False)
 

@@ -1,7 +1,7 @@
 //! How many threads, and the pool they live in.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 
@@ -18,9 +18,15 @@ pub fn num_threads() -> usize {
             .ok()
             .and_then(|v| v.trim().parse().ok())
             .filter(|&n| n > 0)
-            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+            .unwrap_or_else(allowed),
         n => n,
     }
+}
+
+/// Asked once: reading control groups takes as long as a small fit.
+fn allowed() -> usize {
+    static ALLOWED: OnceLock<usize> = OnceLock::new();
+    *ALLOWED.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// A pool belongs to the process that made it: after a fork its threads are gone, so the child makes its own.
