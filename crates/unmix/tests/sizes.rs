@@ -206,3 +206,37 @@ fn the_span_found_in_a_large_sample_is_the_span_that_made_it() {
     assert!(angles[0] < 0.01, "{angles:?}");
     assert!(encode(&model, made.x.as_slice()).iter().all(|y| y.is_finite()));
 }
+
+#[test]
+fn where_the_choice_of_solver_changes_the_answer_does_not() {
+    use unmix::method::pca::{Solver, auto_solver};
+    for (n, p, chosen) in [
+        (500, 20, Solver::Full),
+        (501, 20, Solver::CovarianceEigh),
+        (20, 500, Solver::Full),
+        (20, 501, Solver::CovarianceEigh),
+    ] {
+        assert_eq!(auto_solver(n as u64, p), chosen, "{n} x {p}");
+        let x = falling(n, p, 6);
+        let by = |solver: &str| pca(json!({"svd_solver": solver, "n_components": 5}), &x, p);
+        let (auto, full, scatter) = (by("auto"), by("full"), by("covariance_eigh"));
+        assert_eq!(auto.report().solver, chosen.name(), "{n} x {p}");
+        for name in ["components", "explained_variance", "noise_variance", "mean"] {
+            let (a, b) = (numbers(&full, name), numbers(&scatter, name));
+            let own = numbers(if chosen == Solver::Full { &full } else { &scatter }, name);
+            assert_eq!(numbers(&auto, name), own, "{n} x {p}: {name} to the bit");
+            assert!(apart(&a, &b) < 1e-11 * numbers(&full, "explained_variance")[0], "{n} x {p}: {name}");
+        }
+    }
+    // The first few by Krylov up to a twelfth of the columns, the whole spectrum beyond.
+    let (n, p) = (800, 768);
+    let x = falling(n, p, 8);
+    let by = |k: usize| {
+        numbers(
+            &pca(json!({"svd_solver": "covariance_eigh", "n_components": k}), &x, p),
+            "explained_variance",
+        )
+    };
+    let (few, whole) = (by(p / 12), by(p / 12 + 1));
+    assert!(apart(&few, &whole[..p / 12]) < 1e-13 * whole[0]);
+}

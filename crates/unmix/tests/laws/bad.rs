@@ -1,9 +1,9 @@
 //! Bad input: the right error, in words that help, and never a panic.
 
-use super::every_case;
+use super::{Case, every_case};
 use crate::made::{Known, cast, falling, settings, try_fit};
 use serde_json::json;
-use unmix::data::{Features, RawArray};
+use unmix::data::{Features, RawArray, VecSink};
 use unmix::{Error, Model, Rows, Run};
 
 fn error_of(result: unmix::Result<Model>, what: &str) -> Error {
@@ -20,60 +20,80 @@ fn error_of(result: unmix::Result<Model>, what: &str) -> Error {
     }
 }
 
+/// Three places for three values, one of each.
+fn spoiled<T: Known>(case: &Case, x: &[T]) -> Vec<(usize, &'static str, Vec<T>)> {
+    let places = [0, case.n * case.p - 1, (case.n / 2) * case.p + 3];
+    let values = [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")];
+    let with = |at: usize, value: f64| {
+        let mut x = x.to_vec();
+        x[at] = T::from_f64(value);
+        x
+    };
+    places.into_iter().zip(values).map(|(at, (value, word))| (at, word, with(at, value))).collect()
+}
+
 #[test]
 fn a_number_that_is_not_finite_is_named_by_row_and_column() {
-    fn check<T: Known>() {
-        for case in every_case() {
-            for (value, word) in
-                [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")]
-            {
-                for at in [0, case.n * case.p - 1, (case.n / 2) * case.p + 3] {
-                    let mut x = case.data::<T>();
-                    x[at] = T::from_f64(value);
-                    match error_of(case.try_fit(&x), &case.to_string()) {
-                        Error::NotFinite { row, column, what, .. } => {
-                            assert_eq!(
-                                (row as usize, column, what),
-                                (at / case.p, at % case.p, word),
-                                "{case}"
-                            )
-                        }
-                        other => panic!("{case}: {other:?}"),
+    fn check<T: Known>(case: &Case) {
+        for (at, word, x) in spoiled(case, &case.data::<T>()) {
+            match error_of(case.try_fit(&x), &case.to_string()) {
+                Error::NotFinite { row, column, what, .. } => {
+                    assert_eq!((row as usize, column, what), (at / case.p, at % case.p, word), "{case}")
+                }
+                other => panic!("{case}: {other:?}"),
+            }
+        }
+    }
+    for case in every_case() {
+        check::<f64>(&case);
+        check::<f32>(&case);
+    }
+}
+
+#[test]
+fn a_model_refuses_rows_that_are_not_finite_too() {
+    for case in every_case() {
+        let clean = case.data::<f64>();
+        let (model, run) = (case.fit(&clean), Run::default());
+        for (at, word, x) in spoiled(&case, &clean) {
+            let rows = Rows::from_slice(&x, case.p).unwrap();
+            let (mut numbers, mut logs) = (VecSink(Vec::new()), VecSink(Vec::new()));
+            let mut found = vec![
+                model.reconstruct(&rows, &run, &mut numbers),
+                model.score_samples(&rows, &run, &mut logs),
+            ];
+            if model.n_components() > 0 {
+                found.push(model.encode(&rows, &run, &mut numbers));
+            }
+            for result in found {
+                match result {
+                    Err(Error::NotFinite { row, column, what, .. }) => {
+                        assert_eq!((row as usize, column, what), (at / case.p, at % case.p, word), "{case}")
                     }
-                    // A model that was fitted on clean rows refuses the same row when it encodes, scores and reconstructs.
-                    if at == 0 && word == "NaN" {
-                        let model = case.fit(&case.data::<T>());
-                        let rows = Rows::from_slice(&x, case.p).unwrap();
-                        let (mut codes, mut logs) =
-                            (unmix::data::VecSink(Vec::new()), unmix::data::VecSink(Vec::new()));
-                        let run = Run::default();
-                        if model.n_components() > 0 {
-                            assert!(
-                                matches!(model.encode(&rows, &run, &mut codes), Err(Error::NotFinite { .. })),
-                                "{case}"
-                            );
-                        }
-                        assert!(
-                            matches!(
-                                model.reconstruct(&rows, &run, &mut codes),
-                                Err(Error::NotFinite { .. })
-                            ),
-                            "{case}"
-                        );
-                        assert!(
-                            matches!(
-                                model.score_samples(&rows, &run, &mut logs),
-                                Err(Error::NotFinite { .. })
-                            ),
-                            "{case}"
-                        );
-                    }
+                    other => panic!("{case}: {other:?}"),
                 }
             }
         }
     }
-    check::<f64>();
-    check::<f32>();
+}
+
+#[test]
+fn a_person_who_asks_to_stop_is_heard() {
+    struct Stop;
+    impl unmix::Watch for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    for case in every_case() {
+        let x = case.data::<f64>();
+        for threads in [1, 3] {
+            let run = Run { threads, watch: &Stop, ..Run::default() };
+            let mut rows = unmix::AnyRows::F64(Rows::from_slice(&x, case.p).unwrap());
+            let found = unmix::fit(case.method.key, &settings(case.given.clone()), &mut rows, &run);
+            assert!(matches!(found, Err(Error::Interrupted)), "{case}, {threads} threads");
+        }
+    }
 }
 
 #[test]
@@ -180,7 +200,7 @@ fn rows_of_the_wrong_width_are_refused() {
         let model = case.fit(&case.data::<f64>());
         let x = falling(6, case.p + 1, 1);
         let rows = Rows::from_slice(&x, case.p + 1).unwrap();
-        let (run, mut sink) = (Run::default(), unmix::data::VecSink(Vec::new()));
+        let (run, mut sink) = (Run::default(), VecSink(Vec::new()));
         let right = |r: unmix::Result<u64>| matches!(r, Err(Error::Width { need, got, .. }) if need == case.p && got == case.p + 1);
         assert!(right(model.encode(&rows, &run, &mut sink)), "{case}");
         assert!(right(model.reconstruct(&rows, &run, &mut sink)), "{case}");
