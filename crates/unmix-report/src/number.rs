@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn times_and_dates() {
         assert_eq!(
-            (seconds(0.0123), seconds(3.14159), seconds(243.0)),
-            ("12 ms".into(), "3.14 s".into(), "4 min 3 s".into())
+            (seconds(0.0123), seconds(3.146), seconds(243.0)),
+            ("12 ms".into(), "3.15 s".into(), "4 min 3 s".into())
         );
         assert_eq!(date(0), "1970-01-01 00:00 UTC");
         assert_eq!(date(951_782_400), "2000-02-29 00:00 UTC");

@@ -50,7 +50,7 @@ impl Watch for Quiet<'_> {
 }
 
 impl Sample {
-    /// Reads every `stride`-th row, at most 5000 of them, a block at a time.
+    /// Reads rows at a fixed stride, at most 5000 of them, a block at a time.
     pub(crate) fn of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
         let (p, k) = (model.n_features(), model.n_components());
         if rows.n_features() != p {
@@ -66,7 +66,7 @@ impl Sample {
             None => count_rows(rows, run)?,
         };
         let affordable = (MOST_WORK / (2 * p as u64 * k.max(1) as u64)).clamp(200, MOST_POINTS);
-        let stride = n_rows.div_ceil(affordable).max(1);
+        let stride = stride(n_rows.div_ceil(affordable));
         let total = n_rows.div_ceil(stride) as usize;
         let wanted: Vec<usize> = (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect();
         let mean = crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]);
@@ -114,6 +114,13 @@ impl Sample {
             examples,
         })
     }
+}
+
+/// The least odd prime that is not less, or 1: files are often laid out with a period (of the digits of MNIST, those in even
+/// rows were written by other people than those in odd ones), and a stride that shares a factor with it would see one part only.
+fn stride(least: u64) -> u64 {
+    let prime = |n: u64| n % 2 == 1 && (3..).step_by(2).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    if least <= 1 { 1 } else { (least.max(3)..).find(|&n| prime(n)).unwrap_or(least) }
 }
 
 /// Codes and reconstructions of a block; errors name rows by their numbers in the input.
@@ -255,6 +262,12 @@ mod tests {
         assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
         // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
         assert!(a.kept > 0.9 && a.kept < 1.0 && a.examples.iter().all(|e| e.error < 0.6));
+    }
+
+    #[test]
+    fn strides_share_no_factor_with_common_periods() {
+        let found: Vec<u64> = [0, 1, 2, 3, 4, 8, 12, 24, 1000].into_iter().map(stride).collect();
+        assert_eq!(found, [1, 1, 3, 3, 5, 11, 13, 29, 1009]);
     }
 
     #[test]

@@ -225,6 +225,29 @@ fn corners_make_a_page_too() {
 }
 
 #[test]
+fn an_unfinished_fit_says_so_and_a_model_without_variances_has_no_variance_section() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let fitted = fit(&mut rows(&data.x, picture(6)), 2);
+    let kept =
+        ["components", "mean", "scale"].map(|name| (name.to_string(), fitted.tensor(name).unwrap().clone()));
+    let mut report = fitted.report().clone();
+    report.outcome = unmix::Outcome::MaxIter;
+    report.n_iter = 500;
+    report.objective = vec![9.0, 4.0, 3.5];
+    (report.residual, report.tol) = (Some(0.0123), Some(1e-6));
+    let settings = fitted.settings().clone();
+    let model = Model::new(fitted.method(), settings, picture(6), 1, kept.into(), report).unwrap();
+    let html = made(&model, Some(&rows(&data.x, picture(6))), &Options::default());
+    assert!(html.contains(
+        "did not converge: max_iter ended it after 500 iterations (residual 0.01230, tolerance 1.000e-6)"
+    ));
+    assert!(html.contains("li class=\"warn\"") && !html.contains("class=\"good\""));
+    assert_eq!(section(&html, "fit").matches("<svg").count(), 1, "the objective is drawn");
+    assert!(!html.contains("id=\"variance\"") && !html.contains("variance kept"));
+    assert!(summary(&model).contains("not converged: max_iter ended it"));
+}
+
+#[test]
 fn colour_pictures_stay_small() {
     let (h, w) = (160, 120);
     let draw = unmix::num::random::Stream::new(5, 0);

@@ -9,7 +9,8 @@ pub(super) fn title(context: &Context<'_>) -> String {
     let class = context.model.method().class;
     match (&context.options.title, &context.input) {
         (Some(title), _) => title.clone(),
-        (None, Some(input)) => format!("{class} of {input}"),
+        // Of a path, the file.
+        (None, Some(input)) => format!("{class} of {}", input.rsplit(['/', '\\']).next().unwrap_or(input)),
         (None, None) => format!("{class} model"),
     }
 }
