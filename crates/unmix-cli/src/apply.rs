@@ -72,7 +72,8 @@ impl<'a> Job<'a> {
         let dtype = if map == Map::Score { Dtype::F64 } else { input.rows.dtype() };
         let n_rows = input.rows.n_rows().unwrap_or(0);
         let (names, trailing) = self.columns(map);
-        let mut writer = TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
+        let mut writer =
+            TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
         with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
         writer.finish()?;
         Ok(0)
@@ -86,13 +87,20 @@ impl<'a> Job<'a> {
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Decode | Map::Reconstruct => {
                 let features = self.model.features();
-                let names = features.names.clone().unwrap_or_else(|| (0..p).map(|j| format!("x{j}")).collect());
+                let names =
+                    features.names.clone().unwrap_or_else(|| (0..p).map(|j| format!("x{j}")).collect());
                 (names, features.shape.clone().unwrap_or_else(|| vec![p]))
             }
         }
     }
 
-    fn apply<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: Map, to: &mut TableWriter) -> unmix::Result<u64> {
+    fn apply<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        map: Map,
+        to: &mut TableWriter,
+    ) -> unmix::Result<u64> {
         match map {
             Map::Encode => self.model.encode(rows, run, to),
             Map::Decode => self.model.decode(rows, run, to),

@@ -347,7 +347,8 @@ impl Reading {
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());
         value("--skip-rows", (self.skip_rows > 0).then(|| self.skip_rows.to_string()));
-        let flags = [(self.transpose, "--transpose"), (self.header, "--header"), (self.no_header, "--no-header")];
+        let flags =
+            [(self.transpose, "--transpose"), (self.header, "--header"), (self.no_header, "--no-header")];
         out.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.to_string()));
         out
     }

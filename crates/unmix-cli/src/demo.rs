@@ -8,10 +8,10 @@ use crate::output::{self, Place};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use std::path::Path;
+use unmix::data::Features;
 use unmix::data::{NpyWriter, RawArray, write_npy};
 use unmix::datasets::{LowRank, patterns};
 use unmix::metrics::{match_rows, subspace_angles};
-use unmix::data::Features;
 use unmix::{AnyRows, Dtype, Error, Matrix, Model, Pca, Rows, Run};
 use unmix_report::Options;
 
@@ -62,7 +62,9 @@ fn own_folder(folder: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let name = folder.display();
-    Err(Failure::Said(format!("a demo in {name} is not possible: the folder holds other files; choose another with -o DIR")))
+    Err(Failure::Said(format!(
+        "a demo in {name} is not possible: the folder holds other files; choose another with -o DIR"
+    )))
 }
 
 fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure> {
@@ -88,7 +90,8 @@ struct Found {
 }
 
 fn found(model: &Model, made: &LowRank) -> Result<Found, Failure> {
-    let tensor = |name: &str| model.tensor(name).map(|t| t.to_matrix()).unwrap_or_else(|| Matrix::zeros(0, 0));
+    let tensor =
+        |name: &str| model.tensor(name).map(|t| t.to_matrix()).unwrap_or_else(|| Matrix::zeros(0, 0));
     let components = tensor("components");
     let pairs = match_rows(&components, &made.axes);
     let angles = subspace_angles(&components, &made.axes)?;
@@ -100,7 +103,13 @@ fn found(model: &Model, made: &LowRank) -> Result<Found, Failure> {
     })
 }
 
-fn page(model: &Model, rows: Rows<'_, f32>, made: LowRank, folder: &Path, run: &Run<'_>) -> Result<String, Failure> {
+fn page(
+    model: &Model,
+    rows: Rows<'_, f32>,
+    made: LowRank,
+    folder: &Path,
+    run: &Run<'_>,
+) -> Result<String, Failure> {
     let labels = made.labels.iter().map(|&label| GROUPS[label].to_string()).collect();
     let mut again = vec!["unmix".to_string(), "demo".into(), "-o".into(), folder.display().to_string()];
     if run.seed != 0 {
@@ -132,10 +141,16 @@ fn told(folder: &Path, found: &Found) -> String {
         let share = format!("{:.1} %", 100.0 * share);
         out += &format!("  {i:>9}   {share:>8}   {cosine:.4} {} pattern {pattern}\n", bar(*cosine));
     }
-    out += &format!("  Largest angle between the space found and the true one: {:.1} degrees.\n\n", found.angle);
-    out += &format!("{}\n  {}  (open it in a browser)\n", paint(TITLE, "Page"), paint(TYPED, name("report.html")));
+    out +=
+        &format!("  Largest angle between the space found and the true one: {:.1} degrees.\n\n", found.angle);
+    out += &format!(
+        "{}\n  {}  (open it in a browser)\n",
+        paint(TITLE, "Page"),
+        paint(TYPED, name("report.html"))
+    );
     out += &paint(FAINT, format!("  beside it: data.npy, truth.npy, labels.csv, {MODEL}, codes.npy\n"));
-    out += &format!("\n{}\n", paint(TITLE, "Next, with a file of your own (.csv, .npy, ...; rows are samples)"));
+    out +=
+        &format!("\n{}\n", paint(TITLE, "Next, with a file of your own (.csv, .npy, ...; rows are samples)"));
     for (command, what) in [
         ("unmix show data.csv", "what is in it"),
         ("unmix fit pca data.csv -k 10", "a model: data.pca.safetensors"),

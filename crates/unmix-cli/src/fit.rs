@@ -2,10 +2,10 @@
 
 use crate::args::{Fit, json_or_word};
 use crate::failure::{Done, Failure};
+use crate::interrupt;
 use crate::output::{self, Place};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::interrupt;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::{AnyRows, Error, Model, Report, Run, method, model};
@@ -57,7 +57,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     if let Some(k) = &args.k {
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
-            return Err(Failure::Usage("-k and --set n_components=... say the same thing twice; keep one of them".into()));
+            return Err(Failure::Usage(
+                "-k and --set n_components=... say the same thing twice; keep one of them".into(),
+            ));
         }
     }
     (method.spec)(&settings).map_err(usage)?;
@@ -69,11 +71,15 @@ fn destination(args: &Fit, input: &Path) -> Result<(PathBuf, Place), Failure> {
     let to = args.output.clone().unwrap_or_else(|| default_output(input, &args.method));
     let place = output::place(&to, &[input])?;
     match &place {
-        Place::StandardOutput => Err(Failure::Usage("a model goes to a file; give -o the name of one".into())),
-        Place::File(path) if path.is_file() && !args.force && !model::is_model_file(path) => Err(Failure::Said(format!(
-            "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
-            to.display()
-        ))),
+        Place::StandardOutput => {
+            Err(Failure::Usage("a model goes to a file; give -o the name of one".into()))
+        }
+        Place::File(path) if path.is_file() && !args.force && !model::is_model_file(path) => {
+            Err(Failure::Said(format!(
+                "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
+                to.display()
+            )))
+        }
         _ => Ok((to, place)),
     }
 }
@@ -97,7 +103,9 @@ pub(crate) fn stem(path: &Path) -> String {
 fn hint(rows: &AnyRows<'_>, transposed: bool) {
     let (Some(n), p) = (rows.n_rows(), rows.n_features() as u64) else { return };
     if !transposed && n < 64 && p > 20 * n && rows.features().shape.is_none() {
-        terminal::note(&format!("{n} rows and {p} columns: if the rows are channels and the columns samples, add --transpose"));
+        terminal::note(&format!(
+            "{n} rows and {p} columns: if the rows are channels and the columns samples, add --transpose"
+        ));
     }
 }
 
@@ -123,7 +131,9 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
         _ => String::new(),
     };
     let (outcome, n) = (report.outcome.name(), report.n_iter);
-    let message = format!("the fit did not converge: it ended by '{outcome}' after {n} iterations{reached}; what was reached is saved");
+    let message = format!(
+        "the fit did not converge: it ended by '{outcome}' after {n} iterations{reached}; what was reached is saved"
+    );
     (Some(message), i32::from(strict))
 }
 
@@ -167,10 +177,14 @@ mod tests {
     fn a_fit_that_did_not_converge_warns_and_fails_only_when_strict() {
         let mut report = Report::closed_form("x", 10, 2, Dtype::F64, 0);
         assert_eq!(ending(&report, true), (None, 0));
-        (report.outcome, report.n_iter, report.residual, report.tol) = (Outcome::MaxIter, 7, Some(0.5), Some(1e-6));
+        (report.outcome, report.n_iter, report.residual, report.tol) =
+            (Outcome::MaxIter, 7, Some(0.5), Some(1e-6));
         let (message, code) = ending(&report, false);
         let message = message.unwrap();
-        assert!(message.contains("'max_iter' after 7 iterations") && message.contains("5.00e-1"), "{message}");
+        assert!(
+            message.contains("'max_iter' after 7 iterations") && message.contains("5.00e-1"),
+            "{message}"
+        );
         assert_eq!((code, ending(&report, true).1), (0, 1));
     }
 }

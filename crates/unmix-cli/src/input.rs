@@ -67,7 +67,11 @@ fn open_wanted(
     let input = unmix_io::open_with(path, &Options { wanted, ..options }, run)?;
     if !quiet && !input.ignored.is_empty() {
         let (n, what) = (input.ignored.len(), if input.ignored.len() == 1 { "column" } else { "columns" });
-        terminal::warning(&format!("{n} {what} of {} not in the model, ignored: {}", path.display(), some(&input.ignored)));
+        terminal::warning(&format!(
+            "{n} {what} of {} not in the model, ignored: {}",
+            path.display(),
+            some(&input.ignored)
+        ));
     }
     Ok(input)
 }

@@ -22,6 +22,7 @@ use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};
 use failure::{Done, Failure};
 use std::ffi::OsString;
+use std::panic::UnwindSafe;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -45,13 +46,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
             return shown.map_or_else(|failed| failed.report(), |()| e.exit_code());
         }
     };
+    supervise(move || work(cli))
+}
+
+/// Runs `work` on a thread of its own, and returns when it has ended, or when the person does not want to wait for it.
+fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     interrupt::listen();
     let heard = panics::Listener::new();
     let (send, receive) = mpsc::channel();
     // Deep recursion of the factorisations needs more than the 2 MiB that a thread has otherwise.
     let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
     let spawned = builder.spawn(move || {
-        let result = std::panic::catch_unwind(|| work(cli));
+        let result = std::panic::catch_unwind(work);
         // Nobody listens any more after an interruption.
         let _ = send.send(result);
     });
@@ -63,7 +69,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
         match receive.recv_timeout(Duration::from_millis(50)) {
             Ok(Ok(Ok(code))) => return code,
             Ok(Ok(Err(failed))) => return failed.report(),
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => return Failure::Said(heard.sentence()).report(),
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
+                return Failure::Said(heard.sentence()).report();
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         let waited = match interrupt::pressed() {
@@ -72,6 +80,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
             _ => true,
         };
         if waited {
+            terminal::clear_line();
             return Failure::from(unmix::Error::Interrupted).report();
         }
     }
@@ -115,4 +124,22 @@ fn man(verb: Option<&str>) -> Done {
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text).map_err(terminal::standard_output)?;
     terminal::bytes(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_of_ours_is_a_sentence_and_exit_code_1() {
+        assert_eq!(supervise(|| panic!("two and two are five")), 1);
+        let heard = panics::Listener::new();
+        let _ = std::panic::catch_unwind(|| panic!("two and two are {}", 5));
+        let sentence = heard.sentence();
+        assert!(
+            sentence.contains("(two and two are 5 at ") && sentence.contains("please report it"),
+            "{sentence}"
+        );
+        assert_eq!(supervise(|| Ok(0)), 0);
+    }
 }

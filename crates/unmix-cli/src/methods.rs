@@ -22,8 +22,10 @@ pub(crate) fn methods(args: &Methods) -> Done {
 
 fn list() -> String {
     let width = METHODS.iter().map(|m| m.key.len()).max().unwrap_or(0);
-    let lines = METHODS.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
-    let last = format!("\n{}\n", paint(FAINT, "'unmix methods METHOD' lists settings, variants and references."));
+    let lines =
+        METHODS.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
+    let last =
+        format!("\n{}\n", paint(FAINT, "'unmix methods METHOD' lists settings, variants and references."));
     lines.collect::<String>() + &last
 }
 

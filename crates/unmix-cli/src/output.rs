@@ -28,7 +28,9 @@ pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Place, Failure> {
     let Ok(real) = std::fs::canonicalize(path) else { return Ok(Place::File(path.into())) };
     if never.iter().any(|read| std::fs::canonicalize(read).is_ok_and(|r| r == real)) {
         let name = path.display();
-        return Err(Failure::Said(format!("writing to {name} is not possible: it is read by the same command; choose another name")));
+        return Err(Failure::Said(format!(
+            "writing to {name} is not possible: it is read by the same command; choose another name"
+        )));
     }
     match std::fs::metadata(&real) {
         Ok(meta) if !meta.is_file() && !meta.is_dir() => Ok(Place::Device(real)),
@@ -61,7 +63,9 @@ impl Output {
             (None, _) => Format::Csv,
         };
         if format == Format::Npy && place == Place::StandardOutput && terminal::is_terminal() {
-            return Err(Failure::Usage("an array cannot be shown in a terminal; add -o NAME.npy, or leave --format npy out".into()));
+            return Err(Failure::Usage(
+                "an array cannot be shown in a terminal; add -o NAME.npy, or leave --format npy out".into(),
+            ));
         }
         Ok(Self { place, format })
     }
@@ -111,7 +115,9 @@ impl TableWriter {
         if output.format == Format::Npy && !shape.kept.is_empty() {
             let names: Vec<&str> = shape.kept.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
-            let message = format!("an array holds numbers only and cannot keep {names}; write .csv or .tsv, or leave --keep out");
+            let message = format!(
+                "an array holds numbers only and cannot keep {names}; write .csv or .tsv, or leave --keep out"
+            );
             return Err(Failure::Usage(message));
         }
         let kind = match (output.format, &output.place) {
@@ -196,7 +202,8 @@ impl Text {
     }
 
     fn lines(&mut self, fill: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Result<()> {
-        let mut writer = csv::WriterBuilder::new().delimiter(self.delimiter).flexible(true).from_writer(Vec::new());
+        let mut writer =
+            csv::WriterBuilder::new().delimiter(self.delimiter).flexible(true).from_writer(Vec::new());
         let wrong = |e: String| Error::io("cannot write", self.target.name(), std::io::Error::other(e));
         fill(&mut writer).map_err(|e| wrong(e.to_string()))?;
         let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;

@@ -1,7 +1,7 @@
 //! A panic is our mistake: it is told in one sentence, not in a trace.
 
 use std::panic::PanicHookInfo;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send + 'static>;
 
@@ -10,39 +10,54 @@ static FIRST: Mutex<Option<String>> = Mutex::new(None);
 /// Notes the first panic of any thread while it lives, in place of the trace; with `RUST_BACKTRACE` set the trace is
 /// printed too.
 pub(crate) struct Listener {
-    previous: std::sync::Arc<Hook>,
+    previous: Option<Arc<Hook>>,
 }
 
 impl Listener {
     pub(crate) fn new() -> Self {
         *FIRST.lock().unwrap_or_else(|e| e.into_inner()) = None;
-        let previous = std::sync::Arc::new(std::panic::take_hook());
+        let previous = Arc::new(std::panic::take_hook());
         let trace = std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0");
         let inner = previous.clone();
         std::panic::set_hook(Box::new(move |info| {
-            let what = info.payload_as_str().unwrap_or("no reason given");
+            let payload = info.payload();
+            let what = payload
+                .downcast_ref::<&str>()
+                .copied()
+                .or(payload.downcast_ref::<String>().map(String::as_str));
+            let what = what.unwrap_or("no reason given");
             let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
             FIRST.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(format!("{what}{place}"));
             if trace {
                 inner(info);
             }
         }));
-        Self { previous }
+        Self { previous: Some(previous) }
     }
 
     /// What to tell the person.
     pub(crate) fn sentence(&self) -> String {
-        let what = FIRST.lock().unwrap_or_else(|e| e.into_inner()).take().unwrap_or_else(|| "no reason given".into());
-        format!("this is a mistake in unmix itself ({what}); please report it with the command that you typed")
+        let what = FIRST
+            .lock()
+            .unwrap_or_else(|e| e.into_inner())
+            .take()
+            .unwrap_or_else(|| "no reason given".into());
+        format!(
+            "this is a mistake in unmix itself ({what}); please report it with the command that you typed"
+        )
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Taking a hook inside a panicking thread would abort.
-        if !std::thread::panicking() {
-            let previous = self.previous.clone();
-            std::panic::set_hook(Box::new(move |info| previous(info)));
+        // Changing the hook in a panicking thread would abort.
+        if std::thread::panicking() {
+            return;
+        }
+        drop(std::panic::take_hook());
+        // Ours is gone, and with it the other holder, unless somebody put a hook of theirs in between.
+        if let Some(previous) = self.previous.take().and_then(Arc::into_inner) {
+            std::panic::set_hook(previous);
         }
     }
 }

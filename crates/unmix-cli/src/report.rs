@@ -95,7 +95,10 @@ fn column(path: &Path, name: &str, model: &Model, args: &Report, run: &Run<'_>) 
     let reading =
         unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options() };
     let mut input = unmix_io::open_with(path, &reading, run)?;
-    input.kept.pop().ok_or_else(|| Failure::Said(format!("{} has no column '{name}' to colour by", path.display())))
+    input
+        .kept
+        .pop()
+        .ok_or_else(|| Failure::Said(format!("{} has no column '{name}' to colour by", path.display())))
 }
 
 /// One value a row from a file of its own.
@@ -124,7 +127,8 @@ fn labels_of(path: &Path, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
 /// Lines of text; one more than there are rows means that the first is a header.
 fn words(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
     let wrong = |found: String| Error::format(path, found, "give a text file with one value a line");
-    let reader = csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
+    let reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
     let mut values = Vec::new();
     for (i, record) in reader.map_err(|e| wrong(e.to_string()))?.into_records().enumerate() {
         let record = record.map_err(|e| wrong(e.to_string()))?;

@@ -95,7 +95,8 @@ fn data_json(file: &Path, found: &Description) -> Result<Value, Failure> {
     if let Value::Object(facts) = found_json {
         out.extend(facts);
     }
-    let memory = METHODS.iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
+    let memory =
+        METHODS.iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
     out.insert("memory".into(), memory.collect::<Value>());
     Ok(out.into())
 }
@@ -125,7 +126,8 @@ fn data_text(file: &Path, found: &Description) -> String {
     out += &columns(&found.columns);
     out += &format!("\n{}\n", paint(TITLE, "Memory that a fit needs beside the rows, which are streamed"));
     for method in METHODS {
-        let each = solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
+        let each =
+            solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
         out += &format!("  {:18} {}\n", method.key, each.collect::<Vec<_>>().join(", "));
     }
     out
@@ -161,7 +163,8 @@ fn columns(columns: &[Column]) -> String {
         out += &format!("{}\n", if row == 0 { paint(FAINT, text) } else { text });
     }
     if columns.len() > shown.len() {
-        out += &paint(FAINT, format!("  ... {} more (all of them with --json)\n", columns.len() - shown.len()));
+        out +=
+            &paint(FAINT, format!("  ... {} more (all of them with --json)\n", columns.len() - shown.len()));
     }
     out
 }
@@ -192,7 +195,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_keep_four_digits() {
-        let found = [0.0, 1.0, -2.5, 3.14159, 12345.678, 0.0123456, 1e-7, -2.0e9, 100.0].map(number);
-        assert_eq!(found, ["0", "1", "-2.5", "3.142", "12346", "0.01235", "1.000e-7", "-2.000e9", "100"]);
+        let found = [0.0, 1.0, -2.5, 2.34567, 12345.678, 0.0123456, 1e-7, -2.0e9, 100.0].map(number);
+        assert_eq!(found, ["0", "1", "-2.5", "2.346", "12346", "0.01235", "1.000e-7", "-2.000e9", "100"]);
     }
 }

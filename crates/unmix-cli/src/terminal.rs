@@ -66,6 +66,14 @@ pub(crate) fn note(message: &str) {
     line(&format!("{} {}", paint(FAINT, "unmix:"), one_line(message)));
 }
 
+/// Takes away what a bar has left on its line.
+pub(crate) fn clear_line() {
+    let mut err = std::io::stderr().lock();
+    if err.is_terminal() {
+        let _ = err.write_all(b"\r\x1b[2K");
+    }
+}
+
 fn line(text: &str) {
     // If standard error is closed there is nobody left to tell.
     let _ = writeln!(anstream::stderr().lock(), "{text}");
@@ -119,6 +127,9 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded_to_two_digits_or_three() {
-        assert_eq!([0, 1023, 1536, 300 << 20, 5 << 40].map(size), ["0 bytes", "1023 bytes", "1.5 KiB", "300 MiB", "5.0 TiB"]);
+        assert_eq!(
+            [0, 1023, 1536, 300 << 20, 5 << 40].map(size),
+            ["0 bytes", "1023 bytes", "1.5 KiB", "300 MiB", "5.0 TiB"]
+        );
     }
 }

@@ -18,7 +18,8 @@ fn refused(b: &Bench, command: &str, said: &[&str]) {
 }
 
 fn npy_header(dictionary: &str) -> Vec<u8> {
-    [b"\x93NUMPY\x01\x00".as_slice(), &(dictionary.len() as u16).to_le_bytes(), dictionary.as_bytes()].concat()
+    [b"\x93NUMPY\x01\x00".as_slice(), &(dictionary.len() as u16).to_le_bytes(), dictionary.as_bytes()]
+        .concat()
 }
 
 #[test]
@@ -50,7 +51,11 @@ fn data_without_variance_or_rows_are_refused() {
     b.write("one.csv", "a,b\n1,2\n");
     refused(&b, "fit pca one.csv", &["at least 2 rows", "has 1"]);
     b.write("flat.csv", "a,b\n1,2\n1,2\n1,2\n");
-    refused(&b, "fit pca flat.csv", &["needs a column that varies", "all 2 columns are constant over 3 rows"]);
+    refused(
+        &b,
+        "fit pca flat.csv",
+        &["needs a column that varies", "all 2 columns are constant over 3 rows"],
+    );
     b.both("d", 9, 4);
     for k in ["5", "-1", "1.5"] {
         refused(&b, &format!("fit pca d.npy -k {k}"), &[&format!("n_components={k} is not possible")]);
@@ -75,7 +80,10 @@ fn files_that_are_not_what_they_say_are_refused() {
     refused(&b, "fit pca magic.npy", &["magic.npy"]);
     b.write("pickled.npy", npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }"));
     refused(&b, "fit pca pickled.npy", &["pickled Python objects"]);
-    b.write("vast.npy", npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000, 9000), }"));
+    b.write(
+        "vast.npy",
+        npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000, 9000), }"),
+    );
     refused(&b, "fit pca vast.npy", &["vast.npy"]);
     // idx: two zeros, unsigned bytes, three axes of 10 x 2 x 2, and 39 of the 40 bytes.
     let idx = [&[0u8, 0, 8, 3, 0, 0, 0, 10, 0, 0, 0, 2, 0, 0, 0, 2][..], &[7; 39]].concat();
@@ -126,10 +134,20 @@ fn outputs_that_cannot_be_written_are_refused() {
     b.both("d", 30, 4);
     b.ok("fit pca d.npy -o m.safetensors");
     std::fs::create_dir(b.path("folder")).unwrap();
-    for (command, out) in [("fit pca d.npy", "x"), ("encode m.safetensors d.npy", "x.csv"), ("report m.safetensors", "x.html")] {
-        refused(&b, &format!("{command} -o nowhere/{out}"), &["cannot write nowhere/x", "No such file or directory"]);
+    for (command, out) in
+        [("fit pca d.npy", "x"), ("encode m.safetensors d.npy", "x.csv"), ("report m.safetensors", "x.html")]
+    {
+        refused(
+            &b,
+            &format!("{command} -o nowhere/{out}"),
+            &["cannot write nowhere/x", "No such file or directory"],
+        );
     }
-    refused(&b, "encode m.safetensors d.npy -o folder --format npy", &["cannot write", "folder", "it is a folder"]);
+    refused(
+        &b,
+        "encode m.safetensors d.npy -o folder --format npy",
+        &["cannot write", "folder", "it is a folder"],
+    );
     refused(&b, "fit pca d.npy -o folder", &["cannot write", "it is a folder"]);
     refused(&b, "demo -o d.npy", &["d.npy"]);
     refused(&b, "report m.safetensors d.npy --color d.csv -o x.html", &["d.csv"]);

@@ -158,7 +158,12 @@ fn json_is_what_the_library_says() {
     let keys: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["key"].as_str().unwrap()).collect();
     assert_eq!(keys, unmix::METHODS.iter().map(|m| m.key).collect::<Vec<_>>());
     assert_eq!(json("methods pca --json"), methods[0]);
-    for text in [b.ok("show d.csv").out, b.ok("show d.pca.safetensors").out, b.ok("methods pca").out, b.ok("methods").out] {
+    for text in [
+        b.ok("show d.csv").out,
+        b.ok("show d.pca.safetensors").out,
+        b.ok("methods pca").out,
+        b.ok("methods").out,
+    ] {
         assert!(!text.contains('\u{1b}') && text.lines().count() > 2, "{text}");
     }
 }
@@ -170,7 +175,8 @@ fn show_counts_missing_cells_and_constant_columns() {
     let data: Value = serde_json::from_str(&b.ok("show d.csv --json").out).unwrap();
     assert_eq!((&data["missing"], &data["constant"]), (&2.into(), &1.into()));
     let text = b.ok("show d.csv").out;
-    let line = |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().trim().to_string();
+    let line =
+        |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().trim().to_string();
     assert!(line("missing cells").ends_with(" 2") && line("constant columns").ends_with("1: c"), "{text}");
 }
 
@@ -185,7 +191,19 @@ fn completions_and_manual_pages_are_printed() {
     assert!(b.ok("--version").out.starts_with("unmix "));
     let help = b.ok("--help").out;
     assert!(help.find("unmix demo").unwrap() < help.find("Commands:").unwrap(), "the main path comes first");
-    for verb in ["demo", "fit", "encode", "decode", "reconstruct", "score", "show", "report", "methods", "completions", "man"] {
+    for verb in [
+        "demo",
+        "fit",
+        "encode",
+        "decode",
+        "reconstruct",
+        "score",
+        "show",
+        "report",
+        "methods",
+        "completions",
+        "man",
+    ] {
         let help = b.ok(&format!("{verb} --help")).out;
         let examples = help.split("Examples:").nth(1).unwrap();
         assert!(examples.matches("  unmix ").count() >= 2, "{verb} --help has examples");

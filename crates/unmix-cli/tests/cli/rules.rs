@@ -126,7 +126,11 @@ fn few_rows_and_many_columns_give_a_hint() {
     assert!(b.ok("fit pca d.npy -k 1").err.contains("add --transpose"));
     assert_eq!(b.ok("fit pca d.npy -k 1 --quiet").err, "");
     let turned = b.ok("fit pca d.npy -k 1 --transpose");
-    assert!(!turned.err.contains("add --transpose") && turned.out.contains("d.npy --transpose -o"), "{}", turned.out);
+    assert!(
+        !turned.err.contains("add --transpose") && turned.out.contains("d.npy --transpose -o"),
+        "{}",
+        turned.out
+    );
 }
 
 #[test]
@@ -134,7 +138,11 @@ fn warnings_of_a_fit_go_to_standard_error() {
     let b = Bench::new();
     b.write("d.csv", "a,b,c\n1,2,7\n2,4,7\n3,6,7\n5,10,7\n");
     let fitted = b.ok("fit pca d.csv -k 3 --strict");
-    assert!(fitted.err.contains("1 of 3 column does not vary") && fitted.err.contains("1 directions only"), "{}", fitted.err);
+    assert!(
+        fitted.err.contains("1 of 3 columns does not vary") && fitted.err.contains("1 direction only"),
+        "{}",
+        fitted.err
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -151,7 +159,11 @@ fn a_closed_pipe_is_quiet_and_a_full_disk_is_a_sentence() {
             .args(["-c", &format!("set -o pipefail; {script}")])
             .output()
             .unwrap();
-        (out.status.code().unwrap(), String::from_utf8(out.stdout).unwrap(), String::from_utf8(out.stderr).unwrap())
+        (
+            out.status.code().unwrap(),
+            String::from_utf8(out.stdout).unwrap(),
+            String::from_utf8(out.stderr).unwrap(),
+        )
     };
     let (code, out, err) = shell(&format!("{program} encode m.safetensors d.npy | head -n 1"));
     assert_eq!((code, out.trim().split(',').count(), err.as_str()), (0, p, ""));

@@ -339,7 +339,7 @@ impl Fit for Pca {
 fn warnings(found: &solve::Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
     let mut out = Vec::new();
     if found.n_constant > 0 {
-        let (c, columns) = (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
+        let (c, columns) = (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
     }
     if let Some(rank) = found.rank.filter(|&r| r < k) {
@@ -351,8 +351,9 @@ fn warnings(found: &solve::Decomposition, solver: Solver, k: usize, p: usize, ep
                 found.floor.sqrt().max(eps)
             ),
         };
+        let directions = if rank == 1 { "direction" } else { "directions" };
         out.push(format!(
-            "the rows vary along {rank} directions only, fewer than the {k} components asked for{seen}; the others have \
+            "the rows vary along {rank} {directions} only, fewer than the {k} components asked for{seen}; the others have \
              variance 0"
         ));
     }
