@@ -119,7 +119,8 @@ impl Sample {
 /// The least odd prime that is not less, or 1: files are often laid out with a period (of the digits of MNIST, those in even
 /// rows were written by other people than those in odd ones), and a stride that shares a factor with it would see one part only.
 fn stride(least: u64) -> u64 {
-    let prime = |n: u64| n % 2 == 1 && (3..).step_by(2).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    let prime =
+        |n: u64| n % 2 == 1 && (3..).step_by(2).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
     if least <= 1 { 1 } else { (least.max(3)..).find(|&n| prime(n)).unwrap_or(least) }
 }
 
