@@ -82,13 +82,19 @@ pub(crate) fn call<R: Send + 'static>(
 type Caught<R> = std::thread::Result<unmix::Result<R>>;
 
 /// Waits for the result; every now and then looks at signals and shows how far the run is.
-fn wait<R: Send>(py: Python<'_>, receive: &Mutex<Receiver<Caught<R>>>, progress: &Progress) -> PyResult<Caught<R>> {
+fn wait<R: Send>(
+    py: Python<'_>,
+    receive: &Mutex<Receiver<Caught<R>>>,
+    progress: &Progress,
+) -> PyResult<Caught<R>> {
     let next = |time| receive.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv_timeout(time);
     loop {
         match py.detach(|| next(LOOK)) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(Err(Box::new("its thread ended without a result"))),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Ok(Err(Box::new("its thread ended without a result")));
+            }
         }
         // Off the main thread this does nothing, as Python has it.
         if let Err(stop) = py.check_signals().and_then(|()| progress.show(py, false)) {

@@ -18,7 +18,9 @@ pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
             Some(number) => PyOSError::new_err((number, sentence)),
             None => PyOSError::new_err(sentence),
         },
-        Error::NotFinite { what: "NaN", .. } => PyValueError::new_err(format!("Input X contains NaN.\n{sentence}")),
+        Error::NotFinite { what: "NaN", .. } => {
+            PyValueError::new_err(format!("Input X contains NaN.\n{sentence}"))
+        }
         Error::NotFinite { .. } => PyValueError::new_err(format!(
             "Input X contains infinity or a value too large for dtype('{}').\n{sentence}",
             dtype.name()
@@ -34,5 +36,7 @@ pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> PyErr {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no reason given");
-    PyRuntimeError::new_err(format!("unmix failed on its own account ({said}); please report this with the data's shape and type"))
+    PyRuntimeError::new_err(format!(
+        "unmix failed on its own account ({said}); please report this with the data's shape and type"
+    ))
 }

@@ -63,7 +63,11 @@ impl Input {
     /// The rows, and the names of columns of a file that were left out because `names` does not have them.
     ///
     /// `names` are those of an array's columns, and those that a model wants of a file's.
-    pub(crate) fn rows(&self, names: Option<Vec<String>>, run: &Run<'_>) -> unmix::Result<(AnyRows<'_>, Vec<String>)> {
+    pub(crate) fn rows(
+        &self,
+        names: Option<Vec<String>>,
+        run: &Run<'_>,
+    ) -> unmix::Result<(AnyRows<'_>, Vec<String>)> {
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Vec::new())),
             Input::Path(path) => {
@@ -89,20 +93,28 @@ impl Lent {
         let number = NumberType {
             kind: descr.kind(),
             size: descr.itemsize(),
-            big_endian: descr.is_native_byteorder().is_some_and(|native| native == cfg!(target_endian = "big")),
+            big_endian: descr
+                .is_native_byteorder()
+                .is_some_and(|native| native == cfg!(target_endian = "big")),
         };
         let (&[n, p], &[row, column]) = (array.shape(), array.strides()) else {
-            return Err(PyTypeError::new_err(format!("rows are an array of 2 axes, not of {}", array.ndim())));
+            return Err(PyTypeError::new_err(format!(
+                "rows are an array of 2 axes, not of {}",
+                array.ndim()
+            )));
         };
         if !number.known() {
-            return Err(PyTypeError::new_err(format!("rows are real numbers of at most 8 bytes, not {descr}")));
+            return Err(PyTypeError::new_err(format!(
+                "rows are real numbers of at most 8 bytes, not {descr}"
+            )));
         }
         let reach = |len: usize, stride: isize| (len.max(1) - 1) as i64 * stride as i64;
         let ends = [reach(n, row), reach(p, column)];
         let low: i64 = ends.iter().map(|e| e.min(&0)).sum();
         let high: i64 = ends.iter().map(|e| e.max(&0)).sum::<i64>() + number.size as i64;
         // SAFETY: a live array; its data pointer is that of the entry at (0, 0), and numpy vouches for the reach of its strides.
-        let start = unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const().offset(low as isize) };
+        let start =
+            unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const().offset(low as isize) };
         Ok(Self {
             _owner: array.clone().unbind(),
             start: Address(start),
@@ -123,8 +135,13 @@ impl Lent {
         // SAFETY: the owner keeps the memory for as long as `self` lives. Another Python thread may write to it meanwhile, as
         // with every function of numpy that works without the interpreter lock; then the numbers are whatever was read.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.0, self.len) };
-        let array =
-            RawArray::new(Bytes::Lent(bytes), self.origin, self.number, self.rows.clone(), self.features.clone())?;
+        let array = RawArray::new(
+            Bytes::Lent(bytes),
+            self.origin,
+            self.number,
+            self.rows.clone(),
+            self.features.clone(),
+        )?;
         let features = Features { names, shape: None };
         Ok(match self.dtype() {
             Dtype::F32 => AnyRows::F32(Rows::new(array, features, "X")),

@@ -8,6 +8,7 @@ mod error;
 mod input;
 mod model;
 mod progress;
+mod tools;
 
 use call::{FactsTuple, call};
 use input::Input;
@@ -20,6 +21,8 @@ use unmix::METHODS;
 mod _unmix {
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::tools::{match_rows, patterns, subspace_angles};
     #[pymodule_export]
     use super::{fit, methods, num_threads, run_cli, set_num_threads};
 

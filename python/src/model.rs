@@ -71,7 +71,13 @@ impl Way {
     }
 
     /// Into a `.npy` file, a few blocks at a time.
-    fn write(self, model: &unmix::Model, rows: &AnyRows<'_>, path: &Path, run: &Run<'_>) -> unmix::Result<()> {
+    fn write(
+        self,
+        model: &unmix::Model,
+        rows: &AnyRows<'_>,
+        path: &Path,
+        run: &Run<'_>,
+    ) -> unmix::Result<()> {
         let mut file = NpyWriter::create(path, rows.dtype(), &[self.width(model)])?;
         unmix::with_rows!(rows, rows => match self {
             Way::Encode => model.encode(rows, run, &mut file)?,
@@ -199,13 +205,21 @@ impl Model {
     /// The covariance of the model's density, `n_features x n_features`.
     fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.inner.clone();
-        matrix(py, call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.covariance()))?)
+        matrix(
+            py,
+            call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
+                Ok(model.density()?.covariance())
+            })?,
+        )
     }
 
     /// The inverse of the covariance of the model's density, `n_features x n_features`.
     fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.inner.clone();
-        matrix(py, call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.precision()))?)
+        matrix(
+            py,
+            call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.precision()))?,
+        )
     }
 
     /// Codes of rows, as an array, or in the file `out`.
@@ -240,7 +254,8 @@ impl Model {
         facts: FactsTuple,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let input = Input::new(x)?;
-        let (dtype, cost, model, names) = (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        let (dtype, cost, model, names) =
+            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
         let (scores, ignored) = call(py, facts.into(), dtype, cost, move |run| {
             let (rows, ignored) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
@@ -301,7 +316,9 @@ impl Model {
     /// From a model file's bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        unmix::Model::from_bytes(bytes, Path::new("the pickle")).map(Self::new).map_err(|e| raised(e, Dtype::F64))
+        unmix::Model::from_bytes(bytes, Path::new("the pickle"))
+            .map(Self::new)
+            .map_err(|e| raised(e, Dtype::F64))
     }
 
     /// Writes the model file.
@@ -338,7 +355,11 @@ fn lend<'py>(model: &Bound<'py, Model>, tensor: &Tensor) -> PyResult<Bound<'py, 
 }
 
 /// A read-only array over the model's own memory; a single number becomes numpy's scalar.
-fn view<'py, T: Element>(model: &Bound<'py, Model>, shape: &[usize], numbers: &[T]) -> PyResult<Bound<'py, PyAny>> {
+fn view<'py, T: Element>(
+    model: &Bound<'py, Model>,
+    shape: &[usize],
+    numbers: &[T],
+) -> PyResult<Bound<'py, PyAny>> {
     let view = ArrayViewD::from_shape(IxDyn(shape), numbers)
         .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))?;
     // SAFETY: the array keeps the model object, which never changes or moves its numbers.
@@ -347,7 +368,8 @@ fn view<'py, T: Element>(model: &Bound<'py, Model>, shape: &[usize], numbers: &[
     if shape.is_empty() { array.get_item(()) } else { Ok(array.into_any()) }
 }
 
-fn matrix(py: Python<'_>, m: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
+/// A matrix as an array.
+pub(crate) fn matrix(py: Python<'_>, m: Matrix<f64>) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let shape = [m.rows(), m.cols()];
     PyArray1::from_vec(py, m.into_vec()).reshape(shape)
 }

@@ -14,12 +14,24 @@ import os
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _unmix
+from . import _unmix, datasets, metrics, plot
 from ._base import Estimator, get_num_threads, registry, set_num_threads
 from ._report import Report
 from .pca import PCA
 
-__all__ = ["PCA", "Report", "get_num_threads", "load", "methods", "report", "set_num_threads", "variants"]
+__all__ = [
+    "PCA",
+    "Report",
+    "datasets",
+    "get_num_threads",
+    "load",
+    "methods",
+    "metrics",
+    "plot",
+    "report",
+    "set_num_threads",
+    "variants",
+]
 __version__ = _unmix.__version__
 
 _CLASSES = {cls._method: cls for cls in (PCA,)}

@@ -1,0 +1,69 @@
+//! Comparisons and data of the library, as functions of arrays.
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use unmix::{Dtype, Matrix, datasets, metrics};
+
+use crate::error::raised;
+use crate::model::matrix;
+
+fn owned(a: &PyReadonlyArray2<'_, f64>) -> Matrix<f64> {
+    let view = a.as_array();
+    Matrix::from_vec(a.shape()[0], a.shape()[1], view.iter().copied().collect())
+}
+
+/// Angles between the subspaces spanned by the rows of `a` and of `b`, largest first.
+#[pyfunction]
+pub(crate) fn subspace_angles<'py>(
+    py: Python<'py>,
+    a: PyReadonlyArray2<'py, f64>,
+    b: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (a, b) = (owned(&a), owned(&b));
+    let angles = py.detach(|| metrics::subspace_angles(&a, &b)).map_err(|e| raised(e, Dtype::F64))?;
+    Ok(PyArray1::from_vec(py, angles))
+}
+
+/// A pairing: for each row of the first matrix the row of the second, the sign and the absolute cosine.
+type Paired<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Pairs the rows of `a` with rows of `b`, of which there are at least as many.
+#[pyfunction]
+pub(crate) fn match_rows<'py>(
+    py: Python<'py>,
+    a: PyReadonlyArray2<'py, f64>,
+    b: PyReadonlyArray2<'py, f64>,
+) -> Paired<'py> {
+    let (a, b) = (owned(&a), owned(&b));
+    let found = py.detach(|| metrics::match_rows(&a, &b));
+    let order = found.order.iter().map(|&j| j as i64).collect();
+    (PyArray1::from_vec(py, order), PyArray1::from_vec(py, found.sign), PyArray1::from_vec(py, found.cosine))
+}
+
+/// Rows, axes, scores and labels.
+type LowRank<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<i64>>,
+);
+
+/// Pictures made of a few smooth patterns.
+#[pyfunction]
+pub(crate) fn patterns(
+    py: Python<'_>,
+    n_samples: usize,
+    side: usize,
+    n_patterns: usize,
+    noise: f64,
+    seed: u64,
+) -> PyResult<LowRank<'_>> {
+    let made = py.detach(|| datasets::patterns(n_samples, side, n_patterns, noise, seed));
+    let labels = made.labels.iter().map(|&g| g as i64).collect();
+    Ok((
+        matrix(py, made.x)?,
+        matrix(py, made.axes)?,
+        matrix(py, made.scores)?,
+        PyArray1::from_vec(py, labels),
+    ))
+}
