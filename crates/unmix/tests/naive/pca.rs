@@ -5,7 +5,6 @@ use super::{cholesky, covariance, dot, jacobi, mean, sum};
 /// PCA with all its components.
 pub(crate) struct Twin {
     pub(crate) mean: Vec<f64>,
-    pub(crate) covariance: Vec<Vec<f64>>,
     /// All `p` of them, descending.
     pub(crate) values: Vec<f64>,
     /// As rows, signs as found.
@@ -15,9 +14,8 @@ pub(crate) struct Twin {
 impl Twin {
     /// Of `n` rows of `p`.
     pub(crate) fn fit(x: &[f64], p: usize) -> Self {
-        let c = covariance(x, p);
-        let (values, axes) = jacobi(c.clone());
-        Twin { mean: mean(x, p), covariance: c, values, axes }
+        let (values, axes) = jacobi(covariance(x, p));
+        Twin { mean: mean(x, p), values, axes }
     }
 
     /// Variance beyond the first `k` components, a share for each of the `p - k` left; 0 when `k` reaches `min(n, p)`.
