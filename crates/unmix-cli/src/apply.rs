@@ -13,7 +13,14 @@ use unmix_io::Input;
 
 /// `unmix encode`: rows to codes.
 pub(crate) fn encode(args: &Apply) -> Done {
-    Job::new(args)?.rows(Map::Encode)
+    let job = Job::new(args)?;
+    if job.model.n_components() == 0 {
+        let name = args.model.display();
+        let message =
+            format!("encoding by {name} is not possible: it has 0 components; fit a model with -k 1 or more");
+        return Err(Failure::Said(message));
+    }
+    job.rows(Map::Encode)
 }
 
 /// `unmix decode`: codes to rows.

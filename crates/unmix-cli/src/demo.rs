@@ -35,9 +35,7 @@ pub(crate) fn demo(args: &Demo) -> Done {
     let model = Pca { n_components: k.into(), ..Pca::default() }.fit(&mut rows, &run)?;
     let file = |name: &str| folder.join(name);
     fit::save(&model, &Place::File(file(MODEL)))?;
-    let mut codes = NpyWriter::create(&file("codes.npy"), Dtype::F32, &[k])?;
-    model.encode(&rows, &run, &mut codes)?;
-    codes.finish()?;
+    write_codes(&file("codes.npy"), &model, &rows, &run)?;
 
     let found = found(&model, &made)?;
     let page = page(&model, rows, made, folder, &run)?;
@@ -74,6 +72,13 @@ fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure>
     let lines = std::iter::once("group").chain(made.labels.iter().map(|&label| GROUPS[label]));
     let text: String = lines.map(|line| format!("{line}\n")).collect();
     Ok(output::write_whole(&Place::File(folder.join("labels.csv")), text.as_bytes())?)
+}
+
+fn write_codes(path: &Path, model: &Model, rows: &Rows<'_, f32>, run: &Run<'_>) -> Result<(), Failure> {
+    let _guard = WritingGuard::new();
+    let mut codes = NpyWriter::create(path, Dtype::F32, &[model.n_components()])?;
+    model.encode(rows, run, &mut codes)?;
+    Ok(codes.finish()?)
 }
 
 const GROUPS: [&str; 3] = ["A", "B", "C"];

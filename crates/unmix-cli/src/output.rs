@@ -178,8 +178,7 @@ impl Text {
     }
 
     fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
-        // A model without components still has a line for each row.
-        let (width, kept, start) = (self.width.max(1), std::mem::take(&mut self.kept), self.row);
+        let (width, kept, start) = (self.width, std::mem::take(&mut self.kept), self.row);
         self.row += rows.len() / width;
         let done = self.lines(|csv| {
             let mut number = String::new();

@@ -29,7 +29,7 @@ pub(crate) fn report(args: &Report) -> Done {
     let rows = match &args.input {
         None => None,
         Some(path) => {
-            let color = args.color.as_deref().map(Color::of);
+            let color = args.color.as_deref().map(Color::of).transpose()?;
             let mut input = open(&model, path, args, color.as_ref(), &run)?;
             input.rows.settle(&run)?;
             let n = input.rows.n_rows().unwrap_or(0);
@@ -60,9 +60,17 @@ enum Color<'a> {
 }
 
 impl<'a> Color<'a> {
-    fn of(text: &'a str) -> Self {
+    /// A file when there is one; a name that can only be a file's and is not there is an error.
+    fn of(text: &'a str) -> Result<Self, Failure> {
         let path = Path::new(text);
-        if path.is_file() { Color::File(path) } else { Color::Column(text) }
+        let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let like_a_file =
+            text.contains('/') || matches!(ending.as_deref(), Some("npy" | "csv" | "tsv" | "txt" | "gz"));
+        match std::fs::metadata(path) {
+            Ok(meta) if meta.is_file() => Ok(Color::File(path)),
+            Err(e) if like_a_file => Err(Error::io("cannot read", path, e).into()),
+            _ => Ok(Color::Column(text)),
+        }
     }
 }
 

@@ -123,6 +123,8 @@ fn models_that_are_damaged_are_refused() {
     for name in ["cut", "flipped", "empty"] {
         refused(&b, &format!("show {name}.safetensors"), &[name]);
     }
+    b.ok("fit pca d.npy -k 0 -o none.safetensors");
+    refused(&b, "encode none.safetensors d.npy", &["it has 0 components"]);
     write_npy(&b.path("wide.npy"), &Bench::table(30, 5), &[5]).unwrap();
     refused(&b, "encode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
     refused(&b, "decode m.safetensors wide.npy -o out.npy", &["4 columns are needed, but 5"]);
@@ -151,6 +153,7 @@ fn outputs_that_cannot_be_written_are_refused() {
     refused(&b, "fit pca d.npy -o folder", &["cannot write", "it is a folder"]);
     refused(&b, "demo -o d.npy", &["d.npy"]);
     refused(&b, "report m.safetensors d.npy --color d.csv -o x.html", &["d.csv"]);
+    refused(&b, "report m.safetensors d.npy --color labels.npy -o x.html", &["cannot read labels.npy"]);
     b.write("labels.csv", "a\nb\n");
     refused(&b, "report m.safetensors d.npy --color labels.csv -o x.html", &["it has 2 values", "30 rows"]);
 }
