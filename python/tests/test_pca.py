@@ -291,3 +291,21 @@ def test_before_a_fit_there_is_nothing():
         assert not hasattr(PCA(), name)
     with pytest.raises(Exception, match="This PCA instance is not fitted yet"):
         PCA().transform(DIGITS)
+
+
+def test_the_likelihood_of_a_model_without_noise_is_finite():
+    # scikit-learn inverts a singular matrix here.
+    X = DIGITS[:40]
+    model = PCA().fit(X)
+    assert model.noise_variance_ == 0
+    assert np.isfinite(model.score_samples(X)).all() and np.isfinite(model.get_precision()).all()
+    assert model.score_samples(X.astype(np.float32)).dtype == np.float64
+
+
+def test_random_state_none_takes_one_draw_from_numpys_global_state():
+    np.random.seed(0)
+    PCA().fit(DIGITS[:50])
+    after = np.random.randint(10**9)
+    np.random.seed(0)
+    np.random.randint(2**31 - 1)
+    assert np.random.randint(10**9) == after
