@@ -119,6 +119,9 @@ impl Watch for Progress {
                 if self.verbose > 1 && state.stage != stage {
                     state.lines.push(stage.to_string());
                 }
+                // Threads report in any order; a bar does not go back until its pass is over.
+                let under_way = state.stage == stage && total.is_some_and(|all| state.done < all);
+                let done = if under_way { done.max(state.done) } else { done };
                 (state.stage, state.done, state.total) = (stage.to_string(), done, total);
             }
             Event::Stage(stage) => {
