@@ -328,7 +328,7 @@ impl Reading {
                 _ => None,
             },
             skip_rows: self.skip_rows,
-            wanted: None,
+            ..Default::default()
         }
     }
 

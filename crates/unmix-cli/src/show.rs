@@ -77,7 +77,8 @@ fn model_text(file: &Path, model: &Model) -> String {
 fn show_data(args: &Show) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
-    let mut input = unmix_io::open_with(&args.file, &args.reading.options(), &run)?;
+    let options = unmix_io::Options { count_text: true, ..args.reading.options() };
+    let mut input = unmix_io::open_with(&args.file, &options, &run)?;
     input.rows.settle(&run)?;
     let found = unmix_io::describe(&input, &run)?;
     progress.clear();
@@ -119,6 +120,10 @@ fn data_text(file: &Path, found: &Description) -> String {
         line("incomplete rows", found.incomplete_rows.to_string());
     }
     line("constant columns", constant(found));
+    if found.text > 0 {
+        let columns = named(found, |c| c.text > 0);
+        line("columns with text", format!("{columns}; a fit needs --drop or --keep with their names"));
+    }
     if let (Some(min), Some(max), Some(mean), Some(std)) = (found.min, found.max, found.mean, found.std) {
         let [min, max, mean, std] = [min, max, mean, std].map(number);
         line("values", format!("{min} to {max}, mean {mean}, standard deviation {std}"));
@@ -134,12 +139,17 @@ fn data_text(file: &Path, found: &Description) -> String {
 }
 
 fn constant(found: &Description) -> String {
-    if found.constant == 0 {
-        return "0".into();
+    match found.constant {
+        0 => "0".into(),
+        n => format!("{n}: {}", named(found, |c| c.constant)),
     }
-    let named = found.columns.iter().enumerate().filter(|(_, c)| c.constant);
-    let names: Vec<String> = named.map(|(j, c)| c.name.clone().unwrap_or_else(|| j.to_string())).collect();
-    format!("{}: {}", found.constant, some(&names))
+}
+
+/// Names, or numbers, of the columns that are so.
+fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
+    let columns = found.columns.iter().enumerate().filter(|(_, c)| so(c));
+    let names: Vec<String> = columns.map(|(j, c)| c.name.clone().unwrap_or_else(|| j.to_string())).collect();
+    some(&names)
 }
 
 /// The first columns one by one; of columns without names, as those of a picture, nothing is said.
@@ -149,16 +159,18 @@ fn columns(columns: &[Column]) -> String {
     }
     let shown = &columns[..columns.len().min(LISTED)];
     let name = |j: usize, c: &Column| c.name.clone().unwrap_or_else(|| j.to_string());
-    let mut lines = vec![["column", "min", "max", "mean", "std", "missing"].map(String::from)];
+    let mut lines = vec![["column", "min", "max", "mean", "std", "missing", "text"].map(String::from)];
     for (j, c) in shown.iter().enumerate() {
         let [min, max, mean, std] = [c.min, c.max, c.mean, c.std].map(|x| x.map_or("-".into(), number));
-        lines.push([name(j, c), min, max, mean, std, c.missing.to_string()]);
+        lines.push([name(j, c), min, max, mean, std, c.missing.to_string(), c.text.to_string()]);
     }
     let width = |i: usize| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
+    let widths: [usize; 7] = std::array::from_fn(width);
+    // Where there is no text there is no column for it.
+    let last = if columns.iter().any(|c| c.text > 0) { 7 } else { 6 };
     let mut out = String::from("\n");
     for (row, line) in lines.iter().enumerate() {
-        let numbers: String = (1..6).map(|i| format!("  {:>w$}", line[i], w = widths[i])).collect();
+        let numbers: String = (1..last).map(|i| format!("  {:>w$}", line[i], w = widths[i])).collect();
         let text = format!("  {:w$}{numbers}", line[0], w = widths[0]);
         out += &format!("{}\n", if row == 0 { paint(FAINT, text) } else { text });
     }

@@ -24,6 +24,7 @@ pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) 
         shape: header.shape.iter().map(|&d| Some(d)).collect(),
         kept,
         ignored: vec![],
+        text_cells: vec![],
     })
 }
 

@@ -28,7 +28,9 @@ pub struct Description {
     pub missing: u64,
     /// Cells that are infinite.
     pub infinite: u64,
-    /// Rows with a cell that is missing or infinite.
+    /// Cells of a text file that are neither numbers nor missing.
+    pub text: u64,
+    /// Rows with a cell that is missing, infinite or text.
     pub incomplete_rows: u64,
     /// Columns whose cells are all finite and equal.
     pub constant: usize,
@@ -53,6 +55,8 @@ pub struct Column {
     pub missing: u64,
     /// Cells that are infinite.
     pub infinite: u64,
+    /// Cells of a text file that are neither numbers nor missing.
+    pub text: u64,
     /// Least cell; `None` where no cell is finite, as in what follows.
     pub min: Option<f64>,
     /// Greatest cell.
@@ -73,10 +77,10 @@ pub struct Column {
 pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
     let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
     let columns: Vec<Column> =
-        contents.cells.iter().enumerate().map(|(j, cells)| column(input, j, cells)).collect();
+        contents.cells.iter().enumerate().map(|(j, cells)| column(input, j, cells, input.text_cells.get(j).copied().unwrap_or(0))).collect();
     let mut all = Cells::default();
     contents.cells.iter().for_each(|cells| all.merge(cells));
-    let whole = column(input, usize::MAX, &all);
+    let whole = column(input, usize::MAX, &all, input.text_cells.iter().sum());
     Ok(Description {
         format: input.format.clone(),
         stored: input.stored.clone(),
@@ -87,6 +91,7 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
         feature_shape: input.rows.features().shape.clone(),
         missing: whole.missing,
         infinite: whole.infinite,
+        text: whole.text,
         incomplete_rows: contents.incomplete_rows,
         constant: columns.iter().filter(|c| c.constant).count(),
         min: whole.min,
@@ -107,13 +112,15 @@ fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
     )
 }
 
-fn column(input: &Input, j: usize, cells: &Cells) -> Column {
+fn column(input: &Input, j: usize, cells: &Cells, text: u64) -> Column {
     let any = |x: f64| (cells.finite > 0.0).then_some(x);
     let names = input.rows.features().names.as_ref();
     Column {
         name: names.and_then(|n| n.get(j)).cloned(),
-        missing: cells.missing as u64,
+        // Text was read as NaN.
+        missing: cells.missing as u64 - text,
         infinite: cells.infinite as u64,
+        text,
         min: any(cells.min),
         max: any(cells.max),
         mean: any(cells.mean),

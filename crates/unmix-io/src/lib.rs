@@ -58,6 +58,8 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
+    /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
+    pub count_text: bool,
 }
 
 /// An opened file.
@@ -74,6 +76,8 @@ pub struct Input {
     pub kept: Vec<(String, Vec<String>)>,
     /// Names of the columns that would be features, had `wanted` not left them out.
     pub ignored: Vec<String>,
+    /// Cells of each feature that are text, where `count_text` asked for it; else empty.
+    pub text_cells: Vec<u64>,
 }
 
 /// Opens the file at `path`; `-` is the standard input.

@@ -171,13 +171,15 @@ fn json_is_what_the_library_says() {
 #[test]
 fn show_counts_missing_cells_and_constant_columns() {
     let b = Bench::new();
-    b.write("d.csv", "a,b,c\n1,5,2\n2,,2\n3,7,2\n4,NA,2\n");
+    b.write("d.csv", "a,b,c,kind\n1,5,2,x\n2,,2,x\n3,7,2,\n4,NA,2,y\n");
     let data: Value = serde_json::from_str(&b.ok("show d.csv --json").out).unwrap();
-    assert_eq!((&data["missing"], &data["constant"]), (&2.into(), &1.into()));
+    assert_eq!((&data["missing"], &data["constant"], &data["text"]), (&3.into(), &1.into(), &3.into()));
+    assert_eq!((&data["columns"][3]["missing"], &data["columns"][3]["text"]), (&1.into(), &3.into()));
     let text = b.ok("show d.csv").out;
     let line =
         |name: &str| text.lines().find(|l| l.trim_start().starts_with(name)).unwrap().trim().to_string();
-    assert!(line("missing cells").ends_with(" 2") && line("constant columns").ends_with("1: c"), "{text}");
+    assert!(line("missing cells").ends_with(" 3") && line("constant columns").ends_with("1: c"), "{text}");
+    assert!(line("columns with text").contains(" kind; a fit needs --drop or --keep"), "{text}");
 }
 
 #[test]

@@ -11,17 +11,23 @@ pub(super) enum Role {
     Kept(usize),
 }
 
-/// Puts the cells of a line, one for each role, where they belong. The error is the column of a cell that is not a number.
+/// Puts the cells of a line, one for each role, where they belong. A cell that is text where a number should be is counted
+/// in `text` and left as it was in `row`; without `text` its column is the error.
 pub(super) fn place(
     record: &csv::ByteRecord,
     roles: &[Role],
     row: &mut [f64],
     kept: &mut [Vec<String>],
+    mut text: Option<&mut [u64]>,
 ) -> Result<(), usize> {
     for (column, (cell, role)) in record.iter().zip(roles).enumerate() {
         match *role {
             Role::Passed => {}
-            Role::Feature(i) => row[i] = number(cell).ok_or(column)?,
+            Role::Feature(i) => match (number(cell), &mut text) {
+                (Some(x), _) => row[i] = x,
+                (None, Some(text)) => text[i] += 1,
+                (None, None) => return Err(column),
+            },
             Role::Kept(i) => kept[i].push(String::from_utf8_lossy(cell).into_owned()),
         }
     }

@@ -46,7 +46,7 @@ pub(crate) fn open(
         });
     }
     let first = if has_header { None } else { Some(place) };
-    let table = Table { names, n_columns, selection, bytes };
+    let table = Table { names, n_columns, selection, count_text: options.count_text, bytes };
     let read = table.read(&mut lines, record, first, run)?;
     table.input(read, options)
 }
@@ -56,6 +56,7 @@ struct Table<'a> {
     names: Option<Vec<String>>,
     n_columns: usize,
     selection: Selection,
+    count_text: bool,
     bytes: &'a Bytes<'static>,
 }
 
@@ -64,6 +65,7 @@ struct Read {
     spool: Spool,
     n_rows: u64,
     kept: Vec<Vec<String>>,
+    text_cells: Vec<u64>,
 }
 
 impl Table<'_> {
@@ -97,6 +99,7 @@ impl Table<'_> {
             spool: Spool::new(self.bytes.path()),
             n_rows: 0,
             kept: vec![Vec::new(); self.selection.kept.len()],
+            text_cells: vec![0; if self.count_text { width } else { 0 }],
         };
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
         let mut place = match first {
@@ -112,7 +115,11 @@ impl Table<'_> {
                 }
                 let start = numbers.len();
                 numbers.resize(start + width, f64::NAN);
-                cells::place(&record, &roles, &mut numbers[start..], &mut read.kept)
+                let text = match self.count_text {
+                    true => Some(&mut read.text_cells[..]),
+                    false => None,
+                };
+                cells::place(&record, &roles, &mut numbers[start..], &mut read.kept, text)
                     .map_err(|column| self.not_a_number(lines, at, read.n_rows, column, &record[column]))?;
                 read.n_rows += 1;
             }
@@ -152,6 +159,7 @@ impl Table<'_> {
             shape: vec![Some(read.n_rows), Some(self.n_columns as u64)],
             kept: self.selection.kept.iter().map(|&j| name(j)).zip(read.kept).collect(),
             ignored: self.selection.ignored.iter().map(|&j| name(j)).collect(),
+            text_cells: if options.transpose { vec![] } else { read.text_cells },
         })
     }
 
