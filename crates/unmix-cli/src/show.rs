@@ -116,7 +116,7 @@ fn data_text(file: &Path, found: &Description) -> String {
     line("columns", format!("{}{shape}, computed in {}", found.n_features, found.dtype));
     line("missing cells", found.missing.to_string());
     line("infinite cells", found.infinite.to_string());
-    if found.incomplete_rows > 0 {
+    if found.missing + found.infinite > 0 {
         line("incomplete rows", found.incomplete_rows.to_string());
     }
     line("constant columns", constant(found));

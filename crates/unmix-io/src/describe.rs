@@ -76,8 +76,9 @@ pub struct Column {
 /// Those of reading; [`unmix::Error::Interrupted`].
 pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
     let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
-    let columns: Vec<Column> =
-        contents.cells.iter().enumerate().map(|(j, cells)| column(input, j, cells, input.text_cells.get(j).copied().unwrap_or(0))).collect();
+    let text = |j: usize| input.text_cells.get(j).copied().unwrap_or(0);
+    let cells = contents.cells.iter().enumerate();
+    let columns: Vec<Column> = cells.map(|(j, cells)| column(input, j, cells, text(j))).collect();
     let mut all = Cells::default();
     contents.cells.iter().for_each(|cells| all.merge(cells));
     let whole = column(input, usize::MAX, &all, input.text_cells.iter().sum());

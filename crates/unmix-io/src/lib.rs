@@ -34,34 +34,6 @@ use format::Kind;
 use std::path::Path;
 use unmix::{AnyRows, Error, Result, Run};
 
-/// How a file is to be read; the default suits files that say all about themselves.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Rows are channels: samples become features.
-    pub transpose: bool,
-    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first unless said.
-    pub rows_axis: Option<usize>,
-    /// Shape of one sample, when the file does not say.
-    pub feature_shape: Option<Vec<usize>>,
-    /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name wins over a number,
-    /// and a name with a comma goes in double quotes. Columns of a text file are those of its lines; of an array, the
-    /// features that the other options make of it.
-    pub columns: Option<String>,
-    /// Columns to leave out.
-    pub drop: Option<String>,
-    /// Columns that are not features but stay beside the codes, such as labels.
-    pub keep: Option<String>,
-    /// Whether the first line of a text file holds names; found out when not said.
-    pub header: Option<bool>,
-    /// Lines of a text file to pass over.
-    pub skip_rows: usize,
-    /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
-    /// order, and others are ignored; where it has none, nothing changes.
-    pub wanted: Option<Vec<String>>,
-    /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
-    pub count_text: bool,
-}
-
 /// An opened file.
 pub struct Input {
     /// Its rows.
@@ -114,30 +86,6 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
         }
     };
     Ok(Input { format: format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" }), ..input })
-}
-
-fn refuse_array_options(options: &Options) -> Result<()> {
-    match options.rows_axis {
-        Some(axis) if axis > 0 => Err(Error::setting(
-            "rows_axis",
-            axis,
-            "every line of a text file is a row",
-            "to make columns the samples, transpose",
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn refuse_text_options(options: &Options, kind: Kind) -> Result<()> {
-    let refused = |name: &str, got: String| {
-        let why = format!("the input is of type {}, which has no lines", kind.name());
-        Err(Error::setting(name, got, why, "leave it out: it is for text files"))
-    };
-    match (options.header, options.skip_rows) {
-        (Some(header), _) => refused("header", header.to_string()),
-        (None, n) if n > 0 => refused("skip_rows", n.to_string()),
-        _ => Ok(()),
-    }
 }
 
 /// Tells the listener how far a file has been read, in rows; an error when the person has asked to stop.
