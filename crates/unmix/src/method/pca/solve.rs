@@ -61,7 +61,11 @@ pub(super) fn decompose<T: Real>(
 ) -> Result<Decomposition> {
     let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
     let m = n.min(p as u64);
-    check_memory(&format!("a {m} x {m} matrix and its factors"), memory(n, p), "fit a random subset of the rows, or fewer columns")?;
+    check_memory(
+        &format!("a {m} x {m} matrix and its factors"),
+        memory(n, p),
+        "fit a random subset of the rows, or fewer columns",
+    )?;
     match (solver, (p as u64) <= n) {
         (Solver::Full, true) => tall_full(rows, run),
         (Solver::Full, false) => wide_full(rows, run),
@@ -72,7 +76,8 @@ pub(super) fn decompose<T: Real>(
 
 fn tall_scatter<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, top: Option<usize>) -> Result<Decomposition> {
     let p = rows.n_features();
-    let scatter = rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
+    let scatter =
+        rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
     if !scatter.finite() {
         return Err(rows.not_finite("pca"));
     }
@@ -102,13 +107,15 @@ fn tall_scatter<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, top: Option<usize>) 
 
 fn tall_full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
     let p = rows.n_features();
-    let triangle = rows.sweep(run, "factorisation", || Triangle::empty(p), |t, block, work| t.gather(block, work))?;
+    let triangle =
+        rows.sweep(run, "factorisation", || Triangle::empty(p), |t, block, work| t.gather(block, work))?;
     if !triangle.finite() {
         return Err(rows.not_finite("pca"));
     }
     run.stage("singular values")?;
     // A constant column is exactly 0 after centring, and stays so under rotations of rows.
-    let varying: Vec<usize> = (0..p).filter(|&j| (0..triangle.r.rows()).any(|i| triangle.r[(i, j)] != 0.0)).collect();
+    let varying: Vec<usize> =
+        (0..p).filter(|&j| (0..triangle.r.rows()).any(|i| triangle.r[(i, j)] != 0.0)).collect();
     let n = triangle.n;
     let (values, axes) = singular(rows, n, &triangle.r, &varying)?;
     let floor = full_floor(n, p, T::DTYPE.eps());
@@ -130,7 +137,8 @@ fn tall_full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition
 fn wide_gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, top: Option<usize>) -> Result<Decomposition> {
     let features = rows.transposed();
     let n = features.n_features();
-    let gram = features.sweep(run, "inner products", || Gram::empty(n), |g, block, work| g.gather(block, work))?;
+    let gram =
+        features.sweep(run, "inner products", || Gram::empty(n), |g, block, work| g.gather(block, work))?;
     if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(rows.not_finite("pca"));
     }
@@ -149,7 +157,12 @@ fn wide_gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, top: Option<usize>) -> 
 fn wide_full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
     let features = rows.transposed();
     let n = features.n_features();
-    let triangle = features.sweep(run, "factorisation", || Triangle::empty(n), |t, block, _| t.gather_features(block))?;
+    let triangle = features.sweep(
+        run,
+        "factorisation",
+        || Triangle::empty(n),
+        |t, block, _| t.gather_features(block),
+    )?;
     if !triangle.finite() {
         return Err(rows.not_finite("pca"));
     }
@@ -228,7 +241,8 @@ fn carry_over<T: Real>(
 
 /// Orthonormal rows; columns that are exactly 0 stay so.
 fn orthonormal_with_zeros(axes: Matrix<f64>) -> Matrix<f64> {
-    let zero: Vec<usize> = (0..axes.cols()).filter(|&j| (0..axes.rows()).all(|i| axes[(i, j)] == 0.0)).collect();
+    let zero: Vec<usize> =
+        (0..axes.cols()).filter(|&j| (0..axes.rows()).all(|i| axes[(i, j)] == 0.0)).collect();
     let mut q = factor::orthonormal_rows_signed(&axes);
     for j in zero {
         (0..q.rows()).for_each(|i| q[(i, j)] = 0.0);
@@ -237,19 +251,23 @@ fn orthonormal_with_zeros(axes: Matrix<f64>) -> Matrix<f64> {
 }
 
 /// Eigenvalues and eigenvectors of a covariance, of which the lower triangle is filled: all, or the first `top`.
-fn spectrum<T: Real>(rows: &Rows<'_, T>, n: u64, mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
+fn spectrum<T: Real>(
+    rows: &Rows<'_, T>,
+    n: u64,
+    mut a: Matrix<f64>,
+    top: Option<usize>,
+) -> Result<factor::Spectrum> {
     let m = a.rows();
     if m == 0 {
         return Err(no_variance(rows, n));
     }
-    // Measured: below this the whole decomposition is as fast.
-    if let Some(k) = top.filter(|&k| k > 0 && m >= 768 && k <= m / 12) {
+    if let Some((k, budget)) = top.and_then(|k| Some((k, top::pays(m, k)?))) {
         for i in 0..m {
             for j in 0..i {
                 a[(j, i)] = a[(i, j)];
             }
         }
-        if let Some(found) = top::top_eigenpairs(|v| factor::multiply(v, &a), m, k, m / 2)? {
+        if let Some(found) = top::top_eigenpairs(|v| factor::multiply(v, &a), m, k, budget)? {
             return Ok(found);
         }
     }
@@ -257,13 +275,19 @@ fn spectrum<T: Real>(rows: &Rows<'_, T>, n: u64, mut a: Matrix<f64>, top: Option
 }
 
 /// Squared singular values over `n - 1`, and right singular vectors, of the chosen columns of `r`.
-fn singular<T: Real>(rows: &Rows<'_, T>, n: u64, r: &Matrix<f64>, columns: &[usize]) -> Result<factor::Spectrum> {
+fn singular<T: Real>(
+    rows: &Rows<'_, T>,
+    n: u64,
+    r: &Matrix<f64>,
+    columns: &[usize],
+) -> Result<factor::Spectrum> {
     if columns.is_empty() {
         return Err(no_variance(rows, n));
     }
     // Rows of zeros change nothing and make the matrix as tall as it is wide.
     let height = r.rows().max(columns.len());
-    let chosen = Matrix::from_fn(height, columns.len(), |i, j| if i < r.rows() { r[(i, columns[j])] } else { 0.0 });
+    let chosen =
+        Matrix::from_fn(height, columns.len(), |i, j| if i < r.rows() { r[(i, columns[j])] } else { 0.0 });
     let (values, vectors) = factor::svd_right(&chosen)?;
     Ok((values.iter().map(|s| s * s / (n - 1) as f64).collect(), vectors))
 }
