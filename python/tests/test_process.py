@@ -62,6 +62,21 @@ def test_ctrl_c_within_a_second(rows, columns, after):
     assert unchanged == "True"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_ends_the_command(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.RandomState(0).randn(2600, 2500))
+    command = [os.path.join(os.path.dirname(sys.executable), "unmix"), "fit", "pca", "x.npy"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    # The command waits 0.7 s for the work to notice; then the system takes the process down.
+    assert time.monotonic() - start < 2.5
+    assert process.returncode == 130 and "interrupted" in err
+    assert os.listdir(tmp_path) == ["x.npy"]
+
+
 def test_handlers_of_other_signals_run_during_a_fit():
     heard = []
     previous = signal.signal(signal.SIGUSR1, lambda *_: heard.append(time.monotonic()))
