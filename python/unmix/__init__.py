@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, datasets, metrics, plot
-from ._base import Estimator, get_num_threads, registry, set_num_threads
+from ._base import registry
 from ._report import Report
+from ._threads import get_num_threads, set_num_threads
 from .pca import PCA
 
 __all__ = [

@@ -15,47 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _unmix
 from ._report import Report
+from ._threads import threads_here
 
 
 @functools.cache
 def registry():
     """The methods by key, as ``unmix methods --json`` lists them."""
     return {method["key"]: method for method in json.loads(_unmix.methods())}
-
-
-_threads_chosen = False
-
-
-def set_num_threads(n):
-    """Set the number of threads that this process uses; ``None`` goes back to the default.
-
-    The default is ``UNMIX_NUM_THREADS``, else all that the process may use (affinity and control groups counted), and one
-    inside a joblib worker. The number never changes a result.
-
-    Parameters
-    ----------
-    n : int or None
-        Number of threads, at least 1.
-    """
-    global _threads_chosen
-    if n is not None and (not isinstance(n, Integral) or n < 1):
-        raise ValueError(f"n={n!r} threads are not possible; give a whole number from 1, or None for the default")
-    _threads_chosen = n is not None
-    _unmix.set_num_threads(0 if n is None else int(n))
-
-
-def get_num_threads():
-    """Return the number of threads that a fit started here and now would use."""
-    return _threads() or _unmix.num_threads()
-
-
-def _threads():
-    """1 inside a joblib worker of any backend, unless somebody has chosen; else 0, which stands for the default."""
-    parallel = sys.modules.get("joblib.parallel")
-    if parallel is None or _threads_chosen or "UNMIX_NUM_THREADS" in os.environ:
-        return 0
-    # joblib makes the backend of a worker one level deeper than that of the process or thread that started it.
-    return 1 if (getattr(parallel.get_active_backend()[0], "nesting_level", 0) or 0) > 0 else 0
 
 
 def tell(message, category=UserWarning):
@@ -151,7 +117,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             rows = self._rows(X, reset=True)
             self._check(rows)
             names = None if _is_path(rows) else vars(self).get("feature_names_in_")
-            facts = (self._seed(), _threads(), int(self.verbose))
+            facts = (self._seed(), threads_here(), int(self.verbose))
             settings = json.dumps(self._settings())
             model = _unmix.fit(self._method, settings, rows, facts, None if names is None else list(names))
             self._adopt(model)
@@ -213,7 +179,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31 - 1))
 
     def _facts(self):
-        return (0, _threads(), int(self.verbose))
+        return (0, threads_here(), int(self.verbose))
 
     # Rows
 

@@ -1,0 +1,41 @@
+"""How many threads work, and who says so."""
+
+import os
+import sys
+from numbers import Integral
+
+from . import _unmix
+
+_chosen = False
+
+
+def set_num_threads(n):
+    """Set the number of threads that this process uses; ``None`` goes back to the default.
+
+    The default is ``UNMIX_NUM_THREADS``, else all that the process may use (affinity and control groups counted), and one
+    inside a joblib worker. The number never changes a result.
+
+    Parameters
+    ----------
+    n : int or None
+        Number of threads, at least 1.
+    """
+    global _chosen
+    if n is not None and (not isinstance(n, Integral) or n < 1):
+        raise ValueError(f"n={n!r} threads are not possible; give a whole number from 1, or None for the default")
+    _chosen = n is not None
+    _unmix.set_num_threads(0 if n is None else int(n))
+
+
+def get_num_threads():
+    """Return the number of threads that a fit started here and now would use."""
+    return threads_here() or _unmix.num_threads()
+
+
+def threads_here():
+    """1 inside a joblib worker of any backend, unless somebody has chosen; else 0, which stands for the default."""
+    parallel = sys.modules.get("joblib.parallel")
+    if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
+        return 0
+    # joblib makes the backend of a worker one level deeper than that of the process or thread that started it.
+    return 1 if (getattr(parallel.get_active_backend()[0], "nesting_level", 0) or 0) > 0 else 0
