@@ -54,7 +54,8 @@ fn environment() -> Result<PathBuf, String> {
     let venv = root().join(".venv");
     let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
     let requirements = root().join("python/tests/requirements.txt");
-    let wanted = std::fs::read_to_string(&requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
+    let wanted =
+        std::fs::read_to_string(&requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
     let installed = venv.join("installed.txt");
     if std::fs::read_to_string(&installed).is_ok_and(|have| have == wanted) && python.exists() {
         return Ok(python);
@@ -62,10 +63,14 @@ fn environment() -> Result<PathBuf, String> {
     if !python.exists() {
         let system = if cfg!(windows) { "python" } else { "python3" };
         run(Command::new(system).args(["-m", "venv"]).arg(&venv)).map_err(|e| {
-            format!("{e}\nthe Python tests need a virtual environment: on Debian and Ubuntu install python3-venv")
+            format!(
+                "{e}\nthe Python tests need a virtual environment: on Debian and Ubuntu install python3-venv"
+            )
         })?;
     }
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&requirements))?;
+    run(Command::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
+        .arg(&requirements))?;
     std::fs::write(&installed, wanted).map_err(|e| format!("{}: {e}", installed.display()))?;
     Ok(python)
 }
@@ -86,7 +91,15 @@ fn build_extension(python: &Path) -> Done {
         .find(|path| path.extension().is_some_and(|e| e == "whl"))
         .ok_or("maturin built no wheel")?;
     run(Command::new(python)
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"])
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--force-reinstall",
+        ])
         .arg(wheel))
 }
 

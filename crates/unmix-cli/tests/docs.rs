@@ -26,17 +26,29 @@ fn methods_page() -> String {
         let _ = writeln!(
             page,
             "| [`{0}`](#{0}) | `{1}` | {2} | {3} | {4} | {5} | {6} |",
-            m.key, m.class, m.summary, mark(t.sparse), mark(t.weights), mark(t.stream), mark(t.missing)
+            m.key,
+            m.class,
+            m.summary,
+            mark(t.sparse),
+            mark(t.weights),
+            mark(t.stream),
+            mark(t.missing)
         );
     }
     for m in METHODS {
-        let _ = writeln!(page, "\n## {}\n\n{}.\n\n| setting | type | default | what it does |\n|---|---|---|---|", m.key, m.summary);
+        let _ = writeln!(
+            page,
+            "\n## {}\n\n{}.\n\n| setting | type | default | what it does |\n|---|---|---|---|",
+            m.key, m.summary
+        );
         for s in m.settings {
             let python = if s.python_only { " (Python only)" } else { "" };
-            let _ = writeln!(page, "| `{}`{python} | {} | `{}` | {} |", s.name, s.type_name(), s.default, s.doc);
+            let _ =
+                writeln!(page, "| `{}`{python} | {} | `{}` | {} |", s.name, s.type_name(), s.default, s.doc);
         }
         for variant in m.variants {
-            let _ = writeln!(page, "\n- `{}`: {}; recovers {}", variant.key, variant.reference, variant.recovers);
+            let _ =
+                writeln!(page, "\n- `{}`: {}; recovers {}", variant.key, variant.reference, variant.recovers);
         }
         if !m.equals.is_empty() {
             let _ = writeln!(page, "\nEquals: {}.", m.equals.join("; "));

@@ -21,7 +21,8 @@ pub struct LowRank {
 /// deviation `noise`. Rows come in three groups that differ in how much of the first two patterns they hold.
 pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRank {
     let p = side * side;
-    let axes = factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| pattern(i, j % side, j / side, side)));
+    let axes =
+        factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| pattern(i, j % side, j / side, side)));
     let (groups, codes, errors) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
     let labels: Vec<usize> = (0..n).map(|i| (groups.bits(i as u64) % 3) as usize).collect();
     let centres = [[2.0, 0.0], [-1.0, 1.7], [-1.0, -1.7]];

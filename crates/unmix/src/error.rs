@@ -29,7 +29,9 @@ pub enum Error {
         what: &'static str,
     },
     /// Every number is finite, but their squares are not.
-    #[error("{method} adds up squares, and those of these data exceed the largest number of the type ({dtype}); divide the data by a large constant first")]
+    #[error(
+        "{method} adds up squares, and those of these data exceed the largest number of the type ({dtype}); divide the data by a large constant first"
+    )]
     Overflow {
         /// What was being done.
         method: String,
@@ -51,7 +53,9 @@ pub enum Error {
         remedy: String,
     },
     /// No column varies.
-    #[error("{method} needs a column that varies, but all {n_features} columns are constant over {n_samples} rows; check which columns and rows were read")]
+    #[error(
+        "{method} needs a column that varies, but all {n_features} columns are constant over {n_samples} rows; check which columns and rows were read"
+    )]
     NoVariance {
         /// What was being done.
         method: String,
@@ -127,7 +131,9 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A table that would not fit in memory.
-    #[error("{what} would need {need_mib} MiB of memory, more than the {have_mib} MiB that this machine has free; {remedy}")]
+    #[error(
+        "{what} would need {need_mib} MiB of memory, more than the {have_mib} MiB that this machine has free; {remedy}"
+    )]
     Memory {
         /// What needs it.
         what: String,
@@ -139,7 +145,9 @@ pub enum Error {
         remedy: String,
     },
     /// A factorisation that did not come to an end.
-    #[error("{what} did not converge; the numbers may span too many orders of magnitude: divide each column by its standard deviation first")]
+    #[error(
+        "{what} did not converge; the numbers may span too many orders of magnitude: divide each column by its standard deviation first"
+    )]
     Factorisation {
         /// Which one.
         what: &'static str,

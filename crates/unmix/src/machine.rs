@@ -6,7 +6,8 @@ pub fn available_memory() -> Option<u64> {
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     let cgroup = || -> Option<u64> {
-        let read = |f: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{f}")).ok()?.trim().parse::<u64>().ok();
+        let read =
+            |f: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{f}")).ok()?.trim().parse::<u64>().ok();
         Some(read("memory.max")?.saturating_sub(read("memory.current")?))
     };
     Some((kib * 1024).min(cgroup().unwrap_or(u64::MAX)))

@@ -67,7 +67,10 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
 pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
     let (n, m) = (cost.rows(), cost.cols());
     assert!(n <= m, "{n} rows cannot each have one of {m} columns");
-    assert!(cost.as_slice().iter().all(|c| c.is_finite()), "a cost that is not a number has no cheapest assignment");
+    assert!(
+        cost.as_slice().iter().all(|c| c.is_finite()),
+        "a cost that is not a number has no cheapest assignment"
+    );
     let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
     // owner[j]: the row, from 1, that column j, from 1, is given to.
     let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);

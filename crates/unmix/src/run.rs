@@ -61,7 +61,13 @@ pub struct Run<'a> {
 
 impl Default for Run<'_> {
     fn default() -> Self {
-        Self { seed: 0, threads: threads::num_threads(), max_seconds: None, watch: &Silent, started: Instant::now() }
+        Self {
+            seed: 0,
+            threads: threads::num_threads(),
+            max_seconds: None,
+            watch: &Silent,
+            started: Instant::now(),
+        }
     }
 }
 

@@ -35,7 +35,12 @@ fn minka_evidence(values: &[f64], k: usize, n: f64, d: usize) -> f64 {
     }
     let (df, kf) = (d as f64, k as f64);
     let log_u: f64 = -kf * std::f64::consts::LN_2
-        + (1..=k).map(|i| { let h = (df - i as f64 + 1.0) / 2.0; ln_gamma(h) - h * std::f64::consts::PI.ln() }).sum::<f64>();
+        + (1..=k)
+            .map(|i| {
+                let h = (df - i as f64 + 1.0) / 2.0;
+                ln_gamma(h) - h * std::f64::consts::PI.ln()
+            })
+            .sum::<f64>();
     let log_values: f64 = values[..k].iter().map(|v| v.ln()).sum();
     let rest = &values[k..];
     let noise = (rest.iter().sum::<f64>() / (df - kf)).max(TINY);
@@ -48,7 +53,8 @@ fn minka_evidence(values: &[f64], k: usize, n: f64, d: usize) -> f64 {
             log_a += product.max(1e-300).ln() + n.ln();
         }
     }
-    log_u - 0.5 * n * log_values - 0.5 * n * (df - kf) * noise.ln() + 0.5 * (m + kf) * (2.0 * std::f64::consts::PI).ln()
+    log_u - 0.5 * n * log_values - 0.5 * n * (df - kf) * noise.ln()
+        + 0.5 * (m + kf) * (2.0 * std::f64::consts::PI).ln()
         - 0.5 * log_a
         - 0.5 * kf * n.ln()
 }
@@ -78,8 +84,14 @@ mod tests {
 
     #[test]
     fn the_gamma_function_has_its_known_values() {
-        for (x, want) in [(0.5, std::f64::consts::PI.sqrt().ln()), (1.0, 0.0), (5.0, 24f64.ln()), (10.0, 362_880f64.ln())] {
-            assert!((ln_gamma(x) - want).abs() < 1e-13 * want.abs().max(1.0), "ln gamma({x}) = {}", ln_gamma(x));
+        for (x, want) in
+            [(0.5, std::f64::consts::PI.sqrt().ln()), (1.0, 0.0), (5.0, 24f64.ln()), (10.0, 362_880f64.ln())]
+        {
+            assert!(
+                (ln_gamma(x) - want).abs() < 1e-13 * want.abs().max(1.0),
+                "ln gamma({x}) = {}",
+                ln_gamma(x)
+            );
         }
     }
 

@@ -21,9 +21,13 @@ impl NewFile {
     pub fn create(path: &Path) -> Result<Self> {
         let refused = |why: &str| Err(Error::io("cannot write", path, std::io::Error::other(why)));
         match std::fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => return refused("it is a folder, not a file; give the output a file name"),
+            Ok(meta) if meta.is_dir() => {
+                return refused("it is a folder, not a file; give the output a file name");
+            }
             // A rename would put an ordinary file in the place of /dev/null.
-            Ok(meta) if !meta.is_file() => return refused("it is not an ordinary file; give the output another name"),
+            Ok(meta) if !meta.is_file() => {
+                return refused("it is not an ordinary file; give the output another name");
+            }
             _ => {}
         }
         let folder = match path.parent() {

@@ -53,7 +53,10 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         return Err(wrong("it is empty".into(), AGAIN));
     }
     if have < 10 || &start[..6] != MAGIC {
-        return Err(wrong("it does not begin as a .npy file does".into(), "give the file the ending of its format"));
+        return Err(wrong(
+            "it does not begin as a .npy file does".into(),
+            "give the file the ending of its format",
+        ));
     }
     let (length, at) = match start[6] {
         1 => (u16::from_le_bytes([start[8], start[9]]) as u64, 10),
@@ -61,7 +64,8 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         v => return Err(wrong(format!("its format version is {v}, and 1 to 3 are known"), AGAIN)),
     };
     if at + length > bytes.len() {
-        let found = format!("its header should be {length} bytes long, but the file has {} in all", bytes.len());
+        let found =
+            format!("its header should be {length} bytes long, but the file has {} in all", bytes.len());
         return Err(wrong(found, "it was cut short; copy or write it again"));
     }
     if length > 1 << 20 {
@@ -77,9 +81,12 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
 /// The three entries of the header's dictionary.
 fn parse(text: &str) -> std::result::Result<(NumberType, bool, Vec<u64>), String> {
     let after = |key: &str| {
-        let at = [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|k| text.find(k).map(|i| i + k.len()));
+        let at =
+            [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|k| text.find(k).map(|i| i + k.len()));
         let rest = at.map(|i| text[i..].trim_start());
-        rest.and_then(|r| r.strip_prefix(':')).map(str::trim_start).ok_or(format!("its header has no '{key}'"))
+        rest.and_then(|r| r.strip_prefix(':'))
+            .map(str::trim_start)
+            .ok_or(format!("its header has no '{key}'"))
     };
     let descr = after("descr")?;
     let quote = descr.chars().next().filter(|c| matches!(c, '\'' | '"'));
@@ -116,9 +123,16 @@ fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
     };
     let kind = rest.bytes().next().unwrap_or(0);
     match kind {
-        b'O' => return Err("it holds pickled Python objects, which are never loaded; convert them to numbers first".into()),
+        b'O' => {
+            return Err(
+                "it holds pickled Python objects, which are never loaded; convert them to numbers first"
+                    .into(),
+            );
+        }
         b'U' | b'S' | b'a' => return Err("it holds text, not numbers".into()),
-        b'c' => return Err("it holds complex numbers; save the real and the imaginary part as columns".into()),
+        b'c' => {
+            return Err("it holds complex numbers; save the real and the imaginary part as columns".into());
+        }
         b'M' | b'm' => return Err("it holds dates or time spans, not numbers".into()),
         _ => {}
     }
@@ -127,7 +141,11 @@ fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
         size: rest.get(1..).and_then(|s| s.parse().ok()).unwrap_or(0),
         big_endian: order == ">" || (order == "=" && cfg!(target_endian = "big")),
     };
-    if number.known() { Ok(number) } else { Err(format!("it holds numbers of type '{descr}', which are not known here")) }
+    if number.known() {
+        Ok(number)
+    } else {
+        Err(format!("it holds numbers of type '{descr}', which are not known here"))
+    }
 }
 
 /// Opens a `.npy` file as rows: the first axis is samples, the others are flattened. Returns the array and the shape of one
@@ -255,7 +273,9 @@ mod tests {
         assert!(message(vast).contains("no machine can hold"));
         let cut = header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }");
         assert!(message(cut[..30].to_vec()).contains("cut short"));
-        assert!(message(header("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }")).contains("complex"));
+        assert!(
+            message(header("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }")).contains("complex")
+        );
         assert!(message(header("{'shape': (3,), }")).contains("no 'descr'"));
     }
 }

@@ -117,10 +117,17 @@ pub struct RawArray<'a> {
 
 impl<'a> RawArray<'a> {
     /// Checks that every entry lies within the bytes.
-    pub fn new(bytes: Bytes<'a>, origin: i64, number: NumberType, rows: Axes, features: Axes) -> Result<Self> {
+    pub fn new(
+        bytes: Bytes<'a>,
+        origin: i64,
+        number: NumberType,
+        rows: Axes,
+        features: Axes,
+    ) -> Result<Self> {
         assert!(number.known(), "{number:?}");
         let (mut low, mut high) = (origin as i128, origin as i128 + number.size as i128);
-        for (&d, &s) in rows.dims.iter().zip(&rows.strides).chain(features.dims.iter().zip(&features.strides)) {
+        for (&d, &s) in rows.dims.iter().zip(&rows.strides).chain(features.dims.iter().zip(&features.strides))
+        {
             let reach = (d.max(1) - 1) as i128 * s as i128;
             low += reach.min(0);
             high += reach.max(0);
@@ -157,7 +164,8 @@ impl<'a> RawArray<'a> {
             });
         }
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
-        let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), std::mem::size_of_val(data)) };
+        let bytes =
+            unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), std::mem::size_of_val(data)) };
         Self::row_major::<T>(Bytes::Lent(bytes), (data.len() / n_features.max(1)) as u64, n_features)
     }
 
@@ -222,7 +230,7 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
         }
         let start = self.origin as usize + rows.start as usize * size * self.n_features;
         let part = data.get(start..start + (rows.end - rows.start) as usize * size * self.n_features)?;
-        if part.as_ptr() as usize % std::mem::align_of::<T>() != 0 {
+        if !part.as_ptr().cast::<T>().is_aligned() {
             return None;
         }
         // SAFETY: aligned (checked), of the right length, and every bit pattern is a number.
@@ -242,7 +250,9 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
         let size = self.number.size;
         match self.steps() {
             // Whole rows that lie one after the other: one read.
-            (Some(f), Some(r)) if f == size as i64 && r == (self.n_features * size) as i64 && p == self.n_features => {
+            (Some(f), Some(r))
+                if f == size as i64 && r == (self.n_features * size) as i64 && p == self.n_features =>
+            {
                 let at = (self.origin + rows.start as i64 * r) as u64;
                 self.read_run(at, out, 1, raw)
             }
@@ -453,13 +463,32 @@ mod tests {
 
     #[test]
     fn half_precision_bool_and_large_integers_keep_their_values() {
-        let halves: Vec<u8> = [1.5f32, -0.25, 65504.0].iter().flat_map(|&x| half::f16::from_f32(x).to_le_bytes()).collect();
-        let a = RawArray::new(Bytes::Lent(&halves), 0, NumberType::little(b'f', 2), Axes::one(3, 2), Axes::one(1, 2));
+        let halves: Vec<u8> =
+            [1.5f32, -0.25, 65504.0].iter().flat_map(|&x| half::f16::from_f32(x).to_le_bytes()).collect();
+        let a = RawArray::new(
+            Bytes::Lent(&halves),
+            0,
+            NumberType::little(b'f', 2),
+            Axes::one(3, 2),
+            Axes::one(1, 2),
+        );
         assert_eq!(rows_of::<f32>(&a.unwrap()), [1.5, -0.25, 65504.0]);
-        let a = RawArray::new(Bytes::Lent(&[0, 7, 1]), 0, NumberType::little(b'b', 1), Axes::one(3, 1), Axes::one(1, 1));
+        let a = RawArray::new(
+            Bytes::Lent(&[0, 7, 1]),
+            0,
+            NumberType::little(b'b', 1),
+            Axes::one(3, 1),
+            Axes::one(1, 1),
+        );
         assert_eq!(rows_of::<f64>(&a.unwrap()), [0.0, 1.0, 1.0]);
         let big = (1u64 << 53).to_le_bytes();
-        let a = RawArray::new(Bytes::Lent(&big), 0, NumberType::little(b'u', 8), Axes::one(1, 8), Axes::one(1, 8));
+        let a = RawArray::new(
+            Bytes::Lent(&big),
+            0,
+            NumberType::little(b'u', 8),
+            Axes::one(1, 8),
+            Axes::one(1, 8),
+        );
         assert_eq!(rows_of::<f64>(&a.unwrap()), [9007199254740992.0]);
     }
 }

@@ -109,7 +109,8 @@ impl<T: Real> RandomAccess<T> for Transposed<'_, T> {
         out: &mut [T],
         raw: &mut Vec<u8>,
     ) -> Result<()> {
-        let (features, samples) = (rows.start as usize..rows.end as usize, columns.start as u64..columns.end as u64);
+        let (features, samples) =
+            (rows.start as usize..rows.end as usize, columns.start as u64..columns.end as u64);
         let (f, s) = (features.len(), columns.len());
         let mut panel = vec![T::default(); f * s];
         self.of.read(samples, features, &mut panel, raw)?;

@@ -36,7 +36,8 @@ impl Spool {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
-            let failed = |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
+            let failed =
+                |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
             let mut file = std::io::BufWriter::with_capacity(1 << 20, tempfile::tempfile().map_err(failed)?);
             file.write_all(&self.memory).map_err(failed)?;
             self.memory = Vec::new();
@@ -44,9 +45,9 @@ impl Spool {
         }
         match &mut self.file {
             None => self.memory.extend_from_slice(bytes),
-            Some(file) => file
-                .write_all(bytes)
-                .map_err(|e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e))?,
+            Some(file) => file.write_all(bytes).map_err(|e| {
+                Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e)
+            })?,
         }
         Ok(())
     }
@@ -54,7 +55,9 @@ impl Spool {
     /// Takes whole numbers.
     pub fn write_numbers<T: Real>(&mut self, numbers: &[T]) -> Result<()> {
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
-        let bytes = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), std::mem::size_of_val(numbers)) };
+        let bytes = unsafe {
+            std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), std::mem::size_of_val(numbers))
+        };
         self.write(bytes)
     }
 
@@ -63,7 +66,8 @@ impl Spool {
         match self.file {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),
             Some(file) => {
-                let failed = |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
+                let failed =
+                    |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
                 let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
                 Ok(Bytes::File { file, len: self.written, path: self.origin })
             }

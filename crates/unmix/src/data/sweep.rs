@@ -37,7 +37,13 @@ impl Plan {
             block_rows /= 2;
         }
         let blocks = (1 << 20) / (block_rows * p);
-        let blocks = if blocks < 1 { 1 } else if blocks > 64 { 64 } else { blocks };
+        let blocks = if blocks < 1 {
+            1
+        } else if blocks > 64 {
+            64
+        } else {
+            blocks
+        };
         Self { block_rows, shard_rows: block_rows * blocks }
     }
 }
@@ -105,7 +111,8 @@ impl<T: Real> Rows<'_, T> {
             while let Some((shard, rows)) = shards.next(&mut buffers)? {
                 let mut part = zero();
                 for (i, block) in rows.chunks(shards.plan.block_rows * shards.p).enumerate() {
-                    let first_row = shard * shards.plan.shard_rows as u64 + (i * shards.plan.block_rows) as u64;
+                    let first_row =
+                        shard * shards.plan.shard_rows as u64 + (i * shards.plan.block_rows) as u64;
                     gather(&mut part, Block { first_row, data: block, n_features: shards.p }, &mut workspace);
                 }
                 climb(&ladder, shard, part);
@@ -131,7 +138,14 @@ impl<T: Real> Rows<'_, T> {
     ///
     /// `f` gets a block and room for its results. Shards are worked on by all threads and delivered in order; memory is that
     /// of two shards a thread.
-    pub fn map<U, F>(&self, run: &Run<'_>, stage: &str, width: usize, f: F, sink: &mut dyn Sink<U>) -> Result<u64>
+    pub fn map<U, F>(
+        &self,
+        run: &Run<'_>,
+        stage: &str,
+        width: usize,
+        f: F,
+        sink: &mut dyn Sink<U>,
+    ) -> Result<u64>
     where
         U: Real,
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
@@ -143,7 +157,9 @@ impl<T: Real> Rows<'_, T> {
             let n_rows = rows.len() / shards.p;
             let mut out = vec![U::default(); n_rows * width];
             let step = shards.plan.block_rows;
-            for (i, (block, out)) in rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate() {
+            for (i, (block, out)) in
+                rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate()
+            {
                 let first_row = shard * shards.plan.shard_rows as u64 + (i * step) as u64;
                 f(Block { first_row, data: block, n_features: shards.p }, out, workspace)?;
             }
@@ -244,8 +260,10 @@ struct Shards<'a, T: Real> {
     random: Option<&'a dyn RandomAccess<T>>,
     /// The next shard, and where to read it from when it cannot be read by its number. `None` once a read has failed or the
     /// rows have come to an end.
-    state: Mutex<(Option<u64>, Option<Box<dyn Stream<T> + 'a>>)>,
+    state: Mutex<(Option<u64>, Option<Forward<'a, T>>)>,
 }
+
+type Forward<'a, T> = Box<dyn Stream<T> + 'a>;
 
 impl<'a, T: Real> Shards<'a, T> {
     fn new(rows: &'a Rows<'_, T>, stage: &str) -> Result<Self> {

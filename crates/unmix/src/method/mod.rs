@@ -48,6 +48,9 @@ pub struct Takes {
 /// Parameters by name.
 pub type Tensors = BTreeMap<String, Tensor>;
 
+/// Makes a specification from settings.
+pub type MakeSpec = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
+
 /// A row of the registry.
 pub struct Method {
     /// Its name on the command line, in files and here.
@@ -67,7 +70,7 @@ pub struct Method {
     /// Where it is described.
     pub references: &'static [&'static str],
     /// A specification from settings.
-    pub spec: fn(&Map<String, Value>) -> Result<Box<dyn Fit>>,
+    pub spec: MakeSpec,
     /// Codes from parameters.
     pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
     /// The Gaussian that the parameters describe, for methods that have a likelihood.
@@ -100,7 +103,7 @@ impl Method {
             "key": self.key,
             "class": self.class,
             "summary": self.summary,
-            "settings": self.settings.iter().map(Setting::to_json).collect::<Vec<_>>(),
+            "settings": self.settings.iter().map(Setting::as_json).collect::<Vec<_>>(),
             "variants": self.variants.iter().map(|v| serde_json::json!({
                 "key": v.key, "reference": v.reference, "recovers": v.recovers,
             })).collect::<Vec<_>>(),

@@ -55,7 +55,7 @@ impl Setting {
         }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub(crate) fn as_json(&self) -> Value {
         serde_json::json!({
             "name": self.name,
             "type": self.type_name(),
@@ -83,7 +83,9 @@ impl Setting {
         let remedy = match (self.choices, value.as_str()) {
             ([], _) => format!("the default is {}", self.default),
             (choices, Some(s)) => {
-                let near = crate::error::nearest(s, choices).map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+                let near = crate::error::nearest(s, choices)
+                    .map(|n| format!("did you mean '{n}'? "))
+                    .unwrap_or_default();
                 format!("{near}choose one of: {}", choices.join(", "))
             }
             (choices, None) => format!("choose one of: {}", choices.join(", ")),

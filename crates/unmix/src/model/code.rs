@@ -87,9 +87,9 @@ impl<T: Real> Affine<T> {
             work.rows.clear();
             match self.subtract.is_empty() {
                 true => work.rows.extend_from_slice(rows),
-                false => rows
-                    .chunks_exact(p)
-                    .for_each(|row| work.rows.extend(row.iter().zip(&self.subtract).map(|(x, m)| x.minus(*m)))),
+                false => rows.chunks_exact(p).for_each(|row| {
+                    work.rows.extend(row.iter().zip(&self.subtract).map(|(x, m)| x.minus(*m)))
+                }),
             }
             work.rows.resize(padded * p, T::default());
             &work.rows
@@ -148,7 +148,8 @@ impl Gaussian {
             let y = &scores[i * k..(i + 1) * k];
             let along: f64 = y.iter().zip(&self.variance).map(|(y, v)| y * y / v).sum();
             let (x, fitted) = (&centred[i * p..(i + 1) * p], &work.wide[i * p..(i + 1) * p]);
-            let across = if k == p { 0.0 } else { x.iter().zip(fitted).map(|(x, f)| (x - f) * (x - f)).sum() };
+            let across =
+                if k == p { 0.0 } else { x.iter().zip(fitted).map(|(x, f)| (x - f) * (x - f)).sum() };
             *log_p = -0.5 * (constant + along + across / self.noise);
         }
     }
@@ -156,7 +157,8 @@ impl Gaussian {
     /// Logarithm of the determinant of the covariance.
     pub fn log_determinant(&self) -> f64 {
         let rest = (self.axes.cols() - self.axes.rows()) as f64;
-        self.variance.iter().map(|v| v.ln()).sum::<f64>() + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
+        self.variance.iter().map(|v| v.ln()).sum::<f64>()
+            + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
     }
 
     /// The covariance, `n_features x n_features`.

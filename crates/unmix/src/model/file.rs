@@ -67,7 +67,8 @@ impl Model {
             header_checksum: String::new(),
             report: self.report.clone(),
         };
-        let text = |v: serde_json::Result<String>| v.map_err(|e| damaged(Path::new("the model"), e.to_string()));
+        let text =
+            |v: serde_json::Result<String>| v.map_err(|e| damaged(Path::new("the model"), e.to_string()));
         let description = text(serde_json::to_string(&description))?;
         let seal = header_checksum(&tensors, &description);
         let metadata = json!({
@@ -107,20 +108,26 @@ impl Model {
         if bytes.is_empty() {
             return Err(not_ours("it is empty".into()));
         }
-        let (n, metadata) =
-            SafeTensors::read_metadata(bytes).map_err(|e| not_ours(format!("it is not a safetensors file or was cut short ({e})")))?;
+        let (n, metadata) = SafeTensors::read_metadata(bytes)
+            .map_err(|e| not_ours(format!("it is not a safetensors file or was cut short ({e})")))?;
         let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
         let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
         let raw: Value = serde_json::from_str(&text).map_err(|e| damaged(path, e.to_string()))?;
         match raw.get("format").and_then(Value::as_u64) {
             Some(FORMAT) => {}
             found => {
-                let (found, version) = (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
+                let (found, version) =
+                    (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
                 let remedy = format!("install version {version} of unmix or later");
-                return Err(Error::format(path, format!("its format is {found}, and this version reads {FORMAT}"), remedy));
+                return Err(Error::format(
+                    path,
+                    format!("its format is {found}, and this version reads {FORMAT}"),
+                    remedy,
+                ));
             }
         }
-        let description: Description = serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
+        let description: Description =
+            serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
         let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
             Ok(Value::Object(mut header)) => {
                 header.shift_remove("__metadata__");
@@ -140,16 +147,24 @@ impl Model {
         let mut tensors = BTreeMap::new();
         for (name, view) in file.tensors() {
             let values = match view.dtype() {
-                Stored::F32 => Values::F32(view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect()),
-                Stored::F64 => Values::F64(view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect()),
+                Stored::F32 => Values::F32(
+                    view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
+                ),
+                Stored::F64 => Values::F64(
+                    view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
+                ),
                 other => return Err(damaged(path, format!("its tensor '{name}' has type {other:?}"))),
             };
             tensors.insert(name, Tensor::new(view.shape().to_vec(), values));
         }
         let mut report = description.report;
-        report.run = entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
+        report.run =
+            entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
         let method = method::find(&description.method).map_err(|_| {
-            let found = format!("it was fitted by '{}', a method that this version does not have", description.method);
+            let found = format!(
+                "it was fitted by '{}', a method that this version does not have",
+                description.method
+            );
             Error::format(path, found, format!("install version {} of unmix or later", description.version))
         })?;
         Self::new(method, description.settings, description.features, description.ddof, tensors, report)

@@ -140,7 +140,12 @@ impl Model {
     }
 
     /// `decode(encode(rows))`, in one pass.
-    pub fn reconstruct<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+    pub fn reconstruct<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<u64> {
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let (encoder, decoder) = (self.code.encoder::<T>(), self.code.decoder::<T>());
         let k = self.n_components();
@@ -155,14 +160,20 @@ impl Model {
     }
 
     /// Log-likelihood of every row, where the model has one.
-    pub fn score_samples<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
+    pub fn score_samples<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
         self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
         let density = self.density()?;
-        let step = |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
-            rows.check_finite("score", &block)?;
-            density.log_density(block.data, out, work);
-            Ok(())
-        };
+        let step =
+            |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
+                rows.check_finite("score", &block)?;
+                density.log_density(block.data, out, work);
+                Ok(())
+            };
         rows.map(run, "scoring", 1, step, sink)
     }
 

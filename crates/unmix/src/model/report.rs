@@ -95,7 +95,11 @@ pub(super) fn processor() -> String {
     {
         let level = match () {
             () if std::arch::is_x86_feature_detected!("avx512f") => "avx512",
-            () if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") => "avx2",
+            () if std::arch::is_x86_feature_detected!("avx2")
+                && std::arch::is_x86_feature_detected!("fma") =>
+            {
+                "avx2"
+            }
             () => "sse2",
         };
         format!("{arch} {level}")

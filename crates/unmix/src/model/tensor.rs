@@ -109,7 +109,7 @@ impl Tensor {
     /// As a matrix in double precision; a vector is one row.
     pub fn to_matrix(&self) -> Matrix<f64> {
         let cols = self.shape.last().copied().unwrap_or(1);
-        let rows = if cols == 0 { 0 } else { self.values.len() / cols };
+        let rows = self.values.len().checked_div(cols).unwrap_or(0);
         Matrix::from_vec(rows, cols, self.f64s())
     }
 }

@@ -136,7 +136,11 @@ fn householder(a: MatRef<'_, f64>, par: Par) -> (Mat<f64>, Mat<f64>) {
 
 fn apply_householder(factored: &Mat<f64>, coefficients: &Mat<f64>, mut to: MatMut<'_, f64>, par: Par) {
     let (p, block) = (factored.nrows(), coefficients.nrows());
-    let need = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(p, block, to.ncols());
+    let need = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+        p,
+        block,
+        to.ncols(),
+    );
     let mut buffer = MemBuffer::new(need);
     householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
         factored.as_ref().subcols(0, coefficients.ncols()),
@@ -159,7 +163,13 @@ impl Cholesky {
         nominally(n, |par| {
             let params = Default::default();
             let mut buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(n, par, params));
-            llt::factor::cholesky_in_place(l.as_mut(), Default::default(), par, MemStack::new(&mut buffer), params)
+            llt::factor::cholesky_in_place(
+                l.as_mut(),
+                Default::default(),
+                par,
+                MemStack::new(&mut buffer),
+                params,
+            )
         })
         .ok()?;
         Some(Self(l))

@@ -53,7 +53,17 @@ pub fn add_gram<T: Real>(total: &mut [f64], rows: &[T], p: usize, scratch: &mut 
     let lower = BlockStructure::TriangularLower;
     let full = BlockStructure::Rectangular;
     let product = MatMut::from_row_major_slice_mut(scratch, p, p);
-    triangular_matmul(product, lower, Accum::Replace, x.transpose(), full, x, full, T::from_f64(1.0), Par::Seq);
+    triangular_matmul(
+        product,
+        lower,
+        Accum::Replace,
+        x.transpose(),
+        full,
+        x,
+        full,
+        T::from_f64(1.0),
+        Par::Seq,
+    );
     for i in 0..p {
         let (sum, add) = (&mut total[i * p..i * p + i + 1], &scratch[i * p..i * p + i + 1]);
         for (s, a) in sum.iter_mut().zip(add) {
@@ -64,7 +74,10 @@ pub fn add_gram<T: Real>(total: &mut [f64], rows: &[T], p: usize, scratch: &mut 
 
 /// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.
 pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
-    debug_assert!(n >= MIN_ROWS, "a product of {n} rows does not have the bits that its rows have in a block");
+    debug_assert!(
+        n >= MIN_ROWS,
+        "a product of {n} rows does not have the bits that its rows have in a block"
+    );
     matmul(
         MatMut::from_row_major_slice_mut(out, n, k),
         Accum::Replace,
@@ -110,7 +123,11 @@ mod tests {
                     padded.resize(m * p, 0.0);
                     let mut part = vec![0.0; m * k];
                     product(&mut part, &padded, &b, m, p, k);
-                    assert_eq!(part[..rows * k], whole[start * k..(start + rows) * k], "p {p}, k {k}, {rows} rows");
+                    assert_eq!(
+                        part[..rows * k],
+                        whole[start * k..(start + rows) * k],
+                        "p {p}, k {k}, {rows} rows"
+                    );
                 }
             }
         }

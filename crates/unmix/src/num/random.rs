@@ -54,7 +54,8 @@ mod tests {
     fn moments_are_those_of_the_named_distributions() {
         let s = Stream::new(3, 1);
         let n = 200_000u64;
-        let moment = |f: &dyn Fn(u64) -> f64, power: i32| (0..n).map(|i| f(i).powi(power)).sum::<f64>() / n as f64;
+        let moment =
+            |f: &dyn Fn(u64) -> f64, power: i32| (0..n).map(|i| f(i).powi(power)).sum::<f64>() / n as f64;
         // Standard errors at n = 2e5: mean 0.0022, variance 0.0032 (normal) and 0.005 (Laplace); four of them allowed.
         assert!(moment(&|i| s.normal(i), 1).abs() < 0.009);
         assert!((moment(&|i| s.normal(i), 2) - 1.0).abs() < 0.013);

@@ -94,7 +94,8 @@ impl Partial for Triangle {
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let part = Self { n: from.count()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? };
+        let part =
+            Self { n: from.count()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? };
         from.check(!part.mean.is_empty() && part.r.cols() == part.mean.len())?;
         Ok(part)
     }

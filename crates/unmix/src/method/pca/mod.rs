@@ -190,7 +190,12 @@ impl Pca {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved.clone()).map_err(|e| {
             let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
-            Error::setting("n_components", got, e.to_string(), "give a number, a share between 0 and 1, 'mle' or null")
+            Error::setting(
+                "n_components",
+                got,
+                e.to_string(),
+                "give a number, a share between 0 and 1, 'mle' or null",
+            )
         })
     }
 
@@ -244,7 +249,9 @@ impl Pca {
         match self.n_components {
             Components::Count(k) if k as u64 > most => outside(
                 &k,
-                format!("{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"),
+                format!(
+                    "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
+                ),
                 &format!("choose a number from 0 to {most}, or leave it out for all"),
             ),
             Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
@@ -254,7 +261,9 @@ impl Pca {
             ),
             Components::Rule(Rule::Mle) if n < p as u64 => outside(
                 &"'mle'",
-                format!("Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"),
+                format!(
+                    "Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"
+                ),
                 "choose a number or a share",
             ),
             _ => Ok(()),
@@ -339,7 +348,8 @@ impl Fit for Pca {
 fn warnings(found: &solve::Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
     let mut out = Vec::new();
     if found.n_constant > 0 {
-        let (c, columns) = (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
+        let (c, columns) =
+            (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
     }
     if let Some(rank) = found.rank.filter(|&r| r < k) {
