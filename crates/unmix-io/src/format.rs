@@ -1,18 +1,22 @@
 //! What kind of file it is: by its ending, and by its first bytes when the ending says nothing.
 
 use crate::stored::{FromStart, Stored, head};
-use crate::{gz, idx};
+use crate::{gz, idx, safetensors};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
 /// The endings that are known; each of them also with `.gz` behind it.
-pub const ENDINGS: &[&str] = &[".npy", ".csv", ".tsv", ".idx", "-ubyte"];
+pub const ENDINGS: &[&str] = &[".npy", ".npz", ".csv", ".tsv", ".idx", "-ubyte", ".safetensors"];
 
 /// A format, whether compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// numpy's.
     Npy,
+    /// numpy's, several arrays in a zip archive.
+    Npz,
+    /// Tensors behind a header in JSON.
+    Safetensors,
     /// That of the MNIST files.
     Idx,
     /// Lines of cells, and what stands between cells by the file's ending.
@@ -23,10 +27,22 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Npy => "npy",
+            Kind::Npz => "npz",
+            Kind::Safetensors => "safetensors",
             Kind::Idx => "idx",
             Kind::Text(b'\t') => "tsv",
             Kind::Text(_) => "csv",
         }
+    }
+
+    /// Whether its numbers have axes.
+    pub(crate) fn is_array(self) -> bool {
+        matches!(self, Kind::Npy | Kind::Npz | Kind::Safetensors | Kind::Idx)
+    }
+
+    /// Whether it may hold several arrays, each with a name.
+    pub(crate) fn has_keys(self) -> bool {
+        matches!(self, Kind::Npz | Kind::Safetensors)
     }
 
     /// `name` is in lower case and without `.gz`.
@@ -34,6 +50,8 @@ impl Kind {
         let ending = name.rsplit_once('.').map_or("", |(_, e)| e);
         match ending {
             "npy" => Some(Kind::Npy),
+            "npz" => Some(Kind::Npz),
+            "safetensors" => Some(Kind::Safetensors),
             "csv" => Some(Kind::Text(b',')),
             "tsv" => Some(Kind::Text(b'\t')),
             "idx" => Some(Kind::Idx),
@@ -83,6 +101,8 @@ fn first_bytes(bytes: &Bytes<'static>) -> Result<(Vec<u8>, bool)> {
 fn by_magic(head: &[u8]) -> Option<Kind> {
     match head {
         _ if head.starts_with(b"\x93NUMPY") => Some(Kind::Npy),
+        _ if head.starts_with(b"PK\x03\x04") => Some(Kind::Npz),
+        _ if safetensors::begins(head) => Some(Kind::Safetensors),
         _ if idx::begins(head) => Some(Kind::Idx),
         _ => None,
     }

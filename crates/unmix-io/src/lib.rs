@@ -21,7 +21,11 @@ mod describe;
 mod format;
 mod gz;
 mod idx;
+mod key;
 mod npy;
+mod npz;
+mod options;
+mod safetensors;
 mod selected;
 mod selection;
 mod stored;
@@ -29,6 +33,7 @@ mod text;
 
 pub use describe::{Column, Description, describe};
 pub use format::ENDINGS;
+pub use options::Options;
 
 use format::Kind;
 use std::path::Path;
@@ -71,17 +76,16 @@ pub fn open(path: &Path, options: &Options) -> Result<Input> {
 pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input> {
     let stored = stored::open(path, run)?;
     let found = format::recognise(&stored)?;
+    options.suit(found.kind)?;
     let input = match found.kind {
-        Kind::Text(by_ending) => {
-            refuse_array_options(options)?;
-            text::open(&stored.bytes, found.gz, by_ending, options, run)?
-        }
-        Kind::Npy | Kind::Idx => {
-            refuse_text_options(options, found.kind)?;
+        Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, options, run)?,
+        kind => {
             let bytes = if found.gz { gz::unpack(&stored.bytes, run)? } else { stored.bytes };
-            match found.kind {
-                Kind::Npy => npy::open(bytes, options)?,
-                _ => idx::open(bytes, options)?,
+            match kind {
+                Kind::Npz => npz::open(bytes, options, run)?,
+                Kind::Safetensors => safetensors::open(bytes, options, run)?,
+                Kind::Idx => idx::open(bytes, options)?,
+                _ => npy::open(bytes, options)?,
             }
         }
     };

@@ -1,6 +1,6 @@
 //! The bytes of an input, and reading them from the front.
 
-use std::io::{Read, Result as IoResult};
+use std::io::{Read, Result as IoResult, Seek, SeekFrom};
 use std::path::Path;
 use unmix::data::{Bytes, Spool};
 use unmix::{Error, Result, Run};
@@ -51,7 +51,7 @@ pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<By
     }
 }
 
-/// Reads bytes from the front.
+/// Reads bytes from the front, or from where somebody has moved it.
 pub(crate) struct FromStart<'a> {
     bytes: &'a Bytes<'static>,
     at: u64,
@@ -65,10 +65,22 @@ impl<'a> FromStart<'a> {
 
 impl Read for FromStart<'_> {
     fn read(&mut self, out: &mut [u8]) -> IoResult<usize> {
-        let n = (self.bytes.len() - self.at).min(out.len() as u64) as usize;
+        let n = self.bytes.len().saturating_sub(self.at).min(out.len() as u64) as usize;
         self.bytes.read_at(self.at, &mut out[..n]).map_err(std::io::Error::other)?;
         self.at += n as u64;
         Ok(n)
+    }
+}
+
+impl Seek for FromStart<'_> {
+    fn seek(&mut self, to: SeekFrom) -> IoResult<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.bytes.len().checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(std::io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
     }
 }
 

@@ -40,6 +40,7 @@ stored! {
     i64, "i8", None;
     u64, "u8", None;
     half::f16, "f2", None;
+    half::bf16, "bf", None;
     f32, "f4", Some(0x0d);
     f64, "f8", Some(0x0e);
 }

@@ -1,5 +1,6 @@
 //! The readers, from outside: real bytes in real files.
 
+mod archives;
 mod arrays;
 mod contents;
 mod data_sets;

@@ -1,0 +1,69 @@
+//! How a file is to be read.
+
+use crate::format::Kind;
+use unmix::{Error, Result};
+
+/// How a file is to be read; the default suits files that say all about themselves.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Rows are channels: samples become features.
+    pub transpose: bool,
+    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first unless said.
+    pub rows_axis: Option<usize>,
+    /// Shape of one sample, when the file does not say.
+    pub feature_shape: Option<Vec<usize>>,
+    /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name wins over a number,
+    /// and a name with a comma goes in double quotes. Columns of a text file are those of its lines; of an array, the
+    /// features that the other options make of it.
+    pub columns: Option<String>,
+    /// Columns to leave out.
+    pub drop: Option<String>,
+    /// Columns that are not features but stay beside the codes, such as labels.
+    pub keep: Option<String>,
+    /// Whether the first line of a text file holds names; found out when not said.
+    pub header: Option<bool>,
+    /// Lines of a text file to pass over.
+    pub skip_rows: usize,
+    /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
+    /// order, and others are ignored; where it has none, nothing changes.
+    pub wanted: Option<Vec<String>>,
+    /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
+    pub count_text: bool,
+    /// Which array of a file that holds several, by its name.
+    pub key: Option<String>,
+}
+
+impl Options {
+    /// Refuses what files of this kind have no use for.
+    pub(crate) fn suit(&self, kind: Kind) -> Result<()> {
+        let refused = |name: &str, got: String, what: &str, whose: &str| {
+            let why = format!("the input is of type {}, which has no {what}", kind.name());
+            Err(Error::setting(name, got, why, format!("leave it out: it is for {whose}")))
+        };
+        let text = matches!(kind, Kind::Text(_));
+        match (self.header, self.skip_rows) {
+            (Some(header), _) if !text => {
+                return refused("header", header.to_string(), "lines", "text files");
+            }
+            (None, n) if n > 0 && !text => return refused("skip_rows", n.to_string(), "lines", "text files"),
+            _ => {}
+        }
+        match (self.rows_axis, kind) {
+            (Some(axis), Kind::Text(_)) if axis > 0 => {
+                let (why, remedy) =
+                    ("every line of a text file is a row", "to make columns the samples, transpose");
+                return Err(Error::setting("rows_axis", axis, why, remedy));
+            }
+            (Some(axis), kind) if axis > 0 && !kind.is_array() => {
+                return refused("rows_axis", axis.to_string(), "axes to choose from", "arrays");
+            }
+            _ => {}
+        }
+        match &self.key {
+            Some(key) if !kind.has_keys() => {
+                refused("key", key.clone(), "arrays with names", "files with several arrays")
+            }
+            _ => Ok(()),
+        }
+    }
+}
