@@ -202,23 +202,23 @@ impl Model {
         matrix(py, self.inner.code().mixing())
     }
 
-    /// The covariance of the model's density, `n_features x n_features`.
-    fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// The covariance of the model's density, `n_features x n_features`; see [`density`] for `scaled`.
+    fn covariance<'py>(&self, py: Python<'py>, scaled: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.inner.clone();
         matrix(
             py,
             call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
-                Ok(model.density()?.covariance())
+                Ok(density(&model, scaled)?.covariance())
             })?,
         )
     }
 
-    /// The inverse of the covariance of the model's density, `n_features x n_features`.
-    fn precision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// The inverse of the covariance of the model's density, `n_features x n_features`; see [`density`] for `scaled`.
+    fn precision<'py>(&self, py: Python<'py>, scaled: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.inner.clone();
         matrix(
             py,
-            call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(model.density()?.precision()))?,
+            call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(density(&model, scaled)?.precision()))?,
         )
     }
 
@@ -246,12 +246,13 @@ impl Model {
         self.apply(py, codes, facts.into(), out, Way::Decode)
     }
 
-    /// Log-likelihood of every row.
+    /// Log-likelihood of every row; see [`density`] for `scaled`.
     fn score_samples<'py>(
         &self,
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
         facts: FactsTuple,
+        scaled: bool,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
@@ -259,7 +260,8 @@ impl Model {
         let (scores, ignored) = call(py, facts.into(), dtype, cost, move |run| {
             let (rows, ignored) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
-            unmix::with_rows!(&rows, rows => model.score_samples(rows, run, &mut sink)?);
+            let density = density(&model, scaled)?;
+            unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?);
             Ok((sink.0, ignored))
         })?;
         tell_ignored(py, &ignored)?;
@@ -376,4 +378,15 @@ pub(crate) fn matrix(py: Python<'_>, m: Matrix<f64>) -> PyResult<Bound<'_, PyArr
 
 fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
+}
+
+/// The model's density, or the one that scikit-learn gives a whitened PCA: there each axis is multiplied by its standard
+/// deviation once more, so that the variance along it is `variance (variance - noise) + noise`.
+fn density(model: &unmix::Model, scaled: bool) -> unmix::Result<unmix::model::Gaussian> {
+    let mut density = model.density()?;
+    if scaled {
+        let noise = density.noise;
+        density.variance.iter_mut().for_each(|v| *v = *v * (*v - noise) + noise);
+    }
+    Ok(density)
 }

@@ -186,13 +186,16 @@ class PCA(Estimator):
     def get_covariance(self):
         """Return the covariance of the model: ``components_.T @ diag(variance - noise) @ components_ + noise * I``.
 
+        With ``whiten=True`` the rows of ``components_`` are multiplied by the standard deviations first, as scikit-learn
+        does: that is not the covariance of the data. Fit without ``whiten`` for a likelihood that describes them.
+
         Returns
         -------
         covariance : ndarray of shape (n_features, n_features)
             In the type of the fit.
         """
         check_is_fitted(self)
-        return self._model.covariance().astype(self.mean_.dtype, copy=False)
+        return self._model.covariance(self.whiten).astype(self.mean_.dtype, copy=False)
 
     def get_precision(self):
         """Return the inverse of the covariance of the model.
@@ -203,10 +206,12 @@ class PCA(Estimator):
             In the type of the fit. Where ``noise_variance_`` is 0, rounding errors stand for the noise.
         """
         check_is_fitted(self)
-        return self._model.precision().astype(self.mean_.dtype, copy=False)
+        return self._model.precision(self.whiten).astype(self.mean_.dtype, copy=False)
 
     def score_samples(self, X):
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).
+
+        With ``whiten=True`` the model is scikit-learn's; see :meth:`get_covariance`.
 
         Parameters
         ----------
@@ -219,7 +224,7 @@ class PCA(Estimator):
             float64.
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._facts())
+        return self._model.score_samples(self._rows(X), self._facts(), self.whiten)
 
     def score(self, X, y=None):
         """Return the mean log-likelihood of the rows.

@@ -46,7 +46,8 @@ fn test_python() -> Done {
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
         .arg("sklearn.decomposition.tests.test_pca")
         .env("PYTHONPATH", tests.join("swap"))
-        .current_dir(root().join("python")))
+        // Not in `python/`: its source folder would stand before the installed package.
+        .current_dir(&tests))
 }
 
 /// The virtual environment's interpreter, with everything that the tests need.

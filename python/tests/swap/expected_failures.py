@@ -6,19 +6,12 @@ to other libraries than numpy, which we do not have, skip themselves where those
 
 _AUTO = "looks at a private attribute, and at the solver that scikit-learn's 'auto' takes; ours is always exact"
 _SPARSE_RANDOMIZED = "for good: scikit-learn refuses sparse rows with svd_solver='randomized', which ours computes (waits for it)"
-_WHITENED_SCORE = (
-    "for good: scikit-learn scales the unit rows of components_ by the standard deviations when whiten=True, so that the "
-    "likelihood of a whitened model is another one; ours describes the rows, whatever the scale of the codes"
-)
 _SOLVER = "waits for the solvers 'arpack' and 'randomized'"
 _SPARSE = "waits for sparse rows"
 
 EXPECTED_FAILURES = {
     "test_pca_svd_solver_auto[*]": _AUTO,
     "test_sparse_pca_solver_error[*-randomized]": _SPARSE_RANDOMIZED,
-    "test_pca_score[full]": _WHITENED_SCORE,
-    "test_pca_score[covariance_eigh]": _WHITENED_SCORE,
-    "test_pca_score[auto]": _WHITENED_SCORE,
     "test_pca_sparse[*]": _SPARSE,
     "test_pca_sparse_fit_transform[*]": _SPARSE,
     "test_sparse_pca_auto_arpack_singular_values_consistency[*]": _SPARSE,

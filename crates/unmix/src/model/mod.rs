@@ -166,14 +166,25 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
+        self.score_samples_under(&self.density()?, rows, run, sink)
+    }
+
+    /// Log-likelihood of every row under another density of the same features.
+    pub fn score_samples_under<T: Real>(
+        &self,
+        density: &Gaussian,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
         self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
-        let density = self.density()?;
-        let step =
-            |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
-                rows.check_finite("score", &block)?;
-                density.log_density(block.data, out, work);
-                Ok(())
-            };
+        let step = |block: crate::num::Block<'_, T>,
+                    out: &mut [f64],
+                    work: &mut crate::data::Workspace<T>| {
+            rows.check_finite("score", &block)?;
+            density.log_density(block.data, out, work);
+            Ok(())
+        };
         rows.map(run, "scoring", 1, step, sink)
     }
 

@@ -88,6 +88,18 @@ pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: 
     );
 }
 
+/// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`.
+pub fn add_transposed_product(total: &mut [f64], a: &[f64], b: &[f64], n: usize, k: usize, p: usize) {
+    matmul(
+        MatMut::from_row_major_slice_mut(total, k, p),
+        Accum::Add,
+        MatRef::from_row_major_slice(a, n, k).transpose(),
+        MatRef::from_row_major_slice(b, n, p),
+        1.0,
+        Par::Seq,
+    );
+}
+
 /// Sum of squares.
 pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()

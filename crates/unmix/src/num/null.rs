@@ -6,7 +6,7 @@
 
 use super::Matrix;
 use super::factor::{self, Cholesky};
-use super::top::top_eigenpairs;
+use super::top::{Goal, top_eigenpairs};
 use crate::error::{Error, Result};
 
 /// Up to this many features the null space is written out in full.
@@ -66,10 +66,11 @@ fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
             b.row_mut(i).iter_mut().enumerate().for_each(|(j, x)| *x /= (j + 1) as f64);
         }
         project(&mut b);
-        b
+        Ok(b)
     };
     let budget = (m + 64).saturating_mul(12).min(p);
-    Ok(top_eigenpairs(apply, p, m, budget)?.map(|(_, vectors)| vectors))
+    let goal = Goal { k: m, tol: 0.0, max_basis: budget, impatient: true };
+    Ok(top_eigenpairs(apply, p, goal)?.map(|found| found.vectors))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! itself: a Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue.
 
 use super::Matrix;
-use super::factor::{self, Spectrum};
+use super::factor;
 use super::random::Stream;
 use crate::error::Result;
 
@@ -24,18 +24,47 @@ pub fn pays(p: usize, k: usize) -> Option<usize> {
     (k > 0 && p >= 512 && 26 * block <= p).then_some(14 * block)
 }
 
-/// Largest `k` eigenvalues (descending) and eigenvectors (rows) of the operator `apply` on `R^p`, which maps the rows of a
-/// block. `None` when the basis would
-/// outgrow `max_basis` first; take the whole decomposition then.
-///
-/// Ends when every residual `||A v - theta v||` is at most `8 eps sqrt(p) theta_1`, the backward error that a full
-/// decomposition has too. Memory: `max_basis x p` numbers.
+/// What to look for, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Goal {
+    /// How many pairs.
+    pub k: usize,
+    /// The largest residual `||A v - theta v||` to accept, as a share of the largest eigenvalue; never less than
+    /// [`rounding`].
+    pub tol: f64,
+    /// Vectors to keep at most.
+    pub max_basis: usize,
+    /// Stop as soon as it is plain that `max_basis` will not do.
+    pub impatient: bool,
+}
+
+/// Eigenpairs as far as an iteration got.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// Descending.
+    pub values: Vec<f64>,
+    /// Orthonormal rows.
+    pub vectors: Matrix<f64>,
+    /// Largest `||A v - theta v||`, as a share of the largest value.
+    pub residual: f64,
+    /// How often the operator was applied to a block.
+    pub steps: u64,
+}
+
+/// The residual that a full decomposition of a `p x p` matrix has too.
+pub fn rounding(p: usize) -> f64 {
+    8.0 * f64::EPSILON * (p as f64).sqrt()
+}
+
+/// Largest eigenpairs of the operator `apply` on `R^p`, which maps the rows of a block. `None` when `max_basis` or `p` has
+/// no room for three blocks, or when it was given up; take the whole decomposition then. Memory: `max_basis x p` numbers.
 pub fn top_eigenpairs(
-    apply: impl Fn(&Matrix<f64>) -> Matrix<f64>,
+    apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
     p: usize,
-    k: usize,
-    max_basis: usize,
-) -> Result<Option<Spectrum>> {
+    goal: Goal,
+) -> Result<Option<Pairs>> {
+    let Goal { k, max_basis, .. } = goal;
+    let tol = goal.tol.max(rounding(p));
     let block = block_size(k);
     if 3 * block > max_basis.min(p) {
         return Ok(None);
@@ -46,9 +75,9 @@ pub fn top_eigenpairs(
     let mut basis = Matrix::from_vec(0, p, Vec::new());
     // Rows of the projected operator, as they become known: entry (i, j) for j <= i.
     let mut projected: Vec<Vec<f64>> = Vec::new();
-    let (mut steps, mut check_at) = (0, 4);
+    let (mut steps, mut check_at) = (0u64, 4u64);
     loop {
-        let mut next = apply(&last);
+        let mut next = apply(&last)?;
         basis = stacked(basis, &last);
         let m = basis.rows();
         let mut against = Matrix::zeros(block, m);
@@ -65,65 +94,44 @@ pub fn top_eigenpairs(
         let (again, rest) = factor::orthonormal_rows_and_triangle(&fresh);
         coupling = factor::multiply(&coupling, &rest);
         steps += 1;
-        if steps >= check_at || m + 2 * block > max_basis.min(p) {
-            match ritz(&projected, &basis, &coupling, k, p)? {
-                Ritz::Converged(found) => return Ok(Some(found)),
-                // A check costs as much as several steps. Residuals fall about geometrically, so this one says when the
-                // next can succeed; a little earlier, because they fall faster and faster.
-                Ritz::Open { residual, tol } => {
-                    let needed = steps as f64 * tol.ln() / residual.min(0.5).ln();
-                    // Measured: where it ended within the budget, the first check had foretold up to 1.5 times the steps.
-                    if 0.65 * needed * block as f64 > max_basis as f64 {
-                        return Ok(None);
-                    }
-                    check_at = (0.9 * needed).floor().clamp(steps as f64 + 1.0, steps as f64 + 8.0) as usize;
-                }
+        let full = m + 2 * block > max_basis.min(p);
+        if steps >= check_at || full {
+            let found = ritz(&projected, &basis, &coupling, k)?;
+            if found.residual <= tol {
+                return Ok(Some(Pairs { steps, ..found }));
             }
-        }
-        if m + 2 * block > max_basis.min(p) {
-            return Ok(None);
+            // A check costs as much as several steps. Residuals fall about geometrically, so this one says when the next
+            // can succeed; a little earlier, because they fall faster and faster.
+            let needed = steps as f64 * tol.ln() / found.residual.min(0.5).ln();
+            // Measured: where it ended within the budget, the first check had foretold up to 1.5 times the steps.
+            if goal.impatient && (full || 0.65 * needed * block as f64 > max_basis as f64) {
+                return Ok(None);
+            }
+            if full {
+                return Ok(Some(Pairs { steps, ..found }));
+            }
+            check_at = (0.9 * needed).floor().clamp(steps as f64 + 1.0, steps as f64 + 8.0) as u64;
         }
         last = again;
     }
 }
 
-enum Ritz {
-    Converged(Spectrum),
-    /// The largest residual, and what it should be, as shares of the first value.
-    Open {
-        residual: f64,
-        tol: f64,
-    },
-}
-
 /// Ritz pairs of the basis.
-fn ritz(
-    projected: &[Vec<f64>],
-    basis: &Matrix<f64>,
-    coupling: &Matrix<f64>,
-    k: usize,
-    p: usize,
-) -> Result<Ritz> {
+fn ritz(projected: &[Vec<f64>], basis: &Matrix<f64>, coupling: &Matrix<f64>, k: usize) -> Result<Pairs> {
     let (m, block) = (basis.rows(), coupling.rows());
-    let t =
-        Matrix::from_fn(m, m, |i, j| if j <= i { projected[i].get(j).copied().unwrap_or(0.0) } else { 0.0 });
+    let entry = |i: usize, j: usize| projected[i].get(j).copied().unwrap_or(0.0);
+    let t = Matrix::from_fn(m, m, |i, j| if j <= i { entry(i, j) } else { 0.0 });
     let (mut values, vectors) = factor::eigh(&t)?;
-    let tol = 8.0 * f64::EPSILON * (p as f64).sqrt();
     let residual = |i: usize| {
         // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
         let s = &vectors.row(i)[m - block..];
-        (0..block)
-            .map(|c| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>().powi(2))
-            .sum::<f64>()
-            .sqrt()
+        let along = |c: usize| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>();
+        (0..block).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
     };
-    let worst = (0..k).map(residual).fold(0.0, f64::max);
-    if worst > tol * values[0] {
-        return Ok(Ritz::Open { residual: worst / values[0], tol });
-    }
+    let residual = (0..k).map(residual).fold(0.0, f64::max) / values[0].max(f64::MIN_POSITIVE);
     values.truncate(k);
     let v = factor::multiply(&vectors.top_rows(k), basis);
-    Ok(Ritz::Converged((values, factor::orthonormal_rows_signed(&v))))
+    Ok(Pairs { values, vectors: factor::orthonormal_rows_signed(&v), residual, steps: 0 })
 }
 
 fn stacked(top: Matrix<f64>, bottom: &Matrix<f64>) -> Matrix<f64> {

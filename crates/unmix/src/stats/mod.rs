@@ -4,12 +4,14 @@ mod gram;
 mod moments;
 mod pack;
 mod scatter;
+mod sketch;
 mod triangle;
 
 pub use gram::Gram;
 pub use moments::Moments;
 pub use pack::{Packer, Unpacker};
 pub use scatter::Scatter;
+pub use sketch::{Sketch, Viewpoint};
 pub use triangle::Triangle;
 
 use crate::error::Result;

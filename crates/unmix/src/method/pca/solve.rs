@@ -267,8 +267,9 @@ fn spectrum<T: Real>(
                 a[(j, i)] = a[(i, j)];
             }
         }
-        if let Some(found) = top::top_eigenpairs(|v| factor::multiply(v, &a), m, k, budget)? {
-            return Ok(found);
+        let goal = top::Goal { k, tol: 0.0, max_basis: budget, impatient: true };
+        if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
+            return Ok((found.values, found.vectors));
         }
     }
     factor::eigh(&a)

@@ -1,0 +1,73 @@
+//! The scatter of some rows seen from a few directions, without the `p × p` matrix.
+
+use super::{Packer, Partial, Unpacker};
+use crate::data::Workspace;
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, kernel};
+
+/// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: `b` rows of the scatter applied to directions.
+///
+/// In double precision whatever the type of the rows: iterations that end at rounding level need an operator that is
+/// symmetric to rounding level.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sketch {
+    /// `b x p`.
+    pub image: Matrix<f64>,
+}
+
+/// Directions to look from, and the mean to centre on.
+pub struct Viewpoint<'a> {
+    /// Mean of the rows, `p`.
+    pub mean: &'a [f64],
+    /// `b x p`.
+    pub directions: &'a Matrix<f64>,
+    columns: Matrix<f64>,
+}
+
+impl<'a> Viewpoint<'a> {
+    /// Looks along the rows of `directions`.
+    pub fn new(mean: &'a [f64], directions: &'a Matrix<f64>) -> Self {
+        Self { mean, directions, columns: directions.transposed() }
+    }
+}
+
+impl Sketch {
+    /// Nothing seen yet, from `b` directions in `p` dimensions.
+    pub fn empty(b: usize, p: usize) -> Self {
+        Self { image: Matrix::zeros(b, p) }
+    }
+
+    /// Adds a block of rows. `O(n b p)`.
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, from: &Viewpoint<'_>, work: &mut Workspace<T>) {
+        let (b, p) = (self.image.rows(), self.image.cols());
+        let padded = block.n_rows().max(kernel::MIN_ROWS);
+        let centred = &mut work.wide;
+        centred.clear();
+        for row in block.rows() {
+            centred.extend(row.iter().zip(from.mean).map(|(x, m)| x.to_f64() - m));
+        }
+        // Rows of zeros add nothing.
+        centred.resize(padded * p, 0.0);
+        let mut scores = vec![0.0; padded * b];
+        kernel::product(&mut scores, centred, from.columns.as_slice(), padded, p, b);
+        kernel::add_transposed_product(self.image.as_mut_slice(), &scores, centred, padded, b, p);
+    }
+}
+
+impl Partial for Sketch {
+    fn merge(&mut self, right: Self) {
+        self.image.as_mut_slice().iter_mut().zip(right.image.as_slice()).for_each(|(a, b)| *a += b);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.matrix(&self.image);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self { image: from.matrix()? })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * self.image.as_slice().len()
+    }
+}
