@@ -178,13 +178,12 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
-        let step = |block: crate::num::Block<'_, T>,
-                    out: &mut [f64],
-                    work: &mut crate::data::Workspace<T>| {
-            rows.check_finite("score", &block)?;
-            density.log_density(block.data, out, work);
-            Ok(())
-        };
+        let step =
+            |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
+                rows.check_finite("score", &block)?;
+                density.log_density(block.data, out, work);
+                Ok(())
+            };
         rows.map(run, "scoring", 1, step, sink)
     }
 

@@ -174,8 +174,9 @@ mod tests {
         for values in [power_law, repeated, identity, low_rank] {
             let a = with_spectrum(&values);
             let k = 20;
-            let (top, vectors) =
-                top_eigenpairs(|v| factor::multiply(v, &a), p, k, p).unwrap().expect("in budget");
+            let goal = Goal { k, tol: 0.0, max_basis: p, impatient: false };
+            let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().expect("in budget");
+            let (top, vectors) = (found.values, found.vectors);
             let (all, _) = factor::eigh(&a).unwrap();
             for i in 0..k {
                 assert!(
