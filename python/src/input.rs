@@ -112,9 +112,10 @@ impl Lent {
         let ends = [reach(n, row), reach(p, column)];
         let low: i64 = ends.iter().map(|e| e.min(&0)).sum();
         let high: i64 = ends.iter().map(|e| e.max(&0)).sum::<i64>() + number.size as i64;
-        // SAFETY: a live array; its data pointer is that of the entry at (0, 0), and numpy vouches for the reach of its strides.
-        let start =
-            unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const().offset(low as isize) };
+        // SAFETY: a live array; its data pointer is that of the entry at (0, 0).
+        let first = unsafe { (*array.as_array_ptr()).fields.data.cast::<u8>().cast_const() };
+        // Numpy vouches for the reach of its strides, but not where an axis is empty: wrapping.
+        let start = first.wrapping_offset(low as isize);
         Ok(Self {
             _owner: array.clone().unbind(),
             start: Address(start),

@@ -14,8 +14,9 @@ pub fn by_share(values: &[f64], total: f64, share: f64) -> usize {
 
 /// Minka's rule: the number of components with the largest Laplace approximation of the evidence.
 ///
-/// `values` are all variances, descending, of `n` rows with `p` features. Equal variances contribute as if their difference
-/// were `1e-300` of nothing at all. T. Minka (2000), "Automatic choice of dimensionality for PCA", NIPS 13, equation 77.
+/// `values` are all variances, descending, of `n` rows with `p` features. Where two variances are equal their term counts as
+/// `1e-300`, so that its logarithm is finite. T. Minka (2000), "Automatic choice of dimensionality for PCA", NIPS 13,
+/// equation 77.
 pub fn minka(values: &[f64], n: u64, p: usize) -> usize {
     let d = if n >= p as u64 { p } else { values.len() };
     // As shares of the first, so that what counts as 0 does not depend on units: those add the same to every evidence.

@@ -52,7 +52,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Takes whole numbers.
+    /// Takes numbers, as this machine stores them.
     pub fn write_numbers<T: Real>(&mut self, numbers: &[T]) -> Result<()> {
         // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
         let bytes = unsafe {
