@@ -3,7 +3,8 @@
 //! A message says what was asked, what was found, and what would work; lower case, no full stop. Rows and columns
 //! are counted from 0; lines of text files from 1.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// What every fallible function here returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -121,7 +122,7 @@ pub enum Error {
         remedy: String,
     },
     /// The system refused a read or a write.
-    #[error("{what} {}: {source}", .path.display())]
+    #[error("{what} {}: {reason}", .path.display(), reason = reason(.what, .path, .source))]
     Io {
         /// "cannot read", "cannot write", ...
         what: &'static str,
@@ -206,6 +207,35 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
+/// The system's reason, without the path of a temporary file that it may name, and what would work.
+fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
+    let said = source.to_string();
+    let said = said.split(" at path ").next().unwrap_or_default();
+    let remedy = match source.kind() {
+        ErrorKind::NotFound => match neighbour(path) {
+            Some(name) if what == "cannot read" => {
+                format!("did you mean '{}'?", path.with_file_name(name).display())
+            }
+            _ => "check the name and the folder".into(),
+        },
+        ErrorKind::PermissionDenied => "choose a place that you have the right to use".into(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or write elsewhere".into(),
+        ErrorKind::ReadOnlyFilesystem => "write elsewhere".into(),
+        _ => return said.into(),
+    };
+    format!("{said}; {remedy}")
+}
+
+/// The name in the folder of `path` that is most like it.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let names = std::fs::read_dir(folder).ok()?.take(10_000);
+    let mut names: Vec<String> = names.filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    nearest(path.file_name()?.to_str()?, &known).map(Into::into)
+}
+
 fn name_column(column: usize, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("column {column} ('{name}')"),
@@ -215,4 +245,25 @@ fn name_column(column: usize, name: Option<&str>) -> String {
 
 fn did_you_mean(suggestion: &Option<String>) -> String {
     suggestion.as_ref().map(|s| format!(" (did you mean '{s}'?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_by_the_system_says_what_would_work_and_names_no_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("digits.npy"), "").unwrap();
+        let said = |what, name: &str, kind, text: &str| {
+            Error::io(what, folder.path().join(name), std::io::Error::new(kind, text)).to_string()
+        };
+        let misspelt = said("cannot read", "digts.npy", ErrorKind::NotFound, "none");
+        assert!(misspelt.contains("digts.npy: none; did you mean '"), "{misspelt}");
+        assert!(misspelt.ends_with("digits.npy'?"), "{misspelt}");
+        let far = said("cannot read", "wages.csv", ErrorKind::NotFound, "none");
+        assert!(far.ends_with("wages.csv: none; check the name and the folder"), "{far}");
+        let full = said("cannot write", "a.npy", ErrorKind::StorageFull, "full at path \"/x/.unmix-1.part\"");
+        assert!(full.ends_with("a.npy: full; make room, or write elsewhere"), "{full}");
+    }
 }
