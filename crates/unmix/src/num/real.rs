@@ -30,6 +30,14 @@ impl Dtype {
         }
     }
 
+    /// The smallest number with all its digits.
+    pub fn least(self) -> f64 {
+        match self {
+            Dtype::F32 => f32::MIN_POSITIVE as f64,
+            Dtype::F64 => f64::MIN_POSITIVE,
+        }
+    }
+
     /// Bytes of one number.
     pub fn size(self) -> usize {
         match self {

@@ -254,8 +254,14 @@ impl Pca {
                 ),
                 &format!("choose a number from 0 to {most}, or leave it out for all"),
             ),
-            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
+            Components::Share(f) if f < 0.0 && f.fract() == 0.0 => outside(
                 &f,
+                "there are no fewer than 0 components".into(),
+                &format!("choose a number from 0 to {most}, or leave it out for all"),
+            ),
+            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
+                // As in 1.0, so that it is not taken for a whole number.
+                &format!("{f:?}"),
                 "a number that is not whole is a share of the variance".into(),
                 "choose a share between 0 and 1, or a whole number of components",
             ),
@@ -289,6 +295,20 @@ impl Pca {
         k: usize,
     ) -> Result<Model> {
         let (n, p, dtype) = (found.n, rows.n_features(), T::DTYPE);
+        if found.total < dtype.least() {
+            return Err(Error::Unsupported {
+                asked: "pca of these data".into(),
+                found: format!(
+                    "their variance, about {:.0e}, is below the smallest number that {} holds in full",
+                    found.total,
+                    dtype.name()
+                ),
+                remedy: match dtype {
+                    crate::num::Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
+                    crate::num::Dtype::F64 => "multiply the data by a large constant".into(),
+                },
+            });
+        }
         let mut report = Report::closed_form(solver.name(), n, p, dtype, run.seed);
         report.sweeps = found.sweeps;
         report.rank = found.rank;
