@@ -61,6 +61,30 @@ fn data_without_variance_or_rows_are_refused() {
         refused(&b, &format!("fit pca d.npy -k {k}"), &[&format!("n_components={k} is not possible")]);
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
+    refused(&b, "fit pca d.npy -k -1", &["no fewer than 0", "from 0 to 4"]);
+    refused(&b, "fit pca d.npy -k 1.0", &["n_components=1.0 is not possible", "a share of the variance"]);
+    // Variances that a type holds as 0, or with few digits, are not given out as answers.
+    let tiny = |by: f64| Bench::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
+    let single: Vec<f32> = tiny(1e-25).iter().map(|&x| x as f32).collect();
+    write_npy(&b.path("tiny.npy"), &single, &[4]).unwrap();
+    refused(&b, "fit pca tiny.npy", &["below the smallest number", "float32", "multiply", "or use float64"]);
+    write_npy(&b.path("tiny.npy"), &tiny(1e-160), &[4]).unwrap();
+    refused(&b, "fit pca tiny.npy", &["below the smallest number", "float64", "multiply"]);
+}
+
+/// A file with a hole in it promises what no machine has, and holds it.
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_longer_than_memory_are_refused_before_anything_is_allocated() {
+    let b = Bench::new();
+    let header = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 68719476736), }");
+    b.write("hole.npy", &header);
+    let file = std::fs::File::options().write(true).open(b.path("hole.npy")).unwrap();
+    file.set_len(header.len() as u64 + (1 << 40)).unwrap();
+    drop(file);
+    for command in ["show hole.npy", "fit pca hole.npy -q", "fit pca hole.npy -k 1 -q"] {
+        refused(&b, command, &["would need", "MiB of memory", "choose fewer columns"]);
+    }
 }
 
 #[test]
@@ -94,6 +118,7 @@ fn files_that_are_not_what_they_say_are_refused() {
     b.write("empty.csv", "");
     refused(&b, "fit pca empty.csv", &["empty"]);
     refused(&b, "fit pca nowhere.npy", &["cannot read nowhere.npy"]);
+    refused(&b, "fit pca magik.npy", &["cannot read magik.npy", "did you mean 'magic.npy'?"]);
     std::fs::create_dir(b.path("folder")).unwrap();
     refused(&b, "fit pca folder", &["it is a folder, not a file"]);
     b.write("d.xyz", "PK\u{3}\u{4}\u{0}\u{1}\u{2}");

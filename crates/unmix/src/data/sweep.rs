@@ -8,6 +8,7 @@
 use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
+use crate::machine::check_memory;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Real};
 use crate::run::Run;
@@ -89,6 +90,16 @@ impl Sink<f64> for super::NpyWriter {
 }
 
 impl<T: Real> Rows<'_, T> {
+    /// Refuses rows so long that not even one block of them can be had.
+    fn check_width(&self) -> Result<()> {
+        let p = self.n_features() as u64;
+        check_memory(
+            &format!("one block of rows of {}, each of {p} numbers,", self.origin()),
+            p.saturating_mul(self.plan().block_rows as u64).saturating_mul(std::mem::size_of::<T>() as u64),
+            "choose fewer columns; if rows are channels, transpose",
+        )
+    }
+
     /// Sums `gather` over every row, once, wherever the rows are.
     ///
     /// Each shard starts from `zero()` and is gathered alone, a block at a time; results merge in an order fixed by shard
@@ -104,6 +115,7 @@ impl<T: Real> Rows<'_, T> {
         Z: Fn() -> P + Sync,
         G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
     {
+        self.check_width()?;
         let shards = Shards::new(self, stage)?;
         let ladder = Mutex::new(Ladder::<P>::default());
         let work = || -> Result<()> {
@@ -150,6 +162,7 @@ impl<T: Real> Rows<'_, T> {
         U: Real,
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
     {
+        self.check_width()?;
         let shards = Shards::new(self, stage)?;
         let threads = shards.threads(run);
         let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<Mapped<U>>> {

@@ -8,6 +8,7 @@ use super::Matrix;
 use super::factor::{self, Cholesky};
 use super::top::{Goal, top_eigenpairs};
 use crate::error::{Error, Result};
+use crate::machine::check_memory;
 
 /// Up to this many features the null space is written out in full.
 const DENSE: usize = 1024;
@@ -27,13 +28,25 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     };
     let directions = match directions {
         Some(d) => d,
-        None => dense(found, m)?,
+        None => {
+            check_memory(
+                &format!("a basis of the null space in {p} dimensions"),
+                dense_bytes(p),
+                "ask for no more components than the rank",
+            )?;
+            dense(found, m)?
+        }
     };
     // Rounding of the factorisations, taken out against what was found.
     let mut clean = directions;
     let part = factor::multiply_transposed(&clean, found);
     factor::subtract_product(&mut clean, &part, found);
     Ok(factor::orthonormal_rows_signed(&clean))
+}
+
+/// The basis, the same weighted, its restricted matrix and eigenvectors: squares of nearly `p`.
+fn dense_bytes(p: usize) -> u64 {
+    (p as u64).saturating_mul(p as u64).saturating_mul(8 * 4)
 }
 
 fn dense(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {

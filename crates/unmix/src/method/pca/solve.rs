@@ -66,6 +66,13 @@ pub(super) fn decompose<T: Real>(
         memory(n, p),
         "fit a random subset of the rows, or fewer columns",
     )?;
+    let k = top.map_or(m, |k| m.min(k as u64));
+    check_memory(
+        &format!("a {k} x {p} matrix of components"),
+        // As found, in their final order and made orthonormal.
+        (k + 1).saturating_mul(p as u64).saturating_mul(3 * 8),
+        "ask for fewer components, or choose fewer columns",
+    )?;
     match (solver, (p as u64) <= n) {
         (Solver::Full, true) => tall_full(rows, run),
         (Solver::Full, false) => wide_full(rows, run),
