@@ -30,15 +30,16 @@ pub(crate) fn report(args: &Report) -> Done {
         None => None,
         Some(path) => {
             let color = args.color.as_deref().map(Color::of).transpose()?;
+            let color = color.map(|c| c.settled(&model, path, args, &run)).transpose()?;
             let mut input = open(&model, path, args, color.as_ref(), &run)?;
             input.rows.settle(&run)?;
             let n = input.rows.n_rows().unwrap_or(0);
             options.labels = match color {
                 None => None,
                 Some(Color::File(file)) => Some(labels_of(file, n, &run)?),
-                Some(Color::Column(name)) => Some(match input.kept.pop() {
+                Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
                     Some(kept) => kept,
-                    None => column(path, name, &model, args, &run)?,
+                    None => column(path, &name, &model, args, &run)?,
                 }),
             };
             Some(input.rows)
@@ -56,7 +57,11 @@ pub(crate) fn report(args: &Report) -> Done {
 /// Where the colours come from.
 enum Color<'a> {
     File(&'a Path),
-    Column(&'a str),
+    Column {
+        name: String,
+        /// Whether the model needs it as well.
+        feature: bool,
+    },
 }
 
 impl<'a> Color<'a> {
@@ -69,8 +74,36 @@ impl<'a> Color<'a> {
         match std::fs::metadata(path) {
             Ok(meta) if meta.is_file() => Ok(Color::File(path)),
             Err(e) if like_a_file => Err(Error::io("cannot read", path, e).into()),
-            _ => Ok(Color::Column(text)),
+            _ => Ok(Color::Column { name: text.into(), feature: false }),
         }
+    }
+
+    /// A column by the name that the file has for it, where it has names, and whether it is a feature of the model.
+    fn settled(self, model: &Model, path: &Path, args: &Report, run: &Run<'_>) -> Result<Self, Failure> {
+        let Color::Column { name, .. } = self else { return Ok(self) };
+        let features = model.features().names.as_deref();
+        let known = features.is_some_and(|names| names.contains(&name));
+        // Standard input cannot be read twice.
+        let Some(j) = name.parse::<usize>().ok().filter(|_| !known && path.as_os_str() != "-") else {
+            return Ok(Color::Column { name, feature: known });
+        };
+        let all = unmix_io::Options {
+            columns: None,
+            drop: None,
+            keep: None,
+            // Names are wanted, and text beside them is no mistake.
+            count_text: true,
+            ..args.reading.options()
+        };
+        let all = unmix_io::open_with(path, &all, run)?.rows;
+        let names = all.features().names.as_deref().filter(|names| !names.contains(&name));
+        let named = names.and_then(|names| names.get(j)).cloned();
+        let feature = match (features, &named) {
+            (Some(features), Some(named)) => features.contains(named),
+            // By position: the model takes every column there is.
+            _ => j < all.n_features() && all.n_features() == model.n_features(),
+        };
+        Ok(Color::Column { name: named.unwrap_or(name), feature })
     }
 }
 
@@ -83,8 +116,7 @@ fn open(
     run: &Run<'_>,
 ) -> Result<unmix_io::Input, Failure> {
     let mut reading = args.reading.options();
-    if let Some(Color::Column(name)) = color {
-        let feature = model.features().names.as_ref().is_some_and(|names| names.iter().any(|n| n == name));
+    if let Some(Color::Column { name, feature }) = color {
         if !feature {
             reading.keep = Some(match reading.keep {
                 Some(keep) => format!("{keep},{}", input::column_word(name)),

@@ -129,6 +129,15 @@ fn columns_are_matched_by_name() {
     for column in ["kind", "b"] {
         b.ok(&format!("report m.safetensors other.csv --color {column} -o {column}.html"));
     }
+    // By number: column 1 is the feature 'b', with text beside it; in an array every column is one.
+    for column in ["0", "1"] {
+        b.ok(&format!("report m.safetensors other.csv --color {column} -o by-number.html"));
+    }
+    write_npy(&b.path("plain.npy"), &Bench::table(30, 3), &[3]).unwrap();
+    b.ok("fit pca plain.npy -o plain.safetensors");
+    b.ok("report plain.safetensors plain.npy --color 1 -o plain.html");
+    let beyond = b.run("report plain.safetensors plain.npy --color 3 -o beyond.html");
+    assert_eq!((beyond.code, beyond.err.lines().count()), (1, 1), "{}", beyond.err);
     b.write("less.csv", "a,c\n1,2\n3,4\n");
     let missing = b.run("score m.safetensors less.csv");
     assert_eq!((missing.code, missing.err.lines().count()), (1, 1));
