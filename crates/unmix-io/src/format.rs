@@ -1,12 +1,29 @@
 //! What kind of file it is: by its ending, and by its first bytes when the ending says nothing.
 
 use crate::stored::{FromStart, Stored, head};
-use crate::{gz, idx, safetensors};
+use crate::{arrow, gz, idx, image, parquet, safetensors, wav};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
 /// The endings that are known; each of them also with `.gz` behind it.
-pub const ENDINGS: &[&str] = &[".npy", ".npz", ".csv", ".tsv", ".idx", "-ubyte", ".safetensors"];
+pub const ENDINGS: &[&str] = &[
+    ".npy",
+    ".npz",
+    ".csv",
+    ".tsv",
+    ".idx",
+    "-ubyte",
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".safetensors",
+    ".wav",
+    ".png",
+    ".jpg",
+    ".bmp",
+    ".pnm",
+    ".tiff",
+];
 
 /// A format, whether compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +34,14 @@ pub(crate) enum Kind {
     Npz,
     /// Tensors behind a header in JSON.
     Safetensors,
+    /// A table, column by column.
+    Parquet,
+    /// A table in Arrow's own format.
+    Arrow,
+    /// Sound.
+    Wav,
+    /// A picture of one of several formats.
+    Image,
     /// That of the MNIST files.
     Idx,
     /// Lines of cells, and what stands between cells by the file's ending.
@@ -29,6 +54,10 @@ impl Kind {
             Kind::Npy => "npy",
             Kind::Npz => "npz",
             Kind::Safetensors => "safetensors",
+            Kind::Parquet => "parquet",
+            Kind::Arrow => "arrow",
+            Kind::Wav => "wav",
+            Kind::Image => "image",
             Kind::Idx => "idx",
             Kind::Text(b'\t') => "tsv",
             Kind::Text(_) => "csv",
@@ -46,12 +75,18 @@ impl Kind {
     }
 
     /// `name` is in lower case and without `.gz`.
-    fn by_ending(name: &str) -> Option<Kind> {
+    pub(crate) fn by_ending(name: &str) -> Option<Kind> {
         let ending = name.rsplit_once('.').map_or("", |(_, e)| e);
         match ending {
             "npy" => Some(Kind::Npy),
             "npz" => Some(Kind::Npz),
             "safetensors" => Some(Kind::Safetensors),
+            "parquet" => Some(Kind::Parquet),
+            "arrow" | "feather" | "ipc" | "arrows" => Some(Kind::Arrow),
+            "wav" | "wave" => Some(Kind::Wav),
+            "png" | "jpg" | "jpeg" | "bmp" | "pnm" | "pbm" | "pgm" | "ppm" | "tif" | "tiff" => {
+                Some(Kind::Image)
+            }
             "csv" => Some(Kind::Text(b',')),
             "tsv" => Some(Kind::Text(b'\t')),
             "idx" => Some(Kind::Idx),
@@ -102,6 +137,10 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
     match head {
         _ if head.starts_with(b"\x93NUMPY") => Some(Kind::Npy),
         _ if head.starts_with(b"PK\x03\x04") => Some(Kind::Npz),
+        _ if head.starts_with(parquet::MAGIC) => Some(Kind::Parquet),
+        _ if arrow::begins(head) => Some(Kind::Arrow),
+        _ if wav::begins(head) => Some(Kind::Wav),
+        _ if image::begins(head) => Some(Kind::Image),
         _ if safetensors::begins(head) => Some(Kind::Safetensors),
         _ if idx::begins(head) => Some(Kind::Idx),
         _ => None,

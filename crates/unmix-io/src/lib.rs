@@ -17,26 +17,41 @@
 //! ```
 
 mod array;
+mod arrow;
+mod cells;
+mod columns;
 mod describe;
 mod format;
+mod guard;
 mod gz;
 mod idx;
+mod image;
+mod jpeg;
 mod key;
 mod npy;
 mod npz;
 mod options;
+mod parquet;
+mod patches;
+mod paths;
+mod promises;
 mod safetensors;
 mod selected;
 mod selection;
+mod stack;
 mod stored;
 mod text;
+mod wav;
 
 pub use describe::{Column, Description, describe};
 pub use format::ENDINGS;
-pub use options::Options;
+pub use options::{Options, Patches, Pixels};
+pub use paths::expand;
 
-use format::Kind;
+use format::{Found, Kind};
+use stored::Stored;
 use std::path::Path;
+use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
 
 /// An opened file.
@@ -74,22 +89,77 @@ pub fn open(path: &Path, options: &Options) -> Result<Input> {
 ///
 /// Those of [`open`], and [`Error::Interrupted`].
 pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input> {
-    let stored = stored::open(path, run)?;
+    open_many(&[path], options, run)
+}
+
+/// Opens several files as one: their rows one file after the other, in the order given; channels of `.wav` files side by side.
+/// A folder stands for the images in it, a pattern such as `part-*.npy` for the files that are like it, by name.
+///
+/// # Errors
+///
+/// Those of [`open_with`]; no file at all; files whose columns differ in number, name or shape; recordings that differ in rate
+/// or length; images that differ in size or colours.
+pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
+    let files = paths::expand(paths)?;
+    let Some(first) = files.first() else {
+        return Err(Error::format("the input", "no file was named", "name at least one"));
+    };
+    let stored = stored::open(first, run)?;
     let found = format::recognise(&stored)?;
+    if found.kind == Kind::Image {
+        options.suit(Kind::Image)?;
+        let first = if stored.nameless { Some(stored.bytes) } else { None };
+        return Ok(Input { format: "image".into(), ..image::open(first, &files, options, run)? });
+    }
+    let mut opened = vec![(stored, found)];
+    for file in &files[1..] {
+        let stored = stored::open(file, run)?;
+        let found = format::recognise(&stored)?;
+        opened.push((stored, found));
+    }
+    if let Some((other, found)) = opened.iter().find(|(_, f)| (f.kind == Kind::Wav) != (opened[0].1.kind == Kind::Wav)) {
+        let (own, first) = (found.kind.name(), opened[0].1.kind.name());
+        let found = format!("it is of type {own}, but {} is of type {first}", files[0].display());
+        return Err(Error::format(other.bytes.path(), found, "give files that are alike"));
+    }
+    if opened[0].1.kind == Kind::Wav {
+        options.suit(Kind::Wav)?;
+        let bytes = opened.into_iter().map(|(stored, found)| plain(stored, &found, run)).collect::<Result<Vec<_>>>()?;
+        return Ok(Input { format: "wav".into(), ..wav::open(&bytes, options, run)? });
+    }
+    let mut inputs = Vec::new();
+    for (stored, found) in opened {
+        inputs.push(one(stored, found, options, run)?);
+    }
+    match inputs.pop() {
+        Some(input) if inputs.is_empty() => Ok(input),
+        last => stack::stack(inputs.into_iter().chain(last).collect(), run),
+    }
+}
+
+/// Opens a file of a kind that needs no other file to be read.
+fn one(stored: Stored, found: Found, options: &Options, run: &Run<'_>) -> Result<Input> {
     options.suit(found.kind)?;
+    let format = format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" });
     let input = match found.kind {
         Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, options, run)?,
-        kind => {
-            let bytes = if found.gz { gz::unpack(&stored.bytes, run)? } else { stored.bytes };
-            match kind {
-                Kind::Npz => npz::open(bytes, options, run)?,
-                Kind::Safetensors => safetensors::open(bytes, options, run)?,
-                Kind::Idx => idx::open(bytes, options)?,
-                _ => npy::open(bytes, options)?,
-            }
+        Kind::Parquet => parquet::open(plain(stored, &found, run)?, options, run)?,
+        Kind::Arrow => arrow::open(plain(stored, &found, run)?, options, run)?,
+        Kind::Npz => npz::open(plain(stored, &found, run)?, options, run)?,
+        Kind::Safetensors => safetensors::open(plain(stored, &found, run)?, options, run)?,
+        Kind::Idx => idx::open(plain(stored, &found, run)?, options)?,
+        Kind::Npy => npy::open(plain(stored, &found, run)?, options)?,
+        Kind::Wav | Kind::Image => {
+            let found = format!("it is of type {}, and the first file is not", found.kind.name());
+            return Err(Error::format(stored.bytes.path(), found, "give files that are alike"));
         }
     };
-    Ok(Input { format: format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" }), ..input })
+    Ok(Input { format, ..input })
+}
+
+/// The bytes, decompressed where they have to be.
+fn plain(stored: Stored, found: &Found, run: &Run<'_>) -> Result<Bytes<'static>> {
+    if found.gz { gz::unpack(&stored.bytes, run) } else { Ok(stored.bytes) }
 }
 
 /// Tells the listener how far a file has been read, in rows; an error when the person has asked to stop.

@@ -31,6 +31,61 @@ pub struct Options {
     pub count_text: bool,
     /// Which array of a file that holds several, by its name.
     pub key: Option<String>,
+    /// Images are cut into these instead of being rows themselves.
+    pub patches: Option<Patches>,
+    /// Whether images are read in grey or in colour; as the first of them is when not said.
+    pub pixels: Option<Pixels>,
+}
+
+/// How images are cut into patches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patches {
+    /// Height of a patch, in pixels.
+    pub height: usize,
+    /// Width of a patch, in pixels.
+    pub width: usize,
+    /// Pixels from one patch to the next, down and across. When not said: 1 where some are drawn, else patches lie side by side.
+    pub stride: Option<usize>,
+    /// Pixels by which an image is made larger on every side, as if in a mirror at its edge.
+    pub padding: usize,
+    /// Draw this many of all patches, without repetition, each as likely as another; they stay in the order of the images.
+    pub number: Option<usize>,
+    /// Where drawing begins.
+    pub seed: u64,
+    /// Take each patch's mean off it and divide by its standard deviation; a patch of one shade becomes zeros.
+    pub normalise: bool,
+}
+
+impl Patches {
+    /// Patches of a size, side by side.
+    pub fn of(height: usize, width: usize) -> Self {
+        Self { height, width, stride: None, padding: 0, number: None, seed: 0, normalise: false }
+    }
+}
+
+/// What a pixel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pixels {
+    /// One number; of colours, 0.299 red + 0.587 green + 0.114 blue.
+    Grey,
+    /// Red, green and blue.
+    Rgb,
+}
+
+impl Pixels {
+    pub(crate) fn channels(self) -> usize {
+        match self {
+            Pixels::Grey => 1,
+            Pixels::Rgb => 3,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Pixels::Grey => "grey",
+            Pixels::Rgb => "in colour",
+        }
+    }
 }
 
 impl Options {
@@ -58,6 +113,16 @@ impl Options {
                 return refused("rows_axis", axis.to_string(), "axes to choose from", "arrays");
             }
             _ => {}
+        }
+        if kind != Kind::Image {
+            let (what, whose) = ("pixels", "images");
+            if let Some(p) = &self.patches {
+                return refused("patches", format!("{}x{}", p.height, p.width), what, whose);
+            }
+            if let Some(pixels) = self.pixels {
+                let name = if pixels == Pixels::Grey { "grey" } else { "rgb" };
+                return refused(name, "true".into(), what, whose);
+            }
         }
         match &self.key {
             Some(key) if !kind.has_keys() => {

@@ -1,6 +1,7 @@
 //! The bytes of an input, and reading them from the front.
 
 use std::io::{Read, Result as IoResult, Seek, SeekFrom};
+use std::ops::Deref;
 use std::path::Path;
 use unmix::data::{Bytes, Spool};
 use unmix::{Error, Result, Run};
@@ -52,27 +53,29 @@ pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<By
 }
 
 /// Reads bytes from the front, or from where somebody has moved it.
-pub(crate) struct FromStart<'a> {
-    bytes: &'a Bytes<'static>,
+pub(crate) struct FromStart<B> {
+    bytes: B,
     at: u64,
 }
 
-impl<'a> FromStart<'a> {
-    pub(crate) fn new(bytes: &'a Bytes<'static>) -> Self {
+impl<B: Deref<Target = Bytes<'static>>> FromStart<B> {
+    pub(crate) fn new(bytes: B) -> Self {
         Self { bytes, at: 0 }
     }
 }
 
-impl Read for FromStart<'_> {
+impl<B: Deref<Target = Bytes<'static>>> Read for FromStart<B> {
     fn read(&mut self, out: &mut [u8]) -> IoResult<usize> {
         let n = self.bytes.len().saturating_sub(self.at).min(out.len() as u64) as usize;
-        self.bytes.read_at(self.at, &mut out[..n]).map_err(std::io::Error::other)?;
+        if n > 0 {
+            self.bytes.read_at(self.at, &mut out[..n]).map_err(std::io::Error::other)?;
+        }
         self.at += n as u64;
         Ok(n)
     }
 }
 
-impl Seek for FromStart<'_> {
+impl<B: Deref<Target = Bytes<'static>>> Seek for FromStart<B> {
     fn seek(&mut self, to: SeekFrom) -> IoResult<u64> {
         let at = match to {
             SeekFrom::Start(at) => Some(at),

@@ -6,4 +6,6 @@ mod contents;
 mod data_sets;
 mod files;
 mod hostile;
+mod many;
+mod python;
 mod tables;

@@ -1,0 +1,114 @@
+//! Arrow's own files (`.arrow`, `.feather`, `.ipc`) and streams (`.arrows`): batches of rows one after the other.
+
+use crate::columns::{self, Batches, Columnar};
+use crate::guard::guarded;
+use crate::stored::FromStart;
+use crate::{Input, Options, promises};
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+use unmix::data::Bytes;
+use unmix::{Error, Result, Run};
+
+const MAGIC: &[u8] = b"ARROW1";
+
+/// Whether a file begins as these files or streams do: the latter with a message of a sensible length.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    let message = |n: &[u8; 4]| (8..1 << 24).contains(&u32::from_le_bytes(*n));
+    let stream = head.starts_with(&[0xff; 4]) && head[4..].first_chunk::<4>().is_some_and(message);
+    head.starts_with(MAGIC) || stream
+}
+
+pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    let path = bytes.path().to_path_buf();
+    let mut start = [0; 8];
+    let n = bytes.len().min(8) as usize;
+    bytes.read_at(0, &mut start[..n])?;
+    if start.starts_with(b"FEA1") {
+        let remedy = "write it again with pyarrow.feather.write_feather, version 2";
+        return Err(Error::format(
+            &path,
+            "it is a feather file of version 1, which nobody writes any more",
+            remedy,
+        ));
+    }
+    if !begins(&start) {
+        return Err(Error::format(
+            &path,
+            "it does not begin as an Arrow file does",
+            "give the file the ending of its format",
+        ));
+    }
+    let stream = !start.starts_with(MAGIC);
+    guarded(&path, || promises::check(&bytes, stream))?;
+    let bytes = Arc::new(bytes);
+    let mut file = File { stream, bytes, schema: Arc::new(Schema::empty()), n_rows: 0 };
+    file.schema = guarded(&path, || Ok(file.reader(None)?.1))?;
+    // The number of rows stands in the batches alone.
+    let first: &[usize] = if file.schema.fields().is_empty() { &[] } else { &[0] };
+    let mut n_rows = 0;
+    for batch in file.batches(first)? {
+        n_rows += batch?.num_rows() as u64;
+        crate::progress(run, n_rows)?;
+    }
+    file.n_rows = n_rows;
+    columns::open(Arc::new(file), options, run)
+}
+
+struct File {
+    bytes: Arc<Bytes<'static>>,
+    stream: bool,
+    schema: SchemaRef,
+    n_rows: u64,
+}
+
+type Reader<'a> = Box<dyn Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + Send + 'a>;
+
+impl File {
+    fn reader(&self, columns: Option<Vec<usize>>) -> Result<(Reader<'_>, SchemaRef)> {
+        let from = BufReader::with_capacity(1 << 16, FromStart::new(self.bytes.clone()));
+        let wrong = |e: ArrowError| wrong(e, self.bytes.path());
+        if self.stream {
+            let reader = StreamReader::try_new(from, columns).map_err(wrong)?;
+            let schema = reader.schema();
+            return Ok((Box::new(reader), schema));
+        }
+        let reader = FileReader::try_new(from, columns).map_err(wrong)?;
+        let schema = reader.schema();
+        Ok((Box::new(reader), schema))
+    }
+}
+
+impl Columnar for File {
+    fn path(&self) -> &Path {
+        self.bytes.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    fn batches(&self, columns: &[usize]) -> Result<Batches<'_>> {
+        let path = self.path();
+        let mut reader = guarded(path, || Ok(self.reader(Some(columns.to_vec()))?.0))?;
+        let mut next =
+            move || guarded(path, || reader.next().transpose().map_err(|e| wrong(e, path))).transpose();
+        Ok(Box::new(std::iter::from_fn(move || next())))
+    }
+}
+
+fn wrong(e: ArrowError, path: &Path) -> Error {
+    let text = e.to_string().trim_end_matches('.').to_lowercase();
+    Error::format(
+        path,
+        format!("it is no sound Arrow file ({text})"),
+        "it may have been cut short; copy or write it again",
+    )
+}

@@ -1,0 +1,229 @@
+//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row.
+
+use crate::patches::Patches as Cut;
+use crate::stored::{self, FromStart};
+use crate::{Input, Options, Pixels, array, gz, jpeg, progress};
+use image::{DynamicImage, ImageError, ImageFormat, ImageReader};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
+use unmix::{AnyRows, Error, Features, Result, Rows, Run};
+
+/// Whether a file begins as an image of a known format does.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
+    let anymap = matches!(head, [b'P', b'1'..=b'7', b, ..] if b.is_ascii_whitespace());
+    let known = [&b"\x89PNG\r\n\x1a\n"[..], b"\xff\xd8\xff", b"II*\0", b"MM\0*"];
+    bitmap || anymap || known.iter().any(|magic| head.starts_with(magic))
+}
+
+/// An image among the pixels of all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    /// Its first number.
+    pub(crate) start: u64,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+}
+
+/// Reads each file once; `first` holds the first one's bytes when they came from a pipe. All images have the first one's colours, unless `options` say which.
+pub(crate) fn open(
+    mut first: Option<Bytes<'static>>,
+    files: &[PathBuf],
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<Input> {
+    let mut pixels = options.pixels;
+    let mut spool = Spool::new(&files[0]);
+    let (mut places, mut kinds): (Vec<Place>, Vec<String>) = Default::default();
+    for (i, path) in files.iter().enumerate() {
+        let bytes = match first.take() {
+            Some(bytes) => bytes,
+            None => stored::open(path, run)?.bytes,
+        };
+        let (image, format) = decode(bytes, path, run)?;
+        let colours = if is_grey(&image, format) { Pixels::Grey } else { Pixels::Rgb };
+        let asked = *pixels.get_or_insert(colours);
+        if options.pixels.is_none() && asked != colours {
+            let found = format!("it is {}, but {} is {}", colours.name(), files[0].display(), asked.name());
+            return Err(Error::format(path, found, "say --grey or --rgb to read all of them alike"));
+        }
+        let place = Place {
+            start: spool.written() / 8,
+            height: image.height() as usize,
+            width: image.width() as usize,
+        };
+        if let (Some(first), None) = (places.first().copied(), &options.patches)
+            && (first.height, first.width) != (place.height, place.width)
+        {
+            let size = |p: Place| format!("{} x {} pixels", p.height, p.width);
+            let found = format!("it has {}, but {} has {}", size(place), files[0].display(), size(first));
+            return Err(Error::format(
+                path,
+                found,
+                "make all images equally large, or read patches, as in --patches 11x11",
+            ));
+        }
+        spool.write_numbers(&numbers(&image, asked, path)?)?;
+        places.push(place);
+        let kind = format!("{:?}", image.color()).to_lowercase();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+        progress(run, i as u64)?;
+    }
+    let channels = pixels.map_or(1, Pixels::channels);
+    let mut shape = vec![places.len() as u64];
+    if let [first, rest @ ..] = &places[..]
+        && rest.iter().all(|p| (p.height, p.width) == (first.height, first.width))
+    {
+        shape.extend([first.height as u64, first.width as u64]);
+        shape.extend((channels > 1).then_some(channels as u64));
+    }
+    let bytes = spool.finish()?;
+    let input = match &options.patches {
+        None => array::open(bytes, header(shape.clone()), options)?,
+        Some(patches) => cut(bytes, places, patches, channels, options, run)?,
+    };
+    Ok(Input { stored: kinds.join(", "), shape: shape.into_iter().map(Some).collect(), ..input })
+}
+
+/// Doubles of this machine's, in C order.
+fn header(shape: Vec<u64>) -> NpyHeader {
+    let number = NumberType { kind: b'f', size: 8, big_endian: cfg!(target_endian = "big") };
+    NpyHeader { number, fortran: false, shape, start: 0 }
+}
+
+/// Patches as rows. They are cut where somebody reads them, or written down first when columns of them are asked for.
+fn cut(
+    bytes: Bytes<'static>,
+    places: Vec<Place>,
+    patches: &crate::Patches,
+    channels: usize,
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<Input> {
+    let path = bytes.path().to_path_buf();
+    let sample = [&[patches.height, patches.width][..], if channels > 1 { &[3] } else { &[] }].concat();
+    let source = Cut::new(bytes, places, patches.clone(), channels)?;
+    let n = source.len();
+    let asked =
+        [&options.columns, &options.drop, &options.keep].iter().any(|o| o.is_some()) || options.transpose;
+    if asked {
+        let (mut spool, mut buffer) = (Spool::new(&path), vec![0.0; source.n_features()]);
+        for i in 0..n {
+            source.patch(i, &mut buffer)?;
+            spool.write_numbers(&buffer)?;
+            progress(run, i)?;
+        }
+        let shape: Vec<u64> = std::iter::once(n).chain(sample.iter().map(|&d| d as u64)).collect();
+        return array::open(spool.finish()?, header(shape), options);
+    }
+    let shape = array::feature_shape(options, Some(sample), source.n_features())?;
+    let rows = Rows::new(source, Features { names: None, shape }, path.display().to_string());
+    Ok(Input {
+        rows: AnyRows::F64(rows),
+        format: String::new(),
+        stored: String::new(),
+        shape: vec![],
+        kept: vec![],
+        ignored: vec![],
+        text_cells: vec![],
+    })
+}
+
+fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicImage, ImageFormat)> {
+    let start = stored::head(FromStart::new(&bytes), 2, path)?;
+    let bytes = if start == gz::MAGIC { gz::unpack(&bytes, run)? } else { bytes };
+    let failed = |e| stored::read_failed(e, path);
+    let reader =
+        ImageReader::new(BufReader::new(FromStart::new(&bytes))).with_guessed_format().map_err(failed)?;
+    let Some(format) = reader.format() else {
+        return Err(Error::format(
+            path,
+            "it does not begin as an image does",
+            "give .png, .jpg, .bmp, .pgm, .ppm or .tiff files",
+        ));
+    };
+    if format == ImageFormat::Jpeg {
+        let whole = stored::head(FromStart::new(&bytes), u64::MAX, path)?;
+        if !jpeg::is_whole(&whole) {
+            return Err(Error::format(
+                path,
+                "it ends within the image",
+                "it was cut short; copy or write it again",
+            ));
+        }
+    }
+    let image = reader.decode();
+    image.map(|image| (image, format)).map_err(|e| match e {
+        ImageError::IoError(e) if e.get_ref().is_some_and(|e| e.is::<Error>()) => failed(e),
+        ImageError::IoError(_) => {
+            Error::format(path, "it ends within the image", "it was cut short; copy or write it again")
+        }
+        ImageError::Limits(_) => {
+            Error::format(path, "it promises an image of more than 512 MiB", "cut it into smaller ones")
+        }
+        ImageError::Unsupported(e) => Error::format(
+            path,
+            format!("it is an image of a kind not known here ({e})"),
+            "write it as a .png file",
+        ),
+        e => Error::format(path, format!("its image is damaged ({e})"), "copy or write it again"),
+    })
+}
+
+/// Bitmaps have no shades of grey except as colours.
+fn is_grey(image: &DynamicImage, format: ImageFormat) -> bool {
+    match image {
+        DynamicImage::ImageRgb8(colours) if format == ImageFormat::Bmp => {
+            colours.pixels().all(|p| p[0] == p[1] && p[1] == p[2])
+        }
+        _ => !image.color().has_color(),
+    }
+}
+
+/// Pixels from 0 to 1, row by row; colours side by side. Floating point numbers are taken as they are.
+fn numbers(image: &DynamicImage, pixels: Pixels, path: &Path) -> Result<Vec<f64>> {
+    let of = |samples: &[u8]| samples.iter().map(|&x| f64::from(x) / 255.0).collect::<Vec<_>>();
+    let of16 = |samples: &[u16]| samples.iter().map(|&x| f64::from(x) / 65535.0).collect::<Vec<_>>();
+    let floats = |samples: &[f32]| samples.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+    let own = match image {
+        DynamicImage::ImageLuma8(i) => of(i),
+        DynamicImage::ImageLumaA8(i) => of(i),
+        DynamicImage::ImageRgb8(i) => of(i),
+        DynamicImage::ImageRgba8(i) => of(i),
+        DynamicImage::ImageLuma16(i) => of16(i),
+        DynamicImage::ImageLumaA16(i) => of16(i),
+        DynamicImage::ImageRgb16(i) => of16(i),
+        DynamicImage::ImageRgba16(i) => of16(i),
+        DynamicImage::ImageRgb32F(i) => floats(i),
+        DynamicImage::ImageRgba32F(i) => floats(i),
+        other => {
+            let found = format!("its pixels are of a kind not known here ({:?})", other.color());
+            return Err(Error::format(path, found, "write it as a .png file"));
+        }
+    };
+    let color = image.color();
+    let (channels, colours) = (color.channel_count() as usize, if color.has_color() { 3 } else { 1 });
+    let mut out = Vec::with_capacity(own.len() / channels * pixels.channels());
+    for pixel in own.chunks_exact(channels) {
+        if pixel.get(colours).is_some_and(|&alpha| alpha != 1.0) {
+            return Err(Error::format(
+                path,
+                "some of its pixels are transparent",
+                "put it on a background first",
+            ));
+        }
+        match (pixel, pixels) {
+            ([r, g, b, ..], Pixels::Rgb) => out.extend([r, g, b]),
+            ([r, g, b, ..], Pixels::Grey) if r == g && g == b => out.push(*r),
+            // The weights of television (ITU-R BT.601), as most programs have them.
+            ([r, g, b, ..], Pixels::Grey) => out.push(0.299 * r + 0.587 * g + 0.114 * b),
+            ([grey, ..], Pixels::Rgb) => out.extend([grey; 3]),
+            ([grey, ..], Pixels::Grey) => out.push(*grey),
+            ([], _) => {}
+        }
+    }
+    Ok(out)
+}

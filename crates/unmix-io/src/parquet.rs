@@ -1,0 +1,121 @@
+//! `.parquet` files: row groups one after the other, and of them only the columns asked for.
+
+use crate::columns::{self, Batches, Columnar};
+use crate::guard::guarded;
+use crate::stored::FromStart;
+use crate::{Input, Options};
+use arrow_schema::Schema;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+use unmix::data::Bytes;
+use unmix::{Error, Result, Run};
+
+/// How these files begin and end.
+pub(crate) const MAGIC: &[u8] = b"PAR1";
+
+pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    let path = bytes.path().to_path_buf();
+    let shared = Shared(Arc::new(bytes));
+    // The schema that pandas and others store beside the file's own is not needed, and may be damaged.
+    let how = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let metadata = guarded(&path, || ArrowReaderMetadata::load(&shared, how).map_err(|e| wrong(e, &path)))?;
+    let n_rows = metadata.metadata().file_metadata().num_rows();
+    let n_rows = u64::try_from(n_rows).map_err(|_| {
+        Error::format(&path, format!("it promises {n_rows} rows"), "it is not what it says; write it again")
+    })?;
+    columns::open(Arc::new(File { shared, metadata, n_rows }), options, run)
+}
+
+struct File {
+    shared: Shared,
+    metadata: ArrowReaderMetadata,
+    n_rows: u64,
+}
+
+impl Columnar for File {
+    fn path(&self) -> &Path {
+        self.shared.0.path()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.metadata.schema()
+    }
+
+    fn n_rows(&self) -> u64 {
+        self.n_rows
+    }
+
+    fn batches(&self, columns: &[usize]) -> Result<Batches<'_>> {
+        let path = self.path();
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
+        // About a million numbers at a time.
+        let rows = ((1 << 20) / columns.len().max(1)).clamp(64, 1 << 14);
+        let mut reader = guarded(path, || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.shared.clone(), self.metadata.clone())
+                .with_projection(mask)
+                .with_batch_size(rows)
+                .build()
+                .map_err(|e| wrong(e, path))
+        })?;
+        let mut next = move || {
+            let damaged =
+                |e| Error::format(path, format!("its columns are damaged ({e})"), "copy or write it again");
+            guarded(path, || reader.next().transpose().map_err(damaged)).transpose()
+        };
+        Ok(Box::new(std::iter::from_fn(move || next())))
+    }
+}
+
+fn wrong(e: ParquetError, path: &Path) -> Error {
+    match e {
+        ParquetError::EOF(_) => {
+            Error::format(path, "it ends too early", "it was cut short; copy or write it again")
+        }
+        ParquetError::NYI(e) => Error::format(
+            path,
+            format!("it uses what is not known here ({e})"),
+            "write it again with other settings",
+        ),
+        e => {
+            let text = e.to_string();
+            let text = text.trim_start_matches("Parquet error: ").trim_end_matches('.').to_lowercase();
+            Error::format(path, format!("it is no sound .parquet file ({text})"), "copy or write it again")
+        }
+    }
+}
+
+/// The bytes, for many readers.
+#[derive(Clone)]
+struct Shared(Arc<Bytes<'static>>);
+
+impl Length for Shared {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl ChunkReader for Shared {
+    type T = BufReader<FromStart<Arc<Bytes<'static>>>>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        let mut from = FromStart::new(self.0.clone());
+        from.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::new(from))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<bytes::Bytes> {
+        if start.checked_add(length as u64).is_none_or(|end| end > self.0.len()) {
+            return Err(ParquetError::EOF(format!("byte {start} and {length} more")));
+        }
+        let mut out = vec![0; length];
+        self.0.read_at(start, &mut out).map_err(|e| ParquetError::External(Box::new(e)))?;
+        Ok(out.into())
+    }
+}

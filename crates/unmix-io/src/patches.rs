@@ -1,0 +1,250 @@
+//! Patches of images as rows, cut where they are read.
+
+use crate::image::Place;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use unmix::data::{Bytes, RandomAccess, Source, Stream};
+use unmix::num::random;
+use unmix::{Error, Result};
+
+/// Number of the stream of draws that patches are drawn from.
+const DRAWS: u64 = 0x7061_7463;
+
+/// Patches of images whose pixels lie one behind the other, as doubles.
+pub(crate) struct Patches {
+    pixels: Bytes<'static>,
+    images: Vec<Place>,
+    how: crate::Patches,
+    channels: usize,
+    stride: (usize, usize),
+    /// The number of each image's first patch, and that of all patches at the end.
+    starts: Vec<u64>,
+    /// The patches that were drawn, in order; all where nobody asked.
+    drawn: Option<Vec<u64>>,
+}
+
+impl Patches {
+    /// Patches of `images`, of which there is at least one.
+    ///
+    /// # Errors
+    ///
+    /// An empty patch, one larger than an image, more of them than there are.
+    pub(crate) fn new(
+        pixels: Bytes<'static>,
+        images: Vec<Place>,
+        how: crate::Patches,
+        channels: usize,
+    ) -> Result<Self> {
+        let asked = format!("{}x{}", how.height, how.width);
+        if how.height == 0 || how.width == 0 {
+            return Err(Error::setting(
+                "patches",
+                asked,
+                "a patch without pixels is no row",
+                "choose lengths above 0",
+            ));
+        }
+        if how.stride == Some(0) {
+            return Err(Error::setting(
+                "stride",
+                0,
+                "the same patch would come again for ever",
+                "choose 1 or more",
+            ));
+        }
+        let side_by_side = if how.number.is_some() { (1, 1) } else { (how.height, how.width) };
+        let stride = how.stride.map_or(side_by_side, |s| (s, s));
+        let mut starts = vec![0u64];
+        for image in &images {
+            let fit = |length: usize, patch: usize, step: usize| {
+                let length = how
+                    .padding
+                    .checked_mul(2)
+                    .and_then(|p| p.checked_add(length))
+                    .filter(|_| how.padding <= 1 << 20);
+                length.and_then(|l| l.checked_sub(patch)).map(|room| (room / step) as u64 + 1)
+            };
+            let (down, across) =
+                (fit(image.height, how.height, stride.0), fit(image.width, how.width, stride.1));
+            let Some((down, across)) = down.zip(across) else {
+                let why = format!(
+                    "an image has {} x {} pixels and a padding of {}",
+                    image.height, image.width, how.padding
+                );
+                return Err(Error::setting(
+                    "patches",
+                    asked,
+                    why,
+                    "choose patches that fit into every image",
+                ));
+            };
+            let before = starts[starts.len() - 1];
+            starts.push(before.saturating_add(down.saturating_mul(across)));
+        }
+        let all = starts[starts.len() - 1];
+        let drawn = match how.number {
+            None => None,
+            Some(0) => return Err(Error::setting("number", 0, "no patch would be a row", "draw 1 or more")),
+            Some(n) if n as u64 > all => {
+                let why = format!("the images have {all} patches of {asked}, and none is drawn twice");
+                return Err(Error::setting("number", n, why, format!("draw {all} or fewer")));
+            }
+            Some(n) => Some(draw(all, n as u64, how.seed)),
+        };
+        Ok(Self { pixels, images, how, channels, stride, starts, drawn })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.drawn.as_ref().map_or(self.starts[self.starts.len() - 1], |drawn| drawn.len() as u64)
+    }
+
+    /// Numbers in one.
+    pub(crate) fn n_features(&self) -> usize {
+        self.how.height * self.how.width * self.channels
+    }
+
+    /// Writes patch `i` over `out`.
+    pub(crate) fn patch(&self, i: u64, out: &mut [f64]) -> Result<()> {
+        let i = self.drawn.as_ref().map_or(i, |drawn| drawn[i as usize]);
+        let at = self.starts.partition_point(|&start| start <= i) - 1;
+        let (image, i) = (self.images[at], i - self.starts[at]);
+        let across = ((image.width + 2 * self.how.padding - self.how.width) / self.stride.1) as u64 + 1;
+        let (top, left) = ((i / across) as usize * self.stride.0, (i % across) as usize * self.stride.1);
+        let padding = self.how.padding;
+        let inside = left >= padding && left - padding + self.how.width <= image.width;
+        for (y, out) in out.chunks_exact_mut(self.how.width * self.channels).enumerate() {
+            let line =
+                image.start + (mirrored(top + y, padding, image.height) * image.width * self.channels) as u64;
+            if inside {
+                self.run(line + ((left - padding) * self.channels) as u64, out)?;
+                continue;
+            }
+            for (x, out) in out.chunks_exact_mut(self.channels).enumerate() {
+                self.run(line + (mirrored(left + x, padding, image.width) * self.channels) as u64, out)?;
+            }
+        }
+        if self.how.normalise {
+            normalise(out);
+        }
+        Ok(())
+    }
+
+    /// Pixels one after the other, from number `start` on.
+    fn run(&self, start: u64, out: &mut [f64]) -> Result<()> {
+        if let Some(data) = self.pixels.in_memory() {
+            let from = data[8 * start as usize..].as_chunks::<8>().0;
+            out.iter_mut().zip(from).for_each(|(out, bytes)| *out = f64::from_ne_bytes(*bytes));
+            return Ok(());
+        }
+        let mut raw = vec![0; 8 * out.len()];
+        self.pixels.read_at(8 * start, &mut raw)?;
+        out.iter_mut().zip(raw.as_chunks::<8>().0).for_each(|(out, bytes)| *out = f64::from_ne_bytes(*bytes));
+        Ok(())
+    }
+}
+
+/// Where pixel `i` of a padded axis comes from: beyond an edge the image goes on as in a mirror, the edge included.
+fn mirrored(i: usize, padding: usize, length: usize) -> usize {
+    let at = (i + 2 * length * padding.div_ceil(2 * length) - padding) % (2 * length);
+    if at < length { at } else { 2 * length - 1 - at }
+}
+
+/// Mean 0 and standard deviation 1, or all zeros.
+fn normalise(patch: &mut [f64]) {
+    let n = patch.len() as f64;
+    let flat = patch.iter().all(|&x| x == patch[0]);
+    let mean = patch.iter().sum::<f64>() / n;
+    patch.iter_mut().for_each(|x| *x -= mean);
+    let deviation = (patch.iter().map(|x| x * x).sum::<f64>() / n).sqrt();
+    // What rounding leaves of a flat patch is no contrast.
+    patch.iter_mut().for_each(|x| *x = if flat || deviation == 0.0 { 0.0 } else { *x / deviation });
+}
+
+/// `n` of the numbers below `all`, each set as likely as another (Floyd's method), in order.
+fn draw(all: u64, n: u64, seed: u64) -> Vec<u64> {
+    let draws = random::Stream::new(seed, DRAWS);
+    let mut drawn = BTreeSet::new();
+    for last in all - n..all {
+        let one = ((u128::from(draws.bits(last)) * (u128::from(last) + 1)) >> 64) as u64;
+        if !drawn.insert(one) {
+            drawn.insert(last);
+        }
+    }
+    drawn.into_iter().collect()
+}
+
+impl Source<f64> for Patches {
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.len())
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
+        Ok(Box::new(Front { of: self, next: 0 }))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<f64>> {
+        Some(self)
+    }
+}
+
+impl RandomAccess<f64> for Patches {
+    fn n_rows(&self) -> u64 {
+        self.len()
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [f64], _: &mut Vec<u8>) -> Result<()> {
+        let mut patch = vec![0.0; self.n_features()];
+        for (i, out) in rows.zip(out.chunks_exact_mut(columns.len().max(1))) {
+            self.patch(i, &mut patch)?;
+            out.copy_from_slice(&patch[columns.clone()]);
+        }
+        Ok(())
+    }
+}
+
+/// Reads forward.
+struct Front<'a> {
+    of: &'a Patches,
+    next: u64,
+}
+
+impl Stream<f64> for Front<'_> {
+    fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
+        let (p, end) = (self.of.n_features(), self.of.len().min(self.next.saturating_add(max_rows as u64)));
+        let (n, start) = ((end - self.next) as usize, out.len());
+        out.resize(start + n * p, 0.0);
+        self.of.read(self.next..end, 0..p, &mut out[start..], &mut Vec::new())?;
+        self.next = end;
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirror_repeats_the_edge() {
+        let padded = |n: usize, padding: usize| {
+            (0..n + 2 * padding).map(|i| mirrored(i, padding, n)).collect::<Vec<_>>()
+        };
+        // numpy.pad(range(3), 2, 'symmetric'), and one pad longer than the image.
+        assert_eq!(padded(3, 2), [1, 0, 0, 1, 2, 2, 1]);
+        assert_eq!(padded(2, 5), [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1]);
+    }
+
+    #[test]
+    fn draws_are_distinct_in_order_and_complete() {
+        assert_eq!(draw(5, 5, 3), [0, 1, 2, 3, 4]);
+        let some = draw(1_000_000, 1000, 7);
+        assert!(some.len() == 1000 && some.is_sorted() && some != draw(1_000_000, 1000, 8));
+        let mean = some.iter().sum::<u64>() as f64 / 1000.0;
+        // The standard error of the mean is 9124; four of them.
+        assert!((mean - 5e5).abs() < 36_500.0, "{mean}");
+    }
+}

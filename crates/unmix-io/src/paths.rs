@@ -1,0 +1,67 @@
+//! The files behind what was typed: patterns and folders of images become the files that they stand for.
+
+use crate::format::Kind;
+use std::path::{Path, PathBuf};
+use unmix::{Error, Result};
+
+/// The files that `paths` stand for, in the order given; those of a pattern or of a folder of images by name.
+///
+/// # Errors
+///
+/// A pattern that no file is like, a folder without images. Files that are missing are for [`open`](crate::open) to refuse.
+pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths.iter().map(AsRef::as_ref) {
+        match (path.to_str(), path.metadata()) {
+            (_, Ok(found)) if found.is_dir() => files.extend(images(path)?),
+            (Some(pattern), Err(_)) if pattern.contains(['*', '?', '[']) => {
+                files.extend(matching(path, pattern)?)
+            }
+            _ => files.push(path.to_path_buf()),
+        }
+    }
+    Ok(files)
+}
+
+/// The files that a pattern stands for. The shell does this already, unless the pattern is in quotes.
+fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let wrong = |e: glob::PatternError| {
+        Error::format(path, format!("as a pattern it is wrong ({})", e.msg), "correct it")
+    };
+    let found = glob::glob(pattern).map_err(wrong)?;
+    let mut files = Vec::new();
+    for file in found {
+        let file = file.map_err(|e| Error::io("cannot read", e.path().to_path_buf(), e.into()))?;
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::format(
+            path,
+            "no file is like this pattern",
+            "check it, and the folder that it begins in",
+        ));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The images in a folder; not those in folders within.
+fn images(folder: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |e| Error::io("cannot read", folder, e);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        let name = file.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if Kind::by_ending(&name) == Some(Kind::Image) && !name.starts_with('.') {
+            files.push(file);
+        }
+    }
+    if files.is_empty() {
+        let remedy = "name a file in it, or a folder of .png, .jpg, .bmp, .pgm, .ppm or .tiff files";
+        return Err(Error::format(folder, "it is a folder, and there are no images in it", remedy));
+    }
+    files.sort();
+    Ok(files)
+}

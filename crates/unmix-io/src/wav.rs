@@ -1,0 +1,163 @@
+//! `.wav` files: samples are rows, channels columns, from -1 to 1. Several files are one recording, their channels side by side.
+
+use crate::stored::{FromStart, read_failed};
+use crate::{Input, Options, array, progress};
+use hound::{SampleFormat, WavIntoSamples, WavReader, WavSpec};
+use std::io::BufReader;
+use std::path::Path;
+use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
+use unmix::{Error, Real, Result, Run};
+
+/// Whether a file begins as these files do.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE")
+}
+
+type Opened<'a> = WavReader<BufReader<FromStart<&'a Bytes<'static>>>>;
+
+/// The numbers of one file, one after the other.
+enum Samples<R> {
+    /// Integers, and the one that stands for 1.
+    Int(WavIntoSamples<R, i32>, f64),
+    Float(WavIntoSamples<R, f32>),
+}
+
+impl<R: std::io::Read> Samples<R> {
+    fn next(&mut self) -> Option<hound::Result<f64>> {
+        match self {
+            Samples::Int(samples, one) => samples.next().map(|x| x.map(|x| f64::from(x) / *one)),
+            Samples::Float(samples) => samples.next().map(|x| x.map(f64::from)),
+        }
+    }
+}
+
+pub(crate) fn open(files: &[Bytes<'static>], options: &Options, run: &Run<'_>) -> Result<Input> {
+    let mut readers = Vec::new();
+    for bytes in files {
+        let reader = WavReader::new(BufReader::with_capacity(1 << 16, FromStart::new(bytes)))
+            .map_err(|e| wrong(e, bytes.path()))?;
+        readers.push((reader, bytes.path()));
+    }
+    let Some((first, first_path)) = readers.first() else {
+        return Err(Error::format("", "no file was named", "name one"));
+    };
+    let (rate, length) = (first.spec().sample_rate, first.duration());
+    for (reader, path) in &readers {
+        let differs = |what: &str, own: u32, other: u32| {
+            let found = format!("it has {own} {what}, but {} has {other}", first_path.display());
+            Err(Error::format(
+                *path,
+                found,
+                "give files of one recording, which agree in both rate and length",
+            ))
+        };
+        match (reader.spec().sample_rate, reader.duration()) {
+            (own, _) if own != rate => return differs("samples a second", own, rate),
+            (_, own) if own != length => return differs("samples a channel", own, length),
+            (_, 0) => return Err(Error::format(*path, "it holds no samples", "check what was to write it")),
+            _ => {}
+        }
+    }
+    let specs: Vec<WavSpec> = readers.iter().map(|(reader, _)| reader.spec()).collect();
+    let width: usize = specs.iter().map(|spec| spec.channels as usize).sum();
+    let single = specs.iter().all(|spec| spec.sample_format == SampleFormat::Float);
+    let bytes = match single {
+        true => decode::<f32>(readers, length, width, run)?,
+        false => decode::<f64>(readers, length, width, run)?,
+    };
+    let size = if single { 4 } else { 8 };
+    let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
+    let header = NpyHeader { number, fortran: false, shape: vec![u64::from(length), width as u64], start: 0 };
+    let mut names: Vec<String> = specs.iter().map(stored_as).collect();
+    names.dedup();
+    Ok(Input { stored: names.join(", "), ..array::open(bytes, header, options)? })
+}
+
+/// All samples, those of one moment side by side.
+fn decode<T: Real>(
+    readers: Vec<(Opened<'_>, &Path)>,
+    length: u32,
+    width: usize,
+    run: &Run<'_>,
+) -> Result<Bytes<'static>> {
+    const BATCH: usize = 1 << 16;
+    let mut spool = Spool::new(readers[0].1);
+    let mut sources: Vec<_> =
+        readers.into_iter().map(|(reader, path)| (reader.spec(), samples(reader), path)).collect();
+    let mut row = Vec::with_capacity(BATCH + width);
+    for moment in 0..length {
+        for (spec, samples, path) in &mut sources {
+            for _ in 0..spec.channels {
+                let sample = samples.next().unwrap_or(Err(hound::Error::UnfinishedSample));
+                row.push(T::from_f64(sample.map_err(|e| cut(e, path, moment, length))?));
+            }
+        }
+        if row.len() >= BATCH {
+            spool.write_numbers(&row)?;
+            row.clear();
+            progress(run, u64::from(moment))?;
+        }
+    }
+    spool.write_numbers(&row)?;
+    spool.finish()
+}
+
+fn samples<R: std::io::Read>(reader: WavReader<R>) -> Samples<R> {
+    let spec = reader.spec();
+    match spec.sample_format {
+        SampleFormat::Float => Samples::Float(reader.into_samples()),
+        // 8 bits are stored without a sign; hound takes 128 off.
+        SampleFormat::Int => {
+            let one = (2f64).powi(i32::from(spec.bits_per_sample) - 1);
+            Samples::Int(reader.into_samples(), one)
+        }
+    }
+}
+
+fn stored_as(spec: &WavSpec) -> String {
+    match (spec.sample_format, spec.bits_per_sample) {
+        (SampleFormat::Float, bits) => format!("float{bits}"),
+        (SampleFormat::Int, bits) => format!("int{bits}"),
+    }
+}
+
+/// The header is not that of a file that can be read.
+fn wrong(e: hound::Error, path: &Path) -> Error {
+    match e {
+        hound::Error::IoError(e) if is_ours(&e) => read_failed(e, path),
+        hound::Error::IoError(_) => {
+            Error::format(path, "it ends within its header", "it was cut short; copy or write it again")
+        }
+        hound::Error::Unsupported => {
+            let remedy = "write it as PCM of 8, 16, 24 or 32 bits, or as float32";
+            Error::format(path, "its samples are stored in a way that is not known here", remedy)
+        }
+        e => {
+            Error::format(path, format!("it is no sound .wav file ({})", plain(&e)), "copy or write it again")
+        }
+    }
+}
+
+/// A sample is not there.
+fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
+    match e {
+        hound::Error::IoError(e) if is_ours(&e) => read_failed(e, path),
+        hound::Error::TooWide | hound::Error::Unsupported | hound::Error::InvalidSampleFormat => {
+            wrong(e, path)
+        }
+        _ => {
+            let found = format!("its header promises {length} samples a channel, but it ends after {moment}");
+            Error::format(path, found, "it was cut short; copy or write it again")
+        }
+    }
+}
+
+/// Whether reading failed, rather than came to an end.
+fn is_ours(e: &std::io::Error) -> bool {
+    e.get_ref().is_some_and(|e| e.is::<Error>())
+}
+
+fn plain(e: &hound::Error) -> String {
+    let text = e.to_string().to_lowercase();
+    text.trim_start_matches("ill-formed wave file: ").trim_end_matches('.').into()
+}

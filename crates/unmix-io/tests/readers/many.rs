@@ -1,0 +1,280 @@
+//! Several files as one: stacked, side by side, by pattern, from a folder; and images cut into patches.
+
+use crate::files::*;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use unmix::{AnyRows, Dtype, Run};
+use unmix_io::{Input, Options, Patches, Pixels, describe, open_many};
+
+fn many(paths: &[PathBuf], options: &Options) -> unmix::Result<Input> {
+    open_many(paths, options, &Run::default())
+}
+
+fn refusal(folder: &Folder, paths: &[PathBuf], options: &Options) -> String {
+    let message = many(paths, options).err().expect("a refusal").to_string();
+    message.replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// A grey image as a `.pgm` file.
+pub(crate) fn pgm(pixels: &[u8], height: usize, width: usize) -> Vec<u8> {
+    [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
+}
+
+/// A 16-bit recording.
+fn wav(channels: u16, rate: u32, samples: &[i16]) -> Vec<u8> {
+    let spec = hound::WavSpec {
+        channels,
+        sample_rate: rate,
+        bits_per_sample: 16,
+        sample_format: hound::SampleFormat::Int,
+    };
+    let mut file = std::io::Cursor::new(Vec::new());
+    let mut writer = hound::WavWriter::new(&mut file, spec).unwrap();
+    samples.iter().for_each(|&x| writer.write_sample(x).unwrap());
+    writer.finalize().unwrap();
+    file.into_inner()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Files of any lengths and formats, stacked, are the whole table; in part and in whole, and described on many threads.
+    #[test]
+    fn pieces_of_a_table_are_the_table(cuts in prop::collection::vec(1usize..40, 1..6), p in 1usize..5, single in any::<bool>()) {
+        let folder = Folder::new();
+        let n: usize = cuts.iter().sum();
+        let data: Vec<f32> = (0..n * p).map(|i| i as f32 / 8.0).collect();
+        let (mut paths, mut at) = (Vec::new(), 0);
+        for (i, rows) in cuts.iter().enumerate() {
+            let part = &data[at * p..(at + rows) * p];
+            let doubles: Vec<f64> = part.iter().map(|&x| f64::from(x)).collect();
+            paths.push(match i % 3 {
+                0 if !single => folder.put(&format!("{i}.npy.gz"), gz(&npy(&doubles, &[*rows, p], Order::Fortran, true))),
+                1 if !single => {
+                    let line = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
+                    folder.put(&format!("{i}.csv"), part.chunks(p).map(line).collect::<String>())
+                }
+                _ => folder.put(&format!("{i}.npy"), npy(part, &[*rows, p], Order::C, false)),
+            });
+            at += rows;
+        }
+        let input = many(&paths, &Options::default()).unwrap();
+        let want: Vec<f64> = data.iter().map(|&x| f64::from(x)).collect();
+        prop_assert_eq!(numbers(&input.rows), want.clone());
+        prop_assert_eq!(input.shape.clone(), vec![Some(n as u64), Some(p as u64)]);
+        if single {
+            prop_assert_eq!(input.rows.dtype(), Dtype::F32);
+        }
+        let whole = folder.open("whole.npy", npy(&want, &[n, p], Order::C, false), &Options::default()).unwrap();
+        let (a, b) = (describe(&input, &Run::default()).unwrap(), describe(&whole, &Run { threads: 1, ..Run::default() }).unwrap());
+        prop_assert_eq!(a.columns, b.columns);
+        if let AnyRows::F64(rows) = &input.rows {
+            let mut streamed = Vec::new();
+            let mut stream = rows.source().stream().unwrap();
+            while stream.read(3, &mut streamed).unwrap() > 0 {}
+            prop_assert_eq!(streamed, want);
+        }
+    }
+}
+
+#[test]
+fn files_that_do_not_agree_are_refused_with_both_values() {
+    let folder = Folder::new();
+    let put = |name: &str, text: &str| folder.put(name, text);
+    let (ab, ac) = (put("ab.csv", "a,b,id\n1,2,x\n3,4,y\n"), put("ac.csv", "a,c,id\n1,2,x\n3,4,y\n"));
+    let abc = put("abc.csv", "a,b,c,id\n1,2,3,z\n");
+    let options = Options { keep: Some("id".into()), ..Default::default() };
+    let message = refusal(&folder, &[ab.clone(), abc], &options);
+    assert_eq!(
+        message,
+        "abc.csv cannot be read: it has 3 features a row, but there are 2 in ab.csv; \
+         give files with the same columns, or choose those that they share"
+    );
+    assert!(
+        refusal(&folder, &[ab.clone(), ac], &options)
+            .contains("it has 'c' as feature 1, but that is 'b' in ab.csv")
+    );
+    let twice = many(&[ab.clone(), ab.clone()], &options).unwrap();
+    assert_eq!(twice.kept, [("id".to_string(), ["x", "y", "x", "y"].map(String::from).to_vec())]);
+    assert_eq!(numbers(&twice.rows), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    let shaped = |name: &str, shape: &[usize]| folder.put(name, npy(&[0u8; 12], shape, Order::C, false));
+    let (tall, wide) = (shaped("tall.npy", &[1, 4, 3]), shaped("wide.npy", &[1, 3, 4]));
+    let message = refusal(&folder, &[tall, wide], &Options::default());
+    assert!(message.contains("it has samples of shape 3 x 4, but they have 4 x 3 in tall.npy"), "{message}");
+    let sound = folder.put("a.wav", wav(1, 8000, &[1, 2]));
+    let message = refusal(&folder, &[ab, sound], &options);
+    assert!(message.contains("it is of type wav, but ab.csv is of type csv"), "{message}");
+    let none: [PathBuf; 0] = [];
+    assert!(refusal(&folder, &none, &options).contains("no file was named"));
+}
+
+#[test]
+fn patterns_in_quotes_are_expanded_by_name() {
+    let folder = Folder::new();
+    for i in [2u8, 0, 1] {
+        folder.put(&format!("part-{i}.npy"), npy(&[i, 10 + i], &[1, 2], Order::C, false));
+    }
+    let input = many(&[folder.path().join("part-*.npy")], &Options::default()).unwrap();
+    assert_eq!(numbers(&input.rows), [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
+    let message = refusal(&folder, &[folder.path().join("other-*.npy")], &Options::default());
+    assert!(message.contains("other-*.npy cannot be read: no file is like this pattern"), "{message}");
+    assert!(
+        refusal(&folder, &[folder.path().join("part-[.npy")], &Options::default())
+            .contains("as a pattern it is wrong")
+    );
+    folder.put("[odd].npy", npy(&[5u8, 6], &[1, 2], Order::C, false));
+    let input = many(&[folder.path().join("[odd].npy")], &Options::default()).unwrap();
+    assert_eq!(numbers(&input.rows), [5.0, 6.0], "a file that is there is no pattern");
+}
+
+#[test]
+fn recordings_lie_side_by_side_as_channels() {
+    let folder = Folder::new();
+    let (left, both) = (
+        folder.put("l.wav", wav(1, 8000, &[-32768, 16384])),
+        folder.put("b.wav", wav(2, 8000, &[0, 1, 2, 3])),
+    );
+    let input = many(&[left.clone(), both.clone()], &Options::default()).unwrap();
+    let unit = 1.0 / 32768.0;
+    assert_eq!(numbers(&input.rows), [-1.0, 0.0, unit, 0.5, 2.0 * unit, 3.0 * unit]);
+    assert_eq!((input.shape, input.stored), (vec![Some(2), Some(3)], "int16".into()));
+    let fast = folder.put("fast.wav", wav(1, 44100, &[1, 2]));
+    let message = refusal(&folder, &[left.clone(), fast], &Options::default());
+    assert!(message.contains("it has 44100 samples a second, but l.wav has 8000"), "{message}");
+    let long = folder.put("long.wav", wav(1, 8000, &[1, 2, 3]));
+    let message = refusal(&folder, &[left, long], &Options::default());
+    assert!(message.contains("it has 3 samples a channel, but l.wav has 2"), "{message}");
+    let whole = wav(2, 8000, &[1; 40]);
+    let message = folder.refusal("cut.wav", &whole[..whole.len() - 10], &Options::default());
+    assert!(message.contains("its header promises 20 samples a channel, but it ends after 17"), "{message}");
+    assert!(folder.refusal("a.wav", &whole[..30], &Options::default()).contains("it ends within its header"));
+    assert!(folder.refusal("a.wav", wav(1, 8000, &[]), &Options::default()).contains("it holds no samples"));
+    assert!(
+        folder.refusal("a.wav", "1,2\n3,4\n5,6\n", &Options::default()).contains("it is no sound .wav file")
+    );
+}
+
+#[test]
+fn a_folder_stands_for_its_images() {
+    let folder = Folder::new();
+    let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
+    assert!(empty.contains("it is a folder, and there are no images in it; name a file in it"), "{empty}");
+    folder.put("b.pgm", pgm(&[51; 6], 2, 3));
+    folder.put("a.pgm", pgm(&[255; 6], 2, 3));
+    folder.put("notes.txt", "not an image");
+    let input = many(&[folder.path().to_path_buf()], &Options::default()).unwrap();
+    assert_eq!(numbers(&input.rows), [[1.0; 6], [0.2; 6]].as_flattened());
+    assert_eq!(input.rows.features().shape, Some(vec![2, 3]));
+    let small = folder.put("small.pgm", pgm(&[0; 4], 2, 2));
+    let message = refusal(&folder, &[folder.path().join("a.pgm"), small], &Options::default());
+    assert!(
+        message.contains("it has 2 x 2 pixels, but a.pgm has 2 x 3 pixels; make all images equally large"),
+        "{message}"
+    );
+    let mixed = folder.put(
+        "z.ppm",
+        b"P6\n3 2\n255\n\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
+    );
+    let message = refusal(&folder, &[folder.path().join("a.pgm"), mixed], &Options::default());
+    assert!(message.contains("it is in colour, but a.pgm is grey; say --grey or --rgb"), "{message}");
+    let whole = pgm(&[7; 600], 20, 30);
+    assert!(folder.refusal("cut.pgm", &whole[..300], &Options::default()).contains("cut short"));
+    assert!(
+        folder.refusal("a.png", "1,2\n", &Options::default()).contains("it does not begin as an image does")
+    );
+    let message =
+        folder.refusal("a.csv", "1,2\n3,4\n", &Options { pixels: Some(Pixels::Grey), ..Default::default() });
+    assert!(
+        message.contains("grey=true is not possible: the input is of type csv, which has no pixels"),
+        "{message}"
+    );
+}
+
+/// Pixel `y, x` of a test image, before it is divided by 255.
+fn pixel(image: usize, y: usize, x: usize) -> u8 {
+    ((image * 101 + y * 37 + x * 11) % 256) as u8
+}
+
+fn images(folder: &Folder, sizes: &[(usize, usize)]) -> Vec<PathBuf> {
+    let one = |(i, &(h, w)): (usize, &(usize, usize))| {
+        let pixels: Vec<u8> = (0..h * w).map(|at| pixel(i, at / w, at % w)).collect();
+        folder.put(&format!("{i}.pgm"), pgm(&pixels, h, w))
+    };
+    sizes.iter().enumerate().map(one).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Patches are what slicing the padded image gives.
+    #[test]
+    fn patches_are_slices(
+        sizes in prop::collection::vec((3usize..9, 3usize..9), 1..4),
+        (h, w) in (1usize..4, 1usize..4),
+        stride in prop::option::of(1usize..4),
+        padding in 0usize..5,
+    ) {
+        let folder = Folder::new();
+        let paths = images(&folder, &sizes);
+        let options = Options { patches: Some(Patches { stride, padding, ..Patches::of(h, w) }), ..Default::default() };
+        let mirror = |i: usize, n: usize| {
+            let mut at = i as i64 - padding as i64;
+            loop {
+                match at {
+                    _ if at < 0 => at = -1 - at,
+                    _ if at >= n as i64 => at = 2 * n as i64 - 1 - at,
+                    _ => return at as usize,
+                }
+            }
+        };
+        let mut want = Vec::new();
+        for (i, &(height, width)) in sizes.iter().enumerate() {
+            for top in (0..=height + 2 * padding - h).step_by(stride.unwrap_or(h)) {
+                for left in (0..=width + 2 * padding - w).step_by(stride.unwrap_or(w)) {
+                    let cells = (top..top + h).flat_map(|y| (left..left + w).map(move |x| (y, x)));
+                    want.extend(cells.map(|(y, x)| f64::from(pixel(i, mirror(y, height), mirror(x, width))) / 255.0));
+                }
+            }
+        }
+        let input = many(&paths, &options).unwrap();
+        prop_assert_eq!(numbers(&input.rows), want.clone());
+        prop_assert_eq!(input.rows.features().shape.clone(), Some(vec![h, w]));
+        let first = Options { columns: Some("0".into()), ..options };
+        let input = many(&paths, &first).unwrap();
+        prop_assert_eq!(numbers(&input.rows), want.iter().copied().step_by(h * w).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
+    let folder = Folder::new();
+    let paths = images(&folder, &[(12, 9), (7, 8)]);
+    let with = |patches: Patches| many(&paths, &Options { patches: Some(patches), ..Default::default() });
+    let all = numbers(&with(Patches { stride: Some(1), ..Patches::of(3, 3) }).unwrap().rows);
+    let (n, mut seen) = (10 * 7 + 5 * 6, Vec::new());
+    assert_eq!(all.len(), n * 9);
+    let drawn = |seed| numbers(&with(Patches { number: Some(20), seed, ..Patches::of(3, 3) }).unwrap().rows);
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
+    for patch in drawn(1).chunks(9) {
+        let at = all.chunks(9).position(|own| own == patch).expect("a patch of the images");
+        assert!(seen.last().is_none_or(|&last| last < at));
+        seen.push(at);
+    }
+    for patch in numbers(&with(Patches { normalise: true, ..Patches::of(3, 3) }).unwrap().rows).chunks(9) {
+        let (mean, square) =
+            (patch.iter().sum::<f64>() / 9.0, patch.iter().map(|x| x * x).sum::<f64>() / 9.0);
+        assert!(mean.abs() < 1e-14 && (square - 1.0).abs() < 1e-13);
+    }
+    let flat = folder.put("flat.pgm", pgm(&[77; 16], 4, 4));
+    let options =
+        Options { patches: Some(Patches { normalise: true, ..Patches::of(4, 4) }), ..Default::default() };
+    assert_eq!(numbers(&many(&[flat], &options).unwrap().rows), [0.0; 16]);
+    let refused = |patches: Patches| with(patches).err().unwrap().to_string();
+    let message = refused(Patches { number: Some(101), ..Patches::of(3, 3) });
+    assert!(message.contains("number=101 is not possible: the images have 100 patches of 3x3"), "{message}");
+    let message = refused(Patches::of(8, 8));
+    assert!(message.contains("patches=8x8 is not possible: an image has 7 x 8 pixels"), "{message}");
+    assert!(refused(Patches::of(0, 8)).contains("a patch without pixels is no row"));
+    assert!(refused(Patches { stride: Some(0), ..Patches::of(3, 3) }).contains("stride=0"));
+}
