@@ -11,3 +11,4 @@ mod partials;
 mod property;
 mod same_bits;
 mod sizes;
+mod solvers;

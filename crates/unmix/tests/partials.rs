@@ -6,7 +6,7 @@ use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::num::{Block, Matrix, factor};
-use unmix::stats::{Gram, Moments, Partial, Scatter, Triangle, from_bytes, to_bytes};
+use unmix::stats::{Gram, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes};
 use unmix::{Real, Rows, Run};
 
 /// What a statistic says, in the words of the others: number, and whatever else can be compared up to rounding.
@@ -68,6 +68,22 @@ impl Told for Gram {
     }
     fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
         (vec![self.features, self.varying], Vec::new(), lower(&self.lower))
+    }
+}
+
+impl Told for Sketch {
+    const NAME: &'static str = "sketch";
+    fn empty(p: usize) -> Self {
+        Sketch::empty(2, p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = block.n_features;
+        let directions = Matrix::from_fn(2, p, |i, j| 1.0 + (i * p + j) as f64 / 7.0);
+        let mean = vec![0.25; p];
+        Sketch::gather(self, block, &Viewpoint::new(&mean, &directions), work)
+    }
+    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), self.image.as_slice().to_vec())
     }
 }
 
@@ -159,10 +175,12 @@ proptest! {
         laws::<Scatter, f64>(&x, p, cuts);
         laws::<Triangle, f64>(&x, p, cuts);
         laws::<Gram, f64>(&x, p, cuts);
+        laws::<Sketch, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
         laws::<Triangle, f32>(&x, p, cuts);
         laws::<Gram, f32>(&x, p, cuts);
+        laws::<Sketch, f32>(&x, p, cuts);
     }
 
     #[test]

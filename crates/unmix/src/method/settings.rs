@@ -80,15 +80,16 @@ impl Setting {
             return Ok(());
         }
         let why = format!("it takes {}", self.type_name());
-        let remedy = match (self.choices, value.as_str()) {
-            ([], _) => format!("the default is {}", self.default),
-            (choices, Some(s)) => {
-                let near = crate::error::nearest(s, choices)
-                    .map(|n| format!("did you mean '{n}'? "))
-                    .unwrap_or_default();
-                format!("{near}choose one of: {}", choices.join(", "))
-            }
-            (choices, None) => format!("choose one of: {}", choices.join(", ")),
+        let known = self.choices.join(", ");
+        let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices));
+        let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let remedy = match self.kind {
+            Kind::Bool => "give true or false".into(),
+            Kind::Integer => "give a whole number from 0".into(),
+            Kind::Number => "give a number".into(),
+            Kind::Choice => format!("{near}choose one of: {known}"),
+            Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
+            Kind::Components => format!("{near}give a number, or one of: {known}"),
         };
         let got = value.as_str().map_or_else(|| value.to_string(), |s| format!("'{s}'"));
         Err(Error::setting(self.name, got, why, remedy))

@@ -11,6 +11,8 @@ use crate::num::{Block, Matrix, Real, kernel};
 /// symmetric to rounding level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sketch {
+    /// Rows seen.
+    pub n: u64,
     /// `b x p`.
     pub image: Matrix<f64>,
 }
@@ -34,12 +36,13 @@ impl<'a> Viewpoint<'a> {
 impl Sketch {
     /// Nothing seen yet, from `b` directions in `p` dimensions.
     pub fn empty(b: usize, p: usize) -> Self {
-        Self { image: Matrix::zeros(b, p) }
+        Self { n: 0, image: Matrix::zeros(b, p) }
     }
 
     /// Adds a block of rows. `O(n b p)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, from: &Viewpoint<'_>, work: &mut Workspace<T>) {
         let (b, p) = (self.image.rows(), self.image.cols());
+        self.n += block.n_rows() as u64;
         let padded = block.n_rows().max(kernel::MIN_ROWS);
         let centred = &mut work.wide;
         centred.clear();
@@ -56,18 +59,27 @@ impl Sketch {
 
 impl Partial for Sketch {
     fn merge(&mut self, right: Self) {
+        if right.n == 0 {
+            return;
+        }
+        if self.n == 0 {
+            *self = right;
+            return;
+        }
+        self.n += right.n;
         self.image.as_mut_slice().iter_mut().zip(right.image.as_slice()).for_each(|(a, b)| *a += b);
     }
 
     fn pack(&self, out: &mut Packer) {
+        out.count(self.n);
         out.matrix(&self.image);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self { image: from.matrix()? })
+        Ok(Self { n: from.count()?, image: from.matrix()? })
     }
 
     fn bytes(&self) -> usize {
-        8 * self.image.as_slice().len()
+        8 * (1 + self.image.as_slice().len())
     }
 }

@@ -18,6 +18,7 @@
 //! K. Pearson (1901), Phil. Mag. 2:559. H. Hotelling (1933), J. Educ. Psychol. 24:417. M. Tipping & C. Bishop (1999), J. R.
 //! Stat. Soc. B 61:611, for the likelihood.
 
+mod iterate;
 mod solve;
 
 use super::settings::{Kind, Setting};
@@ -35,7 +36,7 @@ use serde_json::{Map, Value};
 pub use solve::auto_solver;
 
 /// Settings of [PCA](self): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pca {
     /// How many components to keep.
@@ -44,6 +45,60 @@ pub struct Pca {
     pub whiten: bool,
     /// How the spectrum is found.
     pub svd_solver: Solver,
+    /// The largest residual `||C v - variance v||` that iterative solvers accept, as a share of the first variance; 0 for
+    /// rounding level.
+    pub tol: f64,
+    /// Rounds of `randomized`; the most that `power` and `deflation` take for a component.
+    pub iterated_power: Rounds,
+    /// Directions that `randomized` and `power` carry beside those asked for.
+    pub n_oversamples: usize,
+}
+
+impl Default for Pca {
+    fn default() -> Self {
+        Self {
+            n_components: Components::All,
+            whiten: false,
+            svd_solver: Solver::Auto,
+            tol: 0.0,
+            iterated_power: Rounds::default(),
+            n_oversamples: 10,
+        }
+    }
+}
+
+/// How many rounds an iteration takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Rounds {
+    /// That many.
+    Count(u64),
+    /// `"auto"`: for `randomized` 7 where fewer than a tenth of the components are asked for, else 4; for `power` and
+    /// `deflation` 1000 at most.
+    Auto(Automatic),
+}
+
+/// The word `"auto"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Automatic {
+    /// It.
+    Auto,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Rounds::Auto(Automatic::Auto)
+    }
+}
+
+impl Rounds {
+    fn rounds(&self) -> Option<u64> {
+        match self {
+            Rounds::Count(n) => Some(*n),
+            Rounds::Auto(_) => None,
+        }
+    }
 }
 
 /// How many components to keep.
@@ -86,6 +141,16 @@ pub enum Solver {
     Full,
     /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
     CovarianceEigh,
+    /// [`Krylov`](Solver::Krylov) behind the limits that scientists know it with: fewer components than `min(n, p)`.
+    Arpack,
+    /// A random block after a fixed number of rounds. Approximate; variances are those of the scores.
+    Randomized,
+    /// Block Lanczos, to `tol` or to rounding level.
+    Krylov,
+    /// Orthogonal iteration of a block, to `tol`.
+    Power,
+    /// Power iteration, one component after another, to `tol`.
+    Deflation,
 }
 
 impl Solver {
@@ -95,7 +160,17 @@ impl Solver {
             Solver::Auto => "auto",
             Solver::Full => "full",
             Solver::CovarianceEigh => "covariance_eigh",
+            Solver::Arpack => "arpack",
+            Solver::Randomized => "randomized",
+            Solver::Krylov => "krylov",
+            Solver::Power => "power",
+            Solver::Deflation => "deflation",
         }
+    }
+
+    /// Finds the first components only.
+    fn is_truncated(self) -> bool {
+        !matches!(self, Solver::Auto | Solver::Full | Solver::CovarianceEigh)
     }
 }
 
@@ -120,10 +195,12 @@ const SETTINGS: &[Setting] = &[
     Setting {
         name: "svd_solver",
         kind: Kind::Choice,
-        choices: &["auto", "full", "covariance_eigh"],
+        choices: &["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"],
         default: "\"auto\"",
         doc: "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by a scatter \
-              matrix (fast), 'auto' by the shape of the data.",
+              matrix (fast), 'auto' by the shape of the data, one of these two. For the first components of very many \
+              columns: 'krylov' (or 'arpack') to rounding level, 'randomized' approximately, 'power' and 'deflation' as \
+              textbooks have it.",
         python_only: false,
     },
     Setting {
@@ -139,31 +216,32 @@ const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         choices: &[],
         default: "0.0",
-        doc: "Tolerance of iterative solvers.",
-        python_only: true,
+        doc: "The largest residual that iterative solvers accept, as a share of the first variance; 0 for rounding level.",
+        python_only: false,
     },
     Setting {
         name: "iterated_power",
         kind: Kind::IntegerOrChoice,
         choices: &["auto"],
         default: "\"auto\"",
-        doc: "Power iterations of svd_solver='randomized'.",
-        python_only: true,
+        doc: "Rounds of 'randomized' (auto: 7 for few components, else 4); the most that 'power' and 'deflation' take for a \
+              component (auto: 1000).",
+        python_only: false,
     },
     Setting {
         name: "n_oversamples",
         kind: Kind::Integer,
         choices: &[],
         default: "10",
-        doc: "Additional random directions of svd_solver='randomized'.",
-        python_only: true,
+        doc: "Directions that 'randomized' and 'power' carry beside those asked for.",
+        python_only: false,
     },
     Setting {
         name: "power_iteration_normalizer",
         kind: Kind::Choice,
         choices: &["auto", "QR", "LU", "none"],
         default: "\"auto\"",
-        doc: "How svd_solver='randomized' keeps its directions apart.",
+        doc: "Accepted for scikit-learn's sake; directions are always kept apart by QR.",
         python_only: true,
     },
 ];
@@ -222,11 +300,16 @@ impl Pca {
             Solver::Auto => auto_solver(n, p),
             named => named,
         };
-        let top = match self.n_components {
-            Components::Count(k) => Some(k),
-            _ => None,
+        let found = match solver.is_truncated() {
+            true => iterate::decompose(rows, run, self, self.wanted(n, p))?,
+            false => {
+                let top = match self.n_components {
+                    Components::Count(k) => Some(k),
+                    _ => None,
+                };
+                solve::decompose(rows, run, solver, top)?
+            }
         };
-        let found = solve::decompose(rows, run, solver, top)?;
         let k = self.count(&found, n, p)?;
         run.stage("components")?;
         self.model(rows, run, solver, found, k)
@@ -254,6 +337,24 @@ impl Pca {
                 ),
                 &format!("choose a number from 0 to {most}, or leave it out for all"),
             ),
+            Components::Count(0) if self.svd_solver.is_truncated() => outside(
+                &0,
+                format!("svd_solver='{}' looks for the first components", self.svd_solver.name()),
+                &format!("choose a number from 1 to {most}"),
+            ),
+            Components::Count(k) if k as u64 == most && self.svd_solver == Solver::Arpack => outside(
+                &k,
+                format!("svd_solver='arpack' finds fewer components than min({n}, {p}) = {most}"),
+                "choose a smaller number, or svd_solver='krylov' or 'auto'",
+            ),
+            Components::Share(_) | Components::Rule(_) if self.svd_solver.is_truncated() => outside(
+                &"a share or a rule",
+                format!(
+                    "it needs the whole spectrum, and svd_solver='{}' finds the first components only",
+                    self.svd_solver.name()
+                ),
+                "choose a number, or svd_solver='full' or 'covariance_eigh'",
+            ),
             Components::Share(f) if f < 0.0 && f.fract() == 0.0 => outside(
                 &f,
                 "there are no fewer than 0 components".into(),
@@ -276,9 +377,20 @@ impl Pca {
         }
     }
 
+    /// Components asked of a solver that finds the first ones only.
+    fn wanted(&self, n: u64, p: usize) -> usize {
+        let most = (p as u64).min(n) as usize;
+        match self.n_components {
+            Components::Count(k) => k,
+            _ if self.svd_solver == Solver::Arpack => most - 1,
+            _ => most,
+        }
+    }
+
     fn count(&self, found: &solve::Decomposition, n: u64, p: usize) -> Result<usize> {
         let most = (p as u64).min(n) as usize;
         Ok(match self.n_components {
+            Components::All if self.svd_solver.is_truncated() => self.wanted(n, p),
             Components::All => most,
             Components::Count(k) => k,
             Components::Share(share) => select::by_share(&found.values, found.total, share).clamp(1, most),
@@ -311,6 +423,9 @@ impl Pca {
         }
         let mut report = Report::closed_form(solver.name(), n, p, dtype, run.seed);
         report.sweeps = found.sweeps;
+        report.outcome = found.ending.outcome;
+        report.n_iter = found.ending.n_iter;
+        (report.residual, report.tol) = (found.ending.residual, found.ending.tol);
         report.rank = found.rank;
         report.n_constant = found.n_constant;
         report.warnings = warnings(&found, solver, k, p, dtype.eps());

@@ -4,6 +4,8 @@ use super::Solver;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
+use crate::model::Outcome;
+use crate::num::top::Pairs;
 use crate::num::{Block, Matrix, Real, factor, kernel, top};
 use crate::run::Run;
 use crate::stats::{Gram, Scatter, Triangle};
@@ -32,6 +34,29 @@ pub(super) struct Decomposition {
     pub(super) floor: f64,
     pub(super) n_constant: usize,
     pub(super) sweeps: u64,
+    pub(super) ending: Ending,
+}
+
+/// How an iteration ended.
+pub(super) struct Ending {
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    pub(super) residual: Option<f64>,
+    pub(super) tol: Option<f64>,
+}
+
+impl Ending {
+    /// There was none.
+    fn closed() -> Self {
+        Self { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None }
+    }
+
+    /// With the residual that was reached and the one that was wanted.
+    pub(super) fn from(found: &Pairs, tol: Option<f64>) -> Self {
+        let met = tol.is_none_or(|t| found.residual <= t);
+        let outcome = if met { Outcome::Converged } else { Outcome::MaxIter };
+        Self { outcome, n_iter: found.steps, residual: Some(found.residual), tol }
+    }
 }
 
 impl Decomposition {
@@ -52,7 +77,7 @@ pub(super) fn memory(n: u64, p: usize) -> u64 {
     m.saturating_mul(m).saturating_mul(8 * 6)
 }
 
-/// Spectrum of settled rows; `top` asks for the first components only.
+/// Spectrum of settled rows by an exact solver; `top` asks for the first components only.
 pub(super) fn decompose<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
@@ -109,6 +134,7 @@ fn tall_scatter<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, top: Option<usize>) 
         floor,
         n_constant: p - varying.len(),
         sweeps: 1,
+        ending: Ending::closed(),
     })
 }
 
@@ -138,6 +164,7 @@ fn tall_full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition
         floor,
         n_constant: p - varying.len(),
         sweeps: 1,
+        ending: Ending::closed(),
     })
 }
 
@@ -243,6 +270,7 @@ fn carry_over<T: Real>(
         floor: side.floor,
         n_constant: p - side.varying as usize,
         sweeps: 2,
+        ending: Ending::closed(),
     })
 }
 
@@ -318,7 +346,7 @@ fn cut(
 }
 
 /// Directions of the varying columns, as directions of all.
-fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
+pub(super) fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
     let mut out = Matrix::zeros(axes.rows(), p);
     for i in 0..axes.rows() {
         for (c, &j) in varying.iter().enumerate() {
@@ -340,11 +368,11 @@ fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
 /// independent, so as a matrix they come to at most `0.7 eps sqrt(m / M)` of the first variance (measured over shapes from
 /// 100 x 50 to 300000 x 30; `m` the size of the matrix, `M` the number of terms in its sums), with `eps` of the type of the
 /// rows; those of the decomposition to a few `sqrt(m)` of double precision's. Ten times both.
-fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
+pub(super) fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
     let (m, terms) = ((n.min(p as u64)) as f64, n.max(p as u64) as f64);
     full_floor(n, p, eps).max(10.0 * (eps * (m / terms).sqrt() + f64::EPSILON * m.sqrt()))
 }
 
-fn no_variance<T: Real>(rows: &Rows<'_, T>, n: u64) -> Error {
+pub(super) fn no_variance<T: Real>(rows: &Rows<'_, T>, n: u64) -> Error {
     Error::NoVariance { method: "pca".into(), n_features: rows.n_features(), n_samples: n }
 }

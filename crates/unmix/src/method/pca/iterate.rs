@@ -1,0 +1,314 @@
+//! The first components by iteration: block Krylov, randomized, block power, and power with deflation.
+//!
+//! All of them see the covariance through what it makes of a few directions. Up to [`DENSE`] features it is formed once and
+//! kept; beyond that every application is one sweep over the rows ([`Sketch`]), and no `p × p` matrix exists. Approximate
+//! ones end with a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the
+//! scores.
+
+use super::solve::{Decomposition, Ending, no_variance, scatter_floor, spread};
+use super::{Pca, Solver};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::random::Stream;
+use crate::num::top::{self, Goal, Pairs};
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::{Moments, Scatter, Sketch, Viewpoint};
+use std::cell::Cell;
+
+/// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
+const DENSE: usize = 2048;
+
+/// Applications of the covariance that power iterations are allowed for a component, unless told otherwise.
+const MAX_ITER: u64 = 1000;
+
+/// The covariance, as it acts on directions (rows).
+enum Covariance<'a, T: Real> {
+    /// Of the varying columns, in full.
+    Dense(Matrix<f64>),
+    /// Through the rows.
+    Swept { rows: &'a Rows<'a, T>, run: &'a Run<'a>, mean: &'a [f64], degrees: f64, sweeps: Cell<u64> },
+}
+
+impl<T: Real> Covariance<'_, T> {
+    fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
+        match self {
+            Covariance::Dense(a) => Ok(factor::multiply(directions, a)),
+            Covariance::Swept { rows, run, mean, degrees, sweeps } => {
+                sweeps.set(sweeps.get() + 1);
+                let from = Viewpoint::new(mean, directions);
+                let zero = || Sketch::empty(directions.rows(), directions.cols());
+                let mut image =
+                    rows.sweep(run, "iterating", zero, |s, block, work| s.gather(block, &from, work))?.image;
+                image.as_mut_slice().iter_mut().for_each(|x| *x /= degrees);
+                Ok(image)
+            }
+        }
+    }
+}
+
+/// The first `k` components of settled rows by the solver that `pca` names.
+pub(super) fn decompose<T: Real>(
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+    pca: &Pca,
+    k: usize,
+) -> Result<Decomposition> {
+    let p = rows.n_features();
+    let (n, mean, total, varying, dense) = match p <= DENSE {
+        true => {
+            let s =
+                rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
+            if !s.finite() {
+                return Err(rows.not_finite("pca"));
+            }
+            let (varying, degrees) = (s.varying(), (s.n - 1) as f64);
+            let entry = |i: usize, j: usize| s.lower[(varying[i.max(j)], varying[i.min(j)])] / degrees;
+            let dense = Matrix::from_fn(varying.len(), varying.len(), entry);
+            let total = s.total();
+            (s.n, s.mean, total, varying, Some(dense))
+        }
+        false => {
+            let m =
+                rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?;
+            let total: f64 = m.squares.iter().sum();
+            if !total.is_finite() {
+                return Err(rows.not_finite("pca"));
+            }
+            let varying = (0..p).filter(|&j| m.squares[j] > 0.0).collect();
+            (m.n, m.mean, total, varying, None)
+        }
+    };
+    if varying.is_empty() {
+        return Err(no_variance(rows, n));
+    }
+    let degrees = (n - 1) as f64;
+    let covariance = match dense {
+        Some(a) => Covariance::Dense(a),
+        None => Covariance::Swept { rows, run, mean: &mean, degrees, sweeps: Cell::new(0) },
+    };
+    let width = if p <= DENSE { varying.len() } else { p };
+    let (found, ending) = find(&covariance, run, pca, n, width, k)?;
+    let sweeps = match &covariance {
+        Covariance::Dense(_) => 1,
+        Covariance::Swept { sweeps, .. } => 1 + sweeps.get(),
+    };
+    drop(covariance);
+    Ok(finished(
+        found,
+        ending,
+        Seen { n, mean, total: total / degrees, varying, sweeps, p, k, eps: T::DTYPE.eps() },
+    ))
+}
+
+/// What the first sweep told, and the request.
+struct Seen {
+    n: u64,
+    mean: Vec<f64>,
+    total: f64,
+    varying: Vec<usize>,
+    sweeps: u64,
+    p: usize,
+    k: usize,
+    eps: f64,
+}
+
+fn finished(found: Pairs, ending: Ending, seen: Seen) -> Decomposition {
+    let Seen { n, mean, total, varying, sweeps, p, k, eps } = seen;
+    let floor = scatter_floor(n, p, eps);
+    let above = found.values.iter().take_while(|&&v| v > floor * found.values[0]).count().min(k);
+    let mut axes = found.vectors.top_rows(above);
+    match axes.cols() == p {
+        // A column that does not vary has loading 0 to the bit, whatever a factorisation's rounding left there.
+        true => {
+            let mut constant = vec![true; p];
+            varying.iter().for_each(|&j| constant[j] = false);
+            for i in 0..axes.rows() {
+                axes.row_mut(i).iter_mut().zip(&constant).filter(|(_, c)| **c).for_each(|(x, _)| *x = 0.0);
+            }
+        }
+        false => axes = spread(&axes, &varying, p),
+    }
+    let mut values = found.values;
+    values.truncate(k);
+    Decomposition {
+        n,
+        mean,
+        values,
+        axes,
+        total,
+        rank: (above < k).then_some(above),
+        floor,
+        n_constant: p - varying.len(),
+        sweeps,
+        ending,
+    }
+}
+
+fn find<T: Real>(
+    covariance: &Covariance<'_, T>,
+    run: &Run<'_>,
+    pca: &Pca,
+    n: u64,
+    width: usize,
+    k: usize,
+) -> Result<(Pairs, Ending)> {
+    // No more directions than the rows span, or than there are.
+    let most = width.min(n as usize);
+    let k = k.min(most);
+    match pca.svd_solver {
+        Solver::Randomized => {
+            let size = (k + pca.n_oversamples).min(width);
+            let few = (k as f64) < 0.1 * most as f64;
+            let rounds = pca.iterated_power.rounds().unwrap_or(if few { 7 } else { 4 });
+            let found = subspace(covariance, random_rows(run.seed, size, width), k, rounds, 0.0)?;
+            let ending =
+                Ending { outcome: Outcome::Completed, n_iter: found.steps, ..Ending::from(&found, None) };
+            Ok((found, ending))
+        }
+        Solver::Power => {
+            let tol = pca.tol.max(8.0 * top::rounding(width));
+            let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
+            let size = (k + pca.n_oversamples).min(width);
+            let found = subspace(covariance, random_rows(run.seed, size, width), k, rounds, tol)?;
+            let ending = Ending::from(&found, Some(tol));
+            Ok((found, ending))
+        }
+        Solver::Deflation => {
+            let tol = pca.tol.max(8.0 * top::rounding(width));
+            let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
+            let found = deflation(covariance, run.seed, width, k, rounds, tol)?;
+            let ending = Ending::from(&found, Some(tol));
+            Ok((found, ending))
+        }
+        _ => krylov(covariance, pca.tol, width, k),
+    }
+}
+
+/// Block Lanczos until the residual is met; where that would take every direction there is, all of them at once.
+fn krylov<T: Real>(
+    covariance: &Covariance<'_, T>,
+    tol: f64,
+    width: usize,
+    k: usize,
+) -> Result<(Pairs, Ending)> {
+    let max_basis = width.min(40 * top::block_size(k));
+    let goal = Goal { k, tol, max_basis, impatient: max_basis == width };
+    let tol = tol.max(top::rounding(width));
+    if let Some(found) = top::top_eigenpairs(|v| covariance.apply(v), width, goal)? {
+        let ending = Ending::from(&found, Some(tol));
+        return Ok((found, ending));
+    }
+    let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
+    let (values, vectors) = factor::eigh(&covariance.apply(&all)?)?;
+    let found = Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 };
+    let ending = Ending { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None };
+    Ok((Pairs { values: found.values[..k].to_vec(), ..found }, ending))
+}
+
+/// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized
+/// method of Halko, Martinsson & Tropp 2011), ended by a Rayleigh-Ritz step. `tol` 0 never stops early.
+fn subspace<T: Real>(
+    covariance: &Covariance<'_, T>,
+    start: Matrix<f64>,
+    k: usize,
+    rounds: u64,
+    tol: f64,
+) -> Result<Pairs> {
+    let mut basis = factor::orthonormal_rows(&start);
+    let mut steps = 0;
+    loop {
+        let image = covariance.apply(&basis)?;
+        steps += 1;
+        if steps > rounds || tol > 0.0 {
+            let found = rayleigh_ritz(&basis, &image, k, steps)?;
+            if steps > rounds || found.residual <= tol {
+                return Ok(found);
+            }
+        }
+        basis = factor::orthonormal_rows(&image);
+    }
+}
+
+/// One direction after another: each is multiplied until it stands still, and kept orthogonal to those before it by
+/// projecting twice; a matrix from which they were subtracted loses orthogonality to the level of `tol`.
+fn deflation<T: Real>(
+    covariance: &Covariance<'_, T>,
+    seed: u64,
+    width: usize,
+    k: usize,
+    rounds: u64,
+    tol: f64,
+) -> Result<Pairs> {
+    let start = random_rows(seed, k, width);
+    let (mut found, mut largest, mut steps) = (Matrix::zeros(0, width), 0.0f64, 0);
+    for i in 0..k {
+        let mut v = Matrix::from_vec(1, width, start.row(i).to_vec());
+        clear(&mut v, &found);
+        let mut used = 0;
+        loop {
+            scale(&mut v);
+            let mut image = covariance.apply(&v)?;
+            clear(&mut image, &found);
+            (used, steps) = (used + 1, steps + 1);
+            let value: f64 = v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| a * b).sum();
+            largest = largest.max(value);
+            let off: f64 =
+                v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| (b - value * a).powi(2)).sum();
+            // Nothing left to find: any direction will do, and the floor will say that it holds no variance.
+            let exhausted = value <= f64::EPSILON * largest;
+            if used >= rounds || exhausted || off.sqrt() <= 0.5 * tol * largest {
+                break;
+            }
+            v = image;
+        }
+        scale(&mut v);
+        let mut rows = found.into_vec();
+        rows.extend_from_slice(v.as_slice());
+        found = Matrix::from_vec(i + 1, width, rows);
+    }
+    let basis = factor::orthonormal_rows(&found);
+    let image = covariance.apply(&basis)?;
+    rayleigh_ritz(&basis, &image, k, steps)
+}
+
+/// Takes out what lies along orthonormal rows, twice.
+fn clear(v: &mut Matrix<f64>, along: &Matrix<f64>) {
+    if along.rows() > 0 {
+        for _ in 0..2 {
+            let part = factor::multiply_transposed(v, along);
+            factor::subtract_product(v, &part, along);
+        }
+    }
+}
+
+fn scale(v: &mut Matrix<f64>) {
+    let norm = v.as_slice().iter().map(|x| x * x).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        v.as_mut_slice().iter_mut().for_each(|x| *x /= norm);
+    }
+}
+
+/// The best eigenpairs within the span of orthonormal rows, given what the covariance makes of them.
+fn rayleigh_ritz(basis: &Matrix<f64>, image: &Matrix<f64>, k: usize, steps: u64) -> Result<Pairs> {
+    let small = factor::multiply_transposed(image, basis);
+    let b = basis.rows();
+    let symmetric = Matrix::from_fn(b, b, |i, j| 0.5 * (small[(i, j)] + small[(j, i)]));
+    let (mut values, turn) = factor::eigh(&symmetric)?;
+    let turn = turn.top_rows(k);
+    values.truncate(k);
+    let (vectors, images) = (factor::multiply(&turn, basis), factor::multiply(&turn, image));
+    let off = |i: usize| {
+        let pairs = vectors.row(i).iter().zip(images.row(i));
+        pairs.map(|(v, w)| (w - values[i] * v).powi(2)).sum::<f64>().sqrt()
+    };
+    let residual =
+        (0..k).map(off).fold(0.0, f64::max) / values.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
+    Ok(Pairs { vectors: factor::orthonormal_rows_signed(&vectors), values, residual, steps })
+}
+
+fn random_rows(seed: u64, rows: usize, width: usize) -> Matrix<f64> {
+    let stream = Stream::new(seed, 0x7063_6100);
+    Matrix::from_fn(rows, width, |i, j| stream.normal((i * width + j) as u64))
+}

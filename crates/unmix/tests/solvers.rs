@@ -1,0 +1,153 @@
+//! Solvers that iterate, held against the exact ones and against what theory says of their steps.
+
+use crate::made::{cast, falling, settings, try_fit};
+use serde_json::json;
+use unmix::num::random::Stream;
+use unmix::{Matrix, Model, Outcome, metrics};
+
+const ITERATIVE: [&str; 5] = ["arpack", "krylov", "power", "deflation", "randomized"];
+
+fn fit(x: &[f64], p: usize, given: serde_json::Value) -> Model {
+    try_fit("pca", &settings(given), x, p).unwrap()
+}
+
+fn numbers(model: &Model, name: &str) -> Vec<f64> {
+    model.tensor(name).unwrap().f64s()
+}
+
+/// Rows with independent columns of standard deviation `scale(j)`, turned by a random rotation when `p` is small.
+fn rows(n: usize, p: usize, scale: impl Fn(usize) -> f64) -> Vec<f64> {
+    let s = Stream::new(17, 0);
+    (0..n * p).map(|i| scale(i % p) * s.normal(i as u64) + 3.0).collect()
+}
+
+#[test]
+fn every_iterative_solver_finds_what_the_exact_one_finds() {
+    for (n, p, k) in [(400, 30, 4), (60, 200, 5), (3000, 2100, 3)] {
+        let x = rows(n, p, |j| if j < 8 { 10.0 * 0.6f64.powi(j as i32) } else { 0.05 });
+        let exact = fit(&x, p, json!({"n_components": k, "svd_solver": "covariance_eigh"}));
+        for solver in ITERATIVE {
+            let found = fit(&x, p, json!({"n_components": k, "svd_solver": solver}));
+            let report = found.report();
+            assert!(report.outcome.is_success(), "{solver} on {n} x {p}: {:?}", report.outcome);
+            for (a, b) in
+                numbers(&found, "explained_variance").iter().zip(numbers(&exact, "explained_variance"))
+            {
+                assert!((a / b - 1.0).abs() < 1e-10, "{solver} on {n} x {p}: {a} instead of {b}");
+            }
+            let axes = |m: &Model| m.tensor("components").unwrap().to_matrix();
+            let angle = metrics::subspace_angles(&axes(&found), &axes(&exact)).unwrap()[0];
+            assert!(angle < 1e-6, "{solver} on {n} x {p}: angle {angle:e}");
+            let noise = (numbers(&found, "noise_variance")[0], numbers(&exact, "noise_variance")[0]);
+            assert!((noise.0 / noise.1 - 1.0).abs() < 1e-7, "{solver} on {n} x {p}: noise {noise:?}");
+        }
+    }
+}
+
+#[test]
+fn approximate_variances_are_those_of_the_scores_to_rounding() {
+    // A slowly falling spectrum and one round: far from converged.
+    let (n, p, k) = (500, 80, 6);
+    let x = rows(n, p, |j| 1.0 / (j + 1) as f64);
+    for solver in ["randomized", "power", "deflation"] {
+        let model = fit(&x, p, json!({"n_components": k, "svd_solver": solver, "iterated_power": 1}));
+        let unmix_rows = unmix::Rows::from_slice(&x, p).unwrap();
+        let codes = model.encode_to_vec(&unmix_rows, &unmix::Run::default()).unwrap();
+        for (c, variance) in numbers(&model, "explained_variance").into_iter().enumerate() {
+            let sum: f64 = (0..n).map(|i| codes[i * k + c].powi(2)).sum();
+            assert!((sum / (n - 1) as f64 / variance - 1.0).abs() < 1e-12, "{solver}, component {c}");
+        }
+        if solver != "randomized" {
+            assert_eq!(model.report().outcome, Outcome::MaxIter, "{solver}");
+            assert!(model.report().residual > model.report().tol, "{solver}");
+        }
+    }
+}
+
+#[test]
+fn repeated_variances_and_low_rank_are_found_whole() {
+    // Five equal directions of twelve, exactly: plus and minus unit vectors.
+    let p = 12;
+    let mut x = Vec::new();
+    for j in 0..p {
+        for sign in [1.0, -1.0] {
+            let size = if j < 5 { 3.0 } else { 1.0 };
+            x.extend((0..p).map(|c| if c == j { sign * size } else { 0.0 }));
+        }
+    }
+    let low: Vec<f64> = {
+        let s = Stream::new(3, 0);
+        let a = Matrix::from_fn(2, 40, |i, j| s.normal((i * 40 + j) as u64));
+        (0..200)
+            .flat_map(|i| {
+                (0..40)
+                    .map(|j| (0..2).map(|c| s.normal(1000 + 2 * i + c) * a[(c as usize, j)]).sum::<f64>())
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    for solver in ITERATIVE {
+        let model = fit(&x, p, json!({"n_components": 5, "svd_solver": solver}));
+        let want = 2.0 * 9.0 / (2 * p - 1) as f64;
+        assert!(
+            numbers(&model, "explained_variance").iter().all(|v| (v / want - 1.0).abs() < 1e-12),
+            "{solver}"
+        );
+        let model = fit(&low, 40, json!({"n_components": 6, "svd_solver": solver}));
+        assert_eq!(model.report().rank, Some(2), "{solver}");
+        assert!(numbers(&model, "explained_variance")[2..].iter().all(|&v| v == 0.0), "{solver}");
+    }
+}
+
+#[test]
+fn more_rounds_never_find_less() {
+    let (n, p, k) = (600, 100, 10);
+    let x = rows(n, p, |j| 1.0 / (j + 1) as f64);
+    let kept = |rounds: u64| {
+        let given = json!({"n_components": k, "svd_solver": "randomized", "iterated_power": rounds});
+        numbers(&fit(&x, p, given), "explained_variance").iter().sum::<f64>()
+    };
+    let found: Vec<f64> = (0..6).map(kept).collect();
+    assert!(found.windows(2).all(|w| w[1] >= w[0] * (1.0 - 1e-13)), "{found:?}");
+    let best: f64 = numbers(&fit(&x, p, json!({"n_components": k})), "explained_variance").iter().sum();
+    assert!(found[5] <= best * (1.0 + 1e-13) && found[5] > best * (1.0 - 1e-6), "{found:?} against {best}");
+}
+
+#[test]
+fn single_precision_is_iterated_in_double() {
+    let x = falling(300, 25, 4);
+    let single: Vec<f32> = cast(&x);
+    for solver in ITERATIVE {
+        let given = settings(json!({"n_components": 4, "svd_solver": solver}));
+        let a = try_fit("pca", &given, &single, 25).unwrap();
+        let exact = try_fit("pca", &settings(json!({"n_components": 4})), &x, 25).unwrap();
+        for (a, b) in numbers(&a, "explained_variance").iter().zip(numbers(&exact, "explained_variance")) {
+            assert!((a / b - 1.0).abs() < 1e-5, "{solver}: {a} instead of {b}");
+        }
+    }
+}
+
+#[test]
+fn what_truncated_solvers_cannot_do_is_said() {
+    let x = falling(50, 8, 1);
+    let message = |given| try_fit("pca", &settings(given), &x, 8).unwrap_err().to_string();
+    for solver in ITERATIVE {
+        assert!(
+            message(json!({"n_components": 0.9, "svd_solver": solver})).contains("needs the whole spectrum")
+        );
+        assert!(
+            message(json!({"n_components": "mle", "svd_solver": solver}))
+                .contains("needs the whole spectrum")
+        );
+        assert!(
+            message(json!({"n_components": 0, "svd_solver": solver})).contains("choose a number from 1 to 8")
+        );
+        assert!(message(json!({"n_components": 9, "svd_solver": solver})).contains("at most min(50, 8) = 8"));
+    }
+    assert!(
+        message(json!({"n_components": 8, "svd_solver": "arpack"}))
+            .contains("fewer components than min(50, 8) = 8")
+    );
+    assert_eq!(fit(&x, 8, json!({"svd_solver": "arpack"})).n_components(), 7);
+    assert_eq!(fit(&x, 8, json!({"svd_solver": "krylov"})).n_components(), 8);
+}
