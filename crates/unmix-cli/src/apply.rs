@@ -6,7 +6,7 @@ use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::terminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
@@ -52,21 +52,22 @@ enum Map {
 
 struct Job<'a> {
     args: &'a Apply,
-    input: &'a Path,
+    files: Vec<PathBuf>,
     model: Model,
     output: Output,
 }
 
 impl<'a> Job<'a> {
     fn new(args: &'a Apply) -> Result<Self, Failure> {
-        let input = args.input.one()?;
-        let output = Output::new(&args.writing, &[input, &args.model])?;
-        Ok(Self { args, input, model: Model::load(&args.model)?, output })
+        let files = args.input.files()?;
+        let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+        let output = Output::new(&args.writing, &never)?;
+        Ok(Self { args, files, model: Model::load(&args.model)?, output })
     }
 
     fn open(&self, map: Map, run: &Run<'_>) -> Result<Input, Failure> {
         let open = if map == Map::Decode { input::open_codes } else { input::open_for };
-        open(&self.model, self.input, self.args.reading.options(), run, self.args.running.quiet)
+        open(&self.model, &self.files, self.args.reading.options(), run, self.args.running.quiet)
     }
 
     /// Maps the rows of the input to the output.

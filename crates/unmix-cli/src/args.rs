@@ -3,6 +3,7 @@
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use unmix_io::{Patches, Pixels};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Cyan.on_default().bold())
@@ -140,7 +141,7 @@ pub(crate) struct Fit {
     /// The method: see 'unmix methods'
     pub(crate) method: String,
     #[command(flatten)]
-    pub(crate) input: OneInput,
+    pub(crate) input: Inputs,
     /// How many components: a number, a share of the variance such as 0.9, 'mle', or 'all'
     #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
     pub(crate) k: Option<String>,
@@ -173,7 +174,7 @@ pub(crate) struct Apply {
     /// A model that 'unmix fit' has written
     pub(crate) model: PathBuf,
     #[command(flatten)]
-    pub(crate) input: OneInput,
+    pub(crate) input: Inputs,
     #[command(flatten)]
     pub(crate) writing: Writing,
     #[command(flatten)]
@@ -235,14 +236,12 @@ pub(crate) struct Methods {
     pub(crate) json: bool,
 }
 
-/// One input file. A second one is caught here, to say so better than "unexpected argument".
+/// What is read as one table.
 #[derive(Args, Debug)]
-pub(crate) struct OneInput {
-    /// .npy, .csv, .tsv or idx file, also gzipped
-    #[arg(value_name = "INPUT")]
-    pub(crate) path: PathBuf,
-    #[arg(hide = true)]
-    pub(crate) more: Vec<PathBuf>,
+pub(crate) struct Inputs {
+    /// Array, table, sound, image or folder of images; rows of several files follow each other; - is standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -307,6 +306,33 @@ pub(crate) struct Reading {
     /// Lines to pass over at the start of a text file
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) skip_rows: usize,
+    /// Which array of a file that holds several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+    /// Read images in grey
+    #[arg(long, conflicts_with = "rgb")]
+    pub(crate) grey: bool,
+    /// Read images in colour
+    #[arg(long)]
+    pub(crate) rgb: bool,
+    /// Cut images into patches of this height and width, as in 11x11
+    #[arg(long, value_name = "SIZE", value_parser = patch)]
+    pub(crate) patches: Option<Shape>,
+    /// Pixels from one patch to the next [default: side by side, or 1 with --number]
+    #[arg(long, value_name = "N", requires = "patches")]
+    pub(crate) stride: Option<usize>,
+    /// Pixels by which images are made larger on every side, as in a mirror
+    #[arg(long, value_name = "N", requires = "patches", default_value_t = 0, hide_default_value = true)]
+    pub(crate) padding: usize,
+    /// Draw this many patches, none of them twice
+    #[arg(long, value_name = "N", requires = "patches")]
+    pub(crate) number: Option<usize>,
+    /// Where drawing patches begins
+    #[arg(long, value_name = "N", requires = "number", default_value_t = 0, hide_default_value = true)]
+    pub(crate) patch_seed: u64,
+    /// Take each patch's mean off it and divide by its standard deviation
+    #[arg(long, requires = "patches")]
+    pub(crate) normalise: bool,
 }
 
 /// Lengths of the axes of one sample.
@@ -328,7 +354,27 @@ impl Reading {
                 _ => None,
             },
             skip_rows: self.skip_rows,
+            key: self.key.clone(),
+            patches: self.patches.as_ref().map(|size| self.cut(size)),
+            pixels: match (self.grey, self.rgb) {
+                (true, _) => Some(Pixels::Grey),
+                (_, true) => Some(Pixels::Rgb),
+                _ => None,
+            },
             ..Default::default()
+        }
+    }
+
+    /// How images are cut; `size` is a height and a width.
+    fn cut(&self, size: &Shape) -> Patches {
+        Patches {
+            height: size.0[0],
+            width: size.0[1],
+            stride: self.stride,
+            padding: self.padding,
+            number: self.number,
+            seed: self.patch_seed,
+            normalise: self.normalise,
         }
     }
 
@@ -347,8 +393,20 @@ impl Reading {
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());
         value("--skip-rows", (self.skip_rows > 0).then(|| self.skip_rows.to_string()));
-        let flags =
-            [(self.transpose, "--transpose"), (self.header, "--header"), (self.no_header, "--no-header")];
+        value("--key", self.key.clone());
+        value("--patches", self.patches.as_ref().map(shape));
+        value("--stride", self.stride.map(|n| n.to_string()));
+        value("--padding", (self.padding > 0).then(|| self.padding.to_string()));
+        value("--number", self.number.map(|n| n.to_string()));
+        value("--patch-seed", (self.patch_seed > 0).then(|| self.patch_seed.to_string()));
+        let flags = [
+            (self.transpose, "--transpose"),
+            (self.header, "--header"),
+            (self.no_header, "--no-header"),
+            (self.grey, "--grey"),
+            (self.rgb, "--rgb"),
+            (self.normalise, "--normalise"),
+        ];
         out.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.to_string()));
         out
     }
@@ -359,6 +417,14 @@ fn shape(text: &str) -> Result<Shape, String> {
     match lengths {
         Some(lengths) if lengths.iter().all(|&d| d > 0) => Ok(Shape(lengths)),
         _ => Err("give the length of each axis, as in 28x28 or 3x32x32".into()),
+    }
+}
+
+/// A height and a width.
+fn patch(text: &str) -> Result<Shape, String> {
+    match shape(text) {
+        Ok(size) if size.0.len() == 2 => Ok(size),
+        _ => Err("give a height and a width, as in 11x11".into()),
     }
 }
 

@@ -12,12 +12,13 @@ use unmix::{AnyRows, Error, Model, Report, Run, method, model};
 
 /// Fits, saves, and says what to do next.
 pub(crate) fn fit(args: &Fit) -> Done {
-    let path = args.input.one()?;
     let settings = settings(args)?;
-    let (to, place) = destination(args, path)?;
+    let files = args.input.files()?;
+    let path = args.input.named(&files);
+    let (to, place) = destination(args, path, &files)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
-    let mut input = unmix_io::open_with(path, &args.reading.options(), &run)?;
+    let mut input = unmix_io::open_many(&files, &args.reading.options(), &run)?;
     if !args.running.quiet {
         hint(&input.rows, args.reading.transpose);
     }
@@ -67,9 +68,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
 }
 
 /// The model file. What is there and is not a model stays, unless `--force` says otherwise.
-fn destination(args: &Fit, input: &Path) -> Result<(PathBuf, Place), Failure> {
+fn destination(args: &Fit, input: &Path, files: &[PathBuf]) -> Result<(PathBuf, Place), Failure> {
     let to = args.output.clone().unwrap_or_else(|| default_output(input, &args.method));
-    let place = output::place(&to, &[input])?;
+    let place = output::place(&to, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
         Place::StandardOutput => {
             Err(Failure::Usage("a model goes to a file; give -o the name of one".into()))
@@ -139,12 +140,16 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
 
 /// The two commands that most people type next.
 fn next(args: &Fit, input: &Path, model: &Path) -> String {
-    let (model, source) = (model.display().to_string(), input.display().to_string());
+    let model = model.display().to_string();
     let reading = args.reading.typed();
     let ending = if is_text(input) { "csv" } else { "npy" };
     let command = |verb: &str, to: String| {
-        let mut words = vec!["unmix".to_string(), verb.into(), model.clone(), source.clone()];
-        words.extend(reading.clone());
+        let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
+        // A page shows one input.
+        if verb != "report" || args.input.paths.len() == 1 {
+            words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+            words.extend(reading.clone());
+        }
         words.extend(["-o".into(), to]);
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };

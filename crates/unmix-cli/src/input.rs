@@ -1,25 +1,22 @@
 //! Opening what a verb reads: the file, and the columns of it that a model asks for.
 
-use crate::args::OneInput;
+use crate::args::Inputs;
 use crate::failure::Failure;
 use crate::terminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use unmix::{Model, Run};
 use unmix_io::{Input, Options};
 
-impl OneInput {
-    /// The one file; a second one is a sentence.
-    pub(crate) fn one(&self) -> Result<&Path, Failure> {
-        match self.more.as_slice() {
-            [] => Ok(&self.path),
-            more => Err(Failure::Usage(format!(
-                "one INPUT is read at a time, but {} were given ({}, {}{}); put their rows into one file",
-                more.len() + 1,
-                self.path.display(),
-                more[0].display(),
-                if more.len() > 1 { ", ..." } else { "" }
-            ))),
-        }
+impl Inputs {
+    /// The files that were meant: those of patterns and folders as well.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Failure> {
+        Ok(unmix_io::expand(&self.paths)?)
+    }
+
+    /// What results are named after: the first that was typed, or the first file that is like it.
+    pub(crate) fn named<'a>(&'a self, files: &'a [PathBuf]) -> &'a Path {
+        let typed = &self.paths[0];
+        if typed.exists() { typed } else { files.first().unwrap_or(typed) }
     }
 }
 
@@ -38,38 +35,38 @@ pub(crate) fn component_names(model: &Model) -> Vec<String> {
 /// The rows of a file as `model` needs them: by name where both have names, else by position.
 pub(crate) fn open_for(
     model: &Model,
-    path: &Path,
+    paths: &[impl AsRef<Path>],
     options: Options,
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    open_wanted(model.features().names.clone(), path, options, run, quiet)
+    open_wanted(model.features().names.clone(), paths, options, run, quiet)
 }
 
 /// Codes of `model` in a file: by name where the file has names, else by position.
 pub(crate) fn open_codes(
     model: &Model,
-    path: &Path,
+    paths: &[impl AsRef<Path>],
     options: Options,
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    open_wanted(Some(component_names(model)), path, options, run, quiet)
+    open_wanted(Some(component_names(model)), paths, options, run, quiet)
 }
 
 fn open_wanted(
     wanted: Option<Vec<String>>,
-    path: &Path,
+    paths: &[impl AsRef<Path>],
     options: Options,
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    let input = unmix_io::open_with(path, &Options { wanted, ..options }, run)?;
+    let input = unmix_io::open_many(paths, &Options { wanted, ..options }, run)?;
     if !quiet && !input.ignored.is_empty() {
         let (n, what) = (input.ignored.len(), if input.ignored.len() == 1 { "column" } else { "columns" });
         terminal::warning(&format!(
             "{n} {what} of {} not in the model, ignored: {}",
-            path.display(),
+            input.rows.origin(),
             some(&input.ignored)
         ));
     }

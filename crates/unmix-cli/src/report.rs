@@ -124,7 +124,7 @@ fn open(
             });
         }
     }
-    input::open_for(model, path, reading, run, args.running.quiet)
+    input::open_for(model, &[path], reading, run, args.running.quiet)
 }
 
 /// A column that is also a feature, read a second time.

@@ -94,7 +94,6 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("fit pca d.npy --set svd_solver=ful", "did you mean 'full'?"),
         ("fit pca d.npy --set whiten", "KEY=VALUE"),
         ("fit pca d.npy -k 2 --set n_components=3", "the same thing twice"),
-        ("fit pca d.npy d.csv", "one INPUT is read at a time"),
         ("fit pca d.npy -k some", "n_components='some' is not possible"),
         ("fit pca d.npy --threads 0", "--threads"),
         ("fit pca d.npy --max-seconds=-1", "seconds"),
