@@ -7,12 +7,11 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _is_path, registry, tell
+from ._base import Estimator, _is_path, tell
 
-#: scikit-learn's names of solvers, then ours.
-_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation")
-#: Solvers that find the first components only.
-_TRUNCATED = ("arpack", "randomized")
+#: Solvers that find the first components only: scikit-learn's, then ours.
+_TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
+_SOLVERS = ("auto", "full", "covariance_eigh", *_TRUNCATED)
 
 
 class PCA(Estimator):
@@ -30,17 +29,21 @@ class PCA(Estimator):
         Accepted for scikit-learn's sake; rows are never overwritten.
     whiten : bool, default=False
         Divide codes by the standard deviation along each component.
-    svd_solver : {"auto", "full", "covariance_eigh"}, default="auto"
-        How the spectrum is found: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
-        matrix (fast), ``"auto"`` by the shape of the data.
+    svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
+        How the spectrum is found. ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
+        matrix (fast), ``"auto"`` one of these by the shape of the data: always exact. The others find the first components
+        only: ``"krylov"`` (and ``"arpack"``, the same behind scikit-learn's limits) to rounding level, ``"randomized"``
+        approximately, ``"power"`` and ``"deflation"`` as textbooks have it.
     tol : float, default=0.0
-        Tolerance of iterative solvers.
+        The largest residual that ``"arpack"``, ``"krylov"``, ``"power"`` and ``"deflation"`` accept, as a share of the first
+        variance; 0 for rounding level.
     iterated_power : int or "auto", default="auto"
-        Power iterations of ``svd_solver="randomized"``.
+        Rounds of ``"randomized"`` (auto: 7 for fewer than a tenth of the components, else 4); the most that ``"power"`` and
+        ``"deflation"`` take for a component (auto: 1000).
     n_oversamples : int, default=10
-        Additional random directions of ``svd_solver="randomized"``.
+        Directions that ``"randomized"`` and ``"power"`` carry beside those asked for.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        How ``svd_solver="randomized"`` keeps its directions apart.
+        Accepted for scikit-learn's sake; directions are always kept apart by QR.
     random_state : int, RandomState or None, default=None
         Where random draws begin; recorded in ``report_.seed``.
     verbose : {0, 1, 2}, default=0
@@ -152,9 +155,6 @@ class PCA(Estimator):
                     f"n_components={k} must be between 0 and min(n_samples, n_features)={most} with svd_solver={exact!r}; "
                     f"{found}: choose a number from 0 to {most}, or None for all"
                 )
-        here = next(s["choices"] for s in registry()["pca"]["settings"] if s["name"] == "svd_solver")
-        if solver not in here:
-            raise ValueError(f"svd_solver={solver!r} is not in this version of unmix; choose one of: {', '.join(here)}")
 
     def _check_truncated(self, most, found):
         k, solver = self.n_components, self.svd_solver
