@@ -30,6 +30,19 @@ fn a_saved_model_is_the_same_model() {
 }
 
 #[test]
+fn a_model_keeps_the_settings_that_its_method_lists() {
+    for case in every_case() {
+        let model = case.fit(&case.data::<f64>());
+        let listed: Vec<_> = case.method.settings.iter().filter(|s| !s.python_only).collect();
+        assert_eq!(model.settings().len(), listed.len(), "{case}: {:?}", model.settings());
+        for setting in listed {
+            let want = case.given.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
+            assert_eq!(model.settings().get(setting.name), Some(&want), "{case}: {}", setting.name);
+        }
+    }
+}
+
+#[test]
 fn components_are_in_canonical_order_and_sign() {
     for case in every_case() {
         let x = case.data::<f64>();
