@@ -16,8 +16,8 @@ const LISTED: usize = 12;
 
 /// Shows a model or a data file.
 pub(crate) fn show(args: &Show) -> Done {
-    let model = model::is_model_file(&args.file) || args.file.extension().is_some_and(|e| e == "safetensors");
-    if model { show_model(args) } else { show_data(args) }
+    // Not by the ending: a .safetensors file may hold rows.
+    if model::is_model_file(&args.file) { show_model(args) } else { show_data(args) }
 }
 
 fn show_model(args: &Show) -> Done {

@@ -210,3 +210,18 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
     assert!(waited < 2.0, "{waited} s");
     assert_eq!(b.files(), before);
 }
+
+#[test]
+fn what_a_safetensors_file_holds_decides_how_it_is_shown() {
+    let b = Bench::new();
+    b.both("d", 30, 4);
+    b.ok("fit pca d.npy -k 2 -o model.st");
+    let header = r#"{"x":{"dtype":"F64","shape":[3,2],"data_offsets":[0,48]}}       "#;
+    let numbers = [1.0, 2.0, 4.0, 3.0, 5.0, 9.0].map(f64::to_le_bytes).concat();
+    b.write("rows.safetensors", [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &numbers].concat());
+    let kind = |name: &str| {
+        let shown: Value = serde_json::from_str(&b.ok(&format!("show {name} --json")).out).unwrap();
+        shown["kind"].clone()
+    };
+    assert_eq!([kind("model.st"), kind("rows.safetensors")], ["model", "data"]);
+}
