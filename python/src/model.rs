@@ -218,7 +218,9 @@ impl Model {
         let model = self.inner.clone();
         matrix(
             py,
-            call(py, Facts::default(), Dtype::F64, self.square(), move |_| Ok(density(&model, scaled)?.precision()))?,
+            call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
+                Ok(density(&model, scaled)?.precision())
+            })?,
         )
     }
 

@@ -322,4 +322,5 @@ def test_solvers_of_first_components_agree_with_scikit_learn(solver):
     assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=rtol)
     assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=rtol)
     assert_allclose(np.abs(np.sum(ours.components_ * theirs.components_, axis=1)), 1, atol=1e-3)
-    assert ours.report_.outcome == ("completed" if solver == "randomized" else "converged")
+    # 61 columns vary, too few for a Krylov basis: all directions are taken at once.
+    assert ours.report_.outcome == ("converged" if solver in ("power", "deflation") else "completed")

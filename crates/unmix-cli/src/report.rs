@@ -16,6 +16,13 @@ type Labels = (String, Vec<String>);
 pub(crate) fn report(args: &Report) -> Done {
     let never: Vec<&Path> = std::iter::once(args.model.as_path()).chain(args.input.as_deref()).collect();
     let place = output::place(&args.output, &never)?;
+    // A slip of the keyboard must not put a page in the place of somebody's data.
+    let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
+    if matches!(place, output::Place::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
+        let message =
+            format!("a report is a page, and {} does not end in .html; name it so", args.output.display());
+        return Err(Failure::Usage(message));
+    }
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);

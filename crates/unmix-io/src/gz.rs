@@ -14,7 +14,9 @@ pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// # Errors
 ///
 /// The file does not begin as gzip files do.
-pub(crate) fn decoder<'a>(bytes: &'a Bytes<'static>) -> Result<MultiGzDecoder<BufReader<FromStart<&'a Bytes<'static>>>>> {
+pub(crate) fn decoder<'a>(
+    bytes: &'a Bytes<'static>,
+) -> Result<MultiGzDecoder<BufReader<FromStart<&'a Bytes<'static>>>>> {
     let mut magic = [0; 2];
     if bytes.len() >= 2 {
         bytes.read_at(0, &mut magic)?;

@@ -49,8 +49,8 @@ pub use options::{Options, Patches, Pixels};
 pub use paths::expand;
 
 use format::{Found, Kind};
-use stored::Stored;
 use std::path::Path;
+use stored::Stored;
 use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
 
@@ -117,14 +117,19 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
         let found = format::recognise(&stored)?;
         opened.push((stored, found));
     }
-    if let Some((other, found)) = opened.iter().find(|(_, f)| (f.kind == Kind::Wav) != (opened[0].1.kind == Kind::Wav)) {
+    if let Some((other, found)) =
+        opened.iter().find(|(_, f)| (f.kind == Kind::Wav) != (opened[0].1.kind == Kind::Wav))
+    {
         let (own, first) = (found.kind.name(), opened[0].1.kind.name());
         let found = format!("it is of type {own}, but {} is of type {first}", files[0].display());
         return Err(Error::format(other.bytes.path(), found, "give files that are alike"));
     }
     if opened[0].1.kind == Kind::Wav {
         options.suit(Kind::Wav)?;
-        let bytes = opened.into_iter().map(|(stored, found)| plain(stored, &found, run)).collect::<Result<Vec<_>>>()?;
+        let bytes = opened
+            .into_iter()
+            .map(|(stored, found)| plain(stored, &found, run))
+            .collect::<Result<Vec<_>>>()?;
         return Ok(Input { format: "wav".into(), ..wav::open(&bytes, options, run)? });
     }
     let mut inputs = Vec::new();

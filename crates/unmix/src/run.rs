@@ -84,6 +84,17 @@ impl Run<'_> {
         self.check()
     }
 
+    /// Reports an iteration; an error when the person has asked to stop.
+    pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) -> Result<()> {
+        self.watch.event(Event::Iteration { n_iter, residual, objective });
+        self.check()
+    }
+
+    /// Whether `max_seconds` have passed: an iteration then ends with what it has.
+    pub(crate) fn out_of_time(&self) -> bool {
+        self.max_seconds.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
+    }
+
     fn check(&self) -> Result<()> {
         if self.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -151,3 +151,55 @@ fn what_truncated_solvers_cannot_do_is_said() {
     assert_eq!(fit(&x, 8, json!({"svd_solver": "arpack"})).n_components(), 7);
     assert_eq!(fit(&x, 8, json!({"svd_solver": "krylov"})).n_components(), 8);
 }
+
+#[test]
+fn a_limit_of_time_ends_an_iteration_with_what_it_has_and_says_so() {
+    let x = rows(300, 40, |j| 1.0 / (j + 1) as f64);
+    for solver in ["krylov", "power", "deflation", "randomized"] {
+        let pca =
+            unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": solver}))).unwrap();
+        let run = unmix::Run { max_seconds: Some(0.0), ..unmix::Run::default() };
+        let model = pca.fit(&mut unmix::Rows::from_slice(&x, 40).unwrap(), &run).unwrap();
+        // 40 directions are fewer than the blocks that Krylov would want: there the whole decomposition is taken at once.
+        if solver != "krylov" {
+            assert_eq!(model.report().outcome, Outcome::Time, "{solver}");
+            assert!(model.report().n_iter <= 4, "{solver}: {} iterations", model.report().n_iter);
+        }
+        assert_eq!(model.n_components(), 3);
+    }
+    let wide = rows(200, 2100, |j| 1.0 / (j + 1) as f64);
+    let pca =
+        unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": "krylov"}))).unwrap();
+    let run = unmix::Run { max_seconds: Some(0.0), ..unmix::Run::default() };
+    let model = pca.fit(&mut unmix::Rows::from_slice(&wide, 2100).unwrap(), &run).unwrap();
+    assert_eq!(model.report().outcome, Outcome::Time);
+}
+
+#[test]
+fn every_iteration_is_heard_of_and_any_can_be_interrupted() {
+    struct Ear(std::sync::Mutex<Vec<f64>>, usize);
+    impl unmix::Watch for Ear {
+        fn event(&self, event: unmix::Event<'_>) {
+            if let unmix::Event::Iteration { residual, .. } = event {
+                self.0.lock().unwrap().push(residual);
+            }
+        }
+        fn interrupted(&self) -> bool {
+            self.0.lock().unwrap().len() >= self.1
+        }
+    }
+    let x = rows(300, 40, |j| 1.0 / (j + 1) as f64);
+    let pca =
+        unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": "power"}))).unwrap();
+    let heard = |most: usize| {
+        let ear = Ear(Default::default(), most);
+        let run = unmix::Run { watch: &ear, ..unmix::Run::default() };
+        let model = pca.fit(&mut unmix::Rows::from_slice(&x, 40).unwrap(), &run);
+        (model, ear.0.into_inner().unwrap())
+    };
+    let (model, residuals) = heard(usize::MAX);
+    let model = model.unwrap();
+    assert_eq!(residuals.len() as u64, model.report().n_iter);
+    assert_eq!(residuals.last().copied(), model.report().residual);
+    assert!(matches!(heard(2).0, Err(unmix::Error::Interrupted)));
+}

@@ -225,3 +225,16 @@ fn what_a_safetensors_file_holds_decides_how_it_is_shown() {
     };
     assert_eq!([kind("model.st"), kind("rows.safetensors")], ["model", "data"]);
 }
+
+#[test]
+fn a_page_is_never_written_over_data() {
+    let b = Bench::new();
+    b.write("a.csv", "x,y\n1,2\n2,1\n3,5\n");
+    assert_eq!(b.run("fit pca a.csv -o m.safetensors").code, 0);
+    b.write("other.npy", "numbers of somebody");
+    let ran = b.run("report m.safetensors -o other.npy");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("does not end in .html"), "{}", ran.err);
+    assert_eq!(b.read("other.npy"), b"numbers of somebody");
+    assert_eq!(b.run("report m.safetensors -o page.HTML").code, 0);
+}

@@ -13,6 +13,7 @@ mod source;
 mod spool;
 mod sweep;
 
+pub use crate::num::Workspace;
 pub use bytes::Bytes;
 pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
@@ -20,4 +21,4 @@ pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub use source::{RandomAccess, Source, Stream};
 pub use spool::Spool;
-pub use sweep::{Plan, Sink, VecSink, Workspace};
+pub use sweep::{Plan, Sink, VecSink};

@@ -107,7 +107,10 @@ mod tests {
         let message = |p: &Path| NewFile::create(p).err().unwrap().to_string();
         assert!(message(dir.path()).contains("it is a folder, not a file"));
         let missing = message(&dir.path().join("no/a.bin"));
-        assert!(missing.contains("a.bin: No such file or directory (os error 2); check the name and the folder"), "{missing}");
+        assert!(
+            missing.contains("a.bin: No such file or directory (os error 2); check the name and the folder"),
+            "{missing}"
+        );
         #[cfg(unix)]
         assert!(message(Path::new("/dev/null")).contains("not an ordinary file"));
     }

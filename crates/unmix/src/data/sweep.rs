@@ -10,7 +10,7 @@ use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
-use crate::num::{Block, Real};
+use crate::num::{Block, Real, Workspace};
 use crate::run::Run;
 use crate::stats::Partial;
 use std::collections::BTreeMap;
@@ -47,17 +47,6 @@ impl Plan {
         };
         Self { block_rows, shard_rows: block_rows * blocks }
     }
-}
-
-/// Buffers that a thread keeps from block to block; what they hold between two calls means nothing.
-#[derive(Default)]
-pub struct Workspace<T> {
-    /// Numbers in the type of the rows, such as a centred block.
-    pub rows: Vec<T>,
-    /// More of them, such as a product.
-    pub product: Vec<T>,
-    /// Numbers in double precision.
-    pub wide: Vec<f64>,
 }
 
 /// Where mapped rows go, in order.

@@ -5,12 +5,12 @@
 //! says what they are; what differs between two runs of one fit stands in an entry of its own, `run`, which neither covers.
 
 use super::report::{Report, RunRecord};
-use super::tensor::{Tensor, Values};
+use super::tensor::Tensor;
 use super::{Model, SIGN_RULE};
 use crate::data::{Features, NewFile};
 use crate::error::{Error, Result};
 use crate::method;
-use crate::num::Dtype;
+use crate::num::{Dtype, Values};
 use safetensors::{Dtype as Stored, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -128,6 +128,17 @@ impl Model {
         }
         let description: Description =
             serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
+        if description.sign_rule != SIGN_RULE {
+            let found = format!(
+                "its signs follow rule {}, and this version knows rule {SIGN_RULE}",
+                description.sign_rule
+            );
+            return Err(Error::format(
+                path,
+                found,
+                format!("install version {} of unmix", description.version),
+            ));
+        }
         let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
             Ok(Value::Object(mut header)) => {
                 header.shift_remove("__metadata__");

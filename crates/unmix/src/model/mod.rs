@@ -6,11 +6,12 @@ mod file;
 mod report;
 mod tensor;
 
+pub use crate::num::Values;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use code::{Affine, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
 pub use report::{Outcome, Report, RunRecord};
-pub use tensor::{Tensor, Values};
+pub use tensor::Tensor;
 
 use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
 use crate::error::{Error, Result};

@@ -1,53 +1,7 @@
 //! A parameter: numbers of one type, and their shape.
 
-use crate::num::{Dtype, Matrix, Real};
+use crate::num::{Dtype, Matrix, Real, Values};
 use std::borrow::Cow;
-
-/// Numbers whose type is known at run time only.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Single precision.
-    F32(Vec<f32>),
-    /// Double precision.
-    F64(Vec<f64>),
-}
-
-impl Values {
-    /// How many.
-    pub fn len(&self) -> usize {
-        match self {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Their type.
-    pub fn dtype(&self) -> Dtype {
-        match self {
-            Values::F32(_) => Dtype::F32,
-            Values::F64(_) => Dtype::F64,
-        }
-    }
-
-    pub(crate) fn first_not_finite(&self) -> Option<usize> {
-        match self {
-            Values::F32(v) => v.iter().position(|x| !x.is_finite()),
-            Values::F64(v) => v.iter().position(|x| !x.is_finite()),
-        }
-    }
-
-    pub(crate) fn to_le_bytes(&self) -> Vec<u8> {
-        match self {
-            Values::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-            Values::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        }
-    }
-}
 
 /// Numbers with a shape, row-major. The shape of a single number is empty.
 #[derive(Clone, Debug, PartialEq)]

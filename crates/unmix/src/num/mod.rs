@@ -11,6 +11,10 @@ pub mod random;
 mod real;
 pub mod threads;
 pub mod top;
+mod values;
+mod workspace;
 
 pub use matrix::{Block, Matrix};
 pub use real::{Dtype, Real};
+pub use values::Values;
+pub use workspace::Workspace;

@@ -79,9 +79,9 @@ pub trait Real:
     /// Little-endian bytes, appended.
     fn write_le(self, out: &mut Vec<u8>);
     /// This vector as the variant of its type.
-    fn into_values(values: Vec<Self>) -> crate::model::Values;
+    fn into_values(values: Vec<Self>) -> super::Values;
     /// The values of a tensor in this type: lent when they are, converted when not.
-    fn view(values: &crate::model::Values) -> std::borrow::Cow<'_, [Self]>;
+    fn view(values: &super::Values) -> std::borrow::Cow<'_, [Self]>;
 }
 
 macro_rules! real {
@@ -106,13 +106,13 @@ macro_rules! real {
             fn write_le(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
-            fn into_values(values: Vec<Self>) -> crate::model::Values {
-                crate::model::Values::$variant(values)
+            fn into_values(values: Vec<Self>) -> super::Values {
+                super::Values::$variant(values)
             }
-            fn view(values: &crate::model::Values) -> std::borrow::Cow<'_, [Self]> {
+            fn view(values: &super::Values) -> std::borrow::Cow<'_, [Self]> {
                 match values {
-                    crate::model::Values::$variant(v) => std::borrow::Cow::Borrowed(v),
-                    crate::model::Values::$other(v) => v.iter().map(|&x| x as $t).collect::<Vec<_>>().into(),
+                    super::Values::$variant(v) => std::borrow::Cow::Borrowed(v),
+                    super::Values::$other(v) => v.iter().map(|&x| x as $t).collect::<Vec<_>>().into(),
                 }
             }
         }

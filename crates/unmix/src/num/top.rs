@@ -63,6 +63,17 @@ pub fn top_eigenpairs(
     p: usize,
     goal: Goal,
 ) -> Result<Option<Pairs>> {
+    top_eigenpairs_until(apply, p, goal, |_, _| Ok(false))
+}
+
+/// As [`top_eigenpairs`]; `enough` hears of every check (steps, and residual as a share of the first value) and may end it
+/// there, with the pairs as they are. While it is not yet time for a check it hears of the steps alone.
+pub fn top_eigenpairs_until(
+    apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
+    p: usize,
+    goal: Goal,
+    enough: impl Fn(u64, Option<f64>) -> Result<bool>,
+) -> Result<Option<Pairs>> {
     let Goal { k, max_basis, .. } = goal;
     let tol = goal.tol.max(rounding(p));
     let block = block_size(k);
@@ -95,9 +106,9 @@ pub fn top_eigenpairs(
         coupling = factor::multiply(&coupling, &rest);
         steps += 1;
         let full = m + 2 * block > max_basis.min(p);
-        if steps >= check_at || full {
+        if steps >= check_at || full || enough(steps, None)? {
             let found = ritz(&projected, &basis, &coupling, k)?;
-            if found.residual <= tol {
+            if found.residual <= tol || enough(steps, Some(found.residual))? {
                 return Ok(Some(Pairs { steps, ..found }));
             }
             // A check costs as much as several steps. Residuals fall about geometrically, so this one says when the next

@@ -4,9 +4,8 @@
 //! `n × n` sum is gathered a panel of features at a time.
 
 use super::{Packer, Partial, Unpacker};
-use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, kernel};
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
 /// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, less its mean.
 #[derive(Clone, Debug, PartialEq)]

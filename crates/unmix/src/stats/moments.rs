@@ -1,9 +1,8 @@
 //! Number, mean and sum of squares about the mean, column by column.
 
 use super::{Packer, Partial, Unpacker};
-use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::{Block, Real, kernel};
+use crate::num::{Block, Real, Workspace, kernel};
 
 /// What `n` rows say about location and spread of each column. `2 p + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]

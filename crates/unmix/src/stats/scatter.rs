@@ -9,9 +9,8 @@
 //! the data (with a mean of 10⁶ standard deviations, all of single precision).
 
 use super::{Packer, Partial, Unpacker};
-use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, kernel};
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
 /// What `n` rows say about location and spread: all that PCA, whitening and factor analysis need.
 ///

@@ -1,9 +1,8 @@
 //! The scatter of some rows seen from a few directions, without the `p × p` matrix.
 
 use super::{Packer, Partial, Unpacker};
-use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, kernel};
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
 /// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: `b` rows of the scatter applied to directions.
 ///

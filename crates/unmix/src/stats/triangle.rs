@@ -4,9 +4,8 @@
 //! both parts), by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
 
 use super::{Packer, Partial, Unpacker};
-use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, factor, kernel};
+use crate::num::{Block, Matrix, Real, Workspace, factor, kernel};
 
 /// Number, mean, and a matrix `R` with `RᵀR` the scatter of the rows seen.
 ///

@@ -162,33 +162,35 @@ fn find<T: Real>(
             let size = (k + pca.n_oversamples).min(width);
             let few = (k as f64) < 0.1 * most as f64;
             let rounds = pca.iterated_power.rounds().unwrap_or(if few { 7 } else { 4 });
-            let found = subspace(covariance, random_rows(run.seed, size, width), k, rounds, 0.0)?;
-            let ending =
-                Ending { outcome: Outcome::Completed, n_iter: found.steps, ..Ending::from(&found, None) };
+            let found = subspace(covariance, run, random_rows(run.seed, size, width), k, rounds, 0.0)?;
+            let cut = found.steps <= rounds && run.out_of_time();
+            let outcome = if cut { Outcome::Time } else { Outcome::Completed };
+            let ending = Ending { outcome, ..Ending::from(&found, None, run) };
             Ok((found, ending))
         }
         Solver::Power => {
             let tol = pca.tol.max(8.0 * top::rounding(width));
             let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
             let size = (k + pca.n_oversamples).min(width);
-            let found = subspace(covariance, random_rows(run.seed, size, width), k, rounds, tol)?;
-            let ending = Ending::from(&found, Some(tol));
+            let found = subspace(covariance, run, random_rows(run.seed, size, width), k, rounds, tol)?;
+            let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
         Solver::Deflation => {
             let tol = pca.tol.max(8.0 * top::rounding(width));
             let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
-            let found = deflation(covariance, run.seed, width, k, rounds, tol)?;
-            let ending = Ending::from(&found, Some(tol));
+            let found = deflation(covariance, run, width, k, rounds, tol)?;
+            let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
-        _ => krylov(covariance, pca.tol, width, k),
+        _ => krylov(covariance, run, pca.tol, width, k),
     }
 }
 
 /// Block Lanczos until the residual is met; where that would take every direction there is, all of them at once.
 fn krylov<T: Real>(
     covariance: &Covariance<'_, T>,
+    run: &Run<'_>,
     tol: f64,
     width: usize,
     k: usize,
@@ -196,8 +198,14 @@ fn krylov<T: Real>(
     let max_basis = width.min(40 * top::block_size(k));
     let goal = Goal { k, tol, max_basis, impatient: max_basis == width };
     let tol = tol.max(top::rounding(width));
-    if let Some(found) = top::top_eigenpairs(|v| covariance.apply(v), width, goal)? {
-        let ending = Ending::from(&found, Some(tol));
+    let enough = |steps: u64, residual: Option<f64>| {
+        if let Some(residual) = residual {
+            run.iteration(steps, residual, None)?;
+        }
+        Ok(run.out_of_time())
+    };
+    if let Some(found) = top::top_eigenpairs_until(|v| covariance.apply(v), width, goal, enough)? {
+        let ending = Ending::from(&found, Some(tol), run);
         return Ok((found, ending));
     }
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
@@ -211,6 +219,7 @@ fn krylov<T: Real>(
 /// method of Halko, Martinsson & Tropp 2011), ended by a Rayleigh-Ritz step. `tol` 0 never stops early.
 fn subspace<T: Real>(
     covariance: &Covariance<'_, T>,
+    run: &Run<'_>,
     start: Matrix<f64>,
     k: usize,
     rounds: u64,
@@ -221,11 +230,10 @@ fn subspace<T: Real>(
     loop {
         let image = covariance.apply(&basis)?;
         steps += 1;
-        if steps > rounds || tol > 0.0 {
-            let found = rayleigh_ritz(&basis, &image, k, steps)?;
-            if steps > rounds || found.residual <= tol {
-                return Ok(found);
-            }
+        let found = rayleigh_ritz(&basis, &image, k, steps)?;
+        run.iteration(steps, found.residual, None)?;
+        if steps > rounds || found.residual <= tol || run.out_of_time() {
+            return Ok(found);
         }
         basis = factor::orthonormal_rows(&image);
     }
@@ -235,13 +243,13 @@ fn subspace<T: Real>(
 /// projecting twice; a matrix from which they were subtracted loses orthogonality to the level of `tol`.
 fn deflation<T: Real>(
     covariance: &Covariance<'_, T>,
-    seed: u64,
+    run: &Run<'_>,
     width: usize,
     k: usize,
     rounds: u64,
     tol: f64,
 ) -> Result<Pairs> {
-    let start = random_rows(seed, k, width);
+    let start = random_rows(run.seed, k, width);
     let (mut found, mut largest, mut steps) = (Matrix::zeros(0, width), 0.0f64, 0);
     for i in 0..k {
         let mut v = Matrix::from_vec(1, width, start.row(i).to_vec());
@@ -258,7 +266,8 @@ fn deflation<T: Real>(
                 v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| (b - value * a).powi(2)).sum();
             // Nothing left to find: any direction will do, and the floor will say that it holds no variance.
             let exhausted = value <= f64::EPSILON * largest;
-            if used >= rounds || exhausted || off.sqrt() <= 0.5 * tol * largest {
+            run.iteration(steps, off.sqrt() / largest.max(f64::MIN_POSITIVE), None)?;
+            if used >= rounds || exhausted || run.out_of_time() || off.sqrt() <= 0.5 * tol * largest {
                 break;
             }
             v = image;

@@ -508,6 +508,13 @@ fn warnings(found: &solve::Decomposition, solver: Solver, k: usize, p: usize, ep
 fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
+    if k > p {
+        return Err(Error::Unsupported {
+            asked: "using this model".into(),
+            found: format!("it has {k} components of {p} features"),
+            remedy: "the file is damaged: fit the model again".into(),
+        });
+    }
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();
     let whiten = settings.get("whiten").and_then(Value::as_bool).unwrap_or(false);

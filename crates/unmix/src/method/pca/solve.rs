@@ -52,9 +52,12 @@ impl Ending {
     }
 
     /// With the residual that was reached and the one that was wanted.
-    pub(super) fn from(found: &Pairs, tol: Option<f64>) -> Self {
-        let met = tol.is_none_or(|t| found.residual <= t);
-        let outcome = if met { Outcome::Converged } else { Outcome::MaxIter };
+    pub(super) fn from(found: &Pairs, tol: Option<f64>, run: &Run<'_>) -> Self {
+        let outcome = match tol.is_none_or(|t| found.residual <= t) {
+            true => Outcome::Converged,
+            false if run.out_of_time() => Outcome::Time,
+            false => Outcome::MaxIter,
+        };
         Self { outcome, n_iter: found.steps, residual: Some(found.residual), tol }
     }
 }
