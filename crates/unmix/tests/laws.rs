@@ -7,4 +7,4 @@ mod moved;
 mod optimal;
 mod rank;
 
-use cases::{Case, every_case};
+use cases::{Case, cases_by_variance, every_case};

@@ -1,6 +1,6 @@
 //! Repetition, files, canonical form, types.
 
-use super::every_case;
+use super::{cases_by_variance, every_case};
 use crate::made::{bits, cast, decode, encode, numbers, scores, wide};
 use std::path::Path;
 use unmix::{Model, Real, Rows, Run};
@@ -24,8 +24,10 @@ fn a_saved_model_is_the_same_model() {
         assert_eq!(again.to_bytes().unwrap(), bytes, "{case}: written again, the file differs");
         let x = case.data::<f64>();
         assert_eq!(encode(&model, &x), encode(&again, &x), "{case}");
-        let (a, b) = (scores(&model, &x), scores(&again, &x));
-        assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()), "{case}");
+        if case.method.density.is_some() {
+            let (a, b) = (scores(&model, &x), scores(&again, &x));
+            assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()), "{case}");
+        }
     }
 }
 
@@ -61,7 +63,7 @@ fn components_are_in_canonical_order_and_sign() {
 
 #[test]
 fn single_precision_is_near_double() {
-    for case in every_case() {
+    for case in cases_by_variance() {
         let x = case.data::<f32>();
         let (single, double) = (case.fit(&x), case.fit(&wide(&x)));
         // Sums of n products in single precision err by less than sqrt(n) eps of the largest variance, here n <= 900.

@@ -1,6 +1,6 @@
 //! First-order conditions at the solution, and what the numbers of a fit say about each other.
 
-use super::{Case, every_case};
+use super::{Case, cases_by_variance};
 use crate::made::{encode, numbers};
 use crate::naive;
 use unmix::Model;
@@ -17,7 +17,7 @@ fn axes<'a>(case: &Case, all: &'a [f64]) -> Vec<&'a [f64]> {
 
 #[test]
 fn components_are_orthonormal() {
-    for case in every_case() {
+    for case in cases_by_variance() {
         let model = case.fit(&case.data::<f64>());
         let all = numbers(&model, "components");
         let w = axes(&case, &all);
@@ -33,7 +33,7 @@ fn components_are_orthonormal() {
 
 #[test]
 fn every_component_is_an_eigenvector_of_the_covariance() {
-    for case in every_case() {
+    for case in cases_by_variance() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
         let (mean, values, all) =
@@ -56,7 +56,7 @@ fn every_component_is_an_eigenvector_of_the_covariance() {
 
 #[test]
 fn scores_are_uncorrelated_and_have_the_variances_that_are_reported() {
-    for case in every_case() {
+    for case in cases_by_variance() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
         let (k, values) = (model.n_components(), numbers(&model, "explained_variance"));
@@ -89,7 +89,7 @@ fn scores_are_uncorrelated_and_have_the_variances_that_are_reported() {
 
 #[test]
 fn variance_ratio_scale_and_singular_values_tell_one_story() {
-    for case in every_case() {
+    for case in cases_by_variance() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
         let values = numbers(&model, "explained_variance");
