@@ -161,7 +161,9 @@ fn find<T: Real>(
         Solver::Randomized => {
             let size = (k + pca.n_oversamples).min(width);
             let few = (k as f64) < 0.1 * most as f64;
-            let rounds = pca.iterated_power.rounds().unwrap_or(if few { 7 } else { 4 });
+            // One more than the number: the usual form, which projects the rows and not the columns, has seen the covariance
+            // that often when it ends.
+            let rounds = 1 + pca.iterated_power.rounds().unwrap_or(if few { 7 } else { 4 });
             let found = subspace(covariance, run, random_rows(run.seed, size, width), k, rounds, 0.0)?;
             let cut = found.steps <= rounds && run.out_of_time();
             let outcome = if cut { Outcome::Time } else { Outcome::Completed };
