@@ -123,13 +123,11 @@ fn open(
     run: &Run<'_>,
 ) -> Result<unmix_io::Input, Failure> {
     let mut reading = args.reading.options();
-    if let Some(Color::Column { name, feature }) = color {
-        if !feature {
-            reading.keep = Some(match reading.keep {
-                Some(keep) => format!("{keep},{}", input::column_word(name)),
-                None => input::column_word(name),
-            });
-        }
+    if let Some(Color::Column { name, feature: false }) = color {
+        reading.keep = Some(match reading.keep {
+            Some(keep) => format!("{keep},{}", input::column_word(name)),
+            None => input::column_word(name),
+        });
     }
     input::open_for(model, &[path], reading, run, args.running.quiet)
 }

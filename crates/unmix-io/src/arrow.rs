@@ -100,7 +100,7 @@ impl Columnar for File {
         let mut reader = guarded(path, || Ok(self.reader(Some(columns.to_vec()))?.0))?;
         let mut next =
             move || guarded(path, || reader.next().transpose().map_err(|e| wrong(e, path))).transpose();
-        Ok(Box::new(std::iter::from_fn(move || next())))
+        Ok(Box::new(std::iter::from_fn(next)))
     }
 }
 

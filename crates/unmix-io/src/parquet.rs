@@ -69,7 +69,7 @@ impl Columnar for File {
                 |e| Error::format(path, format!("its columns are damaged ({e})"), "copy or write it again");
             guarded(path, || reader.next().transpose().map_err(damaged)).transpose()
         };
-        Ok(Box::new(std::iter::from_fn(move || next())))
+        Ok(Box::new(std::iter::from_fn(next)))
     }
 }
 

@@ -60,7 +60,7 @@ fn a_table_is_the_same_in_every_format_and_compression() {
         match name {
             "a" => x / 7.0,
             "b" => x * x - 50.0,
-            "d" if i % 3 == 0 => f64::NAN,
+            "d" if i.is_multiple_of(3) => f64::NAN,
             "d" => f64::from((x / 3.0) as f32),
             "e" => (i % 2) as f64,
             _ => (x - 20.0) / 8.0,
