@@ -98,7 +98,7 @@ impl Columnar for File {
     fn batches(&self, columns: &[usize]) -> Result<Batches<'_>> {
         let path = self.path();
         let mut reader = guarded(path, || Ok(self.reader(Some(columns.to_vec()))?.0))?;
-        let mut next =
+        let next =
             move || guarded(path, || reader.next().transpose().map_err(|e| wrong(e, path))).transpose();
         Ok(Box::new(std::iter::from_fn(next)))
     }

@@ -64,7 +64,7 @@ impl Columnar for File {
                 .build()
                 .map_err(|e| wrong(e, path))
         })?;
-        let mut next = move || {
+        let next = move || {
             let damaged =
                 |e| Error::format(path, format!("its columns are damaged ({e})"), "copy or write it again");
             guarded(path, || reader.next().transpose().map_err(damaged)).transpose()
