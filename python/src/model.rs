@@ -169,7 +169,7 @@ impl Model {
 
     /// How the fit ended: (outcome, whether that is a success, rank or None, rows).
     #[getter]
-    fn end(&self) -> (&'static str, bool, Option<usize>, u64) {
+    fn end(&self) -> (&'static str, bool, Option<usize>, f64) {
         let report = self.inner.report();
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
     }

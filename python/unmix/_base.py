@@ -375,13 +375,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if "_model" not in vars(self):
             return text
         outcome, _, _, n_samples = self._model.end
-        return f"{text}  # {outcome}: {self._model.n_components} components of {n_samples} x {self.n_features_in_} numbers"
+        return f"{text}  # {outcome}: {self._model.n_components} components of {_whole(n_samples)} x {self.n_features_in_} numbers"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = registry()[self._method]["takes"]["sparse"]
         return tags
+
+
+def _whole(n):
+    """A number of rows, as an int where it is one."""
+    return int(n) if n.is_integer() else n
 
 
 def _mixing(estimator):
@@ -393,7 +398,7 @@ _ON_REQUEST = {
     "mixing_": _mixing,
     "rotation_": lambda estimator: estimator.components_.T,
     "n_components_": lambda estimator: estimator._model.n_components,
-    "n_samples_": lambda estimator: estimator._model.end[3],
+    "n_samples_": lambda estimator: _whole(estimator._model.end[3]),
     "n_iter_": lambda estimator: estimator.report_.n_iter,
     "report_": lambda estimator: Report(estimator._model.report),
 }

@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_fit_that_did_not_converge_warns_and_fails_only_when_strict() {
-        let mut report = Report::closed_form("x", 10, 2, Dtype::F64, 0);
+        let mut report = Report::closed_form("x", 10.0, 2, Dtype::F64, 0);
         assert_eq!(ending(&report, true), (None, 0));
         (report.outcome, report.n_iter, report.residual, report.tol) =
             (Outcome::MaxIter, 7, Some(0.5), Some(1e-6));

@@ -259,7 +259,7 @@ mod tests {
 
     fn of(rows: &[[f64; 3]]) -> Contents {
         let mut contents = Contents::empty(3);
-        contents.gather(Block { first_row: 0, data: rows.as_flattened(), n_features: 3 });
+        contents.gather(Block { first_row: 0, data: rows.as_flattened(), n_features: 3, weights: None });
         contents
     }
 

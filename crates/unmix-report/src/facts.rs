@@ -1,6 +1,6 @@
 //! What a model says about itself, in the form that table and page show it.
 
-use crate::number::{count, number, number_in, percent, seconds};
+use crate::number::{amount, count, number, number_in, percent, seconds};
 use unmix::{Matrix, Model, Outcome};
 
 /// Shares of the variance whose number of components is told.
@@ -108,7 +108,7 @@ pub(crate) fn outcome(model: &Model) -> String {
 /// Rows, columns and type: "1,797 x 64 float64".
 pub(crate) fn shape(model: &Model) -> String {
     let report = model.report();
-    format!("{} x {} {}", count(report.n_samples), count(report.n_features as u64), report.dtype)
+    format!("{} x {} {}", amount(report.n_samples), count(report.n_features as u64), report.dtype)
 }
 
 /// "12 components".

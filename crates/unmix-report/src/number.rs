@@ -22,6 +22,11 @@ pub(crate) fn number_in(column: &[f64], x: f64) -> String {
     if (1e-2..1e6).contains(&most) || x == 0.0 { number(x) } else { format!("{x:.3e}") }
 }
 
+/// A number of rows that may count more or less than once: as [`count`] where it is whole.
+pub(crate) fn amount(n: f64) -> String {
+    if n.fract() == 0.0 && (0.0..9e15).contains(&n) { count(n as u64) } else { format!("{n:.3}") }
+}
+
 /// A whole number, its thousands apart.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();

@@ -34,6 +34,7 @@ pub mod model;
 pub mod num;
 mod run;
 pub mod select;
+pub mod spectrum;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};

@@ -10,5 +10,7 @@ mod naive;
 mod partials;
 mod property;
 mod same_bits;
+mod seen;
 mod sizes;
 mod solvers;
+mod sums;

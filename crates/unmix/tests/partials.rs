@@ -6,7 +6,9 @@ use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::num::{Block, Matrix, factor};
-use unmix::stats::{Gram, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes};
+use unmix::stats::{
+    FeatureView, Gram, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes,
+};
 use unmix::{Real, Rows, Run};
 
 /// What a statistic says, in the words of the others: number, and whatever else can be compared up to rounding.
@@ -15,7 +17,7 @@ trait Told: Partial + Clone + PartialEq + std::fmt::Debug {
     fn empty(p: usize) -> Self;
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
     /// Counts, locations, and second moments.
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>);
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>);
 }
 
 impl Told for Moments {
@@ -26,7 +28,7 @@ impl Told for Moments {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Moments::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], self.mean.clone(), self.squares.clone())
     }
 }
@@ -39,7 +41,7 @@ impl Told for Scatter {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Scatter::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], self.mean.clone(), lower(&self.lower))
     }
 }
@@ -52,9 +54,9 @@ impl Told for Triangle {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         Triangle::gather(self, block, work)
     }
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let square = factor::multiply(&self.r.transposed(), &self.r);
-        (vec![self.n, self.varying], self.mean.clone(), lower(&square))
+        (vec![self.n, self.varying as f64], self.mean.clone(), lower(&square))
     }
 }
 
@@ -64,10 +66,11 @@ impl Told for Gram {
         Gram::empty(p)
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
-        Gram::gather(self, block, work)
+        let view = FeatureView::new(block.n_features as f64, None, true, false);
+        Gram::gather(self, block, &view, work)
     }
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
-        (vec![self.features, self.varying], Vec::new(), lower(&self.lower))
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.features as f64, self.varying as f64], Vec::new(), lower(&self.lower))
     }
 }
 
@@ -82,8 +85,8 @@ impl Told for Sketch {
         let mean = vec![0.25; p];
         Sketch::gather(self, block, &Viewpoint::new(&mean, &directions), work)
     }
-    fn told(&self) -> (Vec<u64>, Vec<f64>, Vec<f64>) {
-        (vec![self.n], Vec::new(), self.image.as_slice().to_vec())
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n as f64], Vec::new(), self.image.as_slice().to_vec())
     }
 }
 
@@ -96,7 +99,7 @@ fn of<P: Told, T: Real>(x: &[T], p: usize) -> P {
     let (mut part, mut work) = (P::empty(p), Workspace::default());
     let step = Plan::for_width(p).block_rows;
     for (i, data) in x.chunks(step * p).enumerate() {
-        part.gather(Block { first_row: (i * step) as u64, data, n_features: p }, &mut work);
+        part.gather(Block { first_row: (i * step) as u64, data, n_features: p, weights: None }, &mut work);
     }
     part
 }

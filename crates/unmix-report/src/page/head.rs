@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::facts;
-use crate::number::{count, percent};
+use crate::number::{amount, count, percent};
 use maud::{Markup, html};
 
 pub(super) fn title(context: &Context<'_>) -> String {
@@ -20,7 +20,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
     let warned = !report.outcome.is_success();
     let rank = report.rank.map(|r| count(r as u64));
     let facts: Vec<(&str, String)> = [
-        Some(("rows", count(report.n_samples))),
+        Some(("rows", amount(report.n_samples))),
         Some(("columns", count(report.n_features as u64))),
         Some(("components", count(context.spectrum.k as u64))),
         context.spectrum.kept().map(|k| ("variance kept", percent(k))),
@@ -53,7 +53,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
 /// What a reader should take away.
 fn sentence(context: &Context<'_>) -> Markup {
     let (report, spectrum) = (context.model.report(), &context.spectrum);
-    let rows = count(report.n_samples);
+    let rows = amount(report.n_samples);
     let columns = count(report.n_features as u64);
     html! {
         strong { (facts::components(spectrum.k)) }

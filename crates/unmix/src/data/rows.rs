@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What is known of the columns besides their number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,17 +26,66 @@ pub struct Rows<'a, T: Real> {
     source: Box<dyn Source<T> + 'a>,
     features: Features,
     origin: String,
+    weights: Option<Cow<'a, [f64]>>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
     /// Rows of `source`; `origin` says in messages where they come from, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
-        Self { source: Box::new(source), features, origin: origin.into() }
+        Self { source: Box::new(source), features, origin: origin.into(), weights: None }
     }
 
     /// Row-major numbers in memory, lent.
     pub fn from_slice(data: &'a [T], n_features: usize) -> Result<Self> {
         Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
+    }
+
+    /// The same rows, each counted as often as its weight says: 2 is the row twice, 0 leaves it out, whatever it holds.
+    ///
+    /// # Errors
+    ///
+    /// A weight that is negative or not a finite number, with its row; more or fewer weights than rows.
+    pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let weights = weights.into();
+        if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
+            let why = format!("the weight of row {row} is {w}, and a row cannot count so often");
+            return Err(Error::setting("sample_weight", w, why, "give every row a weight of 0 or more"));
+        }
+        self.weights = Some(weights);
+        self.check_weights()?;
+        Ok(self)
+    }
+
+    /// How often each row counts, where they do not all count once.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Number of rows, each as often as it counts; 0 where the number is not known.
+    pub fn n_samples(&self) -> f64 {
+        match &self.weights {
+            None => self.n_rows().unwrap_or(0) as f64,
+            Some(w) => w.iter().sum(),
+        }
+    }
+
+    /// The most directions that the rows could span: as many as there are rows, or would be if each were repeated as often as
+    /// it counts.
+    pub(crate) fn n_counted(&self) -> u64 {
+        match &self.weights {
+            None => self.n_rows().unwrap_or(0),
+            Some(w) => (w.iter().filter(|w| **w > 0.0).count() as u64).max(self.n_samples() as u64),
+        }
+    }
+
+    fn check_weights(&self) -> Result<()> {
+        let (Some(weights), Some(n)) = (&self.weights, self.n_rows()) else { return Ok(()) };
+        if weights.len() as u64 == n {
+            return Ok(());
+        }
+        let why = format!("{} has {n} rows", self.origin);
+        let got = format!("{} weights", weights.len());
+        Err(Error::setting("sample_weight", got, why, "give one weight for each row"))
     }
 
     /// Numbers in a row.
@@ -96,7 +146,7 @@ impl<'a, T: Real> Rows<'a, T> {
             }
         }
         self.source = Box::new(spool.into_rows::<T>(p)?);
-        Ok(())
+        self.check_weights()
     }
 
     /// Random access after [`settle`](Self::settle).
@@ -160,7 +210,9 @@ impl<'a, T: Real> Rows<'a, T> {
             if n == 0 {
                 return Ok(None);
             }
-            if let Some(at) = buffer.iter().position(|x: &T| !x.finite()) {
+            let counts =
+                |at: usize| self.weights().is_none_or(|w| w.get((first as usize) + at / p) != Some(&0.0));
+            if let Some(at) = (0..buffer.len()).find(|&at| !buffer[at].finite() && counts(at)) {
                 return Ok(Some((first + (at / p) as u64, at % p, buffer[at].to_f64())));
             }
             first += n as u64;
@@ -222,6 +274,14 @@ impl<'a> AnyRows<'a> {
     /// Where they come from, for messages.
     pub fn origin(&self) -> &str {
         with_rows!(self, rows => rows.origin())
+    }
+
+    /// See [`Rows::weighted`].
+    pub fn weighted(self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        Ok(match self {
+            AnyRows::F32(rows) => AnyRows::F32(rows.weighted(weights)?),
+            AnyRows::F64(rows) => AnyRows::F64(rows.weighted(weights)?),
+        })
     }
 
     /// See [`Rows::settle`].

@@ -111,10 +111,12 @@ impl<T: Real> Rows<'_, T> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some((shard, rows)) = shards.next(&mut buffers)? {
                 let mut part = zero();
-                for (i, block) in rows.chunks(shards.plan.block_rows * shards.p).enumerate() {
+                for (i, data) in rows.chunks(shards.plan.block_rows * shards.p).enumerate() {
                     let first_row =
                         shard * shards.plan.shard_rows as u64 + (i * shards.plan.block_rows) as u64;
-                    gather(&mut part, Block { first_row, data: block, n_features: shards.p }, &mut workspace);
+                    let weights = self.weights_of(first_row, data.len() / shards.p);
+                    let block = Block { first_row, data, n_features: shards.p, weights };
+                    gather(&mut part, block, &mut workspace);
                 }
                 climb(&ladder, shard, part);
                 run.sweep_progress(stage, shards.rows_until(shard + 1), shards.n_rows)?;
@@ -133,6 +135,12 @@ impl<T: Real> Rows<'_, T> {
         };
         roots.for_each(|right| total.merge(right));
         Ok(total)
+    }
+
+    /// Weights of some rows, unless each of these counts once: then they have the bits of rows without weights.
+    fn weights_of(&self, first: u64, n: usize) -> Option<&[f64]> {
+        let weights = self.weights()?.get(first as usize..first as usize + n)?;
+        if weights.iter().all(|&w| w == 1.0) { None } else { Some(weights) }
     }
 
     /// Turns every row into `width` numbers and hands them to `sink` in the order of the rows.
@@ -163,7 +171,7 @@ impl<T: Real> Rows<'_, T> {
                 rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate()
             {
                 let first_row = shard * shards.plan.shard_rows as u64 + (i * step) as u64;
-                f(Block { first_row, data: block, n_features: shards.p }, out, workspace)?;
+                f(Block { first_row, data: block, n_features: shards.p, weights: None }, out, workspace)?;
             }
             Ok(Some(Mapped { shard, n_rows, out }))
         };

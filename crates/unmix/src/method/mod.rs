@@ -6,9 +6,9 @@ mod settings;
 pub use pca::Pca;
 pub use settings::{Kind, Setting, resolve};
 
-use crate::data::Rows;
+use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Code, Gaussian, Model, Tensor};
+use crate::model::{Code, Gaussian, Model, Sums, Tensor};
 use crate::run::Run;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -19,6 +19,15 @@ pub trait Fit: Send + Sync {
     fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
     /// Fits rows of double precision.
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
+    /// The model that sums over rows give, which it keeps; for methods that need no more than these.
+    fn from_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        let _ = (sums, features, run);
+        Err(Error::Unsupported {
+            asked: "a model of sums over rows".into(),
+            found: "this method needs the rows themselves".into(),
+            remedy: "fit all rows at once".into(),
+        })
+    }
 }
 
 /// One published variant of a method.

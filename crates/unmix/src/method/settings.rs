@@ -14,6 +14,8 @@ pub enum Kind {
     Number,
     /// One of the choices.
     Choice,
+    /// True, false, or one of the choices.
+    BoolOrChoice,
     /// A whole number, or one of the choices.
     IntegerOrChoice,
     /// `null`, a whole number, a share, or one of the choices.
@@ -50,6 +52,7 @@ impl Setting {
             Kind::Integer => "int",
             Kind::Number => "float",
             Kind::Choice => "str",
+            Kind::BoolOrChoice => "bool or str",
             Kind::IntegerOrChoice => "int or str",
             Kind::Components => "int, float, str or null",
         }
@@ -73,6 +76,7 @@ impl Setting {
             Kind::Integer => value.is_u64(),
             Kind::Number => value.is_number(),
             Kind::Choice => word(),
+            Kind::BoolOrChoice => value.is_boolean() || word(),
             Kind::IntegerOrChoice => value.is_u64() || word(),
             Kind::Components => value.is_null() || value.is_number() || word(),
         };
@@ -88,6 +92,7 @@ impl Setting {
             Kind::Integer => "give a whole number from 0".into(),
             Kind::Number => "give a number".into(),
             Kind::Choice => format!("{near}choose one of: {known}"),
+            Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),
             Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
             Kind::Components => format!("{near}give a number, or one of: {known}"),
         };

@@ -110,11 +110,14 @@ impl<T: Real> Affine<T> {
     }
 }
 
-/// A Gaussian with covariance `V' diag(variance - noise) V + noise I`, `V` with orthonormal rows.
+/// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
+/// `noise_scale` where there is one.
 #[derive(Clone, Debug)]
 pub struct Gaussian {
     /// Mean, `n_features`.
     pub mean: Vec<f64>,
+    /// What columns are divided by before they meet the axes, `n_features`.
+    pub noise_scale: Option<Vec<f64>>,
     /// `k x n_features`, orthonormal rows.
     pub axes: Matrix<f64>,
     /// Variance along each axis, at least `noise`.
@@ -135,6 +138,11 @@ impl Gaussian {
         let mut centred = Vec::with_capacity(padded * p);
         for row in rows.chunks_exact(p) {
             centred.extend(row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m));
+        }
+        if let Some(scale) = &self.noise_scale {
+            for row in centred.chunks_exact_mut(p) {
+                row.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+            }
         }
         centred.resize(padded * p, 0.0);
         let mut scores = vec![0.0; padded * k];
@@ -157,26 +165,28 @@ impl Gaussian {
     /// Logarithm of the determinant of the covariance.
     pub fn log_determinant(&self) -> f64 {
         let rest = (self.axes.cols() - self.axes.rows()) as f64;
+        let units: f64 = self.noise_scale.iter().flatten().map(|s| s.ln()).sum();
         self.variance.iter().map(|v| v.ln()).sum::<f64>()
             + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
+            + 2.0 * units
     }
 
     /// The covariance, `n_features x n_features`.
     pub fn covariance(&self) -> Matrix<f64> {
-        self.sandwich(|v| v - self.noise, self.noise)
+        self.sandwich(|v| v - self.noise, self.noise, |s| s)
     }
 
     /// Its inverse.
     pub fn precision(&self) -> Matrix<f64> {
         if self.axes.rows() == self.axes.cols() {
             // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
-            return self.sandwich(|v| 1.0 / v, 0.0);
+            return self.sandwich(|v| 1.0 / v, 0.0, |s| 1.0 / s);
         }
-        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise)
+        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, |s| 1.0 / s)
     }
 
-    /// `V' diag(f(variance)) V + diagonal I`, symmetric to the bit.
-    fn sandwich(&self, f: impl Fn(f64) -> f64, diagonal: f64) -> Matrix<f64> {
+    /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
+    fn sandwich(&self, f: impl Fn(f64) -> f64, diagonal: f64, unit: impl Fn(f64) -> f64) -> Matrix<f64> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
         let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
@@ -186,6 +196,12 @@ impl Gaussian {
                 (out[(i, j)], out[(j, i)]) = (mean, mean);
             }
             out[(i, i)] += diagonal;
+        }
+        if let Some(scale) = &self.noise_scale {
+            let units: Vec<f64> = scale.iter().map(|s| unit(*s)).collect();
+            for i in 0..p {
+                out.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
+            }
         }
         out
     }

@@ -6,7 +6,7 @@
 
 use super::report::{Report, RunRecord};
 use super::tensor::Tensor;
-use super::{Model, SIGN_RULE};
+use super::{Model, SIGN_RULE, Sums};
 use crate::data::{Features, NewFile};
 use crate::error::{Error, Result};
 use crate::method;
@@ -44,8 +44,9 @@ impl Model {
         let mut data = Vec::new();
         let mut header = Map::new();
         let mut tensors = Map::new();
+        let sums = self.sums().map(Sums::tensors).unwrap_or_default();
         // 8-byte numbers first, so that every tensor is aligned.
-        let mut order: Vec<(&String, &Tensor)> = self.tensors.iter().collect();
+        let mut order: Vec<(&String, &Tensor)> = self.tensors.iter().chain(&sums).collect();
         order.sort_by_key(|(_, t)| std::cmp::Reverse(t.values().dtype().size()));
         for (name, tensor) in order {
             let start = data.len();
@@ -178,7 +179,17 @@ impl Model {
             );
             Error::format(path, found, format!("install version {} of unmix or later", description.version))
         })?;
-        Self::new(method, description.settings, description.features, description.ddof, tensors, report)
+        let (sums, tensors): (BTreeMap<_, _>, _) =
+            tensors.into_iter().partition(|(name, _)| name.starts_with("sums_"));
+        let (settings, features) = (description.settings, description.features);
+        let model = Self::new(method, settings, features, description.ddof, tensors, report)?;
+        if sums.is_empty() {
+            return Ok(model);
+        }
+        match Sums::from_tensors(&sums, model.n_features(), model.dtype()) {
+            Some(sums) => Ok(model.with_sums(sums)),
+            None => Err(damaged(path, "its sums do not fit together".into())),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod canonical;
 mod code;
 mod file;
 mod report;
+mod sums;
 mod tensor;
 
 pub use crate::num::Values;
@@ -11,6 +12,7 @@ pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use code::{Affine, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
 pub use report::{Outcome, Report, RunRecord};
+pub use sums::Sums;
 pub use tensor::Tensor;
 
 use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
@@ -20,6 +22,7 @@ use crate::num::{Dtype, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A fitted model: its parameters, what they mean, and how the fit ended.
 ///
@@ -36,6 +39,7 @@ pub struct Model {
     tensors: BTreeMap<String, Tensor>,
     report: Report,
     code: Code,
+    sums: Option<Arc<Sums>>,
 }
 
 impl Model {
@@ -70,7 +74,49 @@ impl Model {
             });
         }
         let dtype = report.dtype;
-        Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code })
+        Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code, sums: None })
+    }
+
+    /// The same model, holding the sums that it was made of.
+    pub(crate) fn with_sums(mut self, sums: Sums) -> Self {
+        self.sums = Some(Arc::new(sums));
+        self
+    }
+
+    /// The sums that it was made of, where it holds them: what more rows, or another model's sums, can be added to.
+    pub fn sums(&self) -> Option<&Sums> {
+        self.sums.as_deref()
+    }
+
+    /// The model of this one's rows and `right`'s together, with the settings of this one.
+    ///
+    /// # Errors
+    ///
+    /// Models of different methods or columns, models that do not hold their sums.
+    pub fn merge(&self, right: &Self, run: &Run<'_>) -> Result<Self> {
+        let refused = |found: String, remedy: &str| Error::Unsupported {
+            asked: "merging two models".into(),
+            found,
+            remedy: remedy.into(),
+        };
+        if self.method.key != right.method.key {
+            let found =
+                format!("one was fitted by {} and the other by {}", self.method.key, right.method.key);
+            return Err(refused(found, "merge models of one method"));
+        }
+        if self.features.names.is_some() && right.features.names.is_some() && self.features != right.features
+        {
+            return Err(refused(
+                "their columns have different names".into(),
+                "merge models of the same columns",
+            ));
+        }
+        let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
+            let which = if self.sums.is_none() { "the first" } else { "the second" };
+            let remedy = "fit with partial_fit, or 'unmix fit --sums', which keep them";
+            return Err(refused(format!("{which} does not hold the sums that it was made of"), remedy));
+        };
+        (self.method.spec)(&self.settings)?.from_sums(&a.merged(b)?, &self.features, run)
     }
 
     /// The method that fitted it.

@@ -58,8 +58,9 @@ pub struct Report {
     pub seed: u64,
     /// Directions along which the rows vary, as far as the solver can see.
     pub rank: Option<usize>,
-    /// Rows.
-    pub n_samples: u64,
+    /// Rows, each as often as it counts.
+    #[serde(serialize_with = "whole_where_it_is")]
+    pub n_samples: f64,
     /// Columns.
     pub n_features: usize,
     /// Columns that do not vary.
@@ -88,6 +89,14 @@ pub struct RunRecord {
     pub time: u64,
 }
 
+/// A number of rows without a fraction is written without a point.
+fn whole_where_it_is<S: serde::Serializer>(n: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
+    match n.fract() == 0.0 && *n >= 0.0 && *n < 9e15 {
+        true => to.serialize_u64(*n as u64),
+        false => to.serialize_f64(*n),
+    }
+}
+
 /// Kind of processor, as recorded in reports.
 pub(super) fn processor() -> String {
     let arch = std::env::consts::ARCH;
@@ -110,7 +119,7 @@ pub(super) fn processor() -> String {
 
 impl Report {
     /// The report of a closed form; the method fills in what it knows.
-    pub fn closed_form(solver: &str, n_samples: u64, n_features: usize, dtype: Dtype, seed: u64) -> Self {
+    pub fn closed_form(solver: &str, n_samples: f64, n_features: usize, dtype: Dtype, seed: u64) -> Self {
         Self {
             outcome: Outcome::Completed,
             n_iter: 1,

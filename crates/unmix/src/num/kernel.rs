@@ -12,19 +12,38 @@ use faer::{Accum, MatMut, MatRef, Par};
 pub const MIN_ROWS: usize = 8;
 
 /// Column means of `rows` (row-major, `p` wide), taken about the first row: a constant column has exactly its constant
-/// as its mean, and the size of the mean costs no digits.
-pub fn means<T: Real>(rows: &[T], p: usize, out: &mut [f64]) {
-    let n = rows.len() / p;
-    let first = &rows[..p];
+/// as its mean, and the size of the mean costs no digits. Returns how many rows that were, or the sum of their weights; rows of
+/// weight 0 are as if they were not there.
+pub fn means<T: Real>(rows: &[T], weights: Option<&[f64]>, p: usize, out: &mut [f64]) -> f64 {
     out.fill(0.0);
-    for row in rows.chunks_exact(p).skip(1) {
-        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
-            *sum += x.to_f64() - x0.to_f64();
+    let total = match weights {
+        None => {
+            let first = &rows[..p];
+            for row in rows.chunks_exact(p).skip(1) {
+                for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+                    *sum += x.to_f64() - x0.to_f64();
+                }
+            }
+            (rows.len() / p) as f64
         }
+        Some(weights) => {
+            let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
+            let Some((first, w0)) = weighed.next() else { return 0.0 };
+            let mut total = *w0;
+            for (row, w) in weighed {
+                total += w;
+                for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+                    *sum += w * (x.to_f64() - x0.to_f64());
+                }
+            }
+            out.iter_mut().zip(first).for_each(|(mean, x0)| *mean = x0.to_f64() + *mean / total);
+            return total;
+        }
+    };
+    for (mean, x0) in out.iter_mut().zip(&rows[..p]) {
+        *mean = x0.to_f64() + *mean / total;
     }
-    for (mean, x0) in out.iter_mut().zip(first) {
-        *mean = x0.to_f64() + *mean / n as f64;
-    }
+    total
 }
 
 /// Mean of one row about its first entry; see [`means`].
@@ -34,11 +53,36 @@ pub fn mean_of<T: Real>(row: &[T]) -> f64 {
     first + sum / row.len() as f64
 }
 
-/// Appends `rows - mean` to `out`.
-pub fn centre<T: Real>(rows: &[T], mean: &[f64], out: &mut Vec<T>) {
+/// Appends `rows - mean` to `out`, each row times the root of its weight; rows of weight 0 are left out.
+pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
     out.reserve(rows.len());
-    for row in rows.chunks_exact(mean.len()) {
-        out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64(x.to_f64() - m)));
+    match weights {
+        None => {
+            for row in rows.chunks_exact(mean.len()) {
+                out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64(x.to_f64() - m)));
+            }
+        }
+        Some(weights) => {
+            for (row, w) in rows.chunks_exact(mean.len()).zip(weights).filter(|(_, w)| **w > 0.0) {
+                let root = w.sqrt();
+                out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64((x.to_f64() - m) * root)));
+            }
+        }
+    }
+}
+
+/// [`centre`] in double precision, whatever the type of the rows.
+pub fn centre_wide<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<f64>) {
+    out.reserve(rows.len());
+    for (i, row) in rows.chunks_exact(mean.len()).enumerate() {
+        match weights.map(|w| w[i]) {
+            None => out.extend(row.iter().zip(mean).map(|(x, m)| x.to_f64() - m)),
+            Some(w) if w > 0.0 => {
+                let root = w.sqrt();
+                out.extend(row.iter().zip(mean).map(|(x, m)| (x.to_f64() - m) * root));
+            }
+            Some(_) => {}
+        }
     }
 }
 
@@ -114,8 +158,11 @@ mod tests {
     fn a_constant_column_has_its_constant_as_mean_to_the_bit() {
         let rows: Vec<f64> = (0..301).flat_map(|i| [0.1, i as f64, 1e300]).collect();
         let mut mean = [0.0; 3];
-        means(&rows, 3, &mut mean);
+        assert_eq!(means(&rows, None, 3, &mut mean), 301.0);
         assert_eq!(mean, [0.1, 150.0, 1e300]);
+        let weights: Vec<f64> = (0..301).map(|i| f64::from(i % 3)).collect();
+        assert_eq!(means(&rows, Some(&weights), 3, &mut mean), 300.0);
+        assert_eq!([mean[0], mean[2]], [0.1, 1e300]);
     }
 
     #[test]

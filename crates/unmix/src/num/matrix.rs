@@ -121,6 +121,8 @@ pub struct Block<'a, T> {
     pub data: &'a [T],
     /// Numbers in a row.
     pub n_features: usize,
+    /// How often each row counts, unless all count once.
+    pub weights: Option<&'a [f64]>,
 }
 
 impl<'a, T: Real> Block<'a, T> {

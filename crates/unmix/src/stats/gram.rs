@@ -1,13 +1,13 @@
 //! Inner products between samples, summed over features: the small side of wide data.
 //!
-//! The rows that are swept are *features* (the data transposed), so that each is centred before it is multiplied, and the
-//! `n × n` sum is gathered a panel of features at a time.
+//! The rows that are swept are *features* (the data transposed), so that each is centred, weighed and scaled before it is
+//! multiplied, and the `n × n` sum is gathered a panel of features at a time.
 
 use super::{Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
-/// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, less its mean.
+/// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, as a [`FeatureView`] sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gram {
     /// Features seen.
@@ -24,19 +24,91 @@ impl Gram {
         Self { features: 0, varying: 0, lower: Matrix::zeros(n, n) }
     }
 
-    /// Adds some features. `O(b n²)`.
-    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+    /// Adds some features, each as `view` sees it. `O(b n²)`.
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>, work: &mut Workspace<T>) {
         let n = block.n_features;
-        let Workspace { rows, product, .. } = work;
+        let Workspace { rows, product, wide } = work;
         rows.clear();
         for feature in block.rows() {
-            let mean = kernel::mean_of(feature);
-            let start = rows.len();
-            rows.extend(feature.iter().map(|x| T::from_f64(x.to_f64() - mean)));
-            self.varying += u64::from(rows[start..].iter().any(|x| *x != T::default()));
+            wide.clear();
+            self.varying += u64::from(view.push(feature, wide).varies);
+            rows.extend(wide.iter().map(|x| T::from_f64(*x)));
         }
         self.features += block.n_rows() as u64;
         kernel::add_gram(self.lower.as_mut_slice(), rows, n, product);
+    }
+}
+
+/// How a feature is seen over all samples: about its mean or about 0, in its own unit or in that of the data, each sample as
+/// often as it counts.
+#[derive(Clone, Debug)]
+pub struct FeatureView<'a> {
+    weights: Option<&'a [f64]>,
+    roots: Vec<f64>,
+    n: f64,
+    center: bool,
+    standardize: bool,
+}
+
+/// What a feature is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Feature {
+    /// What was subtracted.
+    pub mean: f64,
+    /// What it was divided by: its standard deviation, or 1 where it was not or does not vary.
+    pub scale: f64,
+    /// Whether anything but zeros is left.
+    pub varies: bool,
+}
+
+impl<'a> FeatureView<'a> {
+    /// Over samples that add up to `n`.
+    pub fn new(n: f64, weights: Option<&'a [f64]>, center: bool, standardize: bool) -> Self {
+        let roots = weights.map(|w| w.iter().map(|w| w.sqrt()).collect()).unwrap_or_default();
+        Self { weights, roots, n, center, standardize }
+    }
+
+    /// Whether features are divided by their standard deviations.
+    pub fn standardizes(&self) -> bool {
+        self.standardize
+    }
+
+    /// Appends the feature to `out`: a number for each sample, times the root of its weight; 0 for a sample of weight 0.
+    pub fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
+        let mean = match self.weights {
+            None => kernel::mean_of(feature),
+            Some(w) => {
+                let mut mean = [0.0];
+                kernel::means(feature, Some(w), 1, &mut mean);
+                mean[0]
+            }
+        };
+        let start = out.len();
+        let about = if self.center { mean } else { 0.0 };
+        out.extend(feature.iter().map(|x| x.to_f64() - about));
+        self.weigh(&mut out[start..]);
+        let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
+        if scale != 1.0 {
+            out[start..].iter_mut().for_each(|x| *x /= scale);
+        }
+        Feature { mean: about, scale, varies: out[start..].iter().any(|&x| x != 0.0) }
+    }
+
+    fn weigh(&self, numbers: &mut [f64]) {
+        for (x, root) in numbers.iter_mut().zip(&self.roots) {
+            // Not a product with 0: what is left out may be anything.
+            *x = if *root > 0.0 { *x * root } else { 0.0 };
+        }
+    }
+
+    /// Standard deviation about the mean of numbers already weighed and centred up to `offset`; 1 where there is none.
+    fn deviation(&self, weighed: &[f64], offset: f64) -> f64 {
+        let root = |i: usize| self.roots.get(i).copied().unwrap_or(1.0);
+        let squares: f64 = weighed.iter().enumerate().map(|(i, x)| (x - offset * root(i)).powi(2)).sum();
+        match squares > 0.0 {
+            true => (squares / (self.n - 1.0)).sqrt(),
+            false => 1.0,
+        }
     }
 }
 

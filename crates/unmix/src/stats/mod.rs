@@ -7,7 +7,7 @@ mod scatter;
 mod sketch;
 mod triangle;
 
-pub use gram::Gram;
+pub use gram::{Feature, FeatureView, Gram};
 pub use moments::Moments;
 pub use pack::{Packer, Unpacker};
 pub use scatter::Scatter;

@@ -13,6 +13,11 @@ impl Packer {
         self.0.extend_from_slice(&n.to_le_bytes());
     }
 
+    /// A number.
+    pub fn number(&mut self, x: f64) {
+        self.0.extend_from_slice(&x.to_le_bytes());
+    }
+
     /// Some numbers, and how many they are.
     pub fn numbers(&mut self, numbers: &[f64]) {
         self.count(numbers.len() as u64);
@@ -46,6 +51,11 @@ impl<'a> Unpacker<'a> {
         let (head, rest) = self.0.split_first_chunk::<8>().ok_or_else(damaged)?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*head))
+    }
+
+    /// A number.
+    pub fn number(&mut self) -> Result<f64> {
+        Ok(f64::from_bits(self.count()?))
     }
 
     /// Some numbers.

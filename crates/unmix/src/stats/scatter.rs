@@ -17,8 +17,8 @@ use crate::num::{Block, Matrix, Real, Workspace, kernel};
 /// Memory is `p² + p + 1` doubles, however many rows were seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// Rows seen.
-    pub n: u64,
+    /// Rows seen, each as often as it counts.
+    pub n: f64,
     /// Mean of each column; of a constant column, its constant to the bit.
     pub mean: Vec<f64>,
     /// Sum of products about the mean, in the lower triangle; of a constant column, exactly 0.
@@ -28,7 +28,7 @@ pub struct Scatter {
 impl Scatter {
     /// Nothing seen yet, of `p` columns.
     pub fn empty(p: usize) -> Self {
-        Self { n: 0, mean: vec![0.0; p], lower: Matrix::zeros(p, p) }
+        Self { n: 0.0, mean: vec![0.0; p], lower: Matrix::zeros(p, p) }
     }
 
     /// Adds a block of rows. `O(b p²)`.
@@ -39,11 +39,13 @@ impl Scatter {
         let p = self.mean.len();
         let Workspace { rows, product, wide } = work;
         wide.resize(p, 0.0);
-        kernel::means(block.data, p, wide);
+        let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, wide));
+        if n2 == 0.0 {
+            return;
+        }
         rows.clear();
-        kernel::centre(block.data, wide, rows);
-        let (n1, n2) = (self.n as f64, block.n_rows() as f64);
-        if self.n == 0 {
+        kernel::centre(block.data, block.weights, wide, rows);
+        if n1 == 0.0 {
             self.mean.copy_from_slice(wide);
         } else {
             let weight = (n1 * n2 / (n1 + n2)).sqrt();
@@ -51,7 +53,7 @@ impl Scatter {
             let share = n2 / (n1 + n2);
             self.mean.iter_mut().zip(wide.iter()).for_each(|(m1, m2)| *m1 += (m2 - *m1) * share);
         }
-        self.n += block.n_rows() as u64;
+        self.n += n2;
         kernel::add_gram(self.lower.as_mut_slice(), rows, p, product);
     }
 
@@ -73,15 +75,15 @@ impl Scatter {
 
 impl Partial for Scatter {
     fn merge(&mut self, right: Self) {
-        if right.n == 0 {
+        if right.n == 0.0 {
             return;
         }
-        if self.n == 0 {
+        if self.n == 0.0 {
             *self = right;
             return;
         }
         let p = self.mean.len();
-        let (n1, n2) = (self.n as f64, right.n as f64);
+        let (n1, n2) = (self.n, right.n);
         let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
         let delta: Vec<f64> = right.mean.iter().zip(&self.mean).map(|(m2, m1)| m2 - m1).collect();
         for i in 0..p {
@@ -96,13 +98,13 @@ impl Partial for Scatter {
     }
 
     fn pack(&self, out: &mut Packer) {
-        out.count(self.n);
+        out.number(self.n);
         out.numbers(&self.mean);
         out.matrix(&self.lower);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let part = Self { n: from.count()?, mean: from.numbers()?, lower: from.matrix()? };
+        let part = Self { n: from.number()?, mean: from.numbers()?, lower: from.matrix()? };
         from.check([part.lower.rows(), part.lower.cols()] == [part.mean.len(); 2])?;
         Ok(part)
     }

@@ -42,12 +42,11 @@ impl Sketch {
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, from: &Viewpoint<'_>, work: &mut Workspace<T>) {
         let (b, p) = (self.image.rows(), self.image.cols());
         self.n += block.n_rows() as u64;
-        let padded = block.n_rows().max(kernel::MIN_ROWS);
         let centred = &mut work.wide;
         centred.clear();
-        for row in block.rows() {
-            centred.extend(row.iter().zip(from.mean).map(|(x, m)| x.to_f64() - m));
-        }
+        // Times the root of the weight here, and by the score once more: the weight.
+        kernel::centre_wide(block.data, block.weights, from.mean, centred);
+        let padded = (centred.len() / p).max(kernel::MIN_ROWS);
         // Rows of zeros add nothing.
         centred.resize(padded * p, 0.0);
         let mut scores = vec![0.0; padded * b];

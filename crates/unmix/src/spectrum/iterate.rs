@@ -5,8 +5,8 @@
 //! ones end with a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the
 //! scores.
 
-use super::solve::{Decomposition, Ending, no_variance, scatter_floor, spread};
-use super::{Pca, Solver};
+use super::scatter::deviations;
+use super::{Decomposition, Ending, Request, Solver, no_variance, scatter_floor, spread, tall};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
@@ -14,7 +14,7 @@ use crate::num::random::Stream;
 use crate::num::top::{self, Goal, Pairs};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Moments, Scatter, Sketch, Viewpoint};
+use crate::stats::{Moments, Sketch, Viewpoint};
 use std::cell::Cell;
 
 /// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
@@ -24,99 +24,136 @@ const DENSE: usize = 2048;
 const MAX_ITER: u64 = 1000;
 
 /// The covariance, as it acts on directions (rows).
-enum Covariance<'a, T: Real> {
+enum Operator<'a, T: Real> {
     /// Of the varying columns, in full.
     Dense(Matrix<f64>),
     /// Through the rows.
-    Swept { rows: &'a Rows<'a, T>, run: &'a Run<'a>, mean: &'a [f64], degrees: f64, sweeps: Cell<u64> },
+    Swept(Swept<'a, T>),
 }
 
-impl<T: Real> Covariance<'_, T> {
+struct Swept<'a, T: Real> {
+    rows: &'a Rows<'a, T>,
+    run: &'a Run<'a>,
+    mean: &'a [f64],
+    noise_scale: Option<&'a [f64]>,
+    degrees: f64,
+    sweeps: Cell<u64>,
+}
+
+impl<T: Real> Operator<'_, T> {
     fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
         match self {
-            Covariance::Dense(a) => Ok(factor::multiply(directions, a)),
-            Covariance::Swept { rows, run, mean, degrees, sweeps } => {
-                sweeps.set(sweeps.get() + 1);
-                let from = Viewpoint::new(mean, directions);
-                let zero = || Sketch::empty(directions.rows(), directions.cols());
-                let mut image =
-                    rows.sweep(run, "iterating", zero, |s, block, work| s.gather(block, &from, work))?.image;
-                image.as_mut_slice().iter_mut().for_each(|x| *x /= degrees);
-                Ok(image)
-            }
+            Operator::Dense(a) => Ok(factor::multiply(directions, a)),
+            Operator::Swept(swept) => swept.apply(directions),
         }
     }
 }
 
-/// The first `k` components of settled rows by the solver that `pca` names.
+impl<T: Real> Swept<'_, T> {
+    fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
+        self.sweeps.set(self.sweeps.get() + 1);
+        let scaled = self.in_units(directions.clone());
+        let from = Viewpoint::new(self.mean, &scaled);
+        let zero = || Sketch::empty(directions.rows(), directions.cols());
+        let sketch =
+            self.rows.sweep(self.run, "iterating", zero, |s, block, work| s.gather(block, &from, work))?;
+        let mut image = self.in_units(sketch.image);
+        image.as_mut_slice().iter_mut().for_each(|x| *x /= self.degrees);
+        Ok(image)
+    }
+
+    /// Columns divided by their scale, where they have one.
+    fn in_units(&self, mut m: Matrix<f64>) -> Matrix<f64> {
+        if let Some(scale) = self.noise_scale {
+            (0..m.rows()).for_each(|i| m.row_mut(i).iter_mut().zip(scale).for_each(|(x, s)| *x /= s));
+        }
+        m
+    }
+}
+
+/// The first components of settled rows by the solver that the request names.
 pub(super) fn decompose<T: Real>(
     rows: &Rows<'_, T>,
     run: &Run<'_>,
-    pca: &Pca,
-    k: usize,
+    request: &Request,
 ) -> Result<Decomposition> {
-    let p = rows.n_features();
-    let (n, mean, total, varying, dense) = match p <= DENSE {
-        true => {
-            let s =
-                rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
-            if !s.finite() {
-                return Err(rows.not_finite("pca"));
-            }
-            let (varying, degrees) = (s.varying(), (s.n - 1) as f64);
-            let entry = |i: usize, j: usize| s.lower[(varying[i.max(j)], varying[i.min(j)])] / degrees;
-            let dense = Matrix::from_fn(varying.len(), varying.len(), entry);
-            let total = s.total();
-            (s.n, s.mean, total, varying, Some(dense))
-        }
-        false => {
-            let m =
-                rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?;
-            let total: f64 = m.squares.iter().sum();
-            if !total.is_finite() {
-                return Err(rows.not_finite("pca"));
-            }
-            let varying = (0..p).filter(|&j| m.squares[j] > 0.0).collect();
-            (m.n, m.mean, total, varying, None)
-        }
-    };
-    if varying.is_empty() {
-        return Err(no_variance(rows, n));
+    match rows.n_features() <= DENSE {
+        true => dense(rows, run, request),
+        false => swept(rows, run, request),
     }
-    let degrees = (n - 1) as f64;
-    let covariance = match dense {
-        Some(a) => Covariance::Dense(a),
-        None => Covariance::Swept { rows, run, mean: &mean, degrees, sweeps: Cell::new(0) },
+}
+
+fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let p = rows.n_features();
+    let scatter = tall::gathered(rows, run, request)?;
+    let covariance = super::Covariance::new(scatter, request.center, request.standardize);
+    let super::Covariance { n, mean, noise_scale, varying, lower, total } = covariance;
+    if varying.is_empty() {
+        return Err(no_variance(request, n as u64, p));
+    }
+    let width = varying.len();
+    let full = Matrix::from_fn(width, width, |i, j| lower[(i.max(j), i.min(j))]);
+    let operator = Operator::<T>::Dense(full);
+    let k = request.top.unwrap_or(width);
+    let (found, ending) = find(&operator, run, request, rows.n_counted(), width, k)?;
+    let seen = Seen { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
+    Ok(finished(found, ending, seen, T::DTYPE.eps()))
+}
+
+fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let p = rows.n_features();
+    let moments = rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?;
+    let Moments { n, mut mean, mut squares } = moments;
+    if !squares.iter().sum::<f64>().is_finite() {
+        return Err(rows.not_finite(request.method));
+    }
+    let degrees = n - 1.0;
+    let noise_scale = request.standardize.then(|| deviations(&squares, degrees));
+    if !request.center {
+        squares.iter_mut().zip(&mean).for_each(|(s, m)| *s += n * m * m);
+        mean.fill(0.0);
+    }
+    let varying: Vec<usize> = (0..p).filter(|&j| squares[j] > 0.0).collect();
+    if varying.is_empty() {
+        return Err(no_variance(request, n as u64, p));
+    }
+    let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
+    let total = squares.iter().enumerate().map(|(j, s)| s / degrees / unit(j).powi(2)).sum();
+    let operator = Operator::Swept(Swept {
+        rows,
+        run,
+        mean: &mean,
+        noise_scale: noise_scale.as_deref(),
+        degrees,
+        sweeps: Cell::new(0),
+    });
+    let k = request.top.unwrap_or(p);
+    let (found, ending) = find(&operator, run, request, rows.n_counted(), p, k)?;
+    let sweeps = match &operator {
+        Operator::Dense(_) => 1,
+        Operator::Swept(swept) => 1 + swept.sweeps.get(),
     };
-    let width = if p <= DENSE { varying.len() } else { p };
-    let (found, ending) = find(&covariance, run, pca, n, width, k)?;
-    let sweeps = match &covariance {
-        Covariance::Dense(_) => 1,
-        Covariance::Swept { sweeps, .. } => 1 + sweeps.get(),
-    };
-    drop(covariance);
-    Ok(finished(
-        found,
-        ending,
-        Seen { n, mean, total: total / degrees, varying, sweeps, p, k, eps: T::DTYPE.eps() },
-    ))
+    drop(operator);
+    let seen = Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
+    Ok(finished(found, ending, seen, T::DTYPE.eps()))
 }
 
 /// What the first sweep told, and the request.
 struct Seen {
-    n: u64,
+    n: f64,
     mean: Vec<f64>,
+    noise_scale: Option<Vec<f64>>,
     total: f64,
     varying: Vec<usize>,
     sweeps: u64,
     p: usize,
     k: usize,
-    eps: f64,
+    counted: u64,
 }
 
-fn finished(found: Pairs, ending: Ending, seen: Seen) -> Decomposition {
-    let Seen { n, mean, total, varying, sweeps, p, k, eps } = seen;
-    let floor = scatter_floor(n, p, eps);
+fn finished(found: Pairs, ending: Ending, seen: Seen, eps: f64) -> Decomposition {
+    let Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = seen;
+    let floor = scatter_floor(counted, p, eps);
     let above = found.values.iter().take_while(|&&v| v > floor * found.values[0]).count().min(k);
     let mut axes = found.vectors.top_rows(above);
     match axes.cols() == p {
@@ -135,6 +172,7 @@ fn finished(found: Pairs, ending: Ending, seen: Seen) -> Decomposition {
     Decomposition {
         n,
         mean,
+        noise_scale,
         values,
         axes,
         total,
@@ -147,51 +185,51 @@ fn finished(found: Pairs, ending: Ending, seen: Seen) -> Decomposition {
 }
 
 fn find<T: Real>(
-    covariance: &Covariance<'_, T>,
+    operator: &Operator<'_, T>,
     run: &Run<'_>,
-    pca: &Pca,
-    n: u64,
+    request: &Request,
+    counted: u64,
     width: usize,
     k: usize,
 ) -> Result<(Pairs, Ending)> {
     // No more directions than the rows span, or than there are.
-    let most = width.min(n as usize);
+    let most = width.min(counted as usize);
     let k = k.min(most);
-    match pca.svd_solver {
+    match request.solver {
         Solver::Randomized => {
-            let size = (k + pca.n_oversamples).min(width);
+            let size = (k + request.n_oversamples).min(width);
             let few = (k as f64) < 0.1 * most as f64;
             // One more than the number: the usual form, which projects the rows and not the columns, has seen the covariance
             // that often when it ends.
-            let rounds = 1 + pca.iterated_power.rounds().unwrap_or(if few { 7 } else { 4 });
-            let found = subspace(covariance, run, random_rows(run.seed, size, width), k, rounds, 0.0)?;
+            let rounds = 1 + request.rounds.unwrap_or(if few { 7 } else { 4 });
+            let found = subspace(operator, run, random_rows(run.seed, size, width), k, rounds, 0.0)?;
             let cut = found.steps <= rounds && run.out_of_time();
             let outcome = if cut { Outcome::Time } else { Outcome::Completed };
             let ending = Ending { outcome, ..Ending::from(&found, None, run) };
             Ok((found, ending))
         }
         Solver::Power => {
-            let tol = pca.tol.max(8.0 * top::rounding(width));
-            let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
-            let size = (k + pca.n_oversamples).min(width);
-            let found = subspace(covariance, run, random_rows(run.seed, size, width), k, rounds, tol)?;
+            let tol = request.tol.max(8.0 * top::rounding(width));
+            let rounds = request.rounds.unwrap_or(MAX_ITER);
+            let size = (k + request.n_oversamples).min(width);
+            let found = subspace(operator, run, random_rows(run.seed, size, width), k, rounds, tol)?;
             let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
         Solver::Deflation => {
-            let tol = pca.tol.max(8.0 * top::rounding(width));
-            let rounds = pca.iterated_power.rounds().unwrap_or(MAX_ITER);
-            let found = deflation(covariance, run, width, k, rounds, tol)?;
+            let tol = request.tol.max(8.0 * top::rounding(width));
+            let rounds = request.rounds.unwrap_or(MAX_ITER);
+            let found = deflation(operator, run, width, k, rounds, tol)?;
             let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
-        _ => krylov(covariance, run, pca.tol, width, k),
+        _ => krylov(operator, run, request.tol, width, k),
     }
 }
 
 /// Block Lanczos until the residual is met; where that would take every direction there is, all of them at once.
 fn krylov<T: Real>(
-    covariance: &Covariance<'_, T>,
+    operator: &Operator<'_, T>,
     run: &Run<'_>,
     tol: f64,
     width: usize,
@@ -206,12 +244,12 @@ fn krylov<T: Real>(
         }
         Ok(run.out_of_time())
     };
-    if let Some(found) = top::top_eigenpairs_until(|v| covariance.apply(v), width, goal, enough)? {
+    if let Some(found) = top::top_eigenpairs_until(|v| operator.apply(v), width, goal, enough)? {
         let ending = Ending::from(&found, Some(tol), run);
         return Ok((found, ending));
     }
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
-    let (values, vectors) = factor::eigh(&covariance.apply(&all)?)?;
+    let (values, vectors) = factor::eigh(&operator.apply(&all)?)?;
     let found = Pairs { values, vectors: vectors.top_rows(k), residual: 0.0, steps: 1 };
     let ending = Ending { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None };
     Ok((Pairs { values: found.values[..k].to_vec(), ..found }, ending))
@@ -220,7 +258,7 @@ fn krylov<T: Real>(
 /// Orthogonal iteration of a block (Rutishauser 1970; with a random start and a fixed number of rounds it is the randomized
 /// method of Halko, Martinsson & Tropp 2011), ended by a Rayleigh-Ritz step. `tol` 0 never stops early.
 fn subspace<T: Real>(
-    covariance: &Covariance<'_, T>,
+    operator: &Operator<'_, T>,
     run: &Run<'_>,
     start: Matrix<f64>,
     k: usize,
@@ -230,7 +268,7 @@ fn subspace<T: Real>(
     let mut basis = factor::orthonormal_rows(&start);
     let mut steps = 0;
     loop {
-        let image = covariance.apply(&basis)?;
+        let image = operator.apply(&basis)?;
         steps += 1;
         let found = rayleigh_ritz(&basis, &image, k, steps)?;
         run.iteration(steps, found.residual, None)?;
@@ -244,7 +282,7 @@ fn subspace<T: Real>(
 /// One direction after another: each is multiplied until it stands still, and kept orthogonal to those before it by
 /// projecting twice; a matrix from which they were subtracted loses orthogonality to the level of `tol`.
 fn deflation<T: Real>(
-    covariance: &Covariance<'_, T>,
+    operator: &Operator<'_, T>,
     run: &Run<'_>,
     width: usize,
     k: usize,
@@ -259,7 +297,7 @@ fn deflation<T: Real>(
         let mut used = 0;
         loop {
             scale(&mut v);
-            let mut image = covariance.apply(&v)?;
+            let mut image = operator.apply(&v)?;
             clear(&mut image, &found);
             (used, steps) = (used + 1, steps + 1);
             let value: f64 = v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| a * b).sum();
@@ -280,7 +318,7 @@ fn deflation<T: Real>(
         found = Matrix::from_vec(i + 1, width, rows);
     }
     let basis = factor::orthonormal_rows(&found);
-    let image = covariance.apply(&basis)?;
+    let image = operator.apply(&basis)?;
     rayleigh_ritz(&basis, &image, k, steps)
 }
 

@@ -1,0 +1,203 @@
+//! From a spectrum to a model, and from a model's parameters to its codes and its likelihood.
+
+use super::settings::{Pca, Whiten};
+use super::{METHOD, Size, Solver};
+use crate::data::Features;
+use crate::error::{Error, Result};
+use crate::method::{Tensors, require};
+use crate::model::{Code, Gaussian, Model, Report, Tensor, sign_of};
+use crate::num::{Dtype, Matrix, factor};
+use crate::run::Run;
+use crate::spectrum::Decomposition;
+use serde_json::{Map, Value};
+
+/// What a fit found, and in what.
+pub(super) struct Fitted<'a> {
+    pub(super) found: Decomposition,
+    pub(super) solver: Solver,
+    pub(super) size: Size,
+    pub(super) features: &'a Features,
+    pub(super) dtype: Dtype,
+}
+
+impl Pca {
+    /// The model of the first `k` components.
+    pub(super) fn model(&self, fitted: Fitted<'_>, run: &Run<'_>, k: usize) -> Result<Model> {
+        let Fitted { found, solver, size, features, dtype } = fitted;
+        if found.total < dtype.least() {
+            return Err(too_small(found.total, dtype));
+        }
+        let mut report = Report::closed_form(solver.name(), found.n, size.p, dtype, run.seed);
+        report.sweeps = found.sweeps;
+        report.outcome = found.ending.outcome;
+        report.n_iter = found.ending.n_iter;
+        (report.residual, report.tol) = (found.ending.residual, found.ending.tol);
+        report.rank = found.rank;
+        report.n_constant = found.n_constant;
+        report.warnings = warnings(&found, solver, k, size.p, dtype.eps());
+        let tensors = self.parameters(&found, size, dtype, k)?;
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("svd_solver".into(), solver.name().into());
+        report.settings.insert("n_components".into(), k.into());
+        report.end(run);
+        Model::new(&METHOD, settings, features.clone(), 1, tensors, report)
+    }
+
+    fn parameters(&self, found: &Decomposition, size: Size, dtype: Dtype, k: usize) -> Result<Tensors> {
+        let noise = match k < size.most() {
+            true => found.discarded(k) / (size.p - k) as f64,
+            false => 0.0,
+        };
+        let kept = found.axes.rows().min(k);
+        let mut values: Vec<f64> = found.values[..kept].to_vec();
+        values.resize(k, 0.0);
+        let axes = canonical(found, kept, k, dtype.eps())?;
+        let (total, degrees) = (found.total, found.n - 1.0);
+        let each = |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).collect::<Vec<f64>>();
+        let mut tensors = vec![
+            ("components", Tensor::matrix(&axes, dtype)),
+            ("mean", Tensor::vector(&found.mean, dtype)),
+            ("explained_variance", Tensor::vector(&values, dtype)),
+            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
+            ("singular_values", Tensor::vector(&each(&|v| (v * degrees).sqrt()), dtype)),
+            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
+            ("noise_variance", Tensor::scalar(noise, dtype)),
+        ];
+        if let Some(scale) = &found.noise_scale {
+            tensors.push(("noise_scale", Tensor::vector(scale, dtype)));
+        }
+        if matches!(self.whiten, Whiten::Turned(_)) {
+            tensors.push(("second_rotation", Tensor::matrix(&axes, dtype)));
+        }
+        Ok(tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect())
+    }
+}
+
+/// `k` axes: the `kept` ones that the data determine, directions that depend on these alone, each with its canonical sign.
+fn canonical(found: &Decomposition, kept: usize, k: usize, eps: f64) -> Result<Matrix<f64>> {
+    let mut axes = found.axes.clone().top_rows(kept);
+    if kept < k {
+        let more = crate::num::null::null_directions(&axes, k - kept)?;
+        let mut all = axes.into_vec();
+        all.extend_from_slice(more.as_slice());
+        axes = Matrix::from_vec(k, found.mean.len(), all);
+    }
+    for i in 0..k {
+        // What decodes is the axis in the columns' own units.
+        let sign = match &found.noise_scale {
+            None => sign_of(axes.row(i), eps),
+            Some(scale) => {
+                sign_of(&axes.row(i).iter().zip(scale).map(|(x, s)| x * s).collect::<Vec<_>>(), eps)
+            }
+        };
+        // -0 and 0 are equal numbers but not equal bits.
+        axes.row_mut(i).iter_mut().for_each(|x| *x = if *x == 0.0 { 0.0 } else { *x * sign });
+    }
+    Ok(axes)
+}
+
+fn too_small(total: f64, dtype: Dtype) -> Error {
+    Error::Unsupported {
+        asked: "pca of these data".into(),
+        found: format!(
+            "their variance, about {total:.0e}, is below the smallest number that {} holds in full",
+            dtype.name()
+        ),
+        remedy: match dtype {
+            Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
+            Dtype::F64 => "multiply the data by a large constant".into(),
+        },
+    }
+}
+
+fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
+    let mut out = Vec::new();
+    if found.n_constant > 0 {
+        let (c, columns) =
+            (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
+        out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
+    }
+    if let Some(rank) = found.rank.filter(|&r| r < k) {
+        let seen = match solver {
+            Solver::Full => String::new(),
+            _ => format!(
+                " (through a scatter matrix nothing below about {:.0e} of the largest singular value can be seen; \
+                 svd_solver='full' sees further)",
+                found.floor.sqrt().max(eps)
+            ),
+        };
+        let directions = if rank == 1 { "direction" } else { "directions" };
+        out.push(format!(
+            "the rows vary along {rank} {directions} only, fewer than the {k} components asked for{seen}; the others have \
+             variance 0"
+        ));
+    }
+    out
+}
+
+/// `y = (x - mean) diag(1/noise) W diag(1/scale) V` and back, with the parts that the model has.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let (w, noise) = axes(tensors)?;
+    let (k, p) = (w.rows(), w.cols());
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
+    let whiten = settings.get("whiten").is_some_and(|w| w.as_bool() == Some(true) || w.is_string());
+    let unit = |j: usize| noise.as_ref().map_or(1.0, |s| s[j]);
+    // Codes along a direction without variance are exactly 0 when whitened.
+    let inverse = |i: usize| match whiten {
+        false => 1.0,
+        true if scale[i] > 0.0 => 1.0 / scale[i],
+        true => 0.0,
+    };
+    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
+    let mut encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
+    let mut decoder = Matrix::from_fn(k, p, |i, j| w[(i, j)] * forward(i) * unit(j));
+    if tensors.contains_key("second_rotation") {
+        let turn = require(tensors, "second_rotation", &[Some(k), None])?.to_matrix();
+        encoder = factor::multiply(&encoder, &turn);
+        decoder = factor::multiply(&turn.transposed(), &decoder);
+    }
+    Ok(Code::Linear { mean, encoder, decoder })
+}
+
+/// Axes, and what columns are divided by before they meet them.
+fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    if k > p {
+        return Err(Error::Unsupported {
+            asked: "using this model".into(),
+            found: format!("it has {k} components of {p} features"),
+            remedy: "the file is damaged: fit the model again".into(),
+        });
+    }
+    let noise = match tensors.contains_key("noise_scale") {
+        true => Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
+        false => None,
+    };
+    Ok((components.to_matrix(), noise))
+}
+
+/// The Gaussian of Tipping & Bishop (1999), with scikit-learn's estimate of the noise; where that is 0, with the share of
+/// rounding errors in its place.
+pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
+    let (axes, noise_scale) = axes(tensors)?;
+    let (k, p) = (axes.rows(), axes.cols());
+    let values = require(tensors, "explained_variance", &[Some(k)])?;
+    let eps = values.values().dtype().eps();
+    let values = values.f64s();
+    let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
+    let total = values.iter().sum::<f64>() + noise * (p - k) as f64;
+    let noise = noise.max(eps * total / p as f64);
+    Ok(Gaussian {
+        mean: require(tensors, "mean", &[Some(p)])?.f64s(),
+        noise_scale,
+        axes,
+        variance: values.iter().map(|v| v.max(noise)).collect(),
+        noise,
+    })
+}

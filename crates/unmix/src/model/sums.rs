@@ -1,0 +1,310 @@
+//! Sums that grow batch by batch, and come out the same to the bit however the stream of rows was cut.
+//!
+//! Rows fill blocks and shards of the same lengths as in a sweep ([`Plan`]). What does not fill a block yet waits as rows, what
+//! does not fill a shard as the sums of its blocks, and complete shards merge as siblings of a binary tree.
+
+use super::tensor::Tensor;
+use crate::data::{Plan, Rows, Stream};
+use crate::error::{Error, Result};
+use crate::num::threads::on_pool;
+use crate::num::{Block, Dtype, Matrix, Real, Values, Workspace};
+use crate::run::Run;
+use crate::stats::{Partial, Scatter};
+use std::collections::BTreeMap;
+
+/// What the rows seen so far add up to.
+///
+/// Memory is that of a `p x p` table, times about the logarithm of the number of shards, and of one block of rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sums {
+    dtype: Dtype,
+    plan: Plan,
+    /// Of streams that ended: what merged sums began with.
+    base: Option<Scatter>,
+    /// Complete subtrees of shards, of falling height.
+    tree: Vec<(u32, Scatter)>,
+    /// The shard that is being filled, and how many blocks it has.
+    open: (Scatter, usize),
+    /// Rows that do not fill a block.
+    waiting: Vec<f64>,
+    /// How often each of them counts.
+    weights: Vec<f64>,
+}
+
+impl Sums {
+    /// Nothing seen yet, of `p` columns of numbers of type `dtype`: rows of other types are converted to it.
+    pub fn new(p: usize, dtype: Dtype) -> Self {
+        Self {
+            dtype,
+            plan: Plan::for_width(p),
+            base: None,
+            tree: Vec::new(),
+            open: (Scatter::empty(p), 0),
+            waiting: Vec::new(),
+            weights: Vec::new(),
+        }
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        self.open.0.mean.len()
+    }
+
+    /// The type that rows are multiplied in.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// Rows seen, each as often as it counts.
+    pub fn n_samples(&self) -> f64 {
+        let parts = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).chain([&self.open.0]);
+        parts.map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
+    }
+
+    /// Adds rows, of any number from 1. When that fails nothing is added.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite (rows of weight 0 may hold any), another number of columns, what the source reports.
+    pub fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        if rows.n_features() != self.n_features() {
+            return Err(Error::Width {
+                what: "adding to the sums of rows seen before".into(),
+                need: self.n_features(),
+                got: rows.n_features(),
+                remedy: "give the same columns in every batch".into(),
+            });
+        }
+        let mut stream = rows.source().stream()?;
+        let step = self.plan.shard_rows * run.threads.max(1);
+        let mut first = self.read(method, rows, &mut *stream, 0, step)?;
+        let mut done = first.1.len() as u64;
+        let mut next = self.read(method, rows, &mut *stream, done, step)?;
+        if next.1.is_empty() {
+            self.append(first, run.threads);
+            return Ok(());
+        }
+        let mut grown = self.clone();
+        while !first.1.is_empty() {
+            grown.append(first, run.threads);
+            run.sweep_progress("adding", done, rows.n_rows())?;
+            done += next.1.len() as u64;
+            first = next;
+            next = self.read(method, rows, &mut *stream, done, step)?;
+        }
+        *self = grown;
+        Ok(())
+    }
+
+    /// The next rows, at most `most`, and how often each counts.
+    fn read<T: Real>(
+        &self,
+        method: &str,
+        rows: &Rows<'_, T>,
+        stream: &mut dyn Stream<T>,
+        first: u64,
+        most: usize,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (p, mut buffer) = (self.n_features(), Vec::new());
+        while buffer.len() < most * p && stream.read(most - buffer.len() / p, &mut buffer)? > 0 {}
+        let n = buffer.len() / p;
+        let weights = match rows.weights() {
+            None => vec![1.0; n],
+            Some(w) => w.get(first as usize..first as usize + n).unwrap_or_default().to_vec(),
+        };
+        let mut numbers = Vec::with_capacity(buffer.len());
+        for (row, w) in buffer.chunks_exact(p).zip(&weights) {
+            match *w > 0.0 {
+                true if row.iter().all(|x| x.finite()) => numbers.extend(row.iter().map(|x| x.to_f64())),
+                true => return Err(rows.not_finite(method)),
+                // It keeps its place, so that the cut into blocks is that of a sweep.
+                false => numbers.resize(numbers.len() + p, 0.0),
+            }
+        }
+        Ok((numbers, weights))
+    }
+
+    fn append(&mut self, (numbers, weights): (Vec<f64>, Vec<f64>), threads: usize) {
+        self.waiting.extend(numbers);
+        self.weights.extend(weights);
+        let blocks = self.plan.shard_rows / self.plan.block_rows;
+        let mut taken = 0;
+        while self.weights.len() - taken >= self.plan.block_rows {
+            let shards = match self.open.1 {
+                0 => (self.weights.len() - taken) / self.plan.shard_rows,
+                _ => 0,
+            };
+            if shards > 0 {
+                for whole in self.whole_shards(taken, shards, threads) {
+                    self.push(whole);
+                }
+                taken += shards * self.plan.shard_rows;
+                continue;
+            }
+            let mut open = std::mem::replace(&mut self.open.0, Scatter::empty(0));
+            self.gather(&mut open, taken..taken + self.plan.block_rows, &mut Default::default());
+            taken += self.plan.block_rows;
+            self.open = (open, self.open.1 + 1);
+            if self.open.1 == blocks {
+                let p = self.open.0.mean.len();
+                let (whole, _) = std::mem::replace(&mut self.open, (Scatter::empty(p), 0));
+                self.push(whole);
+            }
+        }
+        let p = self.n_features();
+        self.waiting.drain(..taken * p);
+        self.weights.drain(..taken);
+    }
+
+    fn whole_shards(&self, first: usize, shards: usize, threads: usize) -> Vec<Scatter> {
+        let Plan { block_rows, shard_rows } = self.plan;
+        let gathered = |shard: usize| {
+            let (mut part, start) = (Scatter::empty(self.n_features()), first + shard * shard_rows);
+            let mut work = Works::default();
+            for row in (start..start + shard_rows).step_by(block_rows) {
+                self.gather(&mut part, row..row + block_rows, &mut work);
+            }
+            part
+        };
+        match threads.min(shards) {
+            1 => (0..shards).map(gathered).collect(),
+            _ => on_pool(threads, || {
+                use rayon::prelude::*;
+                (0..shards).into_par_iter().map(gathered).collect()
+            }),
+        }
+    }
+
+    /// Adds some waiting rows to `part`.
+    fn gather(&self, part: &mut Scatter, rows: std::ops::Range<usize>, work: &mut Works) {
+        let p = part.mean.len();
+        let weights = &self.weights[rows.clone()];
+        let weights = if weights.iter().all(|&w| w == 1.0) { None } else { Some(weights) };
+        let data = &self.waiting[rows.start * p..rows.end * p];
+        match self.dtype {
+            Dtype::F64 => part.gather(Block { first_row: 0, data, n_features: p, weights }, &mut work.double),
+            Dtype::F32 => {
+                let data: Vec<f32> = data.iter().map(|&x| x as f32).collect();
+                part.gather(Block { first_row: 0, data: &data, n_features: p, weights }, &mut work.single)
+            }
+        }
+    }
+
+    /// One more complete shard.
+    fn push(&mut self, mut part: Scatter) {
+        let mut height = 0;
+        while self.tree.last().is_some_and(|(h, _)| *h == height) {
+            if let Some((_, mut left)) = self.tree.pop() {
+                left.merge(part);
+                part = left;
+            }
+            height += 1;
+        }
+        self.tree.push((height, part));
+    }
+
+    /// The scatter of all rows seen.
+    pub fn total(&self) -> Scatter {
+        let mut last = self.open.0.clone();
+        if !self.weights.is_empty() {
+            self.gather(&mut last, 0..self.weights.len(), &mut Default::default());
+        }
+        let mut total = self.base.clone().unwrap_or_else(|| Scatter::empty(self.n_features()));
+        self.tree.iter().for_each(|(_, part)| total.merge(part.clone()));
+        total.merge(last);
+        total
+    }
+
+    /// The sums of two streams. Equal to the sums of one after the other, up to rounding.
+    ///
+    /// # Errors
+    ///
+    /// Different numbers of columns.
+    pub fn merged(&self, right: &Self) -> Result<Self> {
+        if self.n_features() != right.n_features() {
+            return Err(Error::Width {
+                what: "merging sums".into(),
+                need: self.n_features(),
+                got: right.n_features(),
+                remedy: "merge models of the same columns".into(),
+            });
+        }
+        // The coarser type says what can be told from rounding.
+        let single = [self.dtype, right.dtype].contains(&Dtype::F32);
+        let mut merged = Self::new(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
+        let mut total = self.total();
+        total.merge(right.total());
+        merged.base = Some(total);
+        Ok(merged)
+    }
+
+    /// As tensors of a model file, by name.
+    pub(crate) fn tensors(&self) -> BTreeMap<String, Tensor> {
+        let p = self.n_features();
+        let (mut n, mut mean, mut scatter, mut place) = (vec![], vec![], vec![], vec![]);
+        let mut put = |s: &Scatter, kind: f64, number: f64| {
+            n.push(s.n);
+            mean.extend_from_slice(&s.mean);
+            scatter.extend_from_slice(s.lower.as_slice());
+            place.extend_from_slice(&[kind, number]);
+        };
+        self.base.iter().for_each(|s| put(s, BASE, 0.0));
+        self.tree.iter().for_each(|(height, s)| put(s, TREE, f64::from(*height)));
+        put(&self.open.0, OPEN, self.open.1 as f64);
+        let tensor = |shape: Vec<usize>, numbers: Vec<f64>| Tensor::new(shape, Values::F64(numbers));
+        let (m, rows) = (n.len(), self.weights.len());
+        BTreeMap::from([
+            ("sums_n".into(), tensor(vec![m], n)),
+            ("sums_mean".into(), tensor(vec![m, p], mean)),
+            ("sums_scatter".into(), tensor(vec![m, p, p], scatter)),
+            ("sums_place".into(), tensor(vec![m, 2], place)),
+            ("sums_rows".into(), tensor(vec![rows, p], self.waiting.clone())),
+            ("sums_weights".into(), tensor(vec![rows], self.weights.clone())),
+        ])
+    }
+
+    /// From the tensors of a model file of `p` columns; `None` where they do not fit together.
+    pub(crate) fn from_tensors(tensors: &BTreeMap<String, Tensor>, p: usize, dtype: Dtype) -> Option<Self> {
+        let get = |name: &str, shape: &[usize]| {
+            let tensor = tensors.get(name).filter(|t| t.shape() == shape)?;
+            tensor.values().first_not_finite().is_none().then(|| tensor.f64s())
+        };
+        let m = *tensors.get("sums_n")?.shape().first()?;
+        let waiting = *tensors.get("sums_weights")?.shape().first()?;
+        let (n, mean) = (get("sums_n", &[m])?, get("sums_mean", &[m, p])?);
+        let (scatter, place) = (get("sums_scatter", &[m, p, p])?, get("sums_place", &[m, 2])?);
+        let mut sums = Self::new(p, dtype);
+        sums.waiting = get("sums_rows", &[waiting, p])?;
+        sums.weights = get("sums_weights", &[waiting])?;
+        for i in 0..m {
+            let part = Scatter {
+                n: n[i],
+                mean: mean[i * p..(i + 1) * p].to_vec(),
+                lower: Matrix::from_vec(p, p, scatter[i * p * p..(i + 1) * p * p].to_vec()),
+            };
+            match (place[2 * i], place[2 * i + 1]) {
+                (BASE, _) => sums.base = Some(part),
+                (TREE, height) => sums.tree.push((height as u32, part)),
+                (OPEN, blocks) => sums.open = (part, blocks as usize),
+                _ => return None,
+            }
+        }
+        let falling = sums.tree.windows(2).all(|w| w[0].0 > w[1].0);
+        let counts = n.iter().chain(&sums.weights).all(|w| *w >= 0.0);
+        let plan = sums.plan;
+        let room = sums.open.1 < plan.shard_rows / plan.block_rows && waiting < plan.block_rows;
+        (falling && counts && room).then_some(sums)
+    }
+}
+
+/// What a part of the sums is, in a file.
+const BASE: f64 = 0.0;
+const TREE: f64 = 1.0;
+const OPEN: f64 = 2.0;
+
+/// Room for either type.
+#[derive(Default)]
+struct Works {
+    single: Workspace<f32>,
+    double: Workspace<f64>,
+}

@@ -1,0 +1,248 @@
+//! The spectrum of a covariance: from rows to variances and the directions that have them.
+//!
+//! What PCA reports as it is, and where other methods begin (whitening, likelihoods, starts of iterations).
+//!
+//! Rows may count more or less often (weights), be seen about 0 (`center: false`), and in units of each column's standard
+//! deviation (`standardize`). None of that touches the rows: it enters the sums, or the covariance made of them.
+
+mod iterate;
+mod scatter;
+mod tall;
+mod wide;
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::model::Outcome;
+use crate::num::top::Pairs;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+
+pub use scatter::Covariance;
+
+/// How the spectrum is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// By the shape of the data; see [`auto_solver`].
+    #[default]
+    Auto,
+    /// Singular values of the centred rows.
+    Full,
+    /// Eigenvalues of the scatter matrix, of features or of samples, whichever is smaller.
+    CovarianceEigh,
+    /// [`Krylov`](Solver::Krylov) behind the limits that scientists know it with: fewer components than `min(n, p)`.
+    Arpack,
+    /// A random block after a fixed number of rounds. Approximate; variances are those of the scores.
+    Randomized,
+    /// Block Lanczos, to `tol` or to rounding level.
+    Krylov,
+    /// Orthogonal iteration of a block, to `tol`.
+    Power,
+    /// Power iteration, one component after another, to `tol`.
+    Deflation,
+}
+
+impl Solver {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Solver::Auto => "auto",
+            Solver::Full => "full",
+            Solver::CovarianceEigh => "covariance_eigh",
+            Solver::Arpack => "arpack",
+            Solver::Randomized => "randomized",
+            Solver::Krylov => "krylov",
+            Solver::Power => "power",
+            Solver::Deflation => "deflation",
+        }
+    }
+
+    /// Finds the first components only.
+    pub fn is_truncated(self) -> bool {
+        !matches!(self, Solver::Auto | Solver::Full | Solver::CovarianceEigh)
+    }
+}
+
+/// The solver for `n` rows of `p` features: `full` up to 500 of each, where it costs nothing; else `covariance_eigh`.
+///
+/// Both are exact to rounding: eigenvalues to `eps` of the largest. `full` also has singular values to `eps` of the largest,
+/// where a scatter matrix sees none below about `sqrt(eps)` of it.
+pub fn auto_solver(n: u64, p: usize) -> Solver {
+    if n.max(p as u64) <= 500 { Solver::Full } else { Solver::CovarianceEigh }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Key of the method that asks, for messages.
+    pub method: &'static str,
+    /// How; not [`Solver::Auto`].
+    pub solver: Solver,
+    /// The first so many directions only, or all of them; truncated solvers need a number.
+    pub top: Option<usize>,
+    /// Variation about the mean, not about 0.
+    pub center: bool,
+    /// In units of each column's standard deviation.
+    pub standardize: bool,
+    /// The residual that iterations accept, as a share of the first variance; 0 for rounding level.
+    pub tol: f64,
+    /// Rounds that iterations take, where told.
+    pub rounds: Option<u64>,
+    /// Directions that blocks carry beside those asked for.
+    pub n_oversamples: usize,
+}
+
+/// What the rows say.
+pub struct Decomposition {
+    /// Rows, each as often as it counts.
+    pub n: f64,
+    /// What is subtracted from rows: their mean, or zeros.
+    pub mean: Vec<f64>,
+    /// What columns are then divided by, where they are; 1 for columns that do not vary.
+    pub noise_scale: Option<Vec<f64>>,
+    /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or those asked for.
+    pub values: Vec<f64>,
+    /// Their directions, as rows; only those that the data determine.
+    pub axes: Matrix<f64>,
+    /// Variance of all columns together.
+    pub total: f64,
+    /// Directions along which the rows vary, unless only the first few were looked at and all of them do.
+    pub rank: Option<usize>,
+    /// Variances at or below this share of the first count as 0.
+    pub floor: f64,
+    /// Columns that do not vary.
+    pub n_constant: usize,
+    /// Passes over the rows.
+    pub sweeps: u64,
+    /// How the iteration ended.
+    pub ending: Ending,
+}
+
+/// How an iteration ended.
+pub struct Ending {
+    /// In one word.
+    pub outcome: Outcome,
+    /// Iterations; 1 for closed forms.
+    pub n_iter: u64,
+    /// The residual that was reached.
+    pub residual: Option<f64>,
+    /// The one that was wanted.
+    pub tol: Option<f64>,
+}
+
+impl Ending {
+    /// There was none.
+    fn closed() -> Self {
+        Self { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None }
+    }
+
+    /// With the residual that was reached and the one that was wanted.
+    fn from(found: &Pairs, tol: Option<f64>, run: &Run<'_>) -> Self {
+        let outcome = match tol.is_none_or(|t| found.residual <= t) {
+            true => Outcome::Converged,
+            false if run.out_of_time() => Outcome::Time,
+            false => Outcome::MaxIter,
+        };
+        Self { outcome, n_iter: found.steps, residual: Some(found.residual), tol }
+    }
+}
+
+impl Decomposition {
+    /// Variance beyond the first `k` components.
+    pub fn discarded(&self, k: usize) -> f64 {
+        match self.values.len() > k {
+            // A sum of what is left loses no digits; a difference does.
+            true => self.values[k..].iter().map(|v| v.max(0.0)).sum(),
+            false => (self.total - self.values.iter().sum::<f64>()).max(0.0),
+        }
+    }
+}
+
+/// Bytes that an exact solver needs beside `n` rows of `p` features: square tables of the smaller side.
+pub fn memory(n: u64, p: usize) -> u64 {
+    let m = n.min(p as u64);
+    // Twice the logarithm of the number of shards and two per thread wait at most; six is seldom exceeded.
+    m.saturating_mul(m).saturating_mul(8 * 6)
+}
+
+/// Spectrum of settled rows.
+///
+/// # Errors
+///
+/// Numbers that are not finite, no column that varies, tables that do not fit into memory, what the source reports.
+pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    if request.solver.is_truncated() {
+        return iterate::decompose(rows, run, request);
+    }
+    let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+    let m = n.min(p as u64);
+    check_memory(
+        &format!("a {m} x {m} matrix and its factors"),
+        memory(n, p),
+        "fit a random subset of the rows, or fewer columns",
+    )?;
+    let k = request.top.map_or(m, |k| m.min(k as u64));
+    check_memory(
+        &format!("a {k} x {p} matrix of components"),
+        // As found, in their final order and made orthonormal.
+        (k + 1).saturating_mul(p as u64).saturating_mul(3 * 8),
+        "ask for fewer components, or choose fewer columns",
+    )?;
+    match (request.solver, (p as u64) <= n) {
+        (Solver::Full, true) => tall::full(rows, run, request),
+        (Solver::Full, false) => wide::full(rows, run, request),
+        (_, true) => tall::scatter(rows, run, request),
+        (_, false) => wide::gram(rows, run, request),
+    }
+}
+
+/// Keeps the directions above the floor, pads or cuts the values to `m`, and counts the rank.
+fn cut(
+    mut values: Vec<f64>,
+    axes: Matrix<f64>,
+    floor: f64,
+    m: usize,
+    top: Option<usize>,
+) -> (Vec<f64>, Matrix<f64>, Option<usize>) {
+    let whole = top.is_none_or(|_| values.len() == axes.cols());
+    let rank = values.iter().take_while(|&&v| v > floor * values[0]).count();
+    let known = whole || rank < values.len();
+    if whole {
+        values.resize(m, 0.0);
+    }
+    (values, axes.top_rows(rank), known.then_some(rank))
+}
+
+/// Directions of the varying columns, as directions of all.
+fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
+    let mut out = Matrix::zeros(axes.rows(), p);
+    for i in 0..axes.rows() {
+        for (c, &j) in varying.iter().enumerate() {
+            out[(i, j)] = axes[(i, c)];
+        }
+    }
+    out
+}
+
+/// Singular values at or below `10 max(n, p) eps` of the first are rounding; variances are their squares.
+///
+/// Never above `sqrt(eps)`: totals are in double precision, so rounding does not grow with the number of rows, and for a
+/// million rows of single precision the bound by itself would exceed 1.
+fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
+    (10.0 * n.max(p as u64) as f64 * eps).min(eps.sqrt()).powi(2)
+}
+
+/// Through a scatter matrix, variances below its own rounding errors cannot be seen either. Those of its entries are
+/// independent, so as a matrix they come to at most `0.7 eps sqrt(m / M)` of the first variance (measured over shapes from
+/// 100 x 50 to 300000 x 30; `m` the size of the matrix, `M` the number of terms in its sums), with `eps` of the type of the
+/// rows; those of the decomposition to a few `sqrt(m)` of double precision's. Ten times both.
+fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
+    let (m, terms) = ((n.min(p as u64)) as f64, n.max(p as u64) as f64);
+    full_floor(n, p, eps).max(10.0 * (eps * (m / terms).sqrt() + f64::EPSILON * m.sqrt()))
+}
+
+fn no_variance(request: &Request, n: u64, p: usize) -> Error {
+    Error::NoVariance { method: request.method.into(), n_features: p, n_samples: n }
+}

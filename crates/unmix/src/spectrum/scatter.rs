@@ -1,0 +1,102 @@
+//! A covariance made of a scatter: centred or not, in the columns' own units or in those of the data.
+
+use super::{Decomposition, Ending, Request, cut, no_variance, scatter_floor, spread};
+use crate::error::Result;
+use crate::num::{Dtype, Matrix, factor, top};
+use crate::stats::Scatter;
+
+/// Second moments of the columns that vary, as a request wants them seen.
+pub struct Covariance {
+    /// Rows, each as often as it counts.
+    pub n: f64,
+    /// What is subtracted from rows: their mean, or zeros.
+    pub mean: Vec<f64>,
+    /// What columns are divided by, where they are.
+    pub noise_scale: Option<Vec<f64>>,
+    /// The columns that vary.
+    pub varying: Vec<usize>,
+    /// Their covariance (divisor `n - 1`), in the lower triangle.
+    pub lower: Matrix<f64>,
+    /// Sum of its diagonal.
+    pub total: f64,
+}
+
+impl Covariance {
+    /// From sums over at least two rows.
+    pub fn new(scatter: Scatter, center: bool, standardize: bool) -> Self {
+        let Scatter { n, mut mean, mut lower } = scatter;
+        let (p, degrees) = (mean.len(), n - 1.0);
+        let noise_scale =
+            standardize.then(|| deviations(&(0..p).map(|j| lower[(j, j)]).collect::<Vec<_>>(), degrees));
+        if !center {
+            // What is added is positive: nothing cancels.
+            for i in 0..p {
+                let scaled = n * mean[i];
+                lower.row_mut(i)[..=i].iter_mut().zip(&mean).for_each(|(s, m)| *s += scaled * m);
+            }
+            mean.fill(0.0);
+        }
+        let varying: Vec<usize> = (0..p).filter(|&j| lower[(j, j)] > 0.0).collect();
+        let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        let entry = |i: usize, j: usize| match i >= j {
+            true => lower[(varying[i], varying[j])] / degrees / unit(varying[i]) / unit(varying[j]),
+            false => 0.0,
+        };
+        let lower = Matrix::from_fn(varying.len(), varying.len(), entry);
+        let total = (0..varying.len()).map(|i| lower[(i, i)]).sum();
+        Self { n, mean, noise_scale, varying, lower, total }
+    }
+
+    /// Its spectrum: all of it, or the first `top`.
+    ///
+    /// `dtype` is the type that the rows were multiplied in, which says how small a variance can be told from rounding;
+    /// `counted` the most directions that so many rows could span.
+    ///
+    /// # Errors
+    ///
+    /// No column that varies.
+    pub fn spectrum(self, request: &Request, dtype: Dtype, counted: u64) -> Result<Decomposition> {
+        let p = self.mean.len();
+        if self.varying.is_empty() {
+            return Err(no_variance(request, self.n as u64, p));
+        }
+        let floor = scatter_floor(counted, p, dtype.eps());
+        let (values, axes) = spectrum(self.lower, request.top)?;
+        let (values, axes, rank) = cut(values, axes, floor, counted.min(p as u64) as usize, request.top);
+        Ok(Decomposition {
+            n: self.n,
+            mean: self.mean,
+            noise_scale: self.noise_scale,
+            values,
+            axes: spread(&axes, &self.varying, p),
+            total: self.total,
+            rank,
+            floor,
+            n_constant: p - self.varying.len(),
+            sweeps: 1,
+            ending: Ending::closed(),
+        })
+    }
+}
+
+/// Standard deviations from sums of squares; 1 for a column that does not vary, which stays as it is.
+pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
+    squares.iter().map(|&s| if s > 0.0 { (s / degrees).sqrt() } else { 1.0 }).collect()
+}
+
+/// Eigenvalues and eigenvectors of a covariance, of which the lower triangle is filled: all, or the first `top`.
+pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
+    let m = a.rows();
+    if let Some((k, budget)) = top.and_then(|k| Some((k, top::pays(m, k)?))) {
+        for i in 0..m {
+            for j in 0..i {
+                a[(j, i)] = a[(i, j)];
+            }
+        }
+        let goal = top::Goal { k, tol: 0.0, max_basis: budget, impatient: true };
+        if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
+            return Ok((found.values, found.vectors));
+        }
+    }
+    factor::eigh(&a)
+}

@@ -1,0 +1,90 @@
+//! At least as many rows as features: one sweep, and a `p × p` table.
+
+use super::scatter::deviations;
+use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::{Scatter, Triangle};
+
+/// By the scatter of the rows.
+pub(super) fn scatter<T: Real>(
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+    request: &Request,
+) -> Result<Decomposition> {
+    let scatter = gathered(rows, run, request)?;
+    run.stage("eigenvectors")?;
+    let covariance = Covariance::new(scatter, request.center, request.standardize);
+    covariance.spectrum(request, T::DTYPE, rows.n_counted())
+}
+
+/// The scatter, of finite numbers.
+pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
+    let p = rows.n_features();
+    let scatter =
+        rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
+    if !scatter.finite() {
+        return Err(rows.not_finite(request.method));
+    }
+    Ok(scatter)
+}
+
+/// By the triangular factor of the rows.
+pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let p = rows.n_features();
+    let mut triangle =
+        rows.sweep(run, "factorisation", || Triangle::empty(p), |t, block, work| t.gather(block, work))?;
+    if !triangle.finite() {
+        return Err(rows.not_finite(request.method));
+    }
+    run.stage("singular values")?;
+    let n = triangle.n;
+    let noise_scale = request.standardize.then(|| {
+        let squares = |j: usize| (0..triangle.r.rows()).map(|i| triangle.r[(i, j)].powi(2)).sum();
+        deviations(&(0..p).map(squares).collect::<Vec<f64>>(), n - 1.0)
+    });
+    if !request.center {
+        triangle = triangle.about_zero();
+    }
+    if let Some(scale) = &noise_scale {
+        for i in 0..triangle.r.rows() {
+            triangle.r.row_mut(i).iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+        }
+    }
+    // A constant column is exactly 0 after centring, and stays so under rotations of rows.
+    let varying: Vec<usize> =
+        (0..p).filter(|&j| (0..triangle.r.rows()).any(|i| triangle.r[(i, j)] != 0.0)).collect();
+    if varying.is_empty() {
+        return Err(no_variance(request, n as u64, p));
+    }
+    let (values, axes) = singular(n, &triangle.r, &varying)?;
+    let counted = rows.n_counted();
+    let floor = full_floor(counted, p, T::DTYPE.eps());
+    let total = values.iter().sum();
+    let (values, axes, rank) = cut(values, axes, floor, counted.min(p as u64) as usize, None);
+    Ok(Decomposition {
+        n,
+        mean: triangle.mean,
+        noise_scale,
+        values,
+        axes: spread(&axes, &varying, p),
+        total,
+        rank,
+        floor,
+        n_constant: p - varying.len(),
+        sweeps: 1,
+        ending: Ending::closed(),
+    })
+}
+
+/// Squared singular values over `n - 1`, and right singular vectors, of the chosen columns of `r`.
+pub(super) fn singular(n: f64, r: &Matrix<f64>, columns: &[usize]) -> Result<factor::Spectrum> {
+    // Rows of zeros change nothing and make the matrix as tall as it is wide.
+    let height = r.rows().max(columns.len());
+    let chosen =
+        Matrix::from_fn(height, columns.len(), |i, j| if i < r.rows() { r[(i, columns[j])] } else { 0.0 });
+    let (values, vectors) = factor::svd_right(&chosen)?;
+    Ok((values.iter().map(|s| s * s / (n - 1.0)).collect(), vectors))
+}

@@ -1,0 +1,136 @@
+//! Fewer rows than features: the transposed data are summed, in an `n × n` table, and directions among samples carried over.
+
+use super::scatter::spectrum;
+use super::tall::singular;
+use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, factor, kernel};
+use crate::run::Run;
+use crate::stats::{FeatureView, Gram, Triangle};
+
+/// By inner products between samples.
+pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let features = rows.transposed();
+    let (n, size) = (rows.n_samples(), features.n_features());
+    let view = view(rows, request);
+    let zero = || Gram::empty(size);
+    let gram = features.sweep(run, "inner products", zero, |g, block, work| g.gather(block, &view, work))?;
+    if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
+        return Err(rows.not_finite(request.method));
+    }
+    run.stage("eigenvectors")?;
+    let scaled =
+        Matrix::from_fn(size, size, |i, j| if i >= j { gram.lower[(i, j)] / (n - 1.0) } else { 0.0 });
+    let total = (0..size).map(|i| scaled[(i, i)]).sum();
+    if gram.varying == 0 {
+        return Err(no_variance(request, n as u64, rows.n_features()));
+    }
+    let floor = scatter_floor(size as u64, rows.n_features(), T::DTYPE.eps());
+    let (values, samples) = spectrum(scaled, request.top)?;
+    let side = Side { values, samples, total, floor, varying: gram.varying, top: request.top };
+    carry_over(rows, run, &view, side)
+}
+
+/// By the triangular factor of the transposed rows.
+pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let features = rows.transposed();
+    let (n, size) = (rows.n_samples(), features.n_features());
+    let view = view(rows, request);
+    let zero = || Triangle::empty(size);
+    let triangle =
+        features.sweep(run, "factorisation", zero, |t, block, _| t.gather_features(block, &view))?;
+    if !triangle.finite() {
+        return Err(rows.not_finite(request.method));
+    }
+    if triangle.varying == 0 {
+        return Err(no_variance(request, n as u64, rows.n_features()));
+    }
+    run.stage("singular values")?;
+    let all: Vec<usize> = (0..size).collect();
+    let (values, samples) = singular(n, &triangle.r, &all)?;
+    let floor = full_floor(size as u64, rows.n_features(), T::DTYPE.eps());
+    let total = values.iter().sum();
+    let side = Side { values, samples, total, floor, varying: triangle.varying, top: None };
+    carry_over(rows, run, &view, side)
+}
+
+fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a> {
+    FeatureView::new(rows.n_samples(), rows.weights(), request.center, request.standardize)
+}
+
+/// The spectrum as seen from the samples.
+struct Side {
+    values: Vec<f64>,
+    samples: Matrix<f64>,
+    total: f64,
+    floor: f64,
+    varying: u64,
+    top: Option<usize>,
+}
+
+/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`, in one sweep that also gives what is
+/// subtracted from each feature and what it is divided by.
+fn carry_over<T: Real>(
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+    view: &FeatureView<'_>,
+    side: Side,
+) -> Result<Decomposition> {
+    let features = rows.transposed();
+    let (n, p) = (features.n_features(), rows.n_features());
+    let most = rows.n_counted().min(p as u64) as usize;
+    let (values, samples, rank) = cut(side.values, side.samples, side.floor, most, side.top);
+    // Only what was asked for is carried over; without a number that is everything.
+    let k = side.top.map_or(samples.rows(), |t| t.min(samples.rows()));
+    let by_sample = Matrix::from_fn(n, k, |i, c| samples[(c, i)]);
+    let width = k + 2;
+    let mut out = crate::data::VecSink(Vec::<f64>::new());
+    let step = |block: Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
+        let b = block.n_rows();
+        let padded = b.max(kernel::MIN_ROWS);
+        work.wide.clear();
+        work.wide.resize(padded * k, 0.0);
+        let mut seen = Vec::with_capacity(padded * n);
+        for (i, feature) in block.rows().enumerate() {
+            let feature = view.push(feature, &mut seen);
+            out[i * width + k..(i + 1) * width].copy_from_slice(&[feature.mean, feature.scale]);
+        }
+        seen.resize(padded * n, 0.0);
+        if k > 0 {
+            kernel::product(&mut work.wide, &seen, by_sample.as_slice(), padded, n, k);
+        }
+        for i in 0..b {
+            out[i * width..i * width + k].copy_from_slice(&work.wide[i * k..(i + 1) * k]);
+        }
+        Ok(())
+    };
+    features.map(run, "components", width, step, &mut out)?;
+    let columns = Matrix::from_vec(p, width, out.0);
+    let axes = Matrix::from_fn(k, p, |c, j| columns[(j, c)]);
+    Ok(Decomposition {
+        n: rows.n_samples(),
+        mean: (0..p).map(|j| columns[(j, k)]).collect(),
+        noise_scale: view.standardizes().then(|| (0..p).map(|j| columns[(j, k + 1)]).collect()),
+        values,
+        // Nearly orthonormal already, up to length; the first directions, which are the accurate ones, stay as they are.
+        axes: orthonormal_with_zeros(axes),
+        total: side.total,
+        rank,
+        floor: side.floor,
+        n_constant: p - side.varying as usize,
+        sweeps: 2,
+        ending: Ending::closed(),
+    })
+}
+
+/// Orthonormal rows; columns that are exactly 0 stay so.
+fn orthonormal_with_zeros(axes: Matrix<f64>) -> Matrix<f64> {
+    let zero: Vec<usize> =
+        (0..axes.cols()).filter(|&j| (0..axes.rows()).all(|i| axes[(i, j)] == 0.0)).collect();
+    let mut q = factor::orthonormal_rows_signed(&axes);
+    for j in zero {
+        (0..q.rows()).for_each(|i| q[(i, j)] = 0.0);
+    }
+    q
+}

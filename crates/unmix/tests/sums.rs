@@ -1,0 +1,156 @@
+//! Models that grow batch by batch: the same to the bit however the stream is cut, before and after a file, and equal to a
+//! fit up to rounding.
+
+use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca, settings};
+use proptest::prelude::*;
+use serde_json::json;
+use std::path::Path;
+use unmix::data::Plan;
+use unmix::model::Sums;
+use unmix::num::random::Stream;
+use unmix::{Features, Model, Pca, Real, Rows};
+
+/// PCA of a stream cut at `cuts`.
+fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize], threads: usize) -> Model {
+    let mut sums = Sums::new(p, T::DTYPE);
+    let n = x.len() / p;
+    let mut ends: Vec<usize> = cuts.iter().map(|c| c % n).filter(|c| *c > 0).collect();
+    ends.push(n);
+    ends.sort_unstable();
+    ends.dedup();
+    let mut start = 0;
+    for end in ends {
+        let rows = Rows::from_slice(&x[start * p..end * p], p).unwrap();
+        let rows = match weights {
+            None => rows,
+            Some(w) => rows.weighted(&w[start..end]).unwrap(),
+        };
+        sums.add("pca", &rows, &on_threads(threads)).unwrap();
+        start = end;
+    }
+    Pca::default().from_sums(&sums, &Features::default(), &on_threads(threads)).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn however_the_stream_is_cut(
+        n in 2usize..1500,
+        p in 1usize..7,
+        cuts in prop::collection::vec(0usize..1500, 0..9),
+        weighted in any::<bool>(),
+        threads in 1usize..3,
+    ) {
+        let x = falling(n, p, 11);
+        let stream = Stream::new(n as u64, 0);
+        let weights: Vec<f64> = (0..n).map(|i| (3.0 * stream.uniform(i as u64)).round() + 0.5).collect();
+        let weights = weighted.then_some(&weights[..]);
+        let whole = streamed(&x, p, weights, &[], 1);
+        let parts = streamed(&x, p, weights, &cuts, threads);
+        prop_assert_eq!(bits(&whole), bits(&parts));
+        let singles: Vec<f32> = cast(&x);
+        prop_assert_eq!(bits(&streamed(&singles, p, weights, &[], 2)), bits(&streamed(&singles, p, weights, &cuts, 1)));
+    }
+}
+
+#[test]
+fn many_shards_one_row_at_a_time_and_at_once() {
+    let p = 3;
+    let n = 2 * Plan::for_width(p).shard_rows + 700;
+    let x = falling(n, p, 1);
+    let by_row: Vec<usize> = (0..n).step_by(97).collect();
+    let (a, b) = (streamed(&x, p, None, &[], 2), streamed(&x, p, None, &by_row, 1));
+    assert_eq!(bits(&a), bits(&b));
+    let fit = pca(json!({"svd_solver": "covariance_eigh"}), &x, p);
+    for name in ["explained_variance", "components", "mean", "noise_variance"] {
+        assert!(apart(&numbers(&a, name), &numbers(&fit, name)) < 1e-12 * 20.0, "{name}");
+    }
+}
+
+#[test]
+fn sums_survive_a_file_in_the_middle_of_a_block() {
+    let (p, n) = (5, 1000);
+    let x = falling(n, p, 2);
+    for cut in [1, 255, 256, 300, 999] {
+        let run = on_threads(1);
+        let mut sums = Sums::new(p, f64::DTYPE);
+        sums.add("pca", &Rows::from_slice(&x[..cut * p], p).unwrap(), &run).unwrap();
+        let first = match cut {
+            // Too few rows for a model, but not for sums.
+            1 => None,
+            _ => Some(Pca::default().from_sums(&sums, &Features::default(), &run).unwrap()),
+        };
+        if let Some(first) = first {
+            let path = Path::new("a model");
+            let back = Model::from_bytes(&first.to_bytes().unwrap(), path).unwrap();
+            assert_eq!(back.sums(), Some(&sums));
+            assert!(back.tensors().keys().all(|name| !name.starts_with("sums")));
+            sums = back.sums().unwrap().clone();
+        }
+        sums.add("pca", &Rows::from_slice(&x[cut * p..], p).unwrap(), &run).unwrap();
+        let model = Pca::default().from_sums(&sums, &Features::default(), &run).unwrap();
+        assert_eq!(bits(&model), bits(&streamed(&x, p, None, &[], 1)), "cut at {cut}");
+    }
+}
+
+#[test]
+fn merged_models_are_models_of_all_rows() {
+    // A mean a million standard deviations away must cost no digits.
+    let p = 6;
+    let x: Vec<f64> = falling(2000, p, 3).iter().map(|v| v + 1e6).collect();
+    let (a, b) = (streamed(&x[..700 * p], p, None, &[9], 2), streamed(&x[700 * p..], p, None, &[], 1));
+    let merged = a.merge(&b, &on_threads(2)).unwrap();
+    let fit = pca(json!({"svd_solver": "covariance_eigh"}), &x, p);
+    assert_eq!(merged.report().n_samples, 2000.0);
+    let (v, w) = (numbers(&merged, "explained_variance"), numbers(&fit, "explained_variance"));
+    assert!(apart(&v, &w) < 1e-10 * w[0], "{:e}", apart(&v, &w));
+    assert!(apart(&numbers(&merged, "components"), &numbers(&fit, "components")) < 1e-8);
+    // And once more, with a model that was merged itself.
+    assert_eq!(merged.merge(&a, &on_threads(1)).unwrap().report().n_samples, 2700.0);
+}
+
+#[test]
+fn what_cannot_be_merged_says_why() {
+    let x = falling(100, 4, 0);
+    let (sums, plain) = (streamed(&x, 4, None, &[], 1), pca(json!({}), &x, 4));
+    let narrow = streamed(&x, 5, None, &[], 1);
+    let message = |a: &Model, b: &Model| a.merge(b, &on_threads(1)).unwrap_err().to_string();
+    assert!(message(&sums, &plain).contains("the second does not hold the sums"));
+    assert!(message(&plain, &sums).contains("the first does not hold the sums"));
+    assert!(message(&sums, &narrow).contains("merging sums"), "{}", message(&sums, &narrow));
+}
+
+#[test]
+fn a_batch_that_fails_adds_nothing() {
+    let (p, run) = (2, on_threads(1));
+    let n = 3 * Plan::for_width(p).shard_rows;
+    let mut x = falling(n, p, 0);
+    let mut sums = Sums::new(p, f64::DTYPE);
+    sums.add("pca", &Rows::from_slice(&x[..20], p).unwrap(), &run).unwrap();
+    let before = sums.clone();
+    x[(n - 5) * p + 1] = f64::NAN;
+    let message = sums.add("pca", &Rows::from_slice(&x, p).unwrap(), &run).unwrap_err().to_string();
+    assert!(message.contains(&format!("row {}, column 1", n - 5)) && message.contains("NaN"), "{message}");
+    assert!(sums.add("pca", &Rows::from_slice(&x[..21], 3).unwrap(), &run).is_err());
+    assert_eq!(sums, before);
+    let one = Sums::new(p, f64::DTYPE);
+    let message = Pca::default().from_sums(&one, &Features::default(), &run).unwrap_err().to_string();
+    assert!(message.contains("at least 2 rows"), "{message}");
+    let _ = settings(json!({}));
+}
+
+#[test]
+fn damaged_sums_are_refused() {
+    let model = streamed(&falling(300, 3, 0), 3, None, &[], 1);
+    let bytes = model.to_bytes().unwrap();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    assert!(["sums_n", "sums_mean", "sums_scatter", "sums_rows"].iter().all(|name| text.contains(name)));
+    let end = bytes.len();
+    for at in (0..end).step_by(end / 64) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 1;
+        // Refused, or the one entry that no checksum covers: never a panic.
+        let _ = Model::from_bytes(&damaged, Path::new("a model"));
+    }
+}
