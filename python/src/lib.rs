@@ -8,6 +8,7 @@ mod error;
 mod input;
 mod model;
 mod progress;
+mod sums;
 mod tools;
 
 use call::{FactsTuple, call};
@@ -22,6 +23,8 @@ mod _unmix {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
+    use super::sums::Sums;
+    #[pymodule_export]
     use super::tools::{match_rows, patterns, subspace_angles};
     #[pymodule_export]
     use super::{fit, methods, num_threads, run_cli, set_num_threads};
@@ -31,9 +34,10 @@ mod _unmix {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns.
+/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
+/// `weights` how often each row counts.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None))]
 fn fit(
     py: Python<'_>,
     method: String,
@@ -41,13 +45,18 @@ fn fit(
     x: &Bound<'_, PyAny>,
     facts: FactsTuple,
     names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
-        unmix::fit(&method, &settings, &mut input.rows(names, run)?.0, run)
+        let mut rows = input.rows(names, run)?.0;
+        if let Some(weights) = weights {
+            rows = rows.weighted(weights)?;
+        }
+        unmix::fit(&method, &settings, &mut rows, run)
     })?;
     Ok(Model::new(fitted))
 }

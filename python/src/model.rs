@@ -3,6 +3,7 @@
 use crate::call::{Facts, FactsTuple, call};
 use crate::error::raised;
 use crate::input::{Input, tell_ignored};
+use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
@@ -174,6 +175,12 @@ impl Model {
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
     }
 
+    /// Seed of random draws.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.report().seed
+    }
+
     /// Settings as they were given, as JSON.
     #[getter]
     fn settings(&self) -> PyResult<String> {
@@ -222,6 +229,19 @@ impl Model {
                 Ok(density(&model, scaled)?.precision())
             })?,
         )
+    }
+
+    /// The sums that it was made of, where it holds them.
+    fn sums(&self) -> Option<Sums> {
+        Sums::of(&self.inner)
+    }
+
+    /// The model of its rows and those of `right` together.
+    fn merge(&self, py: Python<'_>, right: &Bound<'_, Self>, facts: FactsTuple) -> PyResult<Self> {
+        let (left, right) = (self.inner.clone(), right.get().inner.clone());
+        let cost = (left.n_features() as u64).pow(3);
+        let merged = call(py, facts.into(), left.dtype(), Some(cost), move |run| left.merge(&right, run))?;
+        Ok(Self::new(merged))
     }
 
     /// Codes of rows, as an array, or in the file `out`.

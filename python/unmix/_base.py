@@ -5,11 +5,11 @@ import json
 import os
 import sys
 import warnings
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -63,6 +63,96 @@ def _json(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+class _Growing:
+    """Sums over the rows seen so far, and what to make of them when somebody asks."""
+
+    def __init__(self, sums, settings, facts):
+        self.sums, self.settings, self.facts = sums, settings, facts
+
+    def copy(self):
+        return _Growing(self.sums.copy(), self.settings, self.facts)
+
+
+def _is_fitted_name(name):
+    return name.endswith("_") and not name.startswith("_")
+
+
+class Incremental:
+    """Estimators whose models are made of sums over rows: batches can be added, and models merged."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
+
+        A batch may have any number of rows, from 1. Components are computed when they are first asked for, from sums that
+        ``save`` and pickles keep. Equal to ``fit`` of all rows at once up to rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``. The type of the first batch is that of the model.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : object
+            When a batch fails, nothing of it is added.
+        """
+        growing = vars(self).get("_growing")
+        if growing is None and "_model" in vars(self):
+            raise ValueError(
+                "partial_fit needs the sums of the rows seen before, and fit does not keep them; use partial_fit from the "
+                "first batch on, with a new estimator"
+            )
+        before = vars(self).copy()
+        try:
+            rows = self._rows(X, reset=growing is None, min_samples=1)
+            sums = _unmix.Sums() if growing is None else growing.sums
+            facts = (self._seed(), threads_here(), int(self.verbose))
+            sums.add(self._method, rows, facts, self._names(rows), _weights(sample_weight, rows))
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        self._forget()
+        n_features, names = sums.columns
+        self.n_features_in_ = n_features
+        if names is not None and "feature_names_in_" not in vars(self):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._growing = _Growing(sums, json.dumps(self._settings()), facts)
+        return self
+
+    def _solve(self):
+        growing = self._growing
+        try:
+            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts))
+        except ValueError as e:
+            raise NotFittedError(str(e)) from None
+        self._warn()
+
+    def merge(self, other):
+        """Return a new estimator of the rows of both, with the parameters of this one.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Both hold their sums: they have grown by ``partial_fit``, or were merged, or fitted by ``unmix fit --sums``.
+
+        Returns
+        -------
+        merged : estimator
+            Equal to a fit of all rows up to rounding.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        merged = clone(self)
+        merged._adopt(self._model.merge(other._model, self._facts()))
+        return merged
+
+
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators. A subclass names its method and its parameters."""
 
@@ -73,7 +163,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # Fitting
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Fit the model to rows.
 
         Parameters
@@ -83,17 +173,19 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             float32 is computed in float32, everything else in float64.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: 2 is the row twice, 0 leaves it out. ``n_samples_`` is their sum.
 
         Returns
         -------
         self : object
             The fitted estimator. When fitting fails or is interrupted, it is as it was before.
         """
-        self._fit(X)
+        self._fit(X, sample_weight)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, sample_weight=None):
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
         Parameters
@@ -102,24 +194,26 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Rows, as for ``fit``.
         y : None
             Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts in the fit.
 
         Returns
         -------
         codes : ndarray of shape (n_samples, n_components)
             Codes, in the type of the rows.
         """
-        rows = self._fit(X)
+        rows = self._fit(X, sample_weight)
         return self._model.encode(rows, self._facts())
 
-    def _fit(self, X):
+    def _fit(self, X, sample_weight=None):
         before = vars(self).copy()
         try:
             rows = self._rows(X, reset=True)
             self._check(rows)
-            names = None if _is_path(rows) else vars(self).get("feature_names_in_")
             facts = (self._seed(), threads_here(), int(self.verbose))
             settings = json.dumps(self._settings())
-            model = _unmix.fit(self._method, settings, rows, facts, None if names is None else list(names))
+            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), _weights(sample_weight, rows))
+            self._forget()
             self._adopt(model)
         except BaseException:
             vars(self).clear()
@@ -127,6 +221,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise
         self._warn()
         return rows
+
+    def _names(self, rows):
+        """Names of an array's columns; a file says its own."""
+        names = None if _is_path(rows) else vars(self).get("feature_names_in_")
+        return None if names is None else list(names)
 
     def _validate_params(self):
         # scikit-learn's validation takes longer than a small fit.
@@ -157,11 +256,21 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Take over a fitted model: its parameters become attributes, read-only, that share its memory."""
         attributes = vars(self)
         attributes["_model"] = model
+        if "_growing" not in attributes and (sums := model.sums()) is not None:
+            attributes["_growing"] = _Growing(sums, model.settings, (model.seed, threads_here(), int(self.verbose)))
         for name, value in model.tensors.items():
             attributes[name + "_"] = value
         attributes["n_features_in_"] = model.n_features
         if "feature_names_in_" not in attributes and model.feature_names is not None:
             attributes["feature_names_in_"] = np.asarray(model.feature_names, dtype=object)
+
+    def _forget(self):
+        """Drop what was fitted before: sums, a model, its parameters."""
+        attributes = vars(self)
+        attributes.pop("_growing", None)
+        model = attributes.pop("_model", None)
+        for name in () if model is None else model.tensors:
+            attributes.pop(name + "_", None)
 
     def _warn(self):
         outcome, success, _, _ = self._model.end
@@ -183,17 +292,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # Rows
 
-    def _rows(self, X, reset=False):
+    def _rows(self, X, reset=False, min_samples=None):
         """Rows as the extension takes them: a path, or an array of two axes that is a copy only where it has to be.
 
         Numbers are not scanned here: what is not finite is found by the pass over the rows that reads them anyway.
         """
+        least = (min_samples or self._min_samples) if reset else 1
         if _is_path(X):
             path = os.fspath(X)
             if reset:
                 vars(self).pop("feature_names_in_", None)
             return path
-        if type(X) is np.ndarray and self._is_ready(X, reset):
+        if type(X) is np.ndarray and self._is_ready(X, reset, least):
             return X
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
             from pandas.api.interchange import from_dataframe
@@ -209,12 +319,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             # Any plain number is converted block by block; only what is not one has to be converted as a whole.
             dtype=None if plain else [np.float64, np.float32],
             ensure_all_finite=False,
-            ensure_min_samples=self._min_samples if reset else 1,
+            ensure_min_samples=least,
         )
 
-    def _is_ready(self, X, reset):
+    def _is_ready(self, X, reset, least):
         """Whether ``validate_data`` would return this array as it is, without a word; it takes longer than a small fit."""
-        if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < (self._min_samples if reset else 1) or X.shape[1] < 1:
+        if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < least or X.shape[1] < 1:
             return False
         attributes = vars(self)
         if reset:
@@ -336,7 +446,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __getstate__(self):
         state = super().__getstate__()
         if "_model" not in state:
-            return state
+            growing = state.get("_growing")
+            # Sums grow in place: a copy grows by itself.
+            return state if growing is None else {**state, "_growing": growing.copy()}
+        # A model that has been made of sums holds them.
+        state.pop("_growing", None)
         # The parameters are in the model's bytes already.
         lent = {name + "_" for name in self._model.tensors}
         return {name: value for name, value in state.items() if name not in lent}
@@ -349,17 +463,20 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # Facts of the fit
 
     def __sklearn_is_fitted__(self):
-        return "_model" in vars(self)
+        return "_model" in vars(self) or "_growing" in vars(self)
 
     def __getattr__(self, name):
         # Only what is computed from the model on request comes here; before a fit it does not exist.
+        if "_growing" in vars(self) and "_model" not in vars(self) and (name == "_model" or _is_fitted_name(name)):
+            self._solve()
+            return getattr(self, name)
         make = _ON_REQUEST.get(name)
         if make is not None and "_model" in vars(self):
             return make(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self):
-        return [*super().__dir__(), *(_ON_REQUEST if "_model" in vars(self) else ())]
+        return [*super().__dir__(), *(_ON_REQUEST if self.__sklearn_is_fitted__() else ())]
 
     @property
     def _n_features_out(self):
@@ -372,6 +489,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __repr__(self, N_CHAR_MAX=700):
         text = super().__repr__(N_CHAR_MAX)
+        if "_growing" in vars(self) and "_model" not in vars(self):
+            return f"{text}  # growing: {_whole(self._growing.sums.n_samples)} rows so far"
         if "_model" not in vars(self):
             return text
         outcome, _, _, n_samples = self._model.end
@@ -382,6 +501,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = registry()[self._method]["takes"]["sparse"]
         return tags
+
+
+def _weights(sample_weight, rows):
+    """Weights as a list of numbers; the extension says what is wrong with them, row by row."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real) and not _is_path(rows):
+        return [float(sample_weight)] * rows.shape[0]
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
+    return weights.tolist()
 
 
 def _whole(n):

@@ -7,14 +7,14 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import Estimator, _is_path, tell
+from ._base import Estimator, Incremental, _is_path, tell
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
 _SOLVERS = ("auto", "full", "covariance_eigh", *_TRUNCATED)
 
 
-class PCA(Estimator):
+class PCA(Incremental, Estimator):
     """Principal component analysis: orthogonal directions ordered by the variance along them.
 
     A drop-in for ``sklearn.decomposition.PCA``: parameters, attributes and errors are scikit-learn's. ``svd_solver="auto"`` is
@@ -27,8 +27,9 @@ class PCA(Estimator):
         more than it); ``"mle"`` (Minka's rule); None for all, ``min(n_samples, n_features)``.
     copy : bool, default=True
         Accepted for scikit-learn's sake; rows are never overwritten.
-    whiten : bool, default=False
-        Divide codes by the standard deviation along each component.
+    whiten : bool or "zca", default=False
+        Divide codes by the standard deviation along each component. ``"zca"`` then turns them back towards the columns: one
+        number for each column, white, and as near to the (scaled) column as white numbers can be.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
         How the spectrum is found. ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
         matrix (fast), ``"auto"`` one of these by the shape of the data: always exact. The others find the first components
@@ -44,6 +45,10 @@ class PCA(Estimator):
         Directions that ``"randomized"`` and ``"power"`` carry beside those asked for.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         Accepted for scikit-learn's sake; directions are always kept apart by QR.
+    center : bool, default=True
+        Subtract the mean; False finds the directions of the largest second moment about 0.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
     random_state : int, RandomState or None, default=None
         Where random draws begin; recorded in ``report_.seed``.
     verbose : {0, 1, 2}, default=0
@@ -68,6 +73,10 @@ class PCA(Estimator):
         What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
+    noise_scale_ : ndarray of shape (n_features,)
+        Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
+    second_rotation_ : ndarray of shape (n_components, n_features)
+        What turns white codes back; only with ``whiten="zca"``.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of components, rows, and columns.
     feature_names_in_ : ndarray of str
@@ -94,12 +103,14 @@ class PCA(Estimator):
             None,
         ],
         "copy": ["boolean"],
-        "whiten": ["boolean"],
+        "whiten": ["boolean", StrOptions({"zca"})],
         "svd_solver": [StrOptions(set(_SOLVERS))],
         "tol": [Interval(Real, 0, None, closed="left")],
         "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
         "n_oversamples": [Interval(Integral, 1, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -115,6 +126,8 @@ class PCA(Estimator):
         iterated_power="auto",
         n_oversamples=10,
         power_iteration_normalizer="auto",
+        center=True,
+        standardize=False,
         random_state=None,
         verbose=0,
     ):
@@ -126,15 +139,17 @@ class PCA(Estimator):
         self.iterated_power = iterated_power
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
+        self.center = center
+        self.standardize = standardize
         self.random_state = random_state
         self.verbose = verbose
 
-    def _rows(self, X, reset=False):
+    def _rows(self, X, reset=False, min_samples=None):
         if reset and issparse(X) and self.svd_solver == "full":
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "full" was passed.'
             )
-        return super()._rows(X, reset)
+        return super()._rows(X, reset, min_samples)
 
     def _check(self, rows):
         k, solver = self.n_components, self.svd_solver
@@ -183,6 +198,10 @@ class PCA(Estimator):
                 "variance 0 (report_.warnings says more)"
             )
 
+    def _as_theirs(self):
+        """Whether the likelihood is the one that scikit-learn gives a whitened model."""
+        return bool(self.whiten) and self.whiten != "zca"
+
     def get_covariance(self):
         """Return the covariance of the model: ``components_.T @ diag(variance - noise) @ components_ + noise * I``.
 
@@ -195,7 +214,7 @@ class PCA(Estimator):
             In the type of the fit.
         """
         check_is_fitted(self)
-        return self._model.covariance(self.whiten).astype(self.mean_.dtype, copy=False)
+        return self._model.covariance(self._as_theirs()).astype(self.mean_.dtype, copy=False)
 
     def get_precision(self):
         """Return the inverse of the covariance of the model.
@@ -206,7 +225,7 @@ class PCA(Estimator):
             In the type of the fit. Where ``noise_variance_`` is 0, rounding errors stand for the noise.
         """
         check_is_fitted(self)
-        return self._model.precision(self.whiten).astype(self.mean_.dtype, copy=False)
+        return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
 
     def score_samples(self, X):
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).
@@ -224,7 +243,7 @@ class PCA(Estimator):
             float64.
         """
         check_is_fitted(self)
-        return self._model.score_samples(self._rows(X), self._facts(), self.whiten)
+        return self._model.score_samples(self._rows(X), self._facts(), self._as_theirs())
 
     def score(self, X, y=None):
         """Return the mean log-likelihood of the rows.

@@ -52,6 +52,7 @@ Examples:
   unmix fit pca digits.npy -k 0.9 -o d.safetensors      enough for more than 90 % of the variance
   unmix fit pca eeg.npy --transpose --set whiten=true   rows are channels; unit variance
   unmix fit pca table.csv --drop id,date -k mle         without two columns; Minka's rule
+  unmix fit pca survey.csv --weights-column count       rows that count more than once
 
 'unmix methods pca' lists the settings that --set takes.")]
     Fit(Fit),
@@ -83,6 +84,15 @@ Examples:
   unmix score data.pca.safetensors new.csv --summary    their mean and range
   unmix score data.pca.safetensors new.npy -o scores.npy")]
     Score(Score),
+    /// Models of parts of the data to one model of all of it
+    #[command(after_help = "\
+Examples:
+  unmix fit pca january.npy --sums                       a model that can be merged
+  unmix fit pca february.npy --sums
+  unmix merge january.pca.safetensors february.pca.safetensors -o year.pca.safetensors
+
+The settings are those of the first model. Equal to a fit of all rows at once, up to rounding.")]
+    Merge(Merge),
     /// What is in a model or in a data file
     #[command(after_help = "\
 Examples:
@@ -163,8 +173,32 @@ pub(crate) struct Fit {
     /// Replace an existing file even if it is not an unmix model
     #[arg(long)]
     pub(crate) force: bool,
+    /// How often each row counts: a file with one number for each row
+    #[arg(long, value_name = "FILE", conflicts_with = "weights_column")]
+    pub(crate) weights: Option<PathBuf>,
+    /// How often each row counts: a column of INPUT, by name or number
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weights_column: Option<String>,
+    /// Keep the sums over the rows in the model, so that models can be merged and grown
+    #[arg(long)]
+    pub(crate) sums: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Merge {
+    /// Models that hold their sums: fitted with --sums, or grown by partial_fit
+    #[arg(value_name = "MODEL", required = true, num_args = 2..)]
+    pub(crate) models: Vec<PathBuf>,
+    /// The model file
+    #[arg(short, long, value_name = "MODEL", default_value = "merged.safetensors")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing file even if it is not an unmix model
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) running: Running,
 }
@@ -333,6 +367,12 @@ pub(crate) struct Reading {
     /// Take each patch's mean off it and divide by its standard deviation
     #[arg(long, requires = "patches")]
     pub(crate) normalise: bool,
+}
+
+/// A list of columns with one more at its end.
+pub(crate) fn column_list(list: Option<&str>, name: &str) -> String {
+    let name = crate::input::column_word(name);
+    list.map_or(name.clone(), |list| format!("{list},{name}"))
 }
 
 /// Lengths of the axes of one sample.

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Place};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
+use crate::weights;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::{AnyRows, Error, Model, Report, Run, method, model};
@@ -15,14 +16,23 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let settings = settings(args)?;
     let files = args.input.files()?;
     let path = args.input.named(&files);
-    let (to, place) = destination(args, path, &files)?;
+    let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
+    let place = destination(&to, &files, args.force)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
-    let mut input = unmix_io::open_many(&files, &args.reading.options(), &run)?;
+    let mut input = unmix_io::open_many(&files, &weights::options(args), &run)?;
+    let weights = weights::of(args, &mut input, &run)?;
     if !args.running.quiet {
         hint(&input.rows, args.reading.transpose);
     }
-    let model = model::fit(&args.method, &settings, &mut input.rows, &run)?;
+    let mut rows = match weights {
+        None => input.rows,
+        Some(weights) => input.rows.weighted(weights)?,
+    };
+    let model = match args.sums {
+        false => model::fit(&args.method, &settings, &mut rows, &run)?,
+        true => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
+    };
     progress.clear();
     save(&model, &place)?;
     let code = ended(model.report(), args.strict);
@@ -67,21 +77,20 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     Ok(settings)
 }
 
-/// The model file. What is there and is not a model stays, unless `--force` says otherwise.
-fn destination(args: &Fit, input: &Path, files: &[PathBuf]) -> Result<(PathBuf, Place), Failure> {
-    let to = args.output.clone().unwrap_or_else(|| default_output(input, &args.method));
-    let place = output::place(&to, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+/// Where the model goes. What is there and is not a model stays, unless `--force` says otherwise.
+pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Place, Failure> {
+    let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
         Place::StandardOutput => {
             Err(Failure::Usage("a model goes to a file; give -o the name of one".into()))
         }
-        Place::File(path) if path.is_file() && !args.force && !model::is_model_file(path) => {
+        Place::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
             Err(Failure::Said(format!(
                 "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
                 to.display()
             )))
         }
-        _ => Ok((to, place)),
+        _ => Ok(place),
     }
 }
 

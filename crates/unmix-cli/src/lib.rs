@@ -10,6 +10,7 @@ mod failure;
 mod fit;
 mod input;
 mod interrupt;
+mod merge;
 mod methods;
 mod output;
 mod panics;
@@ -17,6 +18,7 @@ mod progress;
 mod report;
 mod show;
 mod terminal;
+mod weights;
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};
@@ -94,6 +96,7 @@ fn work(cli: Cli) -> Done {
         Verb::Decode(args) => apply::decode(&args),
         Verb::Reconstruct(args) => apply::reconstruct(&args),
         Verb::Score(args) => apply::score(&args),
+        Verb::Merge(args) => merge::merge(&args),
         Verb::Show(args) => show::show(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Methods(args) => methods::methods(&args),

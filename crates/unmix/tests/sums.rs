@@ -1,7 +1,7 @@
 //! Models that grow batch by batch: the same to the bit however the stream is cut, before and after a file, and equal to a
 //! fit up to rounding.
 
-use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca, settings};
+use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
@@ -88,6 +88,9 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
             assert!(back.tensors().keys().all(|name| !name.starts_with("sums")));
             sums = back.sums().unwrap().clone();
         }
+        let bytes = sums.to_bytes();
+        assert_eq!(Sums::from_bytes(&bytes).unwrap(), sums);
+        assert!((0..bytes.len()).step_by(41).all(|end| Sums::from_bytes(&bytes[..end]).is_err()));
         sums.add("pca", &Rows::from_slice(&x[cut * p..], p).unwrap(), &run).unwrap();
         let model = Pca::default().from_sums(&sums, &Features::default(), &run).unwrap();
         assert_eq!(bits(&model), bits(&streamed(&x, p, None, &[], 1)), "cut at {cut}");
@@ -137,7 +140,6 @@ fn a_batch_that_fails_adds_nothing() {
     let one = Sums::new(p, f64::DTYPE);
     let message = Pca::default().from_sums(&one, &Features::default(), &run).unwrap_err().to_string();
     assert!(message.contains("at least 2 rows"), "{message}");
-    let _ = settings(json!({}));
 }
 
 #[test]

@@ -2,5 +2,6 @@
 
 mod bad_input;
 mod bench;
+mod grow;
 mod path;
 mod rules;

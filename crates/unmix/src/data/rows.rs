@@ -79,10 +79,12 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     fn check_weights(&self) -> Result<()> {
-        let (Some(weights), Some(n)) = (&self.weights, self.n_rows()) else { return Ok(()) };
-        if weights.len() as u64 == n {
-            return Ok(());
-        }
+        self.n_rows().map_or(Ok(()), |n| self.check_weights_of(n))
+    }
+
+    /// Refuses weights of another number than that of the rows, `n`.
+    pub(crate) fn check_weights_of(&self, n: u64) -> Result<()> {
+        let Some(weights) = self.weights.as_ref().filter(|w| w.len() as u64 != n) else { return Ok(()) };
         let why = format!("{} has {n} rows", self.origin);
         let got = format!("{} weights", weights.len());
         Err(Error::setting("sample_weight", got, why, "give one weight for each row"))

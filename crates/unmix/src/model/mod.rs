@@ -286,6 +286,23 @@ impl Model {
     }
 }
 
+/// [`fit`] by sums over the rows, which the model keeps: it can then be merged with others, and grown.
+///
+/// # Errors
+///
+/// Those of the fit; a method that needs the rows themselves.
+pub fn fit_by_sums(
+    key: &str,
+    settings: &Map<String, Value>,
+    rows: &AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    let spec = (method::find(key)?.spec)(settings)?;
+    let mut sums = Sums::new(rows.n_features(), rows.dtype());
+    crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
+    spec.from_sums(&sums, rows.features(), run)
+}
+
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
     let spec = (method::find(key)?.spec)(settings)?;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::num::threads::on_pool;
 use crate::num::{Block, Dtype, Matrix, Real, Values, Workspace};
 use crate::run::Run;
-use crate::stats::{Partial, Scatter};
+use crate::stats::{Packer, Partial, Scatter, Unpacker};
 use std::collections::BTreeMap;
 
 /// What the rows seen so far add up to.
@@ -81,6 +81,7 @@ impl Sums {
         let mut done = first.1.len() as u64;
         let mut next = self.read(method, rows, &mut *stream, done, step)?;
         if next.1.is_empty() {
+            rows.check_weights_of(done)?;
             self.append(first, run.threads);
             return Ok(());
         }
@@ -88,10 +89,11 @@ impl Sums {
         while !first.1.is_empty() {
             grown.append(first, run.threads);
             run.sweep_progress("adding", done, rows.n_rows())?;
-            done += next.1.len() as u64;
             first = next;
+            done += first.1.len() as u64;
             next = self.read(method, rows, &mut *stream, done, step)?;
         }
+        rows.check_weights_of(done)?;
         *self = grown;
         Ok(())
     }
@@ -110,7 +112,14 @@ impl Sums {
         let n = buffer.len() / p;
         let weights = match rows.weights() {
             None => vec![1.0; n],
-            Some(w) => w.get(first as usize..first as usize + n).unwrap_or_default().to_vec(),
+            Some(w) => match w.get(first as usize..first as usize + n) {
+                Some(w) => w.to_vec(),
+                // There are more rows than weights.
+                None => {
+                    rows.check_weights_of(first + n as u64)?;
+                    vec![1.0; n]
+                }
+            },
         };
         let mut numbers = Vec::with_capacity(buffer.len());
         for (row, w) in buffer.chunks_exact(p).zip(&weights) {
@@ -238,6 +247,65 @@ impl Sums {
         Ok(merged)
     }
 
+    /// As bytes, for another process.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Packer::default();
+        out.count(self.dtype.size() as u64);
+        out.count(u64::from(self.base.is_some()));
+        self.base.iter().for_each(|s| s.pack(&mut out));
+        out.count(self.tree.len() as u64);
+        for (height, part) in &self.tree {
+            out.count(u64::from(*height));
+            part.pack(&mut out);
+        }
+        self.open.0.pack(&mut out);
+        out.count(self.open.1 as u64);
+        out.numbers(&self.waiting);
+        out.numbers(&self.weights);
+        out.into_bytes()
+    }
+
+    /// From the bytes that [`to_bytes`](Self::to_bytes) made.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are not such.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut from = Unpacker::new(bytes);
+        let dtype = if from.count()? == Dtype::F32.size() as u64 { Dtype::F32 } else { Dtype::F64 };
+        let base = if from.count()? == 1 { Some(Scatter::unpack(&mut from)?) } else { None };
+        let mut tree = Vec::new();
+        for _ in 0..from.count()? {
+            tree.push((from.count()? as u32, Scatter::unpack(&mut from)?));
+        }
+        let open = Scatter::unpack(&mut from)?;
+        let plan = Plan::for_width(open.mean.len());
+        let sums = Self {
+            dtype,
+            plan,
+            base,
+            tree,
+            open: (open, from.count()? as usize),
+            waiting: from.numbers()?,
+            weights: from.numbers()?,
+        };
+        from.check(sums.fits_together())?;
+        from.end()?;
+        Ok(sums)
+    }
+
+    /// Whether lengths agree and nothing is fuller than it can be.
+    fn fits_together(&self) -> bool {
+        let p = self.n_features();
+        let wide = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).all(|s| s.mean.len() == p);
+        let falling = self.tree.windows(2).all(|w| w[0].0 > w[1].0);
+        let room = self.open.1 < self.plan.shard_rows / self.plan.block_rows
+            && self.weights.len() < self.plan.block_rows;
+        let parts = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).chain([&self.open.0]);
+        let mut counts = parts.map(|s| s.n).chain(self.weights.iter().copied());
+        wide && falling && room && self.waiting.len() == self.weights.len() * p && counts.all(|w| w >= 0.0)
+    }
+
     /// As tensors of a model file, by name.
     pub(crate) fn tensors(&self) -> BTreeMap<String, Tensor> {
         let p = self.n_features();
@@ -289,11 +357,7 @@ impl Sums {
                 _ => return None,
             }
         }
-        let falling = sums.tree.windows(2).all(|w| w[0].0 > w[1].0);
-        let counts = n.iter().chain(&sums.weights).all(|w| *w >= 0.0);
-        let plan = sums.plan;
-        let room = sums.open.1 < plan.shard_rows / plan.block_rows && waiting < plan.block_rows;
-        (falling && counts && room).then_some(sums)
+        sums.fits_together().then_some(sums)
     }
 }
 

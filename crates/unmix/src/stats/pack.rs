@@ -80,7 +80,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Sizes that the parts of a statistic must have.
-    pub(super) fn check(&self, agree: bool) -> Result<()> {
+    pub(crate) fn check(&self, agree: bool) -> Result<()> {
         if agree { Ok(()) } else { Err(damaged()) }
     }
 

@@ -1,0 +1,40 @@
+//! `unmix merge`: models of parts of the data, made one.
+
+use crate::args::Merge;
+use crate::failure::{Done, Failure};
+use crate::fit::{destination, ended, save};
+use crate::output::Place;
+use crate::progress::Progress;
+use crate::terminal;
+use std::path::PathBuf;
+use unmix::{Error, Model};
+
+/// Merges from the left, saves, and shows what came out.
+pub(crate) fn merge(args: &Merge) -> Done {
+    let to = args.output.clone().unwrap_or_else(|| PathBuf::from("merged.safetensors"));
+    let place: Place = destination(&to, &args.models, args.force)?;
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let mut models = Vec::new();
+    for path in &args.models {
+        let model = Model::load(path)?;
+        if model.sums().is_none() {
+            return Err(Failure::from(Error::format(
+                path,
+                "it does not hold the sums that it was made of",
+                "fit it again with 'unmix fit --sums', or grow it with partial_fit",
+            )));
+        }
+        models.push(model);
+    }
+    let mut models = models.into_iter();
+    let Some(mut merged) = models.next() else { return Ok(0) };
+    for model in models {
+        merged = merged.merge(&model, &run)?;
+    }
+    progress.clear();
+    save(&merged, &place)?;
+    let code = ended(merged.report(), false);
+    terminal::text(&format!("{}\nThe model is {}.\n", unmix_report::summary(&merged), to.display()))?;
+    Ok(code)
+}

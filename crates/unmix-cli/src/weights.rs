@@ -1,0 +1,52 @@
+//! How often each row counts: from a file of its own, or from a column of the input.
+
+use crate::args::{Fit, column_list};
+use crate::failure::Failure;
+use std::path::Path;
+use unmix::{Error, Run, with_rows};
+use unmix_io::{Input, Options};
+
+/// The options that the input is read with, and the column of weights among its columns.
+pub(crate) fn options(args: &Fit) -> Options {
+    let mut options = args.reading.options();
+    if let Some(name) = &args.weights_column {
+        options.keep = Some(column_list(options.keep.as_deref(), name));
+    }
+    options
+}
+
+/// Weights that were asked for.
+pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<Vec<f64>>, Failure> {
+    if let Some(path) = &args.weights {
+        return Ok(Some(from_file(path, run)?));
+    }
+    let Some(name) = &args.weights_column else { return Ok(None) };
+    // What was kept last is what was added last.
+    let Some((_, cells)) = input.kept.pop() else { return Ok(None) };
+    let number = |(row, cell): (usize, &String)| {
+        let missing = |_| {
+            let why = format!("row {row} of column {name} is '{cell}', which is not a number");
+            Error::setting("--weights-column", name, why, "choose a column of numbers, 0 or more")
+        };
+        cell.trim().parse::<f64>().map_err(missing)
+    };
+    Ok(Some(cells.iter().enumerate().map(number).collect::<unmix::Result<_>>()?))
+}
+
+/// One number a row: a column, or an array of one axis.
+fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
+    let mut input = unmix_io::open_with(path, &Options::default(), run)?;
+    input.rows.settle(run)?;
+    let (n, p) = (input.rows.n_rows().unwrap_or(0), input.rows.n_features());
+    if p != 1 {
+        let why = format!("it has {p} columns");
+        let error = Error::setting(
+            "--weights",
+            path.display(),
+            why,
+            "give a file of one column, a weight for each row",
+        );
+        return Err(error.into());
+    }
+    Ok(with_rows!(&input.rows, rows => rows.some(0..n)?.into_iter().map(f64::from).collect()))
+}

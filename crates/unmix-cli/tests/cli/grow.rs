@@ -1,0 +1,84 @@
+//! Rows that count more than once, and models of parts made one.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+fn report(b: &Bench, model: &str) -> Value {
+    let json: Value = serde_json::from_str(&b.ok(&format!("show {model} --json")).out).unwrap();
+    json["report"].clone()
+}
+
+/// Shares of the variance, as the table prints them.
+fn shares(text: &str) -> Vec<String> {
+    text.lines().filter(|l| l.contains('%')).map(|l| l.trim().to_string()).collect()
+}
+
+#[test]
+fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
+    let b = Bench::new();
+    b.write("d.csv", "a,b,count\n1,2,1\n3,1,2\n2,2.5,0\n5,4,1\n0,1,3\n");
+    b.write("plain.csv", "a,b\n1,2\n3,1\n2,2.5\n5,4\n0,1\n");
+    b.write("w.csv", "1\n2\n0\n1\n3\n");
+    b.write("repeated.csv", "a,b\n1,2\n3,1\n3,1\n5,4\n0,1\n0,1\n0,1\n");
+    let column = b.ok("fit pca d.csv --weights-column count -o column.safetensors");
+    let file = b.ok("fit pca plain.csv --weights w.csv -o file.safetensors");
+    let repeated = b.ok("fit pca repeated.csv -o repeated.safetensors");
+    assert_eq!(shares(&column.out), shares(&repeated.out));
+    assert_eq!(shares(&file.out), shares(&repeated.out));
+    assert_eq!(report(&b, "column.safetensors")["n_samples"], 7);
+    // The column of weights is no feature, whatever else is kept.
+    assert_eq!(report(&b, "column.safetensors")["n_features"], 2);
+    b.ok("fit pca d.csv --keep a --weights-column 2 -o kept.safetensors");
+    assert_eq!(report(&b, "kept.safetensors")["n_features"], 1);
+}
+
+#[test]
+fn weights_that_do_not_fit_are_one_sentence() {
+    let b = Bench::new();
+    b.write("d.csv", "a,b,kind\n1,2,x\n3,1,y\n2,2.5,x\n");
+    b.write("two.csv", "1\n2\n");
+    b.write("wide.csv", "1,2\n2,3\n1,1\n");
+    b.write("negative.csv", "1\n-2\n1\n");
+    let refused = |command: &str, words: &[&str]| {
+        let run = b.run(command);
+        assert!(run.code == 1 && words.iter().all(|w| run.err.contains(w)), "{command}: {}", run.err);
+        assert_eq!(run.err.trim().lines().count(), 1, "{}", run.err);
+    };
+    refused("fit pca d.csv --drop kind --weights two.csv", &["2 weights", "3 rows"]);
+    refused("fit pca d.csv --drop kind --weights wide.csv", &["2 columns"]);
+    refused("fit pca d.csv --drop kind --weights negative.csv", &["row 1", "-2"]);
+    refused("fit pca d.csv --weights-column kind", &["row 0", "'x'", "not a number"]);
+    refused("fit pca d.csv --drop kind --weights-column size", &["size"]);
+    refused("fit pca d.csv --drop kind --weights none.csv", &["none.csv"]);
+    assert_eq!(b.run("fit pca d.csv --weights two.csv --weights-column a").code, 2);
+}
+
+#[test]
+fn models_of_parts_merge_to_the_model_of_all() {
+    let b = Bench::new();
+    let rows: Vec<String> =
+        (0..90).map(|i| format!("{},{},{}\n", i % 7, (i * i) % 11, (i * 5) % 13)).collect();
+    b.write("all.csv", ["x,y,z\n", &rows.concat()].concat());
+    for (part, range) in [("one", 0..20), ("two", 20..21), ("three", 21..90)] {
+        b.write(&format!("{part}.csv"), ["x,y,z\n", &rows[range].concat()].concat());
+    }
+    let whole = b.ok("fit pca all.csv --set svd_solver=covariance_eigh");
+    b.ok("fit pca one.csv --sums");
+    b.ok("fit pca three.csv --sums -o three.safetensors");
+    let merged = b.ok("merge one.pca.safetensors three.safetensors -o merged.safetensors");
+    assert_eq!(report(&b, "merged.safetensors")["n_samples"], 89);
+    // One row is too few for a model of its own.
+    assert!(b.run("fit pca two.csv --sums").err.contains("at least 2 rows"));
+    b.ok("fit pca one.csv two.csv --sums -o first.safetensors");
+    let merged_all = b.ok("merge first.safetensors three.safetensors --quiet");
+    assert_eq!(shares(&merged_all.out), shares(&whole.out));
+    assert_ne!(shares(&merged.out), shares(&whole.out));
+    assert_eq!(report(&b, "merged.safetensors")["n_samples"], 90);
+    // A merged model encodes, and merges again.
+    b.ok("encode merged.safetensors all.csv -o codes.npy");
+    b.ok("merge merged.safetensors three.safetensors -o again.safetensors");
+    b.ok("fit pca all.csv -o plain.safetensors");
+    let refused = b.run("merge merged.safetensors plain.safetensors -o out.safetensors");
+    assert!(refused.code == 1 && refused.err.contains("plain.safetensors") && refused.err.contains("--sums"));
+    assert_eq!(b.run("merge merged.safetensors -o out.safetensors").code, 2);
+}

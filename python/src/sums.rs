@@ -1,0 +1,128 @@
+//! Sums over rows seen so far, as Python holds them between two calls of `partial_fit`.
+
+use crate::call::{FactsTuple, call};
+use crate::error::raised;
+use crate::input::{Input, tell_ignored};
+use crate::model::Model;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Arc, Mutex, PoisonError};
+use unmix::{Dtype, Features};
+
+/// What the rows seen so far add up to. Shared by nobody: an estimator's own.
+#[pyclass(frozen, name = "Sums", module = "unmix._unmix")]
+pub(crate) struct Sums(Arc<Mutex<Held>>);
+
+#[derive(Clone, Default)]
+struct Held {
+    /// Nothing before the first batch, which says how wide rows are and in what type.
+    sums: Option<unmix::model::Sums>,
+    features: Features,
+}
+
+impl Sums {
+    fn held(&self) -> Held {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn of(model: &unmix::Model) -> Option<Self> {
+        let sums = Some(model.sums()?.clone());
+        Some(Self(Arc::new(Mutex::new(Held { sums, features: model.features().clone() }))))
+    }
+}
+
+#[pymethods]
+impl Sums {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Another that grows by itself.
+    fn copy(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.held())))
+    }
+
+    /// Rows seen, each as often as it counts.
+    #[getter]
+    fn n_samples(&self) -> f64 {
+        self.held().sums.map_or(0.0, |s| s.n_samples())
+    }
+
+    /// Columns of the rows, and their names, once there were rows.
+    #[getter]
+    fn columns(&self) -> Option<(usize, Option<Vec<String>>)> {
+        let held = self.held();
+        Some((held.sums?.n_features(), held.features.names))
+    }
+
+    /// Adds rows, for `method`; when that fails nothing is added.
+    #[pyo3(signature = (method, x, facts, names=None, weights=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        method: String,
+        x: &Bound<'_, PyAny>,
+        facts: FactsTuple,
+        names: Option<Vec<String>>,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<()> {
+        let input = Input::new(x)?;
+        let (cost, dtype) =
+            (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
+        let shared = self.0.clone();
+        let ignored = call(py, facts.into(), dtype, cost, move |run| {
+            let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let (rows, ignored) = input.rows(names.or_else(|| held.features.names.clone()), run)?;
+            let rows = match weights {
+                None => rows,
+                Some(weights) => rows.weighted(weights)?,
+            };
+            let first = held.sums.is_none();
+            if first {
+                // Before anything is added, so that a batch that fails leaves nothing behind.
+                let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype());
+                unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
+                *held = Held { sums: Some(sums), features: rows.features().clone() };
+            } else if let Some(sums) = &mut held.sums {
+                unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
+            }
+            Ok(ignored)
+        })?;
+        tell_ignored(py, &ignored)
+    }
+
+    /// The model of `method` with `settings` (JSON) that the sums give.
+    fn model(&self, py: Python<'_>, method: String, settings: &str, facts: FactsTuple) -> PyResult<Model> {
+        let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        let held = self.held();
+        let Some(sums) = held.sums else {
+            return Err(PyValueError::new_err(format!("{method} has seen no rows yet; give it some")));
+        };
+        let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
+        let fitted = call(py, facts.into(), dtype, Some(p.pow(3)), move |run| {
+            (unmix::method::find(&method)?.spec)(&settings)?.from_sums(&sums, &held.features, run)
+        })?;
+        Ok(Model::new(fitted))
+    }
+
+    /// From the bytes of a pickle.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8], names: Option<Vec<String>>) -> PyResult<Self> {
+        let sums = match bytes.is_empty() {
+            true => None,
+            false => Some(unmix::model::Sums::from_bytes(bytes).map_err(|e| raised(e, Dtype::F64))?),
+        };
+        Ok(Self(Arc::new(Mutex::new(Held { sums, features: Features { names, shape: None } }))))
+    }
+
+    #[allow(clippy::type_complexity)] // Python's protocol: what makes it again, and with what.
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<Vec<String>>))> {
+        let (py, held) = (slf.py(), slf.get().held());
+        let bytes = held.sums.map(|s| s.to_bytes()).unwrap_or_default();
+        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(py, &bytes), held.features.names)))
+    }
+}
