@@ -45,12 +45,12 @@ class PCA(Incremental, Estimator):
         Directions that ``"randomized"`` and ``"power"`` carry beside those asked for.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         Accepted for scikit-learn's sake; directions are always kept apart by QR.
+    random_state : int, RandomState or None, default=None
+        Where random draws begin; recorded in ``report_.seed``.
     center : bool, default=True
         Subtract the mean; False finds the directions of the largest second moment about 0.
     standardize : bool, default=False
         Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
-    random_state : int, RandomState or None, default=None
-        Where random draws begin; recorded in ``report_.seed``.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -126,9 +126,9 @@ class PCA(Incremental, Estimator):
         iterated_power="auto",
         n_oversamples=10,
         power_iteration_normalizer="auto",
+        random_state=None,
         center=True,
         standardize=False,
-        random_state=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -139,9 +139,9 @@ class PCA(Incremental, Estimator):
         self.iterated_power = iterated_power
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
         self.center = center
         self.standardize = standardize
-        self.random_state = random_state
         self.verbose = verbose
 
     def _rows(self, X, reset=False, min_samples=None):
