@@ -57,8 +57,9 @@ def test_weights_may_be_fractions_a_number_or_a_list():
     [
         (np.r_[-1, np.ones(299)], "row 0 is -1"),
         (np.r_[1, np.nan, np.ones(298)], "row 1 is NaN"),
-        (np.ones(299), "299 weights: X has 300 rows"),
+        (np.ones(299), "299 weights is not possible: X has 300 rows"),
         (np.full(300, 1e-3), "more than 1"),
+        (np.zeros(300), "all zero"),
         (np.ones((300, 2)), "Sample weights must be 1D array or scalar"),
     ],
 )
@@ -100,7 +101,6 @@ def test_the_noise_is_that_of_all_batches():
     for batch in batches:
         theirs.partial_fit(batch)
     assert theirs.noise_variance_ < 0.01
-    assert ours.score(rows) > theirs.score(rows)
 
 
 def test_the_model_is_made_when_somebody_asks():
@@ -134,12 +134,11 @@ def test_a_batch_that_fails_leaves_everything_as_it_was():
 
 
 def test_fit_and_partial_fit_do_not_mix_silently():
-    with pytest.raises(ValueError, match="partial_fit from the first batch on"):
-        PCA().fit(X).partial_fit(X)
-    pca = grown([X]).fit(X[:50])
-    assert pca.n_samples_ == 50
-    with pytest.raises(ValueError, match="fit does not keep them"):
+    pca = PCA().fit(X[:50])
+    with pytest.warns(UserWarning, match="starts anew"):
         pca.partial_fit(X)
+    same_bits(pca, grown([X]))
+    assert pca.fit(X[:50]).n_samples_ == 50
     assert not hasattr(clone(grown([X])), "components_")
 
 

@@ -103,9 +103,9 @@ class Incremental:
         """
         growing = vars(self).get("_growing")
         if growing is None and "_model" in vars(self):
-            raise ValueError(
-                "partial_fit needs the sums of the rows seen before, and fit does not keep them; use partial_fit from the "
-                "first batch on, with a new estimator"
+            tell(
+                "partial_fit starts anew: fit does not keep the sums of its rows, so they are not part of the model that grows "
+                "now; use partial_fit from the first batch on"
             )
         before = vars(self).copy()
         try:

@@ -100,7 +100,7 @@ fn weights_that_mean_nothing_are_refused() {
     refused(&[1.0; 5], &["5 weights", "6 rows"]);
     refused(&[0.1; 6], &["sample_weight", "0.6", "more than 1"]);
     refused(&[0.0, 0.0, 7.0, 0.0, 0.0, 0.0], &["varies"]);
-    refused(&[0.0; 6], &["2 rows"]);
+    refused(&[0.0; 6], &["sample_weight", "all zero"]);
     // A number that is not finite is found at its own place, beyond rows that are left out.
     let mut holes = x.clone();
     (holes[1], holes[13]) = (f64::NAN, f64::INFINITY);

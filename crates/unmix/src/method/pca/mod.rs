@@ -124,7 +124,7 @@ impl Pca {
     pub fn from_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
-        let size = Size { n, counted: n as u64, p };
+        let size = Size { n, counted: n as u64, p, weighted: n.fract() != 0.0 };
         self.check(size, "what was summed")?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: "pca".into(), dtype: sums.dtype().name() });
@@ -160,8 +160,11 @@ impl Pca {
 
     fn check(&self, size: Size, origin: &str) -> Result<()> {
         let (n, p) = (size.counted, size.p);
-        if n >= 2 && size.n <= 1.0 {
-            let why = format!("the weights of {origin} add up to that, and a variance needs more than 1");
+        if size.weighted && size.n <= 1.0 {
+            let why = match size.n {
+                0.0 => format!("the weights of {origin} are all zero"),
+                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
+            };
             return Err(Error::setting("sample_weight", size.n, why, "give larger weights, or none"));
         }
         if n < 2 {
@@ -255,11 +258,17 @@ struct Size {
     /// The most directions that they could span.
     counted: u64,
     p: usize,
+    weighted: bool,
 }
 
 impl Size {
     fn of<T: Real>(rows: &Rows<'_, T>) -> Self {
-        Self { n: rows.n_samples(), counted: rows.n_counted(), p: rows.n_features() }
+        Self {
+            n: rows.n_samples(),
+            counted: rows.n_counted(),
+            p: rows.n_features(),
+            weighted: rows.weights().is_some(),
+        }
     }
 
     /// The most components that there are.
