@@ -1,4 +1,5 @@
-//! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`.
+//! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`,
+//! `cargo xtask bench`.
 //!
 //! Nothing to install but Rust and Python 3: the Python tests get a virtual environment of their own, in `.venv`.
 
@@ -8,7 +9,8 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask test [rust|python]   every test, Rust and Python (makes .venv on first use), or those of one language
 cargo xtask check                formatting, lints and documentation, as CI wants them
-cargo xtask gen                  writes the generated pages of docs/ anew";
+cargo xtask gen                  writes the generated pages of docs/ anew
+cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +21,7 @@ fn main() -> ExitCode {
         ["test", "python"] => test_python(),
         ["check"] => check(),
         ["gen"] => generate(),
+        ["bench", asked @ ..] => bench(asked),
         _ => Err(HELP.into()),
     };
     match done {
@@ -119,6 +122,12 @@ fn generate() -> Done {
         .args(["test", "--package", "unmix-cli", "--test", "docs"])
         .env("UNMIX_WRITE_DOCS", "1")
         .current_dir(root()))
+}
+
+/// Its own environment, its own harness: `bench/README.md`.
+fn bench(asked: &[&str]) -> Done {
+    let system = if cfg!(windows) { "python" } else { "python3" };
+    run(Command::new(system).arg(root().join("bench").join("run.py")).args(asked).env("CARGO", env!("CARGO")))
 }
 
 fn cargo(arguments: &[&str]) -> Done {

@@ -1,0 +1,79 @@
+"""unmix, from Python; its command line is in ``programs.py``."""
+
+import statistics
+import time
+
+import numpy as np
+
+from . import Outside, engine, estimator
+
+
+@engine("pca", "unmix", needs="unmix")
+def pca(job):
+    import unmix
+
+    X = job.X
+    return lambda: unmix.PCA(job.k).fit(X), estimator
+
+
+@engine("pca_file", "unmix", needs="unmix")
+def pca_file(job):
+    import unmix
+
+    def answer(fitted):
+        if job.row.same_bits_as_in_memory:
+            other = unmix.PCA(job.k).fit(job.X)
+            for name in ("components_", "explained_variance_", "mean_"):
+                if getattr(fitted, name).tobytes() != getattr(other, name).tobytes():
+                    raise AssertionError(f"{name} has other bits than from memory")
+        return estimator(fitted)
+
+    return lambda: unmix.PCA(job.k).fit(job.path), answer
+
+
+@engine("fit_transform", "unmix", needs="unmix")
+def fit_transform(job):
+    import unmix
+
+    X = job.X
+
+    def work():
+        fitted = unmix.PCA(job.k).fit(X)
+        return fitted, fitted.transform(X)
+
+    return work, lambda result: {**estimator(result[0]), "codes": result[1]}
+
+
+@engine("read", "unmix", needs="unmix")
+def read(job):
+    import unmix
+
+    columns = job.columns()
+    return lambda: unmix.read(job.path, columns=columns), lambda array: {"array": array}
+
+
+@engine("threads", "unmix", needs="unmix")
+def threads(job):
+    """One and two threads in turns, in one process, so that what the machine does meanwhile meets both."""
+    import unmix
+
+    def batch(X, k, n, seconds):
+        unmix.set_num_threads(n)
+        unmix.PCA(k).fit(X)
+        times = []
+        while not times or (sum(times) < seconds and len(times) < 500):
+            start = time.perf_counter()
+            unmix.PCA(k).fit(X)
+            times.append(time.perf_counter() - start)
+        return times
+
+    detail = {}
+    for n, p in job.row.shapes:
+        X = np.random.default_rng(n + p).standard_normal((n, p)) + 1.0
+        k, seen, fewest = min(8, n, p), {1: [], 2: []}, job.row.fits["least"]
+        while len(seen[2]) < fewest or (sum(seen[1]) + sum(seen[2]) < job.row.fits["seconds"]):
+            for count in (1, 2) if len(seen[1]) % 2 else (2, 1):
+                seen[count] += batch(X, k, count, job.row.fits["seconds"] / 10)
+        one, two = statistics.median(seen[1]), statistics.median(seen[2])
+        detail[f"{n}x{p}"] = {"one": one, "two": two, "ratio": two / one}
+    return Outside(times=[statistics.median([d["two"] for d in detail.values()])], detail=detail)

@@ -1,0 +1,146 @@
+"""What a good engineer writes without any package: numpy, and LAPACK through scipy."""
+
+import numpy as np
+
+from . import engine
+
+
+def top(C, k):
+    """The ``k`` largest eigenvalues of a symmetric matrix, and their vectors as rows."""
+    from scipy.linalg import eigh
+
+    m = C.shape[0]
+    if k == m:
+        values, vectors = np.linalg.eigh(C)
+        return {"components": vectors[:, ::-1].T, "variances": values[::-1]}
+    values, vectors = eigh(C, subset_by_index=[m - k, m - 1], driver="evr", overwrite_a=True, check_finite=False)
+    return {"components": vectors[:, ::-1].T, "variances": values[::-1]}
+
+
+def krylov(C, k, width=32):
+    """The same, by block Krylov with full orthogonalisation, until residuals are 1e-10 of the first eigenvalue."""
+    from scipy.linalg import eigh, qr
+
+    m = C.shape[0]
+    basis = np.empty((m, 0))
+    images = np.empty((m, 0))
+    block = np.random.default_rng(0).standard_normal((m, width))
+    while True:
+        for _ in range(2):
+            block = block - basis @ (basis.T @ block)
+        block = qr(block, mode="economic", check_finite=False)[0]
+        image = C @ block
+        basis, images = np.hstack([basis, block]), np.hstack([images, image])
+        if basis.shape[1] >= 6 * k or basis.shape[1] + width > m:
+            values, turn = eigh(basis.T @ images, check_finite=False)
+            values, turn = values[::-1][:k], turn[:, ::-1][:, :k]
+            vectors = basis @ turn
+            worst = np.linalg.norm(images @ turn - vectors * values, axis=0).max()
+            if worst <= 1e-10 * values[0] or basis.shape[1] + width > m:
+                return {"components": vectors.T, "variances": values}
+        block = image
+
+
+def moments(blocks, p, dtype):
+    """Rows, and their scatter about the mean in double precision: each block loses an offset near the mean before it is
+    multiplied, and what is left of the mean is taken off at the end."""
+    n, scatter, total, offset, buffer = 0, np.zeros((p, p)), np.zeros(p), None, None
+    for block in blocks:
+        if offset is None:
+            offset = block.mean(axis=0, dtype=np.float64).astype(dtype)
+            buffer = np.empty_like(block)
+        centred = np.subtract(block, offset, out=buffer[: len(block)])
+        scatter += centred.T @ centred
+        total += np.ones(len(block), dtype) @ centred
+        n += len(block)
+    scatter -= np.outer(total, total) / n
+    return n, scatter
+
+
+def blocks_of(X, size):
+    return (X[start : start + size] for start in range(0, len(X), size))
+
+
+@engine("pca", "numpy")
+def pca(job):
+    """Centre a copy, multiply, decompose: the shorter side decides."""
+    X = job.X
+
+    def work():
+        n, p = X.shape
+        centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        if n >= p:
+            return top((centred.T @ centred).astype(np.float64) / (n - 1), job.k)
+        return _carried(centred, top((centred @ centred.T) / (n - 1), job.k))
+
+    return work, dict
+
+
+@engine("pca", "numpy blocks")
+def pca_blocks(job):
+    """The same without a copy, in blocks that stay in cache."""
+    X = job.X
+
+    def work():
+        n, scatter = moments(blocks_of(X, 4096), X.shape[1], X.dtype)
+        return top(scatter / (n - 1), job.k)
+
+    return work, dict
+
+
+@engine("pca", "numpy krylov")
+def pca_krylov(job):
+    X = job.X
+
+    def work():
+        n, p = X.shape
+        centred = X - X.mean(axis=0)
+        if n >= p:
+            return krylov((centred.T @ centred) / (n - 1), job.k)
+        return _carried(centred, krylov((centred @ centred.T) / (n - 1), job.k))
+
+    return work, dict
+
+
+def _carried(centred, answer):
+    """From directions among samples to directions among features."""
+    axes = answer["components"] @ centred
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    return {"components": axes, "variances": answer["variances"]}
+
+
+def file_blocks(path, rows):
+    """Blocks of rows of a `.npy` file, read into one buffer."""
+    with path.open("rb", buffering=0) as file:
+        np.lib.format.read_magic(file)
+        (n, p), _, dtype = np.lib.format.read_array_header_1_0(file)
+        buffer = np.empty((rows, p), dtype)
+        for start in range(0, n, rows):
+            block = buffer[: min(rows, n - start)]
+            file.readinto(memoryview(block).cast("B"))
+            yield block
+
+
+@engine("pca_file", "numpy file blocks")
+def pca_file(job):
+    shape, dtype = (header := np.load(job.path, mmap_mode="r")).shape, header.dtype
+
+    def work():
+        n, scatter = moments(file_blocks(job.path, 8192), shape[1], dtype)
+        return top(scatter / (n - 1), job.k)
+
+    return work, dict
+
+
+@engine("fit_transform", "numpy")
+def fit_transform(job):
+    X = job.X
+
+    def work():
+        mean = X.mean(axis=0)
+        centred = X - mean
+        values, vectors = np.linalg.eigh(centred.T @ centred / (len(X) - 1))
+        components = vectors[:, ::-1][:, : job.k].T
+        return {"components": components, "variances": values[::-1][: job.k], "codes": centred @ components.T}
+
+    return work, dict

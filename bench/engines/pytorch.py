@@ -1,0 +1,84 @@
+"""PyTorch on the processor."""
+
+import numpy as np
+
+from . import engine
+from .own_numpy import file_blocks
+
+
+def _torch(job):
+    import torch
+
+    torch.set_num_threads(job.threads)
+    torch.set_grad_enabled(False)
+    return torch
+
+
+def _answer(result):
+    components, variances = result
+    return {"components": components.numpy(), "variances": variances.numpy()}
+
+
+def _top(torch, C, k):
+    values, vectors = torch.linalg.eigh(C)
+    return vectors[:, -k:].flip(1).T, values[-k:].flip(0)
+
+
+@engine("pca", "PyTorch covariance", needs="torch")
+def covariance(job):
+    torch = _torch(job)
+    X = torch.from_numpy(job.X)
+
+    def work():
+        n, p = X.shape
+        centred = X - X.mean(dim=0)
+        if n >= p:
+            return _top(torch, (centred.T @ centred).double() / (n - 1), job.k)
+        directions, values = _top(torch, centred @ centred.T / (n - 1), job.k)
+        return torch.nn.functional.normalize(directions @ centred, dim=1), values
+
+    return work, _answer
+
+
+@engine("pca", "PyTorch svd", needs="torch")
+def svd(job):
+    torch = _torch(job)
+    X = torch.from_numpy(job.X)
+
+    def work():
+        _, s, axes = torch.linalg.svd(X - X.mean(dim=0), full_matrices=False)
+        return axes[: job.k], s[: job.k] ** 2 / (len(X) - 1)
+
+    return work, _answer
+
+
+@engine("pca", "PyTorch pca_lowrank", needs="torch")
+def lowrank(job):
+    torch = _torch(job)
+    X = torch.from_numpy(job.X)
+
+    def work():
+        torch.manual_seed(0)
+        _, s, axes = torch.pca_lowrank(X, q=job.k + 10, niter=4)
+        return axes[:, : job.k].T, s[: job.k] ** 2 / (len(X) - 1)
+
+    return work, _answer
+
+
+@engine("pca_file", "PyTorch file blocks", needs="torch")
+def pca_file(job):
+    torch = _torch(job)
+
+    def work():
+        n, scatter, total, offset = 0, 0.0, 0.0, None
+        for block in map(torch.from_numpy, file_blocks(job.path, 65_536)):
+            offset = block.mean(dim=0) if offset is None else offset
+            centred = block - offset
+            scatter = scatter + (centred.T @ centred).double()
+            total = total + centred.sum(dim=0, dtype=torch.float64)
+            n += len(block)
+        scatter -= torch.outer(total, total) / n
+        return _top(torch, scatter / (n - 1), job.k)
+
+    np.load(job.path, mmap_mode="r")  # it is there, and it is an array
+    return work, _answer

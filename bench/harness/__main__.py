@@ -1,0 +1,90 @@
+"""The benchmarks: `cargo xtask bench [ROW...]`."""
+
+import argparse
+import json
+import os
+import sys
+
+from . import ceilings, machine, record, show, table
+from .data import FOLDER
+from .measure import measure
+from .score import score
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="cargo xtask bench", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="benchmarks to run; all of them unless named")
+    parser.add_argument("--list", action="store_true", help="the rows, and what each is")
+    parser.add_argument("--quick", action="store_true", help="shrunk data: tries the harness, measures nothing")
+    parser.add_argument("--only", default="", metavar="LIST", help="engines, or families of them, separated by commas")
+    parser.add_argument("--threads", default="1,2", metavar="LIST", help="numbers of threads; the better counts (default 1,2)")
+    parser.add_argument("--record", action="store_true", help="keep the rows that ran in bench/records/<date>-<machine>/")
+    parser.add_argument("--write-docs", action="store_true", help="write table and chart of docs/performance.md from the newest record")
+    asked = parser.parse_args()
+    if asked.write_docs:
+        from . import docs
+
+        return docs.write()
+    chosen = table.rows(asked.rows, asked.quick)
+    if asked.list:
+        for row in chosen:
+            print(f"{row.name:14} {row.work}")
+        return None
+    if asked.record and (asked.quick or asked.only):
+        sys.exit("--record keeps whole rows at full size: leave out --quick and --only")
+    threads = [int(n) for n in asked.threads.split(",")]
+    only = [e for e in asked.only.split(",") if e]
+    return run(chosen, threads, asked.quick, only, asked.record)
+
+
+def run(rows, threads, quick, only, keep):
+    """Measures and prints; rows are written down as they end, so that an interrupted run loses one."""
+    load = machine.busy()
+    if load is not None and load > 0.2 and not quick:
+        print(f"{load:.1f} cores are at work on something else: times will be too long.", file=sys.stderr)
+    profile = (table.BENCH / ".venv" / "built" / "profile.txt").read_text()
+    if profile != "release" and not quick:
+        print(f"unmix was built with the profile {profile!r}, not as it is published.", file=sys.stderr)
+    about = {**machine.describe(), "profile": profile, "busy_cores_before": load}
+    limits = ceilings.measure(threads, quick)
+    print(show.ceilings(limits))
+    missed = 0
+    for row in rows:
+        print(f"\n{row.name}: {row.work}", flush=True)
+        results = measure(row, threads, quick, only, say=lambda line: print(line, file=sys.stderr, flush=True))
+        entry = {"work": row.work, "bounded_by": row.bounded_by, "ceilings": limits, "engines": results}
+        entry.update(score(row, results, limits))
+        print(show.row(entry))
+        missed += sum(t["met"] is False for t in entry["targets"])
+        _last(row.name, entry, about)
+        if keep:
+            print(f"kept in {record.keep(row.name, entry, about)}")
+    wrong = any(row_is_wrong(e) for e in _seen(rows))
+    return 1 if wrong else 0
+
+
+def row_is_wrong(entry):
+    """Whether our own answer is wrong, or there is none."""
+    own = entry["engines"].get("unmix")
+    return own is not None and own.get("state") != "right"
+
+
+def _seen(rows):
+    kept = json.loads((FOLDER / "last.json").read_text())
+    return [kept["rows"][row.name] for row in rows]
+
+
+def _last(name, entry, about):
+    """What ran last, for a look at the numbers afterwards."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / "last.json"
+    kept = json.loads(path.read_text()) if path.exists() else {"rows": {}}
+    kept["machine"] = about
+    kept["rows"][name] = entry
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(kept, indent=1))
+    os.replace(part, path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

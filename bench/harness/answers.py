@@ -1,0 +1,99 @@
+"""What the right answer is, and how far an answer is from it."""
+
+import numpy as np
+
+from .data import BLOCK, beside
+
+
+class Wrong(Exception):
+    """An answer that does not count, and why."""
+
+
+def reference(path, k):
+    """Spectrum of a data set, computed once by the accurate way: double precision, rows centred before they are multiplied,
+    what is left of the mean taken off, all eigenvalues by LAPACK. Returns the variances and the axes, some more than ``k``."""
+    kept = beside(path, f".top{k}.npz")
+    if not kept.exists():
+        X = np.load(path, mmap_mode="r")
+        values, axes = _tall(X, k) if X.shape[0] >= X.shape[1] else _wide(X, k)
+        np.savez(kept, variances=values, axes=axes, total=values.sum())
+    with np.load(kept) as file:
+        return file["variances"], file["axes"]
+
+
+def _centred_blocks(X, centre):
+    for start in range(0, X.shape[0], BLOCK):
+        yield X[start : start + BLOCK].astype(np.float64) - centre
+
+
+def _mean(X):
+    return sum(block.sum(axis=0) for block in _centred_blocks(X, 0.0)) / X.shape[0]
+
+
+def _tall(X, k):
+    from scipy.linalg import eigh
+
+    n, centre = X.shape[0], _mean(X)
+    scatter, left = np.zeros((X.shape[1],) * 2), np.zeros(X.shape[1])
+    for block in _centred_blocks(X, centre):
+        scatter += block.T @ block
+        left += block.sum(axis=0)
+    scatter -= np.outer(left, left) / n
+    values, vectors = eigh(scatter / (n - 1))
+    return values[::-1].clip(0), np.ascontiguousarray(vectors[:, ::-1][:, :k].T)
+
+
+def _wide(X, k):
+    from scipy.linalg import eigh
+
+    n = X.shape[0]
+    centred = X.astype(np.float64) - _mean(X)
+    centred -= centred.mean(axis=0)
+    values, vectors = eigh(centred @ centred.T)
+    values, vectors = values[::-1].clip(0), vectors[:, ::-1][:, :k]
+    axes = vectors.T @ centred
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    return values / (n - 1), axes
+
+
+def sine_of_largest_angle(a, b):
+    """Sine of the largest principal angle between two spaces spanned by orthonormal rows: exact for small angles too."""
+    a = np.linalg.qr(np.asarray(a, dtype=np.float64).T)[0]
+    b = np.linalg.qr(np.asarray(b, dtype=np.float64).T)[0]
+    return float(min(1.0, np.linalg.norm(b - a @ (a.T @ b), ord=2)))
+
+
+def check_pca(row, answer, path):
+    """Errors of components and variances; raises where they are above those that the row allows."""
+    variances, axes = reference(path, row.k)
+    components, found = np.asarray(answer["components"]), np.asarray(answer["variances"], dtype=np.float64)
+    if components.shape != axes[: row.k].shape or not np.isfinite(components).all():
+        raise Wrong(f"components of shape {components.shape}, or not finite")
+    angle = max((sine_of_largest_angle(components[:j], axes[:j]) for j in row.angles_at), default=0.0)
+    variance = float(np.abs(found - variances[: row.k]).max() / variances[0])
+    errors = {"angle": angle, "variance": variance}
+    if "codes" in answer:
+        X = np.load(path)
+        codes = (X - X.mean(axis=0)) @ components.T
+        errors["codes"] = float(np.abs(codes - answer["codes"]).max() / np.abs(codes).max())
+    return _judge(row, errors)
+
+
+def check_entries(row, answer, path):
+    """Largest difference between numbers that were read and those that were written."""
+    numbers = np.load(beside(path, ".numbers.npy"))
+    read = np.asarray(answer["array"])
+    if read.shape != numbers.shape:
+        raise Wrong(f"an array of shape {read.shape}, but {numbers.shape} was written")
+    return _judge(row, {"entries": float(np.abs(read - numbers).max())})
+
+
+def _judge(row, errors):
+    for name, error in errors.items():
+        allowed = row.answer.get(name)
+        if allowed is not None and not error <= allowed:
+            raise Wrong(f"{name} {error:.1e} of {allowed:.0e} allowed")
+    return errors
+
+
+CHECKS = {"pca": check_pca, "pca_file": check_pca, "fit_transform": check_pca, "read": check_entries}

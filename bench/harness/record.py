@@ -1,0 +1,52 @@
+"""Records: what was measured, kept beside a description of the machine."""
+
+import json
+
+from . import machine, show
+from .table import BENCH
+
+FOLDER = BENCH / "records"
+
+
+def keep(name, entry, about):
+    """Puts a row into the record of today and this machine; returns the folder, as seen from the root of the sources."""
+    folder = FOLDER / machine.short_name(about)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "results.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": {}}
+    kept["machine"] = about
+    kept["rows"][name] = entry
+    path.write_text(json.dumps(kept, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(page(kept), encoding="utf-8")
+    return folder.relative_to(BENCH.parent)
+
+
+def newest():
+    """The newest record: its name and contents."""
+    found = sorted(FOLDER.glob("*/results.json"))
+    if not found:
+        raise SystemExit("there is no record yet: run `cargo xtask bench --record` on a quiet machine")
+    return found[-1].parent.name, json.loads(found[-1].read_text(encoding="utf-8"))
+
+
+def about(kept):
+    """The machine, in lines."""
+    m = kept["machine"]
+    limits = next(iter(kept["rows"].values()))["ceilings"]
+    caches = ", ".join(f"{level} {size}" for level, size in m["caches"].items())
+    return [
+        f"- Processor: {m['processor']} (family and model {m['family']}), {m['cores']} cores{' of a virtual machine' if m['virtual'] else ''}; "
+        f"{', '.join(m['vectors'])}; {caches} (first core)",
+        f"- Memory: {m['memory_gib']} GiB. System: {m['system']}",
+        f"- C{show.ceilings(limits)[1:]} (of the first row's run; every row keeps its own)",
+        f"- Python {m['python']}; {', '.join(f'{n} {v}' for n, v in m['packages'].items())}",
+        f"- unmix {m['unmix']}, profile {m['profile']}; cores at work on something else when it began: {m['busy_cores_before']:.1f}",
+    ]
+
+
+def page(kept):
+    """The record's README."""
+    lines = [f"# {kept['machine']['date']}", "", *about(kept), "", "Times are medians; the better number of threads; `/ ours` above 1 is slower than unmix.", ""]
+    for name, entry in kept["rows"].items():
+        lines += [f"## {name}", "", f"{entry['work']}.", "", "```", show.row(entry), "```", ""]
+    return "\n".join(lines)

@@ -1,0 +1,79 @@
+"""Formulas of a row: its bound and its targets, worked out from what was measured."""
+
+import math
+
+_FUNCTIONS = {"max": max, "min": min, "log2": math.log2, "sqrt": math.sqrt}
+
+
+class Missing(Exception):
+    """Something that a formula needs was not measured."""
+
+
+def names(row, results, ceilings):
+    """What may stand in a formula; README.md lists it."""
+    dtype = row.data.get("dtype", "float64")
+    seconds = {name: e["seconds"] for name, e in results.items() if e.get("state") == "right"}
+    peers = {name: s for name, s in seconds.items() if name != "unmix" and not results[name]["yardstick"]}
+
+    def peer(name):
+        if name in seconds:
+            return seconds[name]
+        alike = [s for other, s in peers.items() if other.split()[0] == name]
+        if not alike:
+            raise Missing(f"no right time of {name}")
+        return min(alike)
+
+    known = {
+        **_FUNCTIONS,
+        **row.data,
+        "k": row.k,
+        "product": ceilings.get(f"product_{dtype}"),
+        "read": ceilings.get("read"),
+        "copy": ceilings.get("copy"),
+        "eigh": lambda p: ceilings[f"eigh_{p}"],
+        "peer": peer,
+    }
+    own = results.get("unmix", {})
+    if "unmix" in seconds:
+        known["ours"] = own["seconds"]
+        if own.get("peak_kib"):
+            known["peak_mib"] = own["peak_kib"] / 1024
+        if own.get("detail"):
+            known["worst_ratio"] = max(d["ratio"] for d in own["detail"].values())
+    if peers:
+        known["fastest"] = min(peers.values())
+    return known, peers
+
+
+def value(formula, known):
+    """A formula's value; ``None`` where something it needs is missing."""
+    try:
+        return eval(formula, {"__builtins__": {}}, known)  # noqa: S307 - formulas are ours, in rows.toml
+    except (NameError, KeyError, TypeError, Missing):
+        return None
+
+
+def score(row, results, ceilings):
+    """Bound, ratios and targets of a row."""
+    known, peers = names(row, results, ceilings)
+    bound = value(row.bound, known) if row.bound else None
+    if bound:
+        known["bound"] = bound
+    ours = known.get("ours")
+    fastest = min(peers, key=peers.get) if peers else None
+    return {
+        "bound": bound,
+        "ours": ours,
+        "over_bound": ours / bound if ours and bound else None,
+        "fastest_peer": fastest,
+        "fastest_over_ours": peers[fastest] / ours if ours and fastest else None,
+        "ratios": {n: e["seconds"] / ours for n, e in results.items() if n != "unmix" and e.get("seconds") and ours},
+        "targets": [_target(formula, known) for formula in row.targets],
+    }
+
+
+def _target(formula, known):
+    side = formula
+    for sign in ("<=", ">=", "<", ">"):
+        side = side.split(sign)[0]
+    return {"formula": formula, "found": value(side.strip(), known), "met": value(formula, known)}

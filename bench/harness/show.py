@@ -1,0 +1,66 @@
+"""Results as text."""
+
+from .measure import duration
+
+
+def ceilings(limits):
+    """The machine's own bounds."""
+    giga = {name: limits[name] / 1e9 for name in ("product_float32", "product_float64", "read", "copy")}
+    return (
+        f"ceilings: product {giga['product_float32']:.0f} GF/s (f32), {giga['product_float64']:.1f} GF/s (f64); "
+        f"memory read {giga['read']:.1f} GB/s, copy on one thread {giga['copy']:.1f} GB/s"
+    )
+
+
+def row(entry):
+    """A row's table, and whether its targets were met."""
+    lines = []
+    if entry["bound"]:
+        lines.append(f"  bound {duration(entry['bound'])}: {entry['bounded_by']}")
+    head = ("engine", "time", "threads", "/ bound", "/ ours", "peak MiB", "+ MiB", "answer")
+    body = [_engine(name, engine, entry) for name, engine in _sorted(entry)]
+    widths = [max(len(line[c]) for line in [head, *body]) for c in range(len(head))]
+    for line in [head, *body]:
+        cells = [cell.ljust(w) if c in (0, len(head) - 1) else cell.rjust(w) for c, (cell, w) in enumerate(zip(line, widths))]
+        lines.append("  " + "  ".join(cells).rstrip())
+    detail = entry["engines"].get("unmix", {}).get("detail") or {}
+    for shape, d in detail.items():
+        lines.append(f"  {shape:>12}  one {duration(d['one'])}, two {duration(d['two'])}: {d['ratio']:.3f}")
+    lines += [f"  {target(t)}" for t in entry["targets"]]
+    return "\n".join(lines)
+
+
+def target(t):
+    """A target, and how it went."""
+    if t["met"] is None:
+        return f"target {t['formula']}: cannot be told"
+    return f"target {t['formula']}: {'met' if t['met'] else 'MISSED'}, {figure(t['found'])}"
+
+
+def figure(x):
+    """A number of a formula: seconds, ratios and mebibytes alike."""
+    return f"{x:.3g}" if x is not None else "-"
+
+
+def _sorted(entry):
+    return sorted(entry["engines"].items(), key=lambda item: (item[0] != "unmix", item[1].get("seconds") or 1e9))
+
+
+def _engine(name, engine, entry):
+    state, seconds = engine.get("state"), engine.get("seconds")
+    if not seconds:
+        return (name, engine.get("why", state) if state == "over" else "-", "", "", "", "", "", _why(engine))
+    over = f"{seconds / entry['bound']:.2f}" if entry["bound"] else ""
+    ratio = f"{seconds / entry['ours']:.2f}" if entry["ours"] else ""
+    peak, rest = engine.get("peak_kib"), engine.get("rest_kib")
+    more = f"{(peak - rest) / 1024:.0f}" if peak and rest else ""
+    threads = str(engine["threads"])
+    return (name, duration(seconds), threads, over, ratio, f"{peak / 1024:.0f}" if peak else "", more, _why(engine))
+
+
+def _why(engine):
+    """What is to be said of an answer."""
+    if engine.get("state") != "right":
+        return " ".join(filter(None, (engine["state"].upper() if engine["state"] == "wrong" else engine["state"], engine.get("why", ""))))
+    errors = engine.get("errors") or {}
+    return "right " + ", ".join(f"{name} {error:.0e}" for name, error in errors.items()) if errors else "right"

@@ -1,0 +1,65 @@
+"""The benchmarks, as rows of ``rows.toml``."""
+
+import copy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib
+
+BENCH = Path(__file__).resolve().parent.parent
+
+#: What a row may say; anything else is a slip of the pen.
+_KEYS = {
+    "task", "work", "data", "k", "angles_at", "quick", "answer", "bound", "bounded_by", "engines", "targets", "fits",
+    "same_bits_as_in_memory", "shapes", "limit",
+}  # fmt: skip
+
+
+@dataclass
+class Row:
+    """One benchmark: a data set, a task, the engines that do it, what is a right answer and what is a good time."""
+
+    name: str
+    task: str
+    work: str
+    engines: list
+    bounded_by: str
+    data: dict = field(default_factory=dict)
+    k: int = 0
+    angles_at: list = field(default_factory=list)
+    answer: dict = field(default_factory=dict)
+    bound: str = ""
+    targets: list = field(default_factory=list)
+    fits: dict = field(default_factory=lambda: {"least": 3, "most": 25, "seconds": 3.0})
+    same_bits_as_in_memory: bool = False
+    shapes: list = field(default_factory=list)
+    #: Seconds that one fit may take.
+    limit: float = 20.0
+
+
+def rows(names=(), quick=False):
+    """The rows with these names, or all of them; ``quick`` shrinks them to what takes no time, for trying the harness."""
+    table = tomllib.loads((BENCH / "rows.toml").read_text(encoding="utf-8"))
+    for name in names:
+        if name not in table:
+            raise SystemExit(f"there is no row {name!r}; choose among: {', '.join(table)}")
+    return [_row(name, table[name], quick) for name in table if not names or name in names]
+
+
+def _row(name, entry, quick):
+    unknown = entry.keys() - _KEYS
+    if unknown:
+        raise SystemExit(f"rows.toml: [{name}] says {', '.join(sorted(unknown))}, which nothing reads")
+    entry = copy.deepcopy(entry)
+    smaller = entry.pop("quick", {})
+    if quick:
+        for key, value in smaller.items():
+            (entry["data"] if key in entry.get("data", {}) else entry)[key] = value
+        entry["work"] = f"{entry['work']} (shrunk)"
+        entry["fits"] = {"least": 2, "most": 5, "seconds": 0.05}
+    row = Row(name=name, **entry)
+    row.angles_at = [k for k in row.angles_at or ([row.k] if row.k else []) if k <= row.k]
+    return row

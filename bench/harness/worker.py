@@ -1,0 +1,82 @@
+"""One engine, one number of threads, in a process of its own: prints what it measured as one line of JSON."""
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from engines import Job, Outside, find
+
+from . import table
+from .answers import CHECKS, Wrong
+
+
+def memory(name):
+    """A line of the system's account of this process, in KiB: ``VmHWM`` (peak) or ``VmRSS``; mapped pages are counted."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak // 1024 if sys.platform == "darwin" else peak
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), None)
+
+
+def limited(work, seconds):
+    """Runs ``work``; the process dies of an alarm when it takes longer, whatever library it is in."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    start = time.perf_counter()
+    result = work()
+    taken = time.perf_counter() - start
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return result, taken
+
+
+def timed(work, row):
+    """Seconds of several fits after one to warm up, and what the last one returned; long ones are not repeated for ever."""
+    # The first fit also loads and compiles what it needs.
+    limited(work, row.limit + 10.0)
+    times, fits = [], row.fits
+    while sum(times) < fits["seconds"] or (len(times) < fits["least"] and sum(times) < row.limit):
+        if len(times) == fits["most"]:
+            break
+        result, taken = limited(work, row.limit)
+        times.append(taken)
+    return times, result
+
+
+def main(order):
+    row = table.rows([order["row"]], order["quick"])[0]
+    path = Path(order["path"]) if order["path"] else None
+    engine = find(row.task, order["engine"])
+    made = engine.make(Job(row, path, order["threads"]))
+    if isinstance(made, Outside):
+        told = {"times": made.times, "peak_kib": made.peak_kib, "detail": made.detail}
+        answer = made.answer
+    else:
+        work, extract = made
+        rest = memory("VmRSS")
+        times, result = timed(work, row)
+        told = {"times": times, "rest_kib": rest, "peak_kib": memory("VmHWM")}
+        answer = extract(result) if extract else None
+    if answer and row.task in CHECKS:
+        try:
+            told["errors"] = CHECKS[row.task](row, answer, path)
+        except Wrong as wrong:
+            told["wrong"] = str(wrong)
+    told["version"] = _version(engine)
+    print(json.dumps(told))
+
+
+def _version(engine):
+    module = sys.modules.get(engine.needs or "")
+    return getattr(module, "__version__", None)
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    main(json.loads(sys.argv[1]))
