@@ -1,8 +1,8 @@
 """Who does the work: one file for each package, one function for each way that it is asked.
 
 A function decorated with :func:`engine` gets a :class:`Job`, imports and prepares what is not to be timed, and returns two
-functions: one that does the work once, and one that turns what it returned into an answer to check. A program of its own returns
-:class:`Outside` instead, with the times that it took.
+functions: one that does the work once, and one that turns what it returned into an answer to check (``None`` where there is
+none). A program of its own returns :class:`Outside` instead, with the times that it took.
 """
 
 import importlib

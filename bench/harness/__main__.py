@@ -19,7 +19,9 @@ def main():
     parser.add_argument("--only", default="", metavar="LIST", help="engines, or families of them, separated by commas")
     parser.add_argument("--threads", default="1,2", metavar="LIST", help="numbers of threads; the better counts (default 1,2)")
     parser.add_argument("--record", action="store_true", help="keep the rows that ran in bench/records/<date>-<machine>/")
-    parser.add_argument("--write-docs", action="store_true", help="write table and chart of docs/performance.md from the newest record")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write table and chart of docs/performance.md from the newest record"
+    )
     asked = parser.parse_args()
     if asked.write_docs:
         from . import docs

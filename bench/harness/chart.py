@@ -52,10 +52,12 @@ def _points(entry):
 
 def _head(height):
     light, dark = (_style(inks, side) for inks, side in ((_LIGHT, 1), (_DARK, 2)))
+    size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" role="img" '
-        'font-family="system-ui, DejaVu Sans, sans-serif" font-size="13"><title>Time of each peer over unmix\'s time</title>\n'
-        f"<style>.quiet{{font-size:12px}}.one,.mark{{stroke-width:1.6}}{light}@media (prefers-color-scheme:dark){{{dark}}}</style>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="system-ui, DejaVu Sans, sans-serif" '
+        'font-size="13"><title>Time of each peer over unmix\'s time</title>\n'
+        f"<style>.quiet{{font-size:12px}}.one,.mark{{stroke-width:1.6}}{light}"
+        f"@media (prefers-color-scheme:dark){{{dark}}}</style>\n"
         f'<rect class="page" width="{_WIDTH}" height="{height}"/>'
     )
 

@@ -40,9 +40,7 @@ def power_law(path, n, p, dtype, mean=0.0):
     directions *= np.sqrt(1.0 / np.arange(1, m + 1))[:, None]
     centre = mean * generator.standard_normal(p)
     with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(
-            file, {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n, p)}
-        )
+        np.lib.format.write_array_header_1_0(file, {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (n, p)})
         for start in range(0, n, BLOCK):
             block = generator.standard_normal((min(BLOCK, n - start), m)) @ directions
             block += centre

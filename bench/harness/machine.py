@@ -20,7 +20,9 @@ def describe():
         "date": datetime.date.today().isoformat(),
         "processor": cpu.get("model name") or platform.processor() or platform.machine(),
         "family": " ".join(cpu.get(key, "?") for key in ("cpu family", "model")),
-        "vectors": [f for f in ("avx2", "fma", "avx512f", "asimd", "sve") if f in cpu.get("flags", cpu.get("Features", "")).split()],
+        "vectors": [
+            f for f in ("avx2", "fma", "avx512f", "asimd", "sve") if f in cpu.get("flags", cpu.get("Features", "")).split()
+        ],
         "cores": _cores(),
         "caches": _caches(),
         "memory_gib": round(_memory() / 2**30, 1) if _memory() else None,

@@ -50,9 +50,7 @@ def _one(row, name, n, path, quick):
     words = [sys.executable, "-m", "harness.worker", json.dumps(order)]
     patience = _PATIENCE * row.limit
     try:
-        done = subprocess.run(
-            words, cwd=BENCH, env=environment(n, free), capture_output=True, text=True, timeout=patience
-        )
+        done = subprocess.run(words, cwd=BENCH, env=environment(n, free), capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
         return {"state": "over", "why": f"the process took over {patience:.0f} s"}
     if done.returncode == -signal.SIGALRM:

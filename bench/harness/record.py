@@ -34,19 +34,24 @@ def about(kept):
     m = kept["machine"]
     limits = next(iter(kept["rows"].values()))["ceilings"]
     caches = ", ".join(f"{level} {size}" for level, size in m["caches"].items())
-    return [
-        f"- Processor: {m['processor']} (family and model {m['family']}), {m['cores']} cores{' of a virtual machine' if m['virtual'] else ''}; "
-        f"{', '.join(m['vectors'])}; {caches} (first core)",
-        f"- Memory: {m['memory_gib']} GiB. System: {m['system']}",
-        f"- C{show.ceilings(limits)[1:]} (of the first row's run; every row keeps its own)",
-        f"- Python {m['python']}; {', '.join(f'{n} {v}' for n, v in m['packages'].items())}",
-        f"- unmix {m['unmix']}, profile {m['profile']}; cores at work on something else when it began: {m['busy_cores_before']:.1f}",
+    kind = "cores of a virtual machine" if m["virtual"] else "cores"
+    packages = ", ".join(f"{name} {version}" for name, version in m["packages"].items())
+    lines = [
+        f"Processor: {m['processor']} (family and model {m['family']}), {m['cores']} {kind}; {', '.join(m['vectors'])}; {caches}",
+        f"Memory: {m['memory_gib']} GiB. System: {m['system']}",
+        f"C{show.ceilings(limits)[1:]} (of the first row; every row keeps its own)",
+        f"Python {m['python']}; {packages}",
+        f"unmix {m['unmix']}, profile {m['profile']}",
     ]
+    if m["busy_cores_before"] is not None:
+        lines.append(f"Cores at work on something else when the run began: {m['busy_cores_before']:.2f}")
+    return [f"- {line}" for line in lines]
 
 
 def page(kept):
     """The record's README."""
-    lines = [f"# {kept['machine']['date']}", "", *about(kept), "", "Times are medians; the better number of threads; `/ ours` above 1 is slower than unmix.", ""]
+    how = "Times are medians, with the better number of threads. `/ ours` above 1 is slower than unmix, `+ MiB` what fits took."
+    lines = [f"# {kept['machine']['date']}", "", *about(kept), "", how, ""]
     for name, entry in kept["rows"].items():
         lines += [f"## {name}", "", f"{entry['work']}.", "", "```", show.row(entry), "```", ""]
     return "\n".join(lines)

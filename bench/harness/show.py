@@ -20,8 +20,8 @@ def row(entry):
     head = ("engine", "time", "threads", "/ bound", "/ ours", "peak MiB", "+ MiB", "answer")
     body = [_engine(name, engine, entry) for name, engine in _sorted(entry)]
     widths = [max(len(line[c]) for line in [head, *body]) for c in range(len(head))]
-    for line in [head, *body]:
-        cells = [cell.ljust(w) if c in (0, len(head) - 1) else cell.rjust(w) for c, (cell, w) in enumerate(zip(line, widths))]
+    for name, *figures, answer in [head, *body]:
+        cells = [name.ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(figures, widths[1:], strict=False)), answer]
         lines.append("  " + "  ".join(cells).rstrip())
     detail = entry["engines"].get("unmix", {}).get("detail") or {}
     for shape, d in detail.items():
@@ -60,7 +60,8 @@ def _engine(name, engine, entry):
 
 def _why(engine):
     """What is to be said of an answer."""
-    if engine.get("state") != "right":
-        return " ".join(filter(None, (engine["state"].upper() if engine["state"] == "wrong" else engine["state"], engine.get("why", ""))))
+    state = engine["state"]
+    if state != "right":
+        return f"{'WRONG' if state == 'wrong' else state} {engine.get('why') or ''}".strip()
     errors = engine.get("errors") or {}
     return "right " + ", ".join(f"{name} {error:.0e}" for name, error in errors.items()) if errors else "right"
