@@ -55,7 +55,9 @@ def build(profile):
     run([PYTHON, "-m", "maturin", "build", "--quiet", "--profile", profile, "--out", wheels, "--interpreter", PYTHON], python)
     pip("--no-deps", "--force-reinstall", *map(str, wheels.glob("*.whl")))
     cargo = os.environ.get("CARGO", "cargo")
-    run([cargo, "build", "--quiet", "--profile", profile, "--package", "unmix-cli", "--bin", "unmix"], ROOT)
+    # Both packages are named, so that dependencies have the features that the wheel needs and are not built twice.
+    both = ["--package", "unmix-cli", "--package", "unmix-python"]
+    run([cargo, "build", "--quiet", "--profile", profile, *both, "--bin", "unmix"], ROOT)
     built = ROOT / "target" / ("debug" if profile == "dev" else profile)
     ending = ".exe" if os.name == "nt" else ""
     (VENV / "built").mkdir(exist_ok=True)

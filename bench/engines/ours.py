@@ -54,26 +54,28 @@ def read(job):
 
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
-    """One and two threads in turns, in one process, so that what the machine does meanwhile meets both."""
+    """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""
     import unmix
 
-    def batch(X, k, n, seconds):
+    def batch(X, k, n, seconds, bits):
         unmix.set_num_threads(n)
-        unmix.PCA(k).fit(X)
-        times = []
+        fitted, times = unmix.PCA(k).fit(X), []
         while not times or (sum(times) < seconds and len(times) < 500):
             start = time.perf_counter()
             unmix.PCA(k).fit(X)
             times.append(time.perf_counter() - start)
+        bits.add(fitted.components_.tobytes() + fitted.explained_variance_.tobytes())
         return times
 
     detail = {}
     for n, p in job.row.shapes:
         X = np.random.default_rng(n + p).standard_normal((n, p)) + 1.0
-        k, seen, fewest = min(8, n, p), {1: [], 2: []}, job.row.fits["least"]
+        k, seen, fewest, bits = min(8, n, p), {1: [], 2: []}, job.row.fits["least"], set()
         while len(seen[2]) < fewest or (sum(seen[1]) + sum(seen[2]) < job.row.fits["seconds"]):
             for count in (1, 2) if len(seen[1]) % 2 else (2, 1):
-                seen[count] += batch(X, k, count, job.row.fits["seconds"] / 10)
+                seen[count] += batch(X, k, count, job.row.fits["seconds"] / 10, bits)
+        if len(bits) > 1:
+            raise AssertionError(f"{n}x{p}: two threads give other bits than one")
         one, two = statistics.median(seen[1]), statistics.median(seen[2])
         detail[f"{n}x{p}"] = {"one": one, "two": two, "ratio": two / one}
     return Outside(times=[statistics.median([d["two"] for d in detail.values()])], detail=detail)

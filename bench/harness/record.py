@@ -35,9 +35,10 @@ def about(kept):
     limits = next(iter(kept["rows"].values()))["ceilings"]
     caches = ", ".join(f"{level} {size}" for level, size in m["caches"].items())
     kind = "cores of a virtual machine" if m["virtual"] else "cores"
+    vectors = ", ".join(m["vectors"])
     packages = ", ".join(f"{name} {version}" for name, version in m["packages"].items())
     lines = [
-        f"Processor: {m['processor']} (family and model {m['family']}), {m['cores']} {kind}; {', '.join(m['vectors'])}; {caches}",
+        f"Processor: {m['processor']} (family and model {m['family']}), {m['cores']} {kind}; {vectors}; {caches}",
         f"Memory: {m['memory_gib']} GiB. System: {m['system']}",
         f"C{show.ceilings(limits)[1:]} (of the first row; every row keeps its own)",
         f"Python {m['python']}; {packages}",
