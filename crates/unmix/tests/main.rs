@@ -9,6 +9,7 @@ mod model_file;
 mod naive;
 mod partials;
 mod property;
+mod quality;
 mod same_bits;
 mod seen;
 mod sizes;

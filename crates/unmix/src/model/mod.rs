@@ -3,6 +3,7 @@
 mod canonical;
 mod code;
 mod file;
+mod quality;
 mod report;
 mod sums;
 mod tensor;
@@ -11,6 +12,7 @@ pub use crate::num::Values;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use code::{Affine, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
+pub use quality::{Parts, Quality};
 pub use report::{Outcome, Report, RunRecord};
 pub use sums::Sums;
 pub use tensor::Tensor;

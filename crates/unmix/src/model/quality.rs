@@ -1,0 +1,171 @@
+//! How well a model describes each row: how far the row lies from the centre along the axes, and how far off them.
+//!
+//! With `z = (x - mean) / noise_scale`, the score `y_i` of `z` on axis `i` and the variance `v_i` along it:
+//!
+//! ```text
+//! T² = Σ_i y_i² / v_i          Hotelling (1947), over the axes with v_i > 0
+//! Q  = ||z - Σ_i y_i w_i||²    Jackson & Mudholkar (1979), over the same axes
+//! ```
+//!
+//! An axis without variance is no part of the subspace: what a row has along it belongs to Q, so nothing is seen by neither.
+//! Nothing here depends on `whiten`.
+
+use super::Model;
+use crate::data::{Rows, Sink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::kernel::{self, MIN_ROWS};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+
+/// Which numbers are wanted of each row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// `y_i² / v_i` for each component, which add up to T², and the squared cosines `y_i² / ||z||²`.
+    pub components: bool,
+    /// The squared residual of each column; they add up to Q.
+    pub columns: bool,
+}
+
+/// The measures of a model, ready for rows.
+#[derive(Clone, Debug)]
+pub struct Quality {
+    mean: Vec<f64>,
+    noise_scale: Option<Vec<f64>>,
+    /// `k x p`, orthonormal rows.
+    axes: Matrix<f64>,
+    variance: Vec<f64>,
+    parts: Parts,
+}
+
+impl Quality {
+    /// The measures of `model`.
+    ///
+    /// # Errors
+    ///
+    /// The model has no variances along orthonormal axes.
+    pub fn of(model: &Model, parts: Parts) -> Result<Self> {
+        let missing = || Error::Unsupported {
+            asked: format!("the quality of rows (T² and Q) under a {} model", model.method().key),
+            found: "it has no variances along its components".into(),
+            remedy: "fit one that has, such as pca".into(),
+        };
+        let tensor = |name: &str| model.tensor(name).ok_or_else(missing);
+        let axes = tensor("components")?.to_matrix();
+        let variance = tensor("explained_variance")?.f64s();
+        let mean = tensor("mean")?.f64s();
+        let noise_scale = model.tensor("noise_scale").map(super::Tensor::f64s);
+        let p = axes.cols();
+        let fits = variance.len() == axes.rows()
+            && mean.len() == p
+            && noise_scale.as_ref().is_none_or(|s| s.len() == p && s.iter().all(|&s| s > 0.0));
+        if fits { Ok(Self { mean, noise_scale, axes, variance, parts }) } else { Err(missing()) }
+    }
+
+    /// Numbers for each row: T², Q; with `components` the share of each component in T², then its squared cosine; with
+    /// `columns` the share of each column in Q.
+    pub fn width(&self) -> usize {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        2 + if self.parts.components { 2 * k } else { 0 } + if self.parts.columns { p } else { 0 }
+    }
+
+    /// Measures row-major `rows` into `out`, [`width`](Self::width) numbers for each. A row gets the same bits alone and in
+    /// any block. `O(p k)` a row.
+    fn measure<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let padded = (rows.len() / p).max(MIN_ROWS);
+        let mut centred = self.centred(rows);
+        centred.resize(padded * p, 0.0);
+        let mut scores = vec![0.0; padded * k];
+        work.wide.clear();
+        work.wide.resize(padded * p, 0.0);
+        if k > 0 {
+            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), padded, p, k);
+            let mut inside = scores.clone();
+            for y in inside.chunks_exact_mut(k) {
+                y.iter_mut().zip(&self.variance).filter(|(_, v)| **v <= 0.0).for_each(|(y, _)| *y = 0.0);
+            }
+            kernel::product(&mut work.wide, &inside, self.axes.as_slice(), padded, k, p);
+        }
+        for (i, out) in out.chunks_exact_mut(self.width()).enumerate() {
+            let row = |all: &[f64], width: usize| all[i * width..(i + 1) * width].to_vec();
+            self.measure_row(&row(&centred, p), &row(&scores, k), &row(&work.wide, p), out);
+        }
+    }
+
+    fn centred<T: Real>(&self, rows: &[T]) -> Vec<f64> {
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows.chunks_exact(self.mean.len()) {
+            let centred = row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m);
+            match &self.noise_scale {
+                None => out.extend(centred),
+                Some(scale) => out.extend(centred.zip(scale).map(|(x, s)| x / s)),
+            }
+        }
+        out
+    }
+
+    /// One row, its scores, and the point of the subspace that is nearest to it.
+    fn measure_row(&self, z: &[f64], scores: &[f64], nearest: &[f64], out: &mut [f64]) {
+        // Where every direction is an axis nothing lies off them, and a residual would be rounding errors.
+        let all = self.variance.iter().filter(|v| **v > 0.0).count() == z.len();
+        let residual = |(x, n): (&f64, &f64)| if all { 0.0 } else { (x - n) * (x - n) };
+        let share = |(y, v): (&f64, &f64)| if *v > 0.0 { y * y / v } else { 0.0 };
+        out[0] = scores.iter().zip(&self.variance).map(share).sum();
+        out[1] = z.iter().zip(nearest).map(residual).sum();
+        let mut rest = &mut out[2..];
+        if self.parts.components {
+            let (shares, more) = rest.split_at_mut(scores.len());
+            let (cosines, more) = more.split_at_mut(scores.len());
+            scores.iter().zip(&self.variance).zip(shares).for_each(|(pair, to)| *to = share(pair));
+            // Divided by the largest entry first: squares of small numbers vanish.
+            let most = z.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            let square: f64 = z.iter().map(|x| (x / most) * (x / most)).sum();
+            for (y, to) in scores.iter().zip(cosines) {
+                *to = if most > 0.0 { (y / most) * (y / most) / square } else { 0.0 };
+            }
+            rest = more;
+        }
+        if self.parts.columns {
+            z.iter().zip(nearest).zip(rest).for_each(|(pair, to)| *to = residual(pair));
+        }
+    }
+}
+
+impl Model {
+    /// T² and Q of every row, and what they are made of: [`Quality::width`] numbers a row, in double precision.
+    ///
+    /// # Errors
+    ///
+    /// A model without variances along its components; rows of another width; numbers that are not finite, or whose squares
+    /// are not.
+    pub fn quality<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        parts: Parts,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        let quality = Quality::of(self, parts)?;
+        self.check_width("quality", rows.n_features(), self.n_features(), rows.origin())?;
+        let step = |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            rows.check_finite("quality", &block)?;
+            quality.measure(block.data, out, work);
+            match out.iter().all(|x| x.is_finite()) {
+                true => Ok(()),
+                false => Err(Error::Overflow { method: "quality".into(), dtype: "float64" }),
+            }
+        };
+        rows.map(run, "measuring", quality.width(), step, sink)
+    }
+
+    /// Standard error of each entry of `explained_variance`: `v_i sqrt(2 / (n - 1))` (Anderson 1963, Annals of Mathematical
+    /// Statistics 34). `None` where the model has no variances.
+    ///
+    /// Asymptotic, for rows that are Gaussian and eigenvalues that differ: heavy tails make the true error larger, and near
+    /// ties neighbouring variances repel each other.
+    pub fn explained_variance_std_error(&self) -> Option<Vec<f64>> {
+        let variance = self.tensor("explained_variance")?.f64s();
+        let degrees = (self.report().n_samples as f64 - 1.0).max(1.0);
+        Some(variance.iter().map(|v| v * (2.0 / degrees).sqrt()).collect())
+    }
+}
