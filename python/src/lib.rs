@@ -8,6 +8,8 @@ mod error;
 mod input;
 mod model;
 mod progress;
+mod quality;
+mod read;
 mod sums;
 mod tools;
 
@@ -23,9 +25,13 @@ mod _unmix {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
+    use super::quality::quality;
+    #[pymodule_export]
+    use super::read::read;
+    #[pymodule_export]
     use super::sums::Sums;
     #[pymodule_export]
-    use super::tools::{match_rows, patterns, subspace_angles};
+    use super::tools::{match_rows, matched_cosine, patterns, ppca, projection_distance, subspace_angles};
     #[pymodule_export]
     use super::{fit, methods, num_threads, run_cli, set_num_threads};
 

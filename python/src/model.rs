@@ -94,11 +94,11 @@ impl Model {
     }
 
     /// Names of columns, for messages about an array of `n_features` columns.
-    fn names(&self) -> Option<Vec<String>> {
+    pub(crate) fn names(&self) -> Option<Vec<String>> {
         self.inner.features().names.clone()
     }
 
-    fn cost(&self, input: &Input) -> Option<u64> {
+    pub(crate) fn cost(&self, input: &Input) -> Option<u64> {
         let per_row = (self.inner.n_features() * self.inner.n_components().max(1)) as u64;
         input.shape().map(|(n, _)| n.saturating_mul(per_row))
     }
@@ -207,6 +207,12 @@ impl Model {
     #[getter]
     fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         matrix(py, self.inner.code().mixing())
+    }
+
+    /// Standard errors of the variances along the components, where the model has variances.
+    #[getter]
+    fn explained_variance_std_error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.inner.explained_variance_std_error().map(|errors| PyArray1::from_vec(py, errors))
     }
 
     /// The covariance of the model's density, `n_features x n_features`; see [`density`] for `scaled`.

@@ -24,6 +24,28 @@ pub(crate) fn subspace_angles<'py>(
     Ok(PyArray1::from_vec(py, angles))
 }
 
+/// Distance between the projectors onto what the rows of `a` and of `b` span.
+#[pyfunction]
+pub(crate) fn projection_distance(
+    py: Python<'_>,
+    a: PyReadonlyArray2<'_, f64>,
+    b: PyReadonlyArray2<'_, f64>,
+) -> PyResult<f64> {
+    let (a, b) = (owned(&a), owned(&b));
+    py.detach(|| metrics::projection_distance(&a, &b)).map_err(|e| raised(e, Dtype::F64))
+}
+
+/// Mean absolute cosine of the pairs of [`match_rows`].
+#[pyfunction]
+pub(crate) fn matched_cosine(
+    py: Python<'_>,
+    a: PyReadonlyArray2<'_, f64>,
+    b: PyReadonlyArray2<'_, f64>,
+) -> f64 {
+    let (a, b) = (owned(&a), owned(&b));
+    py.detach(|| metrics::matched_cosine(&a, &b))
+}
+
 /// A pairing: for each row of the first matrix the row of the second, the sign and the absolute cosine.
 type Paired<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -65,5 +87,34 @@ pub(crate) fn patterns(
         matrix(py, made.axes)?,
         matrix(py, made.scores)?,
         PyArray1::from_vec(py, labels),
+    ))
+}
+
+/// Rows, axes, latent numbers and mean.
+type Ppca<'py> = (
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+/// Rows of the Gaussian that probabilistic PCA assumes.
+#[pyfunction]
+pub(crate) fn ppca(
+    py: Python<'_>,
+    n_samples: usize,
+    n_features: usize,
+    variances: Vec<f64>,
+    noise_variance: f64,
+    seed: u64,
+) -> PyResult<Ppca<'_>> {
+    let made = py
+        .detach(|| datasets::ppca(n_samples, n_features, &variances, noise_variance, seed))
+        .map_err(|e| raised(e, Dtype::F64))?;
+    Ok((
+        matrix(py, made.x)?,
+        matrix(py, made.axes)?,
+        matrix(py, made.latent)?,
+        PyArray1::from_vec(py, made.mean),
     ))
 }

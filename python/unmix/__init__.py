@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, datasets, metrics, plot
 from ._base import registry
+from ._read import read
 from ._report import Report
 from ._threads import get_num_threads, set_num_threads
 from .pca import PCA
@@ -29,6 +30,7 @@ __all__ = [
     "methods",
     "metrics",
     "plot",
+    "read",
     "report",
     "set_num_threads",
     "variants",

@@ -524,9 +524,17 @@ def _mixing(estimator):
     return estimator._model.mixing.astype(estimator.mean_.dtype, copy=False)
 
 
+def _std_error(estimator):
+    errors = estimator._model.explained_variance_std_error
+    if errors is None:
+        raise AttributeError(f"{type(estimator).__name__!r} has no variances along its components, and so no errors of them")
+    return errors.astype(estimator.mean_.dtype, copy=False)
+
+
 #: Attributes of a fitted estimator that are made from its model when somebody asks.
 _ON_REQUEST = {
     "mixing_": _mixing,
+    "explained_variance_std_error_": _std_error,
     "rotation_": lambda estimator: estimator.components_.T,
     "n_components_": lambda estimator: estimator._model.n_components,
     "n_samples_": lambda estimator: _whole(estimator._model.end[3]),

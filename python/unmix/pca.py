@@ -4,9 +4,11 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from . import _unmix
 from ._base import Estimator, Incremental, _is_path, tell
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
@@ -60,6 +62,9 @@ class PCA(Incremental, Estimator):
         The axes: unit rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variance along each component (divisor ``n_samples - 1``), and its share of the total.
+    explained_variance_std_error_ : ndarray of shape (n_components,)
+        Standard error of each variance, ``explained_variance_ * sqrt(2 / (n_samples - 1))`` (Anderson 1963): asymptotic, for
+        rows that are Gaussian and variances that differ.
     singular_values_ : ndarray of shape (n_components,)
         Singular values of the centred rows.
     scale_ : ndarray of shape (n_components,)
@@ -226,6 +231,47 @@ class PCA(Incremental, Estimator):
         """
         check_is_fitted(self)
         return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+
+    def quality(self, X, *, columns=False):
+        """Measure how well the model describes each row: how far from the mean along the components, how far off them.
+
+        With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_``::
+
+            t2 = sum_i y_i**2 / v_i                              over components with v_i > 0
+            q  = ||x - mean_ - sum_i y_i components_i||**2       over the same components
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        columns : bool, default=False
+            Whether to say what each column adds to ``q`` as well; that is as much memory as the rows.
+
+        Returns
+        -------
+        quality : Bunch of float64 arrays
+            ``t2`` (n_samples,), Hotelling's T squared. ``q`` (n_samples,), squared distance from the subspace; a component of
+            variance 0 is no part of that, so a row that leaves the others along it is seen here. ``contributions``
+            (n_samples, n_components), the terms of ``t2``. ``cos2`` (n_samples, n_components), squared cosine of the angle
+            between ``x - mean_`` and each component; 0 for the mean itself. With ``columns=True``: ``column_contributions``
+            (n_samples, n_features), the terms of ``q``.
+
+        References
+        ----------
+        Hotelling 1947, Multivariate quality control. Jackson & Mudholkar 1979, Technometrics 21, 341-349.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> quality = PCA(n_components=1).fit(X).quality([[0, 0], [-2, 3]])
+        >>> quality.t2.round(2), quality.q.round(2)
+        (array([0.  , 0.  ]), array([ 0.  , 13.  ]))
+        """
+        check_is_fitted(self)
+        measured = _unmix.quality(self._model, self._rows(X), self._facts(), bool(columns))
+        names = ["t2", "q", "contributions", "cos2", *(["column_contributions"] if columns else [])]
+        return Bunch(**dict(zip(names, measured)))
 
     def score_samples(self, X):
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).

@@ -1,9 +1,17 @@
-"""Figures of fitted models, by matplotlib (``pip install unmix[plot]``)."""
+"""Figures of fitted models, by matplotlib (``pip install unmix[plot]``).
+
+Components count from 0. What fits one pair of axes is drawn into ``ax`` and gives it back; what needs several gives back the figure.
+"""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["components", "scree"]
+__all__ = ["components", "scatter", "scree"]
+
+#: More columns than this have no room for their names below a panel.
+_MOST_NAMES = 30
+#: More different labels than this cannot be told apart by colour.
+_MOST_LABELS = 10
 
 
 def scree(model, ax=None):
@@ -22,20 +30,21 @@ def scree(model, ax=None):
         With everything drawn.
     """
     check_is_fitted(model)
-    if ax is None:
-        import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
-        ax = plt.figure(layout="constrained").add_subplot()
+    ax = _axes(ax)
     share = 100 * np.asarray(model.explained_variance_ratio_)
     ax.bar(np.arange(len(share)), share, label="of this component")
     ax.plot(np.arange(len(share)), np.cumsum(share), "o-", color="C1", markersize=3, label="cumulative")
     ax.set(xlabel="component", ylabel="share of the variance, %", ylim=(0, None))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False)
     return ax
 
 
 def components(model, feature_shape=None, n_components=None):
-    """Draw components: as pictures when the features have a shape of two axes, else as curves.
+    """Draw components: as pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when
+    they are few and have names, else as curves. One scale for each component, symmetric about 0.
 
     Parameters
     ----------
@@ -59,16 +68,122 @@ def components(model, feature_shape=None, n_components=None):
         raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {model.n_features_in_} features")
     count = min(n_components or 25, len(model.components_))
     columns = min(count, 5) or 1
-    figure, axes = plt.subplots(-(-count // columns) or 1, columns, squeeze=False, layout="constrained")
+    pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    bars = not pictures and 0 < len(names) <= _MOST_NAMES
+    columns = min(columns, 3) if bars else columns
+    lines = -(-count // columns) or 1
+    size = (2.0 * columns + 0.4, (2.2 if pictures else 1.6) * lines + (0.8 if bars else 0.4))
+    figure, axes = plt.subplots(lines, columns, squeeze=False, layout="constrained", figsize=size)
     for ax in axes.flat:
         ax.set_axis_off()
     for i, ax in enumerate(axes.flat[:count]):
-        row = np.asarray(model.components_[i])
-        ax.set_title(str(i), fontsize="small")
-        if len(shape) == 2:
-            most = np.abs(row).max() or 1
+        row = np.asarray(model.components_[i], dtype=np.float64)
+        most = np.abs(row).max() or 1
+        ax.set_title(f"component {i}", fontsize="small")
+        if pictures and len(shape) == 3:
+            ax.imshow(0.5 + 0.5 * row.reshape(shape) / most)
+        elif pictures:
             ax.imshow(row.reshape(shape), cmap="RdBu_r", vmin=-most, vmax=most)
+        elif bars:
+            _bars(ax, row, names, most, last=i + columns >= count)
         else:
             ax.axhline(0, color="0.8", linewidth=0.5)
             ax.plot(row, linewidth=1)
+            ax.set_ylim(-1.05 * most, 1.05 * most)
     return figure
+
+
+def scatter(model, X, components=(0, 1), color=None, ax=None):
+    """Draw rows as points by two components of their codes.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any that encodes.
+    X : array-like of shape (n_samples, n_features), or path
+        Rows, as for ``model.transform``.
+    components : (int, int)
+        Which component runs along x, and which along y.
+    color : array-like of shape (n_samples,), optional
+        A number for each row, shown by a scale of colours; or a label for each (text, or at most 10 different whole numbers),
+        shown by a colour of its own with a legend. From the eleventh most frequent on, labels share one grey.
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        With everything drawn.
+    """
+    check_is_fitted(model)
+    k = model.n_components_
+    chosen = tuple(components)
+    if len(chosen) != 2 or not all(isinstance(c, (int, np.integer)) and 0 <= c < k for c in chosen):
+        raise ValueError(f"components={components!r} is not possible: the model has {k} components; give two numbers from 0 to {k - 1}")
+    x, y = np.asarray(model.encode(X), dtype=np.float64)[:, list(chosen)].T
+    values = None if color is None else np.asarray(color)
+    if values is not None and values.shape != x.shape:
+        raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
+    ax = _axes(ax)
+    # Many points are drawn small and let what is below them shine through.
+    style = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
+    if values is None:
+        ax.scatter(x, y, **style)
+    elif _are_labels(values):
+        _labelled(ax, x, y, values, style)
+    else:
+        points = ax.scatter(x, y, c=values.astype(np.float64), **style)
+        bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
+        bar.solids.set_alpha(1)
+    ax.set(xlabel=_axis_label(model, chosen[0]), ylabel=_axis_label(model, chosen[1]))
+    return ax
+
+
+def _axes(ax):
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.figure(layout="constrained").add_subplot()
+
+
+def _axis_label(model, i):
+    share = getattr(model, "explained_variance_ratio_", None)
+    return f"component {i}" if share is None else f"component {i} ({100 * share[i]:.3g} % of the variance)"
+
+
+def _are_labels(values):
+    if values.dtype.kind in "fc":
+        return False
+    return values.dtype.kind not in "iu" or len(np.unique(values)) <= _MOST_LABELS
+
+
+def _labelled(ax, x, y, values, style):
+    # Text sorts whatever else is among the labels.
+    text = values.astype(str)
+    names, first, counts = np.unique(text, return_index=True, return_counts=True)
+    shown = names[np.argsort(-counts, kind="stable")[:_MOST_LABELS]]
+    order = sorted(range(len(names)), key=lambda i: values[first[i]] if values.dtype.kind in "iub" else names[i])
+    if len(shown) < len(names):
+        others = ~np.isin(text, shown)
+        ax.scatter(x[others], y[others], color="0.75", label=f"{len(names) - len(shown)} others", **style)
+    for colour, i in enumerate(i for i in order if names[i] in shown):
+        here = text == names[i]
+        ax.scatter(x[here], y[here], color=f"C{colour}", label=names[i], **style)
+    # Beside the points, because any corner may hold some.
+    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    for handle in legend.legend_handles:
+        handle.set_alpha(1)
+        handle.set_sizes([30])
+
+
+def _bars(ax, row, names, most, last):
+    ax.set_axis_on()
+    ax.bar(np.arange(len(row)), row, width=0.7)
+    ax.axhline(0, color="0.5", linewidth=0.5)
+    ax.set_ylim(-1.05 * most, 1.05 * most)
+    ax.set_xticks(np.arange(len(row)), names if last else [], rotation=90, fontsize="x-small")
+    ax.tick_params(axis="y", labelsize="x-small")
+    for side in ("top", "right", "bottom"):
+        ax.spines[side].set_visible(False)

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::terminal;
 use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
+use unmix::model::{Parts, Quality};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 
@@ -33,10 +34,16 @@ pub(crate) fn reconstruct(args: &Apply) -> Done {
     Job::new(args)?.rows(Map::Reconstruct)
 }
 
-/// `unmix score`: the log-likelihood of each row, or what a person asks about all of them.
+/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what a person
+/// asks about all of them.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
-    // Said before anything is read.
+    // Whatever the model has not is said before anything is read.
+    if args.quality {
+        let parts = Parts { components: args.parts, columns: args.parts };
+        Quality::of(&job.model, parts)?;
+        return job.rows(Map::Quality(parts));
+    }
     job.model.density()?;
     if args.summary { job.summary() } else { job.rows(Map::Score) }
 }
@@ -48,6 +55,7 @@ enum Map {
     Decode,
     Reconstruct,
     Score,
+    Quality(Parts),
 }
 
 struct Job<'a> {
@@ -77,7 +85,10 @@ impl<'a> Job<'a> {
         let mut input = self.open(map, &run)?;
         // The number of rows goes before the numbers of an array.
         input.rows.settle(&run)?;
-        let dtype = if map == Map::Score { Dtype::F64 } else { input.rows.dtype() };
+        let dtype = match map {
+            Map::Score | Map::Quality(_) => Dtype::F64,
+            _ => input.rows.dtype(),
+        };
         let n_rows = input.rows.n_rows().unwrap_or(0);
         let (names, trailing) = self.columns(map);
         let mut writer =
@@ -89,17 +100,38 @@ impl<'a> Job<'a> {
 
     /// Names of what comes out, and the shape of one row of it.
     fn columns(&self, map: Map) -> (Vec<String>, Vec<usize>) {
-        let p = self.model.n_features();
         match map {
             Map::Encode => (input::component_names(&self.model), vec![self.model.n_components()]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
+            Map::Quality(parts) => {
+                let names = self.quality_columns(parts);
+                let width = names.len();
+                (names, vec![width])
+            }
             Map::Decode | Map::Reconstruct => {
-                let features = self.model.features();
-                let names =
-                    features.names.clone().unwrap_or_else(|| (0..p).map(|j| format!("x{j}")).collect());
-                (names, features.shape.clone().unwrap_or_else(|| vec![p]))
+                let shape = self.model.features().shape.clone();
+                (self.feature_names(), shape.unwrap_or_else(|| vec![self.model.n_features()]))
             }
         }
+    }
+
+    fn feature_names(&self) -> Vec<String> {
+        let made = || (0..self.model.n_features()).map(|j| format!("x{j}")).collect();
+        self.model.features().names.clone().unwrap_or_else(made)
+    }
+
+    /// As in `t2,q,t2_pca0,cos2_pca0,q_height`, in the order of [`Quality::width`].
+    fn quality_columns(&self, parts: Parts) -> Vec<String> {
+        let mut names = vec!["t2".to_string(), "q".to_string()];
+        if parts.components {
+            let components = input::component_names(&self.model);
+            names.extend(components.iter().map(|c| format!("t2_{c}")));
+            names.extend(components.iter().map(|c| format!("cos2_{c}")));
+        }
+        if parts.columns {
+            names.extend(self.feature_names().iter().map(|x| format!("q_{x}")));
+        }
+        names
     }
 
     fn apply<T: Real>(
@@ -114,6 +146,7 @@ impl<'a> Job<'a> {
             Map::Decode => self.model.decode(rows, run, to),
             Map::Reconstruct => self.model.reconstruct(rows, run, to),
             Map::Score => self.model.score_samples(rows, run, to),
+            Map::Quality(parts) => self.model.quality(rows, parts, run, to),
         }
     }
 

@@ -77,12 +77,19 @@ Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
   unmix reconstruct data.pca.safetensors data.csv > kept.csv")]
     Reconstruct(Apply),
-    /// Log-likelihood of each row, where the model has one
+    /// Log-likelihood of each row, where the model has one, or how far it is from what the model knows
     #[command(after_help = "\
 Examples:
   unmix score data.pca.safetensors new.csv              one number a row: low ones are unlike the rest
   unmix score data.pca.safetensors new.csv --summary    their mean and range
-  unmix score data.pca.safetensors new.npy -o scores.npy")]
+  unmix score data.pca.safetensors new.npy -o scores.npy
+  unmix score data.pca.safetensors new.csv --quality            two numbers a row: T2 and Q
+  unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
+
+T2 (Hotelling): squared distance from the mean along the components, each in its standard deviations.
+Q: squared distance from the subspace of the components. With --parts, also what they are made of:
+t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
+and component), q_X for each column X (its term of Q).")]
     Score(Score),
     /// Models of parts of the data to one model of all of it
     #[command(after_help = "\
@@ -224,6 +231,12 @@ pub(crate) struct Score {
     /// Print the mean and the range instead of one number a row
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
+    /// Write T2 and Q of each row in place of its log-likelihood
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) quality: bool,
+    /// With --quality: also the part of each component and of each column
+    #[arg(long, requires = "quality")]
+    pub(crate) parts: bool,
 }
 
 #[derive(Args, Debug)]

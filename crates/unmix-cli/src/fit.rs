@@ -36,7 +36,7 @@ pub(crate) fn fit(args: &Fit) -> Done {
     progress.clear();
     save(&model, &place)?;
     let code = ended(model.report(), args.strict);
-    let next = next(args, path, &to);
+    let next = next(args, path, &to, model.n_components());
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
 }
@@ -147,8 +147,8 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
     (Some(message), i32::from(strict))
 }
 
-/// The two commands that most people type next.
-fn next(args: &Fit, input: &Path, model: &Path) -> String {
+/// The commands that most people type next; a model of 0 components makes no codes.
+fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
     let model = model.display().to_string();
     let reading = args.reading.typed();
     let ending = if is_text(input) { "csv" } else { "npy" };
@@ -163,7 +163,9 @@ fn next(args: &Fit, input: &Path, model: &Path) -> String {
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };
     let stem = stem(input);
-    command("encode", format!("{stem}.codes.{ending}")) + &command("report", format!("{stem}.html"))
+    let encode =
+        if n_components > 0 { command("encode", format!("{stem}.codes.{ending}")) } else { String::new() };
+    encode + &command("report", format!("{stem}.html"))
 }
 
 /// Whether a file is read as text, by its name.

@@ -41,14 +41,30 @@ const GRACE: Duration = Duration::from_millis(700);
 /// assert_eq!(unmix_cli::run(["unmix", "mehtods"].map(Into::into)), 2);
 /// ```
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(e) => {
             let shown = e.print().map_err(terminal::standard_output);
+            if e.use_stderr()
+                && let Some(example) = example(&args)
+            {
+                terminal::note(&format!("for example: {example}"));
+            }
             return shown.map_or_else(|failed| failed.report(), |()| e.exit_code());
         }
     };
     supervise(move || work(cli))
+}
+
+/// The first example in the help of the verb that was typed.
+fn example(args: &[OsString]) -> Option<String> {
+    let command = Cli::command();
+    let verb = args.get(1).and_then(|word| command.find_subcommand(word))?;
+    let help = verb.get_after_help()?.to_string();
+    let line = help.lines().map(str::trim).find(|line| line.starts_with("unmix "))?;
+    // What it does stands behind it, two blanks away or more.
+    Some(line.split("  ").next().unwrap_or(line).into())
 }
 
 /// Runs `work` on a thread of its own, and returns when it has ended, or when the person does not want to wait for it.

@@ -1,5 +1,9 @@
 //! Data made by seeded code, with the truth that made it.
 
+mod ppca;
+
+pub use ppca::{PpcaSample, ppca};
+
 use crate::num::Matrix;
 use crate::num::factor;
 use crate::num::random::Stream;

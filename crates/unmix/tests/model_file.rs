@@ -90,6 +90,23 @@ fn an_unknown_format_is_refused_with_the_version_to_install() {
 }
 
 #[test]
+fn a_shape_whose_numbers_cannot_be_counted_is_an_error() {
+    let m = small();
+    // Their product is 3 modulo 2^64, as many as there are features.
+    let shape = Some(vec![0xaaaa_aaaa_aaaa_aaab, 9]);
+    let features = unmix::Features { names: None, shape };
+    let made = Model::new(
+        m.method(),
+        m.settings().clone(),
+        features,
+        m.ddof(),
+        m.tensors().clone(),
+        m.report().clone(),
+    );
+    assert!(matches!(made, Err(Error::Width { .. })));
+}
+
+#[test]
 fn what_is_no_model_says_what_it_is() {
     for (bytes, word) in [
         (Vec::new(), "it is empty"),

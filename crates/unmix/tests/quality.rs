@@ -33,7 +33,8 @@ fn the_parts_are_their_formulas_and_add_up() {
     let width = 2 + 2 * k + p;
     let found = measured(&model, &x, p, ALL);
     assert_eq!(found.len(), n * width);
-    let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-11 * b.abs().max(1e-3), "{what}: {a} {b}");
+    let near =
+        |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-11 * b.abs().max(1e-3), "{what}: {a} {b}");
     let mut t2_total = 0.0;
     let mut q_total = 0.0;
     for i in 0..n {
@@ -133,8 +134,7 @@ fn standard_errors_are_the_errors_that_are_made() {
     let mut said = vec![0.0; p];
     for trial in 0..trials {
         let s = Stream::new(trial, 77);
-        let x: Vec<f64> =
-            (0..n * p).map(|i| [3.0, 2.0, 1.0][i % p] * s.normal(i as u64)).collect();
+        let x: Vec<f64> = (0..n * p).map(|i| [3.0, 2.0, 1.0][i % p] * s.normal(i as u64)).collect();
         let pca = Pca { svd_solver: Solver::CovarianceEigh, ..Default::default() };
         let model = pca.fit(&mut Rows::from_slice(&x, p).unwrap(), &Run::default()).unwrap();
         let variance = model.tensor("explained_variance").unwrap().f64s();

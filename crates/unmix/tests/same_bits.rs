@@ -298,3 +298,27 @@ fn the_file_of_a_fit_has_the_same_bytes_but_for_its_run() {
     assert_eq!((a.0, a.1), (b.0, b.1));
     assert_ne!(a.2, b.2, "threads are facts of the run");
 }
+
+#[test]
+fn some_rows_are_those_there_are_wherever_they_come_from() {
+    let (n, p) = (900u64, 3usize);
+    let x = falling(n as usize, p, 2);
+    everywhere(&x, p, |storage, rows| {
+        let ranges = [
+            (0, 900),
+            (5, 9),
+            (899, 900),
+            (899, 905),
+            (900, 901),
+            (0, 0),
+            (9, 5),
+            (u64::MAX - 1, u64::MAX),
+            (250, u64::MAX),
+        ];
+        for (start, end) in ranges {
+            let want =
+                &x[(start.min(n) as usize * p)..(end.clamp(start.min(n), n.max(start.min(n))) as usize * p)];
+            assert_eq!(rows.some(start..end).unwrap(), want, "{storage}, {start} to {end}");
+        }
+    });
+}

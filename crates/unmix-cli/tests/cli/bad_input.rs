@@ -62,6 +62,9 @@ fn data_without_variance_or_rows_are_refused() {
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
     refused(&b, "fit pca d.npy -k -1", &["no fewer than 0", "from 0 to 4"]);
+    let huge = "99999999999999999999";
+    let said = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
+    refused(&b, &format!("fit pca d.npy -k {huge}"), &said);
     refused(&b, "fit pca d.npy -k 1.0", &["n_components=1.0 is not possible", "a share of the variance"]);
     // Variances that a type holds as 0, or with few digits, are not given out as answers.
     let tiny = |by: f64| Bench::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();

@@ -91,6 +91,35 @@ fn scores_are_one_number_a_row_and_their_mean_is_the_summary() {
 }
 
 #[test]
+fn quality_is_t2_and_q_and_on_request_their_parts() {
+    let b = Bench::new();
+    b.both("d", 50, 3);
+    b.ok("fit pca d.csv -k 2 -o m.safetensors");
+    let (names, few) = csv(&b.ok("score m.safetensors d.csv --quality").out);
+    assert_eq!(names, ["t2", "q"]);
+    let (names, all) = csv(&b.ok("score m.safetensors d.csv --quality --parts").out);
+    assert_eq!(names, ["t2", "q", "t2_pca0", "t2_pca1", "cos2_pca0", "cos2_pca1", "q_c0", "q_c1", "q_c2"]);
+    assert_eq!((few.len(), all.len()), (50, 50));
+    for (few, all) in few.iter().zip(&all) {
+        assert_eq!(few[..], all[..2]);
+        close(&[all[2] + all[3], all[6] + all[7] + all[8]], few, 1e-12);
+    }
+    // The likelihood is a function of the two.
+    let (_, scores) = csv(&b.ok("score m.safetensors d.csv").out);
+    let model = unmix::Model::load(&b.path("m.safetensors")).unwrap();
+    let density = model.density().unwrap();
+    let constant = 3.0 * (2.0 * std::f64::consts::PI).ln() + density.log_determinant();
+    for (row, score) in few.iter().zip(&scores) {
+        close(&[-0.5 * (constant + row[0] + row[1] / density.noise)], score, 1e-9);
+    }
+    b.ok("score m.safetensors d.csv --quality -o q.npy");
+    assert_eq!(read_npy(&b.path("q.npy")), (few.concat(), vec![50, 2]));
+    for wrong in ["--quality --summary", "--parts"] {
+        assert_eq!(b.run(&format!("score m.safetensors d.csv {wrong}")).code, 2);
+    }
+}
+
+#[test]
 fn pictures_stay_pictures() {
     let b = Bench::new();
     write_npy(&b.path("d.npy"), &Bench::table(40, 12), &[3, 4]).unwrap();

@@ -103,6 +103,10 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("man fti", "did you mean 'fit'?"),
         ("encoed m.safetensors d.csv", "encode"),
         ("fit pca", "INPUT"),
+        ("fit", "for example: unmix fit pca data.csv -k 10\n"),
+        ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
+        ("fit pca d.npy --set n_components=true", "it takes a number, a share of the variance"),
+        ("fit pca d.npy --set tol=small", "tol='small' is not possible: it takes a number; give a number"),
         ("", "unmix demo"),
     ] {
         let ran = b.run(command);
@@ -116,6 +120,27 @@ fn wrong_usage_is_told_from_wrong_data() {
     assert!(kept.code == 2 && kept.err.contains("cannot keep id"), "{}", kept.err);
     std::fs::remove_file(b.path("k.csv")).unwrap();
     assert_eq!(b.files(), before);
+}
+
+#[test]
+fn what_is_suggested_next_works() {
+    let b = Bench::new();
+    b.both("d", 20, 3);
+    let suggested = |command: &str| {
+        let out = b.ok(command).out;
+        let lines: Vec<String> =
+            out.lines().filter_map(|l| l.strip_prefix("  unmix ")).map(Into::into).collect();
+        lines
+    };
+    let both = suggested("fit pca d.csv");
+    assert_eq!(both.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["encode", "report"]);
+    // A model without components makes no codes.
+    let one = suggested("fit pca d.csv -k 0");
+    assert_eq!(one.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["report"]);
+    both.iter().rev().chain(&one).for_each(|command| {
+        b.ok("fit pca d.csv");
+        b.ok(command);
+    });
 }
 
 #[test]

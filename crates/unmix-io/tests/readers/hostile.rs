@@ -105,6 +105,23 @@ fn damaged_compressed_files_are_refused() {
     assert!(refused("a.npy.gz", damaged).contains("its compressed bytes are damaged"));
     let text = gz("1.25,2.5\n".repeat(9999).as_bytes());
     assert!(refused("a.csv.gz", &text[..text.len() - 20]).contains("its compressed bytes end too early"));
+    for (name, whole) in [("a.npy.gz", &whole), ("a.csv.gz", &text)] {
+        for rest in [&b"x"[..], b"not gzip at all", b"\0\0\0 "] {
+            let message = refused(name, [whole, rest].concat());
+            assert!(message.contains("behind the end of its compressed bytes stand others"), "{message}");
+        }
+        let second = refused(name, [whole.as_slice(), &whole[..9]].concat());
+        assert!(second.contains("its compressed bytes end too early"), "{second}");
+        // Zeros are padding.
+        let folder = Folder::new();
+        let padded = folder.open(name, [whole.as_slice(), &[0; 1000]].concat(), &Options::default()).unwrap();
+        let plain = folder.open(&format!("plain.{name}"), whole, &Options::default()).unwrap();
+        assert_eq!(numbers(&padded.rows), numbers(&plain.rows));
+    }
+    // The same stream twice is one text.
+    let twice =
+        Folder::new().open("a.csv.gz", [text.as_slice(), &text].concat(), &Options::default()).unwrap();
+    assert_eq!(numbers(&twice.rows), [1.25, 2.5].repeat(2 * 9999));
     assert!(refused("a.csv.gz", gz(b"")).contains("it holds blank lines only"));
     assert!(refused("a.npy.gz", gz(b"")).contains("it is empty once decompressed"));
 }

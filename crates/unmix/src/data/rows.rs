@@ -165,22 +165,36 @@ impl<'a, T: Real> Rows<'a, T> {
         Rows::new(source, Features::default(), self.origin.clone())
     }
 
-    /// Rows `rows`, row-major. For pictures and small tables, not for loops.
+    /// Rows `rows`, row-major, or as many of them as there are. For pictures and small tables, not for loops.
     pub fn some(&self, rows: std::ops::Range<u64>) -> Result<Vec<T>> {
         let p = self.n_features();
+        let end = self.n_rows().map_or(rows.end, |n| rows.end.min(n));
         let mut out = Vec::new();
-        if let Some(random) = self.source.random() {
-            out.resize((rows.end - rows.start) as usize * p, T::default());
-            random.read(rows, 0..p, &mut out, &mut Vec::new())?;
+        if rows.start >= end || p == 0 {
             return Ok(out);
         }
-        let mut stream = self.source.stream()?;
-        while (out.len() / p) < rows.end as usize {
-            if stream.read(rows.end as usize - out.len() / p, &mut out)? == 0 {
-                break;
+        if let Some(random) = self.source.random() {
+            out.resize((end - rows.start) as usize * p, T::default());
+            random.read(rows.start..end, 0..p, &mut out, &mut Vec::new())?;
+            return Ok(out);
+        }
+        let (mut stream, step) = (self.source.stream()?, self.plan().shard_rows as u64);
+        let mut passed = 0;
+        while passed < end {
+            // What stands before the first row asked for is read and forgotten.
+            let wanted = if passed < rows.start { rows.start } else { end };
+            if passed <= rows.start {
+                out.clear();
+            }
+            match stream.read((wanted - passed).min(step) as usize, &mut out)? {
+                0 => break,
+                n => passed += n as u64,
             }
         }
-        Ok(out.split_off((rows.start as usize * p).min(out.len())))
+        if passed <= rows.start {
+            out.clear();
+        }
+        Ok(out)
     }
 
     /// The error that names the first number that is not finite, row by row; if all are finite their squares were not.

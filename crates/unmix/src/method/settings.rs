@@ -22,6 +22,20 @@ pub enum Kind {
     Components,
 }
 
+impl Kind {
+    /// As a sentence has it, whatever language the person types in.
+    fn in_words(self) -> &'static str {
+        match self {
+            Kind::Bool => "true or false",
+            Kind::Integer => "a whole number from 0",
+            Kind::Number => "a number",
+            Kind::Choice => "the name of a choice",
+            Kind::IntegerOrChoice => "a whole number from 0, or the name of a choice",
+            Kind::Components => "a number, a share of the variance between 0 and 1, or the name of a rule",
+        }
+    }
+}
+
 /// A setting of a method.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -83,7 +97,7 @@ impl Setting {
         if fits {
             return Ok(());
         }
-        let why = format!("it takes {}", self.type_name());
+        let why = format!("it takes {}", self.kind.in_words());
         let known = self.choices.join(", ");
         let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices));
         let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();

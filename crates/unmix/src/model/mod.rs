@@ -66,7 +66,7 @@ impl Model {
         let code = (method.code)(&settings, &tensors)?;
         let n_features = code.n_features();
         let named = features.names.as_ref().is_none_or(|n| n.len() == n_features);
-        let shaped = features.shape.as_ref().is_none_or(|s| s.iter().product::<usize>() == n_features);
+        let shaped = features.shape.as_ref().is_none_or(|s| tensor::volume(s) == Some(n_features));
         if !named || !shaped {
             return Err(Error::Width {
                 what: "a model with named or shaped features".into(),

@@ -13,7 +13,7 @@ pub struct Tensor {
 impl Tensor {
     /// From its parts; their sizes must agree.
     pub fn new(shape: Vec<usize>, values: Values) -> Self {
-        assert_eq!(shape.iter().product::<usize>(), values.len(), "shape {shape:?}");
+        assert_eq!(volume(&shape), Some(values.len()), "shape {shape:?}");
         Self { shape, values }
     }
 
@@ -66,4 +66,9 @@ impl Tensor {
         let rows = self.values.len().checked_div(cols).unwrap_or(0);
         Matrix::from_vec(rows, cols, self.f64s())
     }
+}
+
+/// How many numbers a shape holds, unless that is more than can be counted.
+pub(super) fn volume(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
 }

@@ -206,6 +206,14 @@ impl Pca {
                 ),
                 "choose a number, or svd_solver='full' or 'covariance_eigh'",
             ),
+            // A whole number too large for the type of a count.
+            Components::Share(f) if f >= u64::MAX as f64 => outside(
+                &f,
+                format!(
+                    "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
+                ),
+                &format!("choose a number from 0 to {most}, or leave it out for all"),
+            ),
             Components::Share(f) if f < 0.0 && f.fract() == 0.0 => outside(
                 &f,
                 "there are no fewer than 0 components".into(),

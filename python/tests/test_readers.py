@@ -1,0 +1,393 @@
+"""Every reader against Python's own, to the bit, and all of them against each other."""
+
+import csv
+import gzip
+import io
+import json
+import struct
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from PIL import Image
+from scipy.io import wavfile
+
+import unmix
+from unmix import PCA
+
+SEEDS = pytest.mark.parametrize("seed", range(4))
+DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+
+
+def assert_same(found, expected):
+    """The same numbers to the bit, in the type that they are computed in."""
+    expected = np.asarray(expected)
+    kind = np.float32 if expected.dtype.kind == "f" and expected.dtype.itemsize <= 4 else np.float64
+    expected = expected.astype(kind)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    # There are many NaNs, and one is as good as another.
+    clean = [np.ascontiguousarray(np.where(np.isnan(x), kind(np.nan), x)) for x in (found, expected)]
+    assert clean[0].tobytes() == clean[1].tobytes()
+
+
+def random(rng, dtype, shape=None):
+    """Numbers of every size that the type has, signed zeros and the largest among them."""
+    shape = shape or tuple(rng.randint(1, 40, size=2))
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.rand(*shape) < 0.5
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        x = np.frombuffer(rng.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape).copy()
+        x.flat[0] = info.max
+        return x
+    with np.errstate(over="ignore"):
+        x = (rng.randn(*shape) * 10.0 ** rng.randint(-4, 4, size=shape)).astype(dtype)
+    x.flat[0] = -0.0
+    x.flat[-1] = np.finfo(dtype).max if x.size > 1 else x.flat[-1]
+    return x
+
+
+# Arrays
+
+
+@SEEDS
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_npy_of_every_type_order_and_byte_order(tmp_path, dtype, seed):
+    x = random(np.random.RandomState(seed), dtype)
+    for name, stored in {
+        "c": x,
+        "fortran": np.asfortranarray(x),
+        "big": x.astype(x.dtype.newbyteorder(">")),
+        "big fortran": np.asfortranarray(x.astype(x.dtype.newbyteorder(">"))),
+    }.items():
+        path = tmp_path / f"{name}.npy"
+        np.save(path, stored)
+        assert_same(unmix.read(path), np.load(path))
+        assert_same(unmix.read(path, transpose=True), np.load(path).T)
+        (tmp_path / "x.npy.gz").write_bytes(gzip.compress(path.read_bytes()))
+        assert_same(unmix.read(tmp_path / "x.npy.gz"), x)
+
+
+@SEEDS
+def test_npy_of_more_axes_is_flattened_as_numpy_does(tmp_path, seed):
+    rng = np.random.RandomState(seed)
+    x = random(rng, "f8", tuple(rng.randint(1, 7, size=rng.randint(3, 5))))
+    for order in "CF":
+        np.save(tmp_path / "x.npy", np.asarray(x, order=order))
+        assert_same(unmix.read(tmp_path / "x.npy"), x.reshape(len(x), -1))
+        for axis in range(x.ndim):
+            moved = np.moveaxis(x, axis, 0)
+            assert_same(unmix.read(tmp_path / "x.npy", rows_axis=axis), moved.reshape(len(moved), -1))
+    np.save(tmp_path / "one.npy", x.ravel())
+    assert_same(unmix.read(tmp_path / "one.npy"), x.reshape(-1, 1))
+
+
+@SEEDS
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_npz_by_key(tmp_path, save, seed):
+    rng = np.random.RandomState(seed)
+    arrays = {f"a{i}": random(rng, dtype) for i, dtype in enumerate(DTYPES)}
+    save(tmp_path / "x.npz", **arrays)
+    theirs = np.load(tmp_path / "x.npz")
+    for key in arrays:
+        assert_same(unmix.read(tmp_path / "x.npz", key=key), theirs[key])
+    save(tmp_path / "one.npz", arrays["a3"])
+    assert_same(unmix.read(tmp_path / "one.npz"), arrays["a3"])
+    with pytest.raises(ValueError, match=r"it holds 12 arrays \(a0, a1, "):
+        unmix.read(tmp_path / "x.npz")
+    with pytest.raises(ValueError, match="there is no array named 'a99'"):
+        unmix.read(tmp_path / "x.npz", key="a99")
+
+
+def safetensors(arrays):
+    names = {"?": "BOOL", "i": "I", "u": "U", "f": "F"}
+    header, data = {}, b""
+    for key, x in arrays.items():
+        kind = "BOOL" if x.dtype.kind == "b" else f"{names[x.dtype.kind]}{8 * x.dtype.itemsize}"
+        start, data = len(data), data + np.ascontiguousarray(x).tobytes()
+        header[key] = {"dtype": kind, "shape": x.shape, "data_offsets": [start, len(data)]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+@SEEDS
+def test_safetensors_by_key(tmp_path, seed):
+    rng = np.random.RandomState(seed)
+    # Larger numbers first, as the format's own writer has them.
+    arrays = {f"a{dtype}": random(rng, dtype) for dtype in sorted(DTYPES, key=lambda d: -np.dtype(d).itemsize)}
+    (tmp_path / "x.safetensors").write_bytes(safetensors(arrays))
+    for key, x in arrays.items():
+        assert_same(unmix.read(tmp_path / "x.safetensors", key=key), x)
+
+
+@SEEDS
+@pytest.mark.parametrize("code, dtype", [(8, "u1"), (9, "i1"), (11, ">i2"), (12, ">i4"), (13, ">f4"), (14, ">f8")])
+def test_idx(tmp_path, code, dtype, seed):
+    rng = np.random.RandomState(seed)
+    x = random(rng, dtype[-2:], (rng.randint(1, 20), 4, 5)).astype(dtype)
+    content = bytes([0, 0, code, 3]) + struct.pack(">3I", *x.shape) + x.tobytes()
+    (tmp_path / "x-idx3-ubyte").write_bytes(content)
+    (tmp_path / "x-idx3-ubyte.gz").write_bytes(gzip.compress(content))
+    for path in tmp_path.iterdir():
+        assert_same(unmix.read(path), x.reshape(len(x), -1))
+
+
+# Tables
+
+
+@SEEDS
+@pytest.mark.parametrize("separator, ending", [(",", "csv"), ("\t", "tsv"), (";", "csv")])
+def test_text_is_read_to_the_nearest_number(tmp_path, separator, ending, seed):
+    rng = np.random.RandomState(seed)
+    frame = pd.DataFrame(random(rng, "f8", (30, 5)), columns=list("abcde"))
+    frame.iloc[1:-1] = frame.iloc[1:-1].mask(pd.DataFrame(rng.rand(28, 5) < 0.1, columns=frame.columns, index=range(1, 29)))
+    path = tmp_path / f"x.{ending}"
+    for missing in ["", "NA", "NaN", "null"]:
+        frame.to_csv(path, sep=separator, index=False, na_rep=missing)
+        with open(path, newline="") as file:
+            cells = list(csv.reader(file, delimiter=separator))[1:]
+        theirs = np.array([[np.nan if c == missing else float(c) for c in row] for row in cells])
+        assert_same(unmix.read(path), theirs)
+        assert_same(unmix.read(path), frame.to_numpy())
+    frame.fillna(0).to_csv(path, sep=separator, index=False, header=False)
+    assert_same(unmix.read(path), frame.fillna(0).to_numpy())
+    assert_same(unmix.read(path, header=True), frame.fillna(0).to_numpy()[1:])
+    with gzip.open(tmp_path / f"y.{ending}.gz", "wt") as file:
+        file.write(path.read_text())
+    assert_same(unmix.read(tmp_path / f"y.{ending}.gz"), frame.fillna(0).to_numpy())
+
+
+@SEEDS
+def test_numbers_with_many_digits_are_pythons(tmp_path, seed):
+    rng = np.random.RandomState(seed)
+    texts = [f"{rng.randint(10)}.{''.join(map(str, rng.randint(10, size=rng.randint(1, 40))))}e{rng.randint(-320, 300)}" for _ in range(200)]
+    texts += ["5e-324", "2.2250738585072011e-308", "1.7976931348623157e308", "-0", "+3", ".5", "7."]
+    (tmp_path / "x.csv").write_text("x\n" + "\n".join(texts) + "\n")
+    assert_same(unmix.read(tmp_path / "x.csv"), np.array([[float(t)] for t in texts]))
+
+
+def mixed(rng, n=60):
+    """A table of every type of number, with missing cells, whose floats are not all of one size."""
+    columns = {f"c{i}": random(rng, dtype, (n, 1)).ravel() for i, dtype in enumerate(DTYPES) if dtype != "f2"}
+    frame = pl.DataFrame(columns)
+    holes = {name: frame[name].to_list() for name in ["c0", "c3", "c10", "c11"]}
+    for cells in holes.values():
+        for i in rng.randint(1, n - 1, size=5):
+            cells[i] = None
+    return frame.with_columns(**{name: pl.Series(cells, dtype=frame[name].dtype) for name, cells in holes.items()})
+
+
+def as_numbers(frame):
+    """What a table holds, cell by cell, as numpy has it."""
+    return np.column_stack([np.array([np.nan if c is None else c for c in frame[name].to_list()], np.float64) for name in frame.columns])
+
+
+@SEEDS
+@pytest.mark.parametrize("compression", ["uncompressed", "snappy", "zstd", "gzip", "lz4", "brotli"])
+def test_parquet_in_row_groups(tmp_path, compression, seed):
+    frame, path = mixed(np.random.RandomState(seed)), tmp_path / "x.parquet"
+    for size in [7, 60]:
+        frame.write_parquet(path, row_group_size=size, compression=compression)
+        theirs = pl.read_parquet(path)
+        assert_same(unmix.read(path), as_numbers(theirs))
+        assert_same(unmix.read(path, columns=["c7", "c1"]), as_numbers(theirs.select("c7", "c1")))
+        assert_same(unmix.read(path, drop=[0, "c3"]), as_numbers(theirs.drop("c0", "c3")))
+        single = theirs.select("c10").to_numpy().astype(np.float32)
+        assert_same(unmix.read(path, columns="c10"), single)
+
+
+@SEEDS
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_arrow_file_and_stream(tmp_path, compression, seed):
+    frame = mixed(np.random.RandomState(seed))
+    frame.write_ipc(tmp_path / "x.arrow", compression=compression)
+    frame.write_ipc_stream(tmp_path / "x.arrows", compression=compression)
+    assert_same(unmix.read(tmp_path / "x.arrow"), as_numbers(pl.read_ipc(tmp_path / "x.arrow")))
+    assert_same(unmix.read(tmp_path / "x.arrows"), as_numbers(pl.read_ipc_stream(tmp_path / "x.arrows")))
+
+
+@pytest.mark.parametrize("write", ["write_parquet", "write_ipc"])
+def test_columns_of_words_are_named_and_can_be_left_out(tmp_path, write):
+    frame = pl.DataFrame({"x": [0.5, 1.5, 0.5, 1.5], "kind": pl.Series(["a", "b", "a", "b"], dtype=pl.Categorical), "y": [1, 2, 1, 2]})
+    getattr(frame, write)(tmp_path / "x.table")
+    with pytest.raises(ValueError, match="column 1 \\('kind'\\).*--drop kind"):
+        unmix.read(tmp_path / "x.table")
+    assert_same(unmix.read(tmp_path / "x.table", drop="kind"), frame.drop("kind").to_numpy())
+
+
+# Pictures and sounds
+
+
+@SEEDS
+@pytest.mark.parametrize("mode, ending", [("L", "png"), ("RGB", "png"), ("L", "bmp"), ("RGB", "tiff"), ("RGB", "ppm"), ("I;16", "png")])
+def test_pictures_without_loss(tmp_path, mode, ending, seed):
+    rng = np.random.RandomState(seed)
+    shape = tuple(rng.randint(2, 30, size=2)) + ((3,) if mode == "RGB" else ())
+    largest = 65535 if mode == "I;16" else 255
+    for i in range(3):
+        pixels = rng.randint(0, largest + 1, size=shape).astype(np.uint16 if mode == "I;16" else np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{i}.{ending}")
+    theirs = np.stack([np.asarray(Image.open(path)) for path in sorted(tmp_path.iterdir())]).astype(np.float64)
+    theirs = theirs.reshape(3, -1) / largest
+    assert_same(unmix.read(tmp_path), theirs)
+    assert_same(unmix.read(sorted(tmp_path.iterdir())[1]), theirs[1:2])
+    assert_same(unmix.read(str(tmp_path / f"[02].{ending}")), theirs[[0, 2]])
+    if mode == "RGB":
+        colours = theirs.reshape(3, -1, 3)
+        grey = 0.299 * colours[..., 0] + 0.587 * colours[..., 1] + 0.114 * colours[..., 2]
+        np.testing.assert_allclose(unmix.read(tmp_path, grey=True), grey, rtol=0, atol=1e-15)
+    if mode == "L":
+        assert_same(unmix.read(tmp_path, rgb=True), np.repeat(theirs, 3, axis=1))
+
+
+@SEEDS
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_jpeg_is_as_near_as_decoders_are(tmp_path, mode, seed):
+    rng = np.random.RandomState(seed)
+    height, width = rng.randint(20, 60, size=2)
+    smooth = np.add.outer(np.arange(height), np.arange(width))[..., None] * rng.rand(3) + 30 * rng.rand(3)
+    pixels = np.clip(smooth, 0, 255).astype(np.uint8)
+    image = Image.fromarray(pixels[..., 0] if mode == "L" else pixels)
+    image.save(tmp_path / "x.jpg", quality=90, subsampling=0)
+    theirs = np.asarray(Image.open(tmp_path / "x.jpg")) / 255
+    ours = unmix.read(tmp_path / "x.jpg")
+    assert ours.shape == (1, theirs.size)
+    # The standard lets decoders round differently, by a shade in brightness and a few once colours are mixed.
+    assert np.abs(ours.ravel() - theirs.ravel()).max() <= (1.01 if mode == "L" else 4.01) / 255
+
+
+@SEEDS
+def test_patches_are_windows_of_the_picture(tmp_path, seed):
+    rng = np.random.RandomState(seed)
+    pixels = rng.randint(0, 256, size=(13, 17)).astype(np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "x.png")
+    windows = np.lib.stride_tricks.sliding_window_view(pixels / 255, (4, 5))
+    for stride in [1, 2, 3]:
+        expected = windows[::stride, ::stride].reshape(-1, 20)
+        assert_same(unmix.read(tmp_path / "x.png", patches=(4, 5), stride=stride), expected)
+    padded = np.lib.stride_tricks.sliding_window_view(np.pad(pixels / 255, 2, mode="symmetric"), (4, 5))
+    assert_same(unmix.read(tmp_path / "x.png", patches="4x5", stride=1, padding=2), padded.reshape(-1, 20))
+    some = unmix.read(tmp_path / "x.png", patches=(4, 5), number=30, patch_seed=seed)
+    every = {row.tobytes() for row in windows.reshape(-1, 20)}
+    assert some.shape == (30, 20) and {row.tobytes() for row in some} <= every
+    clean = unmix.read(tmp_path / "x.png", patches=(4, 5), normalise=True)
+    np.testing.assert_allclose(clean.mean(axis=1), 0, atol=1e-14)
+    np.testing.assert_allclose(clean.std(axis=1), 1, rtol=1e-12)
+
+
+@SEEDS
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("dtype, zero, one", [("u1", 128, 128), ("i2", 0, 2**15), ("i4", 0, 2**31), ("f4", 0, 1)])
+def test_wav(tmp_path, dtype, zero, one, channels, seed):
+    rng = np.random.RandomState(seed)
+    x = random(rng, dtype, (50, channels)) if dtype != "f4" else rng.uniform(-1, 1, (50, channels)).astype("f4")
+    wavfile.write(tmp_path / "x.wav", 8000, x if channels > 1 else x.ravel())
+    theirs = wavfile.read(tmp_path / "x.wav")[1].reshape(50, channels)
+    theirs = theirs if dtype == "f4" else (theirs.astype(np.float64) - zero) / one
+    assert_same(unmix.read(tmp_path / "x.wav"), theirs)
+    assert_same(unmix.read([tmp_path / "x.wav", tmp_path / "x.wav"]), np.hstack([theirs, theirs]))
+
+
+# All of them
+
+
+def without_run(model):
+    """The bytes of a model file but for the record of the run."""
+    content = model._model.to_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8 : 8 + size])
+    del header["__metadata__"]["run"]
+    return json.dumps(header, sort_keys=True), content[8 + size :]
+
+
+def written(folder, x):
+    """Writes an array in every format: paths of files without and with names of columns, and how they are read."""
+    frame = pl.DataFrame(x, schema=list("abcd"))
+    plain, named = {}, {}
+    np.save(folder / "c.npy", x)
+    np.save(folder / "f.npy", np.asfortranarray(x))
+    np.save(folder / "big.npy", x.astype(">f8"))
+    np.savez(folder / "stored.npz", x=x)
+    np.savez_compressed(folder / "packed.npz", x=x, y=x[:3])
+    (folder / "x.safetensors").write_bytes(safetensors({"x": x}))
+    (folder / "x.idx").write_bytes(bytes([0, 0, 14, 2]) + struct.pack(">2I", *x.shape) + x.astype(">f8").tobytes())
+    rows = "\n".join(",".join(map(repr, row)) for row in x.tolist()) + "\n"
+    (folder / "bare.csv").write_text(rows)
+    (folder / "bare.tsv").write_text(rows.replace(",", "\t"))
+    for name in ["c.npy", "bare.csv"]:
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+    for name in ["c.npy", "f.npy", "big.npy", "c.npy.gz", "stored.npz", "x.safetensors", "x.idx", "bare.csv", "bare.tsv", "bare.csv.gz"]:
+        plain[name] = folder / name
+    (folder / "x.csv").write_text("a,b,c,d\n" + rows)
+    (folder / "x.tsv").write_text("a\tb\tc\td\n" + rows.replace(",", "\t"))
+    frame.write_parquet(folder / "x.parquet", row_group_size=37)
+    frame.write_ipc(folder / "x.arrow")
+    frame.write_ipc_stream(folder / "x.arrows")
+    for name in ["x.csv", "x.tsv", "x.parquet", "x.arrow", "x.arrows"]:
+        named[name] = folder / name
+    return plain, named
+
+
+def test_the_same_numbers_give_the_same_model_whatever_file_they_are_in(tmp_path):
+    x = np.random.RandomState(0).randn(500, 4) @ np.diag([4.0, 3, 2, 1]) + 1 / 3
+    plain, named = written(tmp_path, x)
+    fit = PCA(3, random_state=0).fit
+    expected = without_run(fit(x))
+    for name, path in plain.items():
+        assert without_run(fit(path)) == expected, name
+        assert_same(unmix.read(path), x)
+    assert_same(unmix.read(tmp_path / "packed.npz", key="x"), x)
+    expected = without_run(fit(pl.DataFrame(x, schema=list("abcd"))))
+    for name, path in named.items():
+        assert without_run(fit(path)) == expected, name
+        assert_same(unmix.read(path), x)
+    halves = [tmp_path / "1.npy", tmp_path / "2.csv"]
+    np.save(halves[0], x[:123])
+    halves[1].write_text("\n".join(",".join(map(repr, row)) for row in x[123:].tolist()))
+    assert_same(unmix.read(halves), x)
+
+
+def test_pictures_and_an_array_of_their_pixels_give_the_same_model(tmp_path):
+    pixels = np.random.RandomState(0).randint(0, 256, size=(12, 6, 5)).astype(np.uint8)
+    (tmp_path / "pictures").mkdir()
+    for i, picture in enumerate(pixels):
+        Image.fromarray(picture).save(tmp_path / "pictures" / f"{i:02}.png")
+    np.save(tmp_path / "x.npy", pixels / 255)
+    models = [PCA(3, random_state=0).fit(tmp_path / name) for name in ["pictures", "x.npy"]]
+    assert without_run(models[0]) == without_run(models[1])
+
+
+def test_settings_that_make_no_sense_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(3))
+    for settings, message in [
+        (dict(key="a"), "key=a is not possible"),
+        (dict(header=True), "header=true is not possible"),
+        (dict(patches=(2, 2)), "patches=2x2 is not possible"),
+        (dict(patches=(2,)), "patches is not possible as given"),
+        (dict(stride=2), "stride=2 is about patches"),
+        (dict(grey=True, rgb=True), "keep one of them"),
+        (dict(columns=["a"]), "columns=a is not possible: the columns have no names"),
+        (dict(rows_axis=5), "rows_axis=5"),
+        (dict(feature_shape=(2, 2)), "2x2|4 numbers|feature_shape"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            unmix.read(tmp_path / "x.npy", **settings)
+    with pytest.raises(FileNotFoundError):
+        unmix.read(tmp_path / "nowhere.npy")
+    with pytest.raises(TypeError, match="transposed"):
+        unmix.read(tmp_path / "x.npy", transposed=True)
+
+
+def test_names_with_commas_and_numbers_choose_columns(tmp_path):
+    frame = pd.DataFrame(np.arange(12.0).reshape(3, 4), columns=["a,b", "c", 'say "d"', "e"])
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for columns in (["a,b", 3], ['say "d"'], "1-2", [np.int64(2), "c"]):
+        chosen = [1, 2] if columns == "1-2" else [frame.columns.get_loc(c) if isinstance(c, str) else int(c) for c in columns]
+        assert_same(unmix.read(tmp_path / "x.csv", columns=columns), frame.to_numpy()[:, chosen])
+    buffer = io.StringIO()
+    frame.to_csv(buffer, index=False)
+    (tmp_path / "y.csv").write_text("a note\nanother\n" + buffer.getvalue())
+    assert_same(unmix.read(tmp_path / "y.csv", skip_rows=2), frame.to_numpy())
