@@ -47,18 +47,18 @@ pub(crate) fn quality<'py>(
 ) -> PyResult<Measured<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
-    let (k, p) = (model.n_components(), if columns { model.n_features() } else { 0 });
+    let p = if columns { model.n_features() } else { 0 };
     let (dealt, ignored) = call(py, facts.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
         // Said before anything is read.
-        Quality::of(&model, parts)?;
+        let k = Quality::of(&model, parts)?.n_components();
         let (rows, ignored) = input.rows(names, run)?;
         let mut dealt = Deal { widths: [1, 1, k, k, p], tables: Default::default() };
         unmix::with_rows!(&rows, rows => model.quality(rows, parts, run, &mut dealt)?);
         Ok((dealt, ignored))
     })?;
     tell_ignored(py, &ignored)?;
-    let n = dealt.tables[0].len();
+    let (n, k) = (dealt.tables[0].len(), dealt.widths[2]);
     let [t2, q, shares, cosines, residuals] = dealt.tables;
     let table = |numbers: Vec<f64>, width: usize| PyArray1::from_vec(py, numbers).reshape([n, width]);
     Ok((

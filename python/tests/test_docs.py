@@ -10,10 +10,23 @@ PAGE = HERE.parents[1] / "docs" / "scikit-learn.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
-def test_every_difference_from_scikit_learn_is_held_by_a_test():
-    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")][1:]
+def test_every_difference_from_scikit_learn_is_a_test_and_every_such_test_a_row():
+    lines = PAGE.read_text().splitlines()
+    rows = [line for line in lines if line.startswith("| ")][1:]
     assert len(rows) > 10
-    tests = set(re.findall(r"^def (test_\w+)", "\n".join(p.read_text() for p in HERE.glob("test_*.py")), re.MULTILINE))
+    named = []
     for row in rows:
-        named = re.findall(r"`(test_\w+)`", row)
-        assert named and set(named) <= tests, row
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        assert len(cells) == 4 and all(cells), row
+        name = re.fullmatch(r"`(test_\w+)`", cells[-1].strip("| "))
+        assert name, row
+        named.append(name[1])
+    assert named == names_of("test_differences.py")
+    # What the page says below its table is held by tests as well.
+    below = re.findall(r"`(test_\w+)`", "\n".join(line for line in lines if not line.startswith("| ")))
+    assert set(below) <= {name for path in HERE.glob("test_*.py") for name in names_of(path.name)}
+
+
+def names_of(name):
+    """The tests of a file, in order."""
+    return re.findall(r"^def (test_\w+)", (HERE / name).read_text(), re.MULTILINE)

@@ -2,6 +2,7 @@
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles as reference_angles
@@ -32,6 +33,58 @@ def test_angles_agree_with_scipy():
         metrics.subspace_angles(a, b[:, :9])
 
 
+def test_distances_of_projectors_are_those_of_the_matrices():
+    rng = np.random.RandomState(0)
+    projector = lambda rows: np.linalg.pinv(rows) @ rows  # noqa: E731
+    for sizes in [(3, 3), (2, 5), (6, 1)]:
+        a, b = (rng.randn(k, 8) for k in sizes)
+        distance = metrics.projection_distance(a, b)
+        assert_allclose(distance, np.linalg.norm(projector(a) - projector(b)))
+        sines = np.sin(metrics.subspace_angles(a, b))
+        assert_allclose(distance**2, 2 * (sines**2).sum() + abs(sizes[0] - sizes[1]))
+        assert_allclose(metrics.projection_distance(a, rng.randn(len(a), len(a)) @ a), 0, atol=1e-12)
+    for compare in [metrics.subspace_angles, metrics.projection_distance]:
+        with pytest.raises(ValueError, match="9 rows of 8 numbers are not linearly independent"):
+            compare(rng.randn(9, 8), a)
+        with pytest.raises(ValueError, match="entry 1 of row 0 is not a finite number"):
+            compare([[1, np.nan]], [[1, 0]])
+
+
+def test_matched_cosines_are_the_mean_of_the_match():
+    rng = np.random.RandomState(0)
+    a, b = rng.randn(4, 9), rng.randn(6, 9)
+    assert_allclose(metrics.matched_cosine(a, b), metrics.match(a, b).cosine.mean())
+    assert_allclose(metrics.matched_cosine(-3 * b[[5, 0, 2]], b), 1)
+    with pytest.raises(ValueError, match="6 components cannot each have one of 4"):
+        metrics.matched_cosine(b, a)
+
+
+def test_ppca_rows_have_the_covariance_that_was_asked_for():
+    data = datasets.ppca(100_000, 8, [9, 4, 4], noise_variance=0.5, seed=2)
+    covariance = 0.5 * np.eye(8) + data.components.T @ np.diag([8.5, 3.5, 3.5]) @ data.components
+    centred = data.X - data.mean
+    assert_allclose(centred.T @ centred / 100_000, covariance, atol=4 * 9 * np.sqrt(2 / 100_000))
+    assert_allclose(data.components @ data.components.T, np.eye(3), atol=1e-12)
+    model = PCA(3).fit(data.X)
+    assert_allclose(model.explained_variance_, [9, 4, 4], rtol=0.03)
+    assert_allclose(model.noise_variance_, 0.5, rtol=0.02)
+    assert metrics.projection_distance(model, data.components) < 0.02
+    # Inside the tie every rotation is as good as another.
+    assert metrics.subspace_angles(model.components_[:1], data.components[:1]).max() < 0.02
+    assert_array_equal(datasets.ppca(10, 8, [9, 4, 4], seed=2).X, datasets.ppca(10, 8, [9, 4, 4], seed=2).X)
+    plane = datasets.ppca(50, 6, [2, 1], noise_variance=0)
+    assert PCA().fit(plane.X).report_.rank == 2
+    assert_allclose(plane.X, plane.mean + plane.latent * np.sqrt([2, 1]) @ plane.components, atol=1e-12)
+    for wrong, message in [
+        (dict(variances=[1] * 30), "there are 20 dimensions"),
+        (dict(variances=[0.1]), "variances=0.1 is not possible"),
+        (dict(noise_variance=-1), "noise_variance=-1"),
+        (dict(n_samples=0), "n_samples=0 is not possible"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            datasets.ppca(**wrong)
+
+
 def test_matching_agrees_with_scipy():
     rng = np.random.RandomState(0)
     a, b = rng.randn(6, 8), rng.randn(9, 8)
@@ -59,3 +112,35 @@ def test_figures_show_what_the_model_has():
     assert_array_equal(curves.axes[1].lines[1].get_ydata(), model.components_[1])
     with pytest.raises(ValueError, match="holds 81 numbers, but the model has 100 features"):
         plot.components(model, feature_shape=(9, 9))
+
+
+def test_points_are_the_codes_and_colours_the_labels():
+    data = datasets.patterns(300, side=10, n_patterns=3)
+    model = PCA(4).fit(data.X)
+    codes = model.transform(data.X)
+    ax = plot.scatter(model, data.X, components=(2, 0))
+    assert_array_equal(ax.collections[0].get_offsets(), codes[:, [2, 0]])
+    assert ax.get_xlabel() == f"component 2 ({100 * model.explained_variance_ratio_[2]:.3g} % of the variance)"
+    labelled = plot.scatter(model, data.X, color=data.labels)
+    assert [text.get_text() for text in labelled.get_legend().get_texts()] == ["0", "1", "2"]
+    for label, points in enumerate(labelled.collections):
+        assert_array_equal(points.get_offsets(), codes[data.labels == label][:, :2])
+    numbers = plot.scatter(model, data.X, color=data.X[:, 0])
+    assert_array_equal(numbers.collections[0].get_array(), data.X[:, 0])
+    many = plot.scatter(model, data.X, color=[f"group {i % 13}" for i in range(300)], ax=numbers.figure.add_subplot())
+    assert len(many.get_legend().get_texts()) == 11 and many.figure is numbers.figure
+    for wrong, message in [(dict(components=(0, 4)), "from 0 to 3"), (dict(color=[1, 2]), "there are 300 rows")]:
+        with pytest.raises(ValueError, match=message):
+            plot.scatter(model, data.X, **wrong)
+
+
+def test_few_columns_with_names_are_bars_and_colours_are_pictures():
+    rng = np.random.RandomState(0)
+    model = PCA(2).fit(pd.DataFrame(rng.randn(30, 4), columns=["height", "width", "depth", "weight"]))
+    figure = plot.components(model)
+    assert_allclose([bar.get_height() for bar in figure.axes[1].patches], model.components_[1])
+    assert [text.get_text() for text in figure.axes[1].get_xticklabels()] == list(model.feature_names_in_)
+    model = PCA(2).fit(rng.rand(30, 48))
+    picture = plot.components(model, feature_shape=(4, 4, 3)).axes[0].images[0].get_array()
+    row = model.components_[0].reshape(4, 4, 3)
+    assert_allclose(picture, 0.5 + 0.5 * row / np.abs(row).max())

@@ -124,9 +124,10 @@ impl<'a> Job<'a> {
     fn quality_columns(&self, parts: Parts) -> Vec<String> {
         let mut names = vec!["t2".to_string(), "q".to_string()];
         if parts.components {
-            let components = input::component_names(&self.model);
-            names.extend(components.iter().map(|c| format!("t2_{c}")));
-            names.extend(components.iter().map(|c| format!("cos2_{c}")));
+            let k = self.model.tensor("components").map_or(0, |c| c.shape()[0]);
+            let class = self.model.method().class.to_lowercase();
+            names.extend((0..k).map(|i| format!("t2_{class}{i}")));
+            names.extend((0..k).map(|i| format!("cos2_{class}{i}")));
         }
         if parts.columns {
             names.extend(self.feature_names().iter().map(|x| format!("q_{x}")));

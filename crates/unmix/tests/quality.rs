@@ -2,15 +2,15 @@
 
 use crate::made::falling;
 use unmix::data::VecSink;
-use unmix::method::pca::Solver;
+use unmix::method::pca::{Solver, Whiten};
 use unmix::model::{Parts, Quality};
 use unmix::num::random::Stream;
-use unmix::{Model, Pca, Rows, Run};
+use unmix::{Matrix, Model, Pca, Rows, Run};
 
 const ALL: Parts = Parts { components: true, columns: true };
 
 fn fitted(x: &[f64], p: usize, k: usize, whiten: bool) -> Model {
-    let pca = Pca { n_components: k.into(), whiten, ..Default::default() };
+    let pca = Pca { n_components: k.into(), whiten: Whiten::Scaled(whiten), ..Default::default() };
     pca.fit(&mut Rows::from_slice(x, p).unwrap(), &Run::default()).unwrap()
 }
 
@@ -152,4 +152,24 @@ fn standard_errors_are_the_errors_that_are_made() {
         let ratio = said[c] / spread.sqrt();
         assert!((ratio - 1.0).abs() < 0.12, "component {c}: {ratio}, truth {}", truth[c]);
     }
+}
+
+#[test]
+fn standardized_rows_are_measured_in_units_of_their_columns() {
+    let (n, p, k) = (200, 5, 2);
+    let x = falling(n, p, 4);
+    let large: Vec<f64> = x.iter().enumerate().map(|(i, v)| if i % p == 3 { 1e4 * v } else { *v }).collect();
+    let fit = |x: &[f64]| {
+        let pca = Pca { n_components: k.into(), standardize: true, ..Default::default() };
+        pca.fit(&mut Rows::from_slice(x, p).unwrap(), &Run::default()).unwrap()
+    };
+    let (one, other) = (measured(&fit(&x), &x, p, ALL), measured(&fit(&large), &large, p, ALL));
+    assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1e-3)));
+    // What standardizing first would have given.
+    let model = fit(&x);
+    let (mean, scale) = (model.tensor("mean").unwrap().f64s(), model.tensor("noise_scale").unwrap().f64s());
+    let z = Matrix::from_fn(n, p, |i, j| (x[i * p + j] - mean[j]) / scale[j]);
+    let plain = fitted(z.as_slice(), p, k, false);
+    let want = measured(&plain, z.as_slice(), p, ALL);
+    assert!(one.iter().zip(&want).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1e-3)));
 }

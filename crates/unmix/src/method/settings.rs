@@ -30,6 +30,7 @@ impl Kind {
             Kind::Integer => "a whole number from 0",
             Kind::Number => "a number",
             Kind::Choice => "the name of a choice",
+            Kind::BoolOrChoice => "true, false, or the name of a choice",
             Kind::IntegerOrChoice => "a whole number from 0, or the name of a choice",
             Kind::Components => "a number, a share of the variance between 0 and 1, or the name of a rule",
         }

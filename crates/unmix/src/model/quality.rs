@@ -61,6 +61,11 @@ impl Quality {
         if fits { Ok(Self { mean, noise_scale, axes, variance, parts }) } else { Err(missing()) }
     }
 
+    /// Axes, which may be fewer than the numbers of a code: rows whitened by ZCA have one for each column.
+    pub fn n_components(&self) -> usize {
+        self.axes.rows()
+    }
+
     /// Numbers for each row: T², Q; with `components` the share of each component in T², then its squared cosine; with
     /// `columns` the share of each column in Q.
     pub fn width(&self) -> usize {
@@ -161,11 +166,11 @@ impl Model {
     /// Standard error of each entry of `explained_variance`: `v_i sqrt(2 / (n - 1))` (Anderson 1963, Annals of Mathematical
     /// Statistics 34). `None` where the model has no variances.
     ///
-    /// Asymptotic, for rows that are Gaussian and eigenvalues that differ: heavy tails make the true error larger, and near
+    /// Asymptotic, for centred rows that are Gaussian and eigenvalues that differ: heavy tails make the true error larger, and near
     /// ties neighbouring variances repel each other.
     pub fn explained_variance_std_error(&self) -> Option<Vec<f64>> {
         let variance = self.tensor("explained_variance")?.f64s();
-        let degrees = (self.report().n_samples as f64 - 1.0).max(1.0);
+        let degrees = (self.report().n_samples - 1.0).max(1.0);
         Some(variance.iter().map(|v| v * (2.0 / degrees).sqrt()).collect())
     }
 }
