@@ -110,7 +110,7 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
 }
 
 /// Mean absolute cosine of the pairs of [`match_rows`]: 1 for the same directions whatever their order, sign and length. Chance
-/// is far from 0: 30 random directions of 20 dimensions match 30 others by about 0.54. With no rows it is 1.
+/// is far from 0: 30 random directions of 20 dimensions match 30 others by about 0.47. With no rows it is 1.
 pub fn matched_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     let cosine = match_rows(a, b).cosine;
     if cosine.is_empty() { 1.0 } else { cosine.iter().sum::<f64>() / cosine.len() as f64 }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_matches_are_as_good_as_the_literature_says() {
+    fn chance_alone_matches_by_nearly_a_half() {
         let s = Stream::new(4, 0);
         let mut total = 0.0;
         for trial in 0..10u64 {
@@ -229,7 +229,7 @@ mod tests {
             };
             total += matched_cosine(&made(0), &made(1)) / 10.0;
         }
-        assert!((total - 0.54).abs() < 0.02, "{total}");
+        assert!((total - 0.467).abs() < 0.01, "{total}");
     }
 
     #[test]
