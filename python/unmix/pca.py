@@ -266,7 +266,7 @@ class PCA(Incremental, Estimator):
         >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
         >>> quality = PCA(n_components=1).fit(X).quality([[0, 0], [-2, 3]])
         >>> quality.t2.round(2), quality.q.round(2)
-        (array([0.  , 0.  ]), array([ 0.  , 13.  ]))
+        (array([0., 0.]), array([ 0., 13.]))
         """
         check_is_fitted(self)
         measured = _unmix.quality(self._model, self._rows(X), self._facts(), bool(columns))
