@@ -61,3 +61,13 @@ def test_standard_errors_of_variances():
     assert PCA().fit(X.astype(np.float32)).explained_variance_std_error_.dtype == np.float32
     with pytest.raises(AttributeError):
         PCA().explained_variance_std_error_
+
+
+def test_quality_is_in_units_of_the_columns_where_the_model_is():
+    large = X * [1, 1, 1e4, 1, 1, 1]
+    model = PCA(3, standardize=True).fit(large)
+    assert_allclose(model.quality(large).q, PCA(3, standardize=True).fit(X).quality(X).q, rtol=1e-8)
+    z = (large - model.mean_) / model.noise_scale_
+    assert_allclose(model.quality(large).t2, PCA(3).fit(z).quality(z).t2, rtol=1e-8)
+    turned = PCA(3, whiten="zca").fit(X).quality(X)
+    assert_array_equal(turned.cos2, PCA(3).fit(X).quality(X).cos2)

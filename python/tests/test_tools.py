@@ -129,6 +129,8 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert_array_equal(numbers.collections[0].get_array(), data.X[:, 0])
     many = plot.scatter(model, data.X, color=[f"group {i % 13}" for i in range(300)], ax=numbers.figure.add_subplot())
     assert len(many.get_legend().get_texts()) == 11 and many.figure is numbers.figure
+    turned = plot.scatter(PCA(2, whiten="zca").fit(data.X), data.X, components=(98, 99))
+    assert (turned.get_xlabel(), turned.get_ylabel()) == ("component 98", "component 99")
     for wrong, message in [(dict(components=(0, 4)), "from 0 to 3"), (dict(color=[1, 2]), "there are 300 rows")]:
         with pytest.raises(ValueError, match=message):
             plot.scatter(model, data.X, **wrong)

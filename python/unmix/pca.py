@@ -235,7 +235,8 @@ class PCA(Incremental, Estimator):
     def quality(self, X, *, columns=False):
         """Measure how well the model describes each row: how far from the mean along the components, how far off them.
 
-        With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_``::
+        With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_`` (with
+        ``standardize=True``, ``x - mean_`` is in units of ``noise_scale_`` throughout)::
 
             t2 = sum_i y_i**2 / v_i                              over components with v_i > 0
             q  = ||x - mean_ - sum_i y_i components_i||**2       over the same components

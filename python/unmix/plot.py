@@ -117,10 +117,10 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         With everything drawn.
     """
     check_is_fitted(model)
-    k = model.n_components_
+    k = model._n_features_out
     chosen = tuple(components)
     if len(chosen) != 2 or not all(isinstance(c, (int, np.integer)) and 0 <= c < k for c in chosen):
-        raise ValueError(f"components={components!r} is not possible: the model has {k} components; give two numbers from 0 to {k - 1}")
+        raise ValueError(f"components={components!r} is not possible: codes have {k} numbers; give two numbers from 0 to {k - 1}")
     x, y = np.asarray(model.encode(X), dtype=np.float64)[:, list(chosen)].T
     values = None if color is None else np.asarray(color)
     if values is not None and values.shape != x.shape:
@@ -149,7 +149,8 @@ def _axes(ax):
 
 
 def _axis_label(model, i):
-    share = getattr(model, "explained_variance_ratio_", None)
+    # Codes that are turned back towards the columns are no longer along components.
+    share = None if getattr(model, "whiten", None) == "zca" else getattr(model, "explained_variance_ratio_", None)
     return f"component {i}" if share is None else f"component {i} ({100 * share[i]:.3g} % of the variance)"
 
 
