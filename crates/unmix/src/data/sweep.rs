@@ -47,7 +47,23 @@ impl Plan {
         };
         Self { block_rows, shard_rows: block_rows * blocks }
     }
+
+    /// The plan for sums that are tables of `p x p`: blocks of up to 512 rows, and at least twice as many rows in a shard as in
+    /// the table, so that adding up tables costs little beside what is added to them.
+    pub const fn for_table(p: usize) -> Self {
+        let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
+        while p >= 512 && block_rows < 512 && 2 * block_rows * p <= 1 << 20 {
+            block_rows *= 2;
+        }
+        if shard_rows < 2 * p {
+            shard_rows = 2 * p;
+        }
+        Self { block_rows, shard_rows: shard_rows.next_multiple_of(block_rows) }
+    }
 }
+
+/// Numbers that are read at once.
+const PIECE: usize = 1 << 20;
 
 /// Where mapped rows go, in order.
 pub trait Sink<U> {
@@ -104,22 +120,40 @@ impl<T: Real> Rows<'_, T> {
         Z: Fn() -> P + Sync,
         G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
     {
+        self.sweep_by(self.plan(), run, stage, zero, gather)
+    }
+
+    /// [`sweep`](Self::sweep) by another plan.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sweep`](Self::sweep).
+    pub fn sweep_by<P, Z, G>(&self, plan: Plan, run: &Run<'_>, stage: &str, zero: Z, gather: G) -> Result<P>
+    where
+        P: Partial,
+        Z: Fn() -> P + Sync,
+        G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
+    {
         self.check_width()?;
-        let shards = Shards::new(self, stage)?;
+        let shards = Shards::new(self, plan, stage)?;
         let ladder = Mutex::new(Ladder::<P>::default());
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
-            while let Some((shard, rows)) = shards.next(&mut buffers)? {
+            while let Some(shard) = shards.take(&mut buffers)? {
                 let mut part = zero();
-                for (i, data) in rows.chunks(shards.plan.block_rows * shards.p).enumerate() {
-                    let first_row =
-                        shard * shards.plan.shard_rows as u64 + (i * shards.plan.block_rows) as u64;
-                    let weights = self.weights_of(first_row, data.len() / shards.p);
-                    let block = Block { first_row, data, n_features: shards.p, weights };
-                    gather(&mut part, block, &mut workspace);
+                let mut first = shard.rows.start;
+                while first < shard.rows.end {
+                    let piece = shards.piece(&shard, first, &mut buffers)?;
+                    for data in piece.chunks(plan.block_rows * shards.p) {
+                        let n = data.len() / shards.p;
+                        let weights = self.weights_of(first, n);
+                        let block = Block { first_row: first, data, n_features: shards.p, weights };
+                        gather(&mut part, block, &mut workspace);
+                        first += n as u64;
+                    }
+                    run.sweep_progress(stage, first, shards.n_rows)?;
                 }
-                climb(&ladder, shard, part);
-                run.sweep_progress(stage, shards.rows_until(shard + 1), shards.n_rows)?;
+                climb(&ladder, shard.number, part);
             }
             Ok(())
         };
@@ -160,11 +194,13 @@ impl<T: Real> Rows<'_, T> {
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
     {
         self.check_width()?;
-        let shards = Shards::new(self, stage)?;
+        let shards = Shards::new(self, self.plan(), stage)?;
         let threads = shards.threads(run);
         let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<Mapped<U>>> {
-            let Some((shard, rows)) = shards.next(buffers)? else { return Ok(None) };
-            let n_rows = rows.len() / shards.p;
+            let Some(taken) = shards.take(buffers)? else { return Ok(None) };
+            let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
+            // A shard of this plan is one piece.
+            let rows = shards.piece(&taken, taken.rows.start, buffers)?;
             let mut out = vec![U::default(); n_rows * width];
             let step = shards.plan.block_rows;
             for (i, (block, out)) in
@@ -276,7 +312,7 @@ struct Shards<'a, T: Real> {
 type Forward<'a, T> = Box<dyn Stream<T> + 'a>;
 
 impl<'a, T: Real> Shards<'a, T> {
-    fn new(rows: &'a Rows<'_, T>, stage: &str) -> Result<Self> {
+    fn new(rows: &'a Rows<'_, T>, plan: Plan, stage: &str) -> Result<Self> {
         if rows.n_features() == 0 {
             return Err(no_columns(stage, rows.origin()));
         }
@@ -284,7 +320,7 @@ impl<'a, T: Real> Shards<'a, T> {
         let stream = if random.is_none() { Some(rows.source().stream()?) } else { None };
         Ok(Self {
             p: rows.n_features(),
-            plan: rows.plan(),
+            plan,
             n_rows: rows.n_rows(),
             random,
             state: Mutex::new((Some(0), stream)),
@@ -297,48 +333,57 @@ impl<'a, T: Real> Shards<'a, T> {
         run.threads.clamp(1, shards.max(1))
     }
 
-    fn rows_until(&self, shard: u64) -> u64 {
-        let rows = shard * self.plan.shard_rows as u64;
-        self.n_rows.map_or(rows, |n| rows.min(n))
-    }
-
-    /// The next shard's number and rows, read into `buffers` or lent.
-    fn next<'b>(&'b self, buffers: &'b mut Buffers<T>) -> Result<Option<(u64, &'b [T])>> {
+    /// The next shard. Where rows cannot be read by number, its rows are read into `buffers` now: they come once.
+    fn take(&self, buffers: &mut Buffers<T>) -> Result<Option<Shard>> {
         let size = self.plan.shard_rows;
         let mut state = lock(&self.state);
-        let Some(shard) = state.0 else { return Ok(None) };
+        let Some(number) = state.0 else { return Ok(None) };
+        let start = number * size as u64;
         if let Some(random) = self.random {
-            let (start, n) = (shard * size as u64, random.n_rows());
+            let n = random.n_rows();
             if start >= n {
                 return Ok(None);
             }
-            state.0 = Some(shard + 1);
-            drop(state);
-            let rows = start..(start + size as u64).min(n);
-            if let Some(lent) = random.lend(rows.clone()) {
-                return Ok(Some((shard, lent)));
-            }
-            buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
-            if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
-                lock(&self.state).0 = None;
-                return Err(e);
-            }
-            return Ok(Some((shard, &buffers.rows)));
+            state.0 = Some(number + 1);
+            return Ok(Some(Shard { number, rows: start..(start + size as u64).min(n) }));
         }
         // A source may hand out less than it is asked for; a shard is always filled up.
         buffers.rows.clear();
-        let stream = state.1.as_mut();
-        let filled = match stream {
+        let filled = match state.1.as_mut() {
             Some(stream) => fill(&mut **stream, size, self.p, &mut buffers.rows),
             None => Ok(()),
         };
         state.0 = match (&filled, buffers.rows.len() == size * self.p) {
-            (Ok(()), true) => Some(shard + 1),
+            (Ok(()), true) => Some(number + 1),
             _ => None,
         };
         filled?;
-        Ok(if buffers.rows.is_empty() { None } else { Some((shard, &buffers.rows)) })
+        let n = (buffers.rows.len() / self.p) as u64;
+        Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
     }
+
+    /// Rows of a shard from `first` on, read into `buffers` or lent: about a million numbers, a whole number of blocks unless
+    /// they are the last.
+    fn piece<'b>(&'b self, shard: &Shard, first: u64, buffers: &'b mut Buffers<T>) -> Result<&'b [T]> {
+        let Some(random) = self.random else { return Ok(&buffers.rows) };
+        let blocks = (PIECE / (self.p * self.plan.block_rows)).max(1);
+        let rows = first..shard.rows.end.min(first + (blocks * self.plan.block_rows) as u64);
+        if let Some(lent) = random.lend(rows.clone()) {
+            return Ok(lent);
+        }
+        buffers.rows.resize((rows.end - rows.start) as usize * self.p, T::default());
+        if let Err(e) = random.read(rows, 0..self.p, &mut buffers.rows, &mut buffers.raw) {
+            lock(&self.state).0 = None;
+            return Err(e);
+        }
+        Ok(&buffers.rows)
+    }
+}
+
+/// A run of rows that one thread takes.
+struct Shard {
+    number: u64,
+    rows: std::ops::Range<u64>,
 }
 
 fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Vec<T>) -> Result<()> {

@@ -5,7 +5,6 @@
 
 use super::Real;
 use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// Fewer rows than this are padded with zeros before a product, so that a single row gets the bits it gets in a block.
@@ -86,33 +85,47 @@ pub fn centre_wide<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], o
     }
 }
 
-/// `total += rows' rows` in the lower triangle; `rows` is row-major and `p` wide.
+/// Rows of a panel of a symmetric product. Panels of 64 waste an eighth of the work at `p = 256` on entries above the diagonal
+/// and run at the speed of a product; the library's own triangular product wastes nothing and runs at 70 % of that.
+const PANEL: usize = 64;
+
+/// From this width on, panels are shared out among threads: there are enough of them, and few shards.
+const SHARED: usize = 512;
+
+/// `total += rows' rows` in the lower triangle; `rows` is row-major and `p` wide. What stands above the diagonal means nothing.
 ///
-/// The product of the block is formed in `T`, the total in `f64`. `scratch` is only used when they differ.
+/// The product of the block is formed in `T`, the total in `f64`; `scratch` is only used when they differ. On one of our pools,
+/// wide products are shared out among its threads: every entry is still formed by one of them, in one order.
 pub fn add_gram<T: Real>(total: &mut [f64], rows: &[T], p: usize, scratch: &mut Vec<T>) {
-    let n = rows.len() / p;
-    let x = MatRef::from_row_major_slice(rows, n, p);
+    if p >= SHARED && rayon::current_thread_index().is_some() {
+        use rayon::prelude::*;
+        let panels = total.par_chunks_mut(PANEL * p).enumerate();
+        panels.for_each_init(Vec::new, |scratch, (i, panel)| add_panel(panel, i * PANEL, rows, p, scratch));
+        return;
+    }
+    for (i, panel) in total.chunks_mut(PANEL * p).enumerate() {
+        add_panel(panel, i * PANEL, rows, p, scratch);
+    }
+}
+
+/// Rows of the symmetric product from `first` on, as many as `panel` has, up to and with their diagonal.
+fn add_panel<T: Real>(panel: &mut [f64], first: usize, rows: &[T], p: usize, scratch: &mut Vec<T>) {
+    let (n, height) = (rows.len() / p, panel.len() / p);
+    let width = first + height;
+    if let Some(rows) = T::as_f64s(rows) {
+        let x = MatRef::from_row_major_slice(rows, n, p);
+        let out = MatMut::from_row_major_slice_mut(panel, height, p).subcols_mut(0, width);
+        let (left, right) = (x.subcols(first, height).transpose(), x.subcols(0, width));
+        return matmul(out, Accum::Add, left, right, 1.0, Par::Seq);
+    }
     scratch.clear();
-    scratch.resize(p * p, T::default());
-    let lower = BlockStructure::TriangularLower;
-    let full = BlockStructure::Rectangular;
-    let product = MatMut::from_row_major_slice_mut(scratch, p, p);
-    triangular_matmul(
-        product,
-        lower,
-        Accum::Replace,
-        x.transpose(),
-        full,
-        x,
-        full,
-        T::from_f64(1.0),
-        Par::Seq,
-    );
-    for i in 0..p {
-        let (sum, add) = (&mut total[i * p..i * p + i + 1], &scratch[i * p..i * p + i + 1]);
-        for (s, a) in sum.iter_mut().zip(add) {
-            *s += a.to_f64();
-        }
+    scratch.resize(height * width, T::default());
+    let x = MatRef::from_row_major_slice(rows, n, p);
+    let out = MatMut::from_row_major_slice_mut(scratch, height, width);
+    let (left, right) = (x.subcols(first, height).transpose(), x.subcols(0, width));
+    matmul(out, Accum::Replace, left, right, T::from_f64(1.0), Par::Seq);
+    for (sums, add) in panel.chunks_exact_mut(p).zip(scratch.chunks_exact(width)) {
+        sums.iter_mut().zip(add).for_each(|(s, a)| *s += a.to_f64());
     }
 }
 

@@ -76,6 +76,8 @@ pub trait Real:
     fn minus(self, other: Self) -> Self;
     /// `self + other` in this type.
     fn plus(self, other: Self) -> Self;
+    /// The same numbers, where they are in double precision already.
+    fn as_f64s(numbers: &[Self]) -> Option<&[f64]>;
     /// Little-endian bytes, appended.
     fn write_le(self, out: &mut Vec<u8>);
     /// This vector as the variant of its type.
@@ -85,7 +87,7 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($t:ty, $dtype:expr, $variant:ident, $other:ident) => {
+    ($t:ty, $dtype:expr, $variant:ident, $other:ident, $as_f64s:expr) => {
         impl Real for $t {
             const DTYPE: Dtype = $dtype;
             fn from_f64(x: f64) -> Self {
@@ -103,6 +105,10 @@ macro_rules! real {
             fn plus(self, other: Self) -> Self {
                 self + other
             }
+            fn as_f64s(numbers: &[Self]) -> Option<&[f64]> {
+                let convert: fn(&[Self]) -> Option<&[f64]> = $as_f64s;
+                convert(numbers)
+            }
             fn write_le(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -118,5 +124,5 @@ macro_rules! real {
         }
     };
 }
-real!(f32, Dtype::F32, F32, F64);
-real!(f64, Dtype::F64, F64, F32);
+real!(f32, Dtype::F32, F32, F64, |_| None);
+real!(f64, Dtype::F64, F64, F32, |numbers| Some(numbers));

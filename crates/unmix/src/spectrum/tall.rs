@@ -2,7 +2,7 @@
 
 use super::scatter::deviations;
 use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
-use crate::data::Rows;
+use crate::data::{Plan, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -24,7 +24,7 @@ pub(super) fn scatter<T: Real>(
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
     let p = rows.n_features();
     let scatter =
-        rows.sweep(run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
+        rows.sweep_by(Plan::for_table(p), run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
     }

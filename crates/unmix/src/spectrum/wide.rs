@@ -3,7 +3,7 @@
 use super::scatter::spectrum;
 use super::tall::singular;
 use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor};
-use crate::data::Rows;
+use crate::data::{Plan, Rows, Workspace};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
 use crate::run::Run;
@@ -15,7 +15,9 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let (n, size) = (rows.n_samples(), features.n_features());
     let view = view(rows, request);
     let zero = || Gram::empty(size);
-    let gram = features.sweep(run, "inner products", zero, |g, block, work| g.gather(block, &view, work))?;
+    let plan = Plan::for_table(size);
+    let gather = |g: &mut Gram, block: Block<'_, T>, work: &mut Workspace<T>| g.gather(block, &view, work);
+    let gram = features.sweep_by(plan, run, "inner products", zero, gather)?;
     if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(rows.not_finite(request.method));
     }
