@@ -36,7 +36,7 @@ enum Way {
 impl Way {
     fn width(self, model: &unmix::Model) -> usize {
         match self {
-            Way::Encode => model.n_components(),
+            Way::Encode => model.n_codes(),
             Way::Decode => model.n_features(),
         }
     }
@@ -154,6 +154,12 @@ impl Model {
     #[getter]
     fn n_components(&self) -> usize {
         self.inner.n_components()
+    }
+
+    /// Numbers in a code.
+    #[getter]
+    fn n_codes(&self) -> usize {
+        self.inner.n_codes()
     }
 
     /// Names of the columns, where they had names.

@@ -480,7 +480,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def _n_features_out(self):
-        return self._model.n_components
+        return self._model.n_codes
 
     def summary(self):
         """Return the table that the command line prints after a fit, as text."""

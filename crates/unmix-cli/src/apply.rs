@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
     /// Names of what comes out, and the shape of one row of it.
     fn columns(&self, map: Map) -> (Vec<String>, Vec<usize>) {
         match map {
-            Map::Encode => (input::component_names(&self.model), vec![self.model.n_components()]),
+            Map::Encode => (input::component_names(&self.model), vec![self.model.n_codes()]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Quality(parts) => {
                 let names = self.quality_columns(parts);

@@ -76,7 +76,7 @@ fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure>
 
 fn write_codes(path: &Path, model: &Model, rows: &Rows<'_, f32>, run: &Run<'_>) -> Result<(), Failure> {
     let _guard = WritingGuard::new();
-    let mut codes = NpyWriter::create(path, Dtype::F32, &[model.n_components()])?;
+    let mut codes = NpyWriter::create(path, Dtype::F32, &[model.n_codes()])?;
     model.encode(rows, run, &mut codes)?;
     Ok(codes.finish()?)
 }

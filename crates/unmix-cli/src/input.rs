@@ -29,7 +29,7 @@ pub(crate) fn column_word(name: &str) -> String {
 /// Names of the numbers in a code, as in `pca0`: the class and the index, as scikit-learn has them.
 pub(crate) fn component_names(model: &Model) -> Vec<String> {
     let class = model.method().class.to_lowercase();
-    (0..model.n_components()).map(|i| format!("{class}{i}")).collect()
+    (0..model.n_codes()).map(|i| format!("{class}{i}")).collect()
 }
 
 /// The rows of a file as `model` needs them: by name where both have names, else by position.

@@ -52,7 +52,7 @@ impl Watch for Quiet<'_> {
 impl Sample {
     /// Reads rows at a fixed stride, at most 5000 of them, a block at a time.
     pub(crate) fn of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
-        let (p, k) = (model.n_features(), model.n_components());
+        let (p, k) = (model.n_features(), model.n_codes());
         if rows.n_features() != p {
             return Err(Error::Width {
                 what: "report".into(),

@@ -101,7 +101,7 @@ pub(crate) fn encode<T: Real>(model: &Model, x: &[T]) -> Vec<T> {
 
 /// Rows of codes in memory.
 pub(crate) fn decode<T: Real>(model: &Model, y: &[T]) -> Vec<T> {
-    model.decode_to_vec(&Rows::from_slice(y, model.n_components()).unwrap(), &on_threads(2)).unwrap()
+    model.decode_to_vec(&Rows::from_slice(y, model.n_codes()).unwrap(), &on_threads(2)).unwrap()
 }
 
 /// Log-likelihoods of rows in memory.

@@ -28,7 +28,7 @@ impl Code {
     }
 
     /// Numbers in a code.
-    pub fn n_components(&self) -> usize {
+    pub fn n_codes(&self) -> usize {
         let Code::Linear { encoder, .. } = self;
         encoder.cols()
     }

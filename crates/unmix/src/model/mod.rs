@@ -141,9 +141,14 @@ impl Model {
         self.n_features
     }
 
-    /// Numbers in a code.
+    /// How many components it has.
     pub fn n_components(&self) -> usize {
-        self.code.n_components()
+        self.tensor("components").map_or_else(|| self.n_codes(), |t| t.shape()[0])
+    }
+
+    /// Numbers in a code: one for each component, unless codes are turned back towards the columns.
+    pub fn n_codes(&self) -> usize {
+        self.code.n_codes()
     }
 
     /// Type of the parameters.
@@ -184,7 +189,7 @@ impl Model {
 
     /// Rows that `codes` stand for, in order.
     pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
-        self.check_width("decode", codes.n_features(), self.n_components(), codes.origin())?;
+        self.check_width("decode", codes.n_features(), self.n_codes(), codes.origin())?;
         self.apply(codes, run, "decoding", &self.code.decoder::<T>(), sink)
     }
 
@@ -197,7 +202,7 @@ impl Model {
     ) -> Result<u64> {
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let (encoder, decoder) = (self.code.encoder::<T>(), self.code.decoder::<T>());
-        let k = self.n_components();
+        let k = self.n_codes();
         let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
             rows.check_finite("reconstruct", &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];

@@ -62,7 +62,7 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
             if case.method.density.is_some() {
                 found.push(model.score_samples(&rows, &run, &mut logs));
             }
-            if model.n_components() > 0 {
+            if model.n_codes() > 0 {
                 found.push(model.encode(&rows, &run, &mut numbers));
             }
             for result in found {
@@ -207,7 +207,7 @@ fn rows_of_the_wrong_width_are_refused() {
         if case.method.density.is_some() {
             assert!(right(model.score_samples(&rows, &run, &mut sink)), "{case}");
         }
-        let k = model.n_components();
+        let k = model.n_codes();
         let codes = vec![0.5f32; 2 * (k + 1)];
         let decoded = model
             .decode_to_vec(&Rows::from_slice(&cast::<f32>(&crate::made::wide(&codes)), k + 1).unwrap(), &run);

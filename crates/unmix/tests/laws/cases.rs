@@ -29,7 +29,7 @@ impl Case {
     }
 
     pub(crate) fn whitens(&self) -> bool {
-        self.given.get("whiten") == Some(&Value::Bool(true))
+        self.given.get("whiten").is_some_and(|w| w != &Value::Bool(false))
     }
 }
 
@@ -53,6 +53,7 @@ pub(crate) fn cases_by_variance() -> Vec<Case> {
 
 fn of(method: &'static Method) -> Vec<Case> {
     let by_variance = |name, given, n, p| Case { method, name, given, n, p, by_variance: true };
+    let otherwise = |name, given, n, p| Case { method, name, given, n, p, by_variance: false };
     match method.key {
         "pca" => vec![
             by_variance("tall, full", json!({"svd_solver": "full"}), 300, 12),
@@ -76,6 +77,12 @@ fn of(method: &'static Method) -> Vec<Case> {
                 10,
             ),
             by_variance("wide, whitened", json!({"whiten": true, "svd_solver": "covariance_eigh"}), 15, 40),
+            otherwise("tall, ZCA", json!({"whiten": "zca", "svd_solver": "full"}), 200, 10),
+            otherwise("wide, ZCA", json!({"whiten": "zca", "n_components": 4}), 30, 600),
+            otherwise("tall, standardized", json!({"standardize": true}), 700, 9),
+            otherwise("wide, standardized", json!({"standardize": true, "whiten": true}), 15, 40),
+            otherwise("tall, about 0", json!({"center": false, "svd_solver": "full"}), 300, 12),
+            otherwise("wide, about 0", json!({"center": false, "n_components": 3}), 30, 600),
             by_variance("tall, krylov", json!({"n_components": 3, "svd_solver": "krylov"}), 400, 90),
             by_variance("wide, arpack", json!({"n_components": 3, "svd_solver": "arpack"}), 40, 130),
             by_variance("tall, power", json!({"n_components": 3, "svd_solver": "power"}), 300, 20),

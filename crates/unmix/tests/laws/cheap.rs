@@ -93,7 +93,7 @@ fn encoding_what_was_decoded_changes_nothing_more() {
     for case in every_case() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
-        if model.n_components() == 0 {
+        if model.n_codes() == 0 {
             continue;
         }
         let codes = encode(&model, &x);
@@ -113,7 +113,7 @@ fn reconstruction_is_encoding_and_then_decoding_to_the_bit() {
         let rows =
             model.reconstruct(&Rows::from_slice(&x, case.p).unwrap(), &Run::default(), &mut sink).unwrap();
         assert_eq!(rows, case.n as u64, "{case}");
-        if model.n_components() > 0 {
+        if model.n_codes() > 0 {
             assert_eq!(sink.0, decode(&model, &encode(&model, &x)), "{case}");
         } else {
             let mean = cast::<T>(&numbers(&model, "mean"));

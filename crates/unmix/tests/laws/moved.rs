@@ -74,7 +74,7 @@ fn a_scale_multiplies_what_it_should() {
         if model.n_components() > 0 && !case.whitens() {
             let y: Vec<f64> = x.iter().map(|v| -2.0 * v).collect();
             let codes = (encode(&case.fit(&y), &y), encode(&model, &x));
-            let k = model.n_components();
+            let k = model.n_codes();
             for i in 0..case.n {
                 assert!(
                     (codes.0[i * k] + 2.0 * codes.1[i * k]).abs() < 1e-9,
