@@ -52,7 +52,10 @@ fn components_are_in_canonical_order_and_sign() {
         {
             let values = numbers(&model, "explained_variance");
             assert!(values.windows(2).all(|v| v[0] >= v[1]), "{case}: {values:?}");
+            let unit = model.tensor("noise_scale").map_or_else(|| vec![1.0; case.p], |t| t.f64s());
             for (i, row) in numbers(&model, "components").chunks_exact(case.p).enumerate() {
+                // What decodes is in the columns' own units.
+                let row: Vec<f64> = row.iter().zip(&unit).map(|(x, s)| x * s).collect();
                 let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
                 let first = row.iter().find(|x| x.abs() >= largest * (1.0 - eps.sqrt())).unwrap();
                 assert!(*first > 0.0, "{case}: component {i} begins its largest entries with {first}");
