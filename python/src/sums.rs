@@ -102,7 +102,7 @@ impl Sums {
         };
         let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
         let fitted = call(py, facts.into(), dtype, Some(p.pow(3)), move |run| {
-            (unmix::method::find(&method)?.spec)(&settings)?.from_sums(&sums, &held.features, run)
+            (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &held.features, run)
         })?;
         Ok(Model::new(fitted))
     }

@@ -48,5 +48,5 @@ fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
         );
         return Err(error.into());
     }
-    Ok(with_rows!(&input.rows, rows => rows.some(0..n)?.into_iter().map(f64::from).collect()))
+    Ok(with_rows!(&input.rows, rows => rows.some(0..n)?.into_iter().map(unmix::Real::to_f64).collect()))
 }

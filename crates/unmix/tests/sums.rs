@@ -28,7 +28,7 @@ fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize],
         sums.add("pca", &rows, &on_threads(threads)).unwrap();
         start = end;
     }
-    Pca::default().from_sums(&sums, &Features::default(), &on_threads(threads)).unwrap()
+    Pca::default().fit_sums(&sums, &Features::default(), &on_threads(threads)).unwrap()
 }
 
 proptest! {
@@ -79,7 +79,7 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
         let first = match cut {
             // Too few rows for a model, but not for sums.
             1 => None,
-            _ => Some(Pca::default().from_sums(&sums, &Features::default(), &run).unwrap()),
+            _ => Some(Pca::default().fit_sums(&sums, &Features::default(), &run).unwrap()),
         };
         if let Some(first) = first {
             let path = Path::new("a model");
@@ -92,7 +92,7 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
         assert_eq!(Sums::from_bytes(&bytes).unwrap(), sums);
         assert!((0..bytes.len()).step_by(41).all(|end| Sums::from_bytes(&bytes[..end]).is_err()));
         sums.add("pca", &Rows::from_slice(&x[cut * p..], p).unwrap(), &run).unwrap();
-        let model = Pca::default().from_sums(&sums, &Features::default(), &run).unwrap();
+        let model = Pca::default().fit_sums(&sums, &Features::default(), &run).unwrap();
         assert_eq!(bits(&model), bits(&streamed(&x, p, None, &[], 1)), "cut at {cut}");
     }
 }
@@ -138,7 +138,7 @@ fn a_batch_that_fails_adds_nothing() {
     assert!(sums.add("pca", &Rows::from_slice(&x[..21], 3).unwrap(), &run).is_err());
     assert_eq!(sums, before);
     let one = Sums::new(p, f64::DTYPE);
-    let message = Pca::default().from_sums(&one, &Features::default(), &run).unwrap_err().to_string();
+    let message = Pca::default().fit_sums(&one, &Features::default(), &run).unwrap_err().to_string();
     assert!(message.contains("at least 2 rows"), "{message}");
 }
 

@@ -20,7 +20,7 @@ pub trait Fit: Send + Sync {
     /// Fits rows of double precision.
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
     /// The model that sums over rows give, which it keeps; for methods that need no more than these.
-    fn from_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+    fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let _ = (sums, features, run);
         Err(Error::Unsupported {
             asked: "a model of sums over rows".into(),

@@ -118,7 +118,7 @@ impl Model {
             let remedy = "fit with partial_fit, or 'unmix fit --sums', which keep them";
             return Err(refused(format!("{which} does not hold the sums that it was made of"), remedy));
         };
-        (self.method.spec)(&self.settings)?.from_sums(&a.merged(b)?, &self.features, run)
+        (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
     }
 
     /// The method that fitted it.
@@ -307,7 +307,7 @@ pub fn fit_by_sums(
     let spec = (method::find(key)?.spec)(settings)?;
     let mut sums = Sums::new(rows.n_features(), rows.dtype());
     crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
-    spec.from_sums(&sums, rows.features(), run)
+    spec.fit_sums(&sums, rows.features(), run)
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.

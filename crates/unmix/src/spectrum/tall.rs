@@ -23,8 +23,13 @@ pub(super) fn scatter<T: Real>(
 /// The scatter, of finite numbers.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
     let p = rows.n_features();
-    let scatter =
-        rows.sweep_by(Plan::for_table(p), run, "covariance", || Scatter::empty(p), |s, block, work| s.gather(block, work))?;
+    let scatter = rows.sweep_by(
+        Plan::for_table(p),
+        run,
+        "covariance",
+        || Scatter::empty(p),
+        |s, block, work| s.gather(block, work),
+    )?;
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
     }

@@ -121,7 +121,7 @@ impl Pca {
     /// # Errors
     ///
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
-    pub fn from_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+    pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
         let size = Size { n, counted: n as u64, p, weighted: n.fract() != 0.0 };
@@ -292,7 +292,7 @@ impl Fit for Pca {
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
     }
-    fn from_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
-        self.from_sums(sums, features, run)
+    fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        self.fit_sums(sums, features, run)
     }
 }
