@@ -118,3 +118,21 @@ pub(crate) fn ppca(
         PyArray1::from_vec(py, made.mean),
     ))
 }
+
+/// Rows, axes and scores.
+type Spiked<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// Random directions in white noise.
+#[pyfunction]
+pub(crate) fn low_rank_plus_noise(
+    py: Python<'_>,
+    n_samples: usize,
+    n_features: usize,
+    n_components: usize,
+    signal: f64,
+    seed: u64,
+) -> PyResult<Spiked<'_>> {
+    let make = || datasets::low_rank_plus_noise(n_samples, n_features, n_components, signal, seed);
+    let made = py.detach(make);
+    Ok((matrix(py, made.x)?, matrix(py, made.axes)?, matrix(py, made.scores)?))
+}

@@ -18,12 +18,14 @@ from . import _unmix, datasets, metrics, plot
 from ._base import registry
 from ._read import read
 from ._report import Report
+from ._select import Selection, select_components
 from ._threads import get_num_threads, set_num_threads
 from .pca import PCA
 
 __all__ = [
     "PCA",
     "Report",
+    "Selection",
     "datasets",
     "get_num_threads",
     "load",
@@ -32,6 +34,7 @@ __all__ = [
     "plot",
     "read",
     "report",
+    "select_components",
     "set_num_threads",
     "variants",
 ]

@@ -6,7 +6,7 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["patterns", "ppca"]
+__all__ = ["low_rank_plus_noise", "patterns", "ppca"]
 
 
 def _check(**numbers):
@@ -14,6 +14,37 @@ def _check(**numbers):
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name}={value!r} is not possible; give a whole number from {least}")
+
+
+def low_rank_plus_noise(n_samples=1000, n_features=50, n_components=5, *, signal=1.5, seed=0):
+    """Random orthonormal directions in white noise of unit variance: the designs on which rules for their number are compared.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_components : int
+        Numbers of rows, of columns, and of directions, which are uniformly distributed.
+    signal : float
+        Standard deviation along the weakest direction; along the strongest it is twice that, in equal steps between.
+    seed : int
+        Where random draws begin; the same seed gives the same bits.
+
+    Returns
+    -------
+    data : Bunch
+        ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), orthonormal rows, the strongest
+        first; ``scores`` (n_samples, n_components).
+
+    Examples
+    --------
+    >>> from unmix.datasets import low_rank_plus_noise
+    >>> low_rank_plus_noise(100, 20, n_components=3).X.shape
+    (100, 20)
+    """
+    _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(n_components, 1), seed=(seed, 0))
+    if n_components > n_features:
+        raise ValueError(f"n_components={n_components} is not possible: rows have {n_features} columns; give at most that many")
+    made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))
+    return Bunch(**dict(zip(["X", "components", "scores"], made)))
 
 
 def patterns(n_samples=500, side=16, n_patterns=5, *, noise=0.1, seed=0):

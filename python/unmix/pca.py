@@ -14,6 +14,8 @@ from ._base import Estimator, Incremental, _is_path, tell
 #: Solvers that find the first components only: scikit-learn's, then ours.
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
 _SOLVERS = ("auto", "full", "covariance_eigh", *_TRUNCATED)
+#: Rules for the number of components: scikit-learn's, then ours.
+_RULES = ("mle", "bic", "parallel", "gavish-donoho", "cv")
 
 
 class PCA(Incremental, Estimator):
@@ -24,9 +26,12 @@ class PCA(Incremental, Estimator):
 
     Parameters
     ----------
-    n_components : int, float, "mle" or None, default=None
+    n_components : int, float, "mle", "bic", "parallel", "gavish-donoho", "cv" or None, default=None
         How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain
-        more than it); ``"mle"`` (Minka's rule); None for all, ``min(n_samples, n_features)``.
+        more than it); None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than
+        columns), ``"bic"``, ``"gavish-donoho"`` (the number that denoises best), ``"parallel"`` (parallel analysis) and
+        ``"cv"`` (bi-cross-validation); the last two hold the rows in memory. ``unmix.select_components`` shows them side by
+        side.
     copy : bool, default=True
         Accepted for scikit-learn's sake; rows are never overwritten.
     whiten : bool or "zca", default=False
@@ -104,7 +109,7 @@ class PCA(Incremental, Estimator):
         "n_components": [
             Interval(Integral, 0, None, closed="left"),
             Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions({"mle"}),
+            StrOptions(set(_RULES)),
             None,
         ],
         "copy": ["boolean"],
@@ -167,7 +172,7 @@ class PCA(Incremental, Estimator):
             elif isinstance(k, str):
                 if k == "mle" and n < p:
                     raise ValueError(
-                        f"n_components='mle' is only supported if n_samples >= n_features; {found}: choose a number or a share"
+                        f"n_components='mle' is only supported if n_samples >= n_features; {found}: choose a number, a share, or 'bic'"
                     )
             elif k is not None and k > most:
                 exact = "full" if solver == "auto" else solver

@@ -107,6 +107,16 @@ Examples:
   unmix show data.pca.safetensors           what was fitted on what, and how it ended
   unmix show data.pca.safetensors --json    the same for a script")]
     Show(Show),
+    /// How many components to keep, by every rule side by side
+    #[command(after_help = "\
+Examples:
+  unmix select data.csv                            rules that look at the variances: quick
+  unmix select data.npy --rules minka,bic,0.9      two of them, and a share of the variance
+  unmix select data.csv --rules parallel,cv        these two look at the rows, in memory
+  unmix select data.csv --json                     the same for a script, with the spectrum
+
+Rules: minka (or mle), bic, gavish-donoho, gap, gap-difference, share, parallel, cv.")]
+    Select(Select),
     /// Write one self-contained page about a model, and about rows when given
     #[command(after_help = "\
 Examples:
@@ -159,7 +169,9 @@ pub(crate) struct Fit {
     pub(crate) method: String,
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// How many components: a number, a share of the variance such as 0.9, 'mle', or 'all'
+    /// How many components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
+    ///
+    /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows what each of them says.
     #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
     pub(crate) k: Option<String>,
     /// The model file [default: <name of INPUT>.<method>.safetensors in this folder]
@@ -244,6 +256,25 @@ pub(crate) struct Show {
     /// A model or a data file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Select {
+    #[command(flatten)]
+    pub(crate) input: Inputs,
+    /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) rules: Vec<String>,
+    /// Where the random draws of parallel and cv begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -16,6 +16,7 @@ mod output;
 mod panics;
 mod progress;
 mod report;
+mod select;
 mod show;
 mod terminal;
 mod weights;
@@ -114,6 +115,7 @@ fn work(cli: Cli) -> Done {
         Verb::Score(args) => apply::score(&args),
         Verb::Merge(args) => merge::merge(&args),
         Verb::Show(args) => show::show(&args),
+        Verb::Select(args) => select::select(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Methods(args) => methods::methods(&args),
         Verb::Completions { shell } => completions(shell),

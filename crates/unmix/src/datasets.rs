@@ -42,6 +42,26 @@ pub fn patterns(n: usize, side: usize, k: usize, noise: f64, seed: u64) -> LowRa
     LowRank { x, axes, scores, labels }
 }
 
+/// `n` rows of `k` random orthonormal directions among `p`, uniformly distributed, in white noise of unit variance: the
+/// standard deviation along them falls in equal steps from `2 signal` to `signal`. The designs on which rules for the number of
+/// components are compared.
+///
+/// # Panics
+///
+/// When `k` is greater than `p`.
+pub fn low_rank_plus_noise(n: usize, p: usize, k: usize, signal: f64, seed: u64) -> LowRank {
+    let [turn, codes, errors] = [9, 10, 11].map(|stream| Stream::new(seed, stream));
+    let random = Matrix::from_fn(k, p, |i, j| turn.normal((i * p + j) as u64));
+    let axes = factor::orthonormal_rows_signed(&random);
+    let step = |c: usize| if k > 1 { c as f64 / (k - 1) as f64 } else { 0.0 };
+    let scores = Matrix::from_fn(n, k, |i, c| signal * (2.0 - step(c)) * codes.normal((i * k + c) as u64));
+    let mut x = factor::multiply(&scores, &axes);
+    for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
+        *value += errors.normal(i as u64);
+    }
+    LowRank { x, axes, scores, labels: vec![0; n] }
+}
+
 /// Pattern `i` at pixel (x, y): a ripple under a bump, each with its own place and direction.
 fn pattern(i: usize, x: usize, y: usize, side: usize) -> f64 {
     let (u, v) = (2.0 * (x as f64 + 0.5) / side as f64 - 1.0, 2.0 * (y as f64 + 0.5) / side as f64 - 1.0);

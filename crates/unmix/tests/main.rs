@@ -12,6 +12,8 @@ mod property;
 mod quality;
 mod same_bits;
 mod seen;
+mod select;
 mod sizes;
 mod solvers;
 mod sums;
+mod theory;

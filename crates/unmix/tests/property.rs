@@ -164,7 +164,7 @@ proptest! {
         let n = v.len() as u64 + 1 + extra;
         let want = naive::minka(&v, n as f64);
         let scaled: Vec<f64> = v.iter().map(|x| x * scale).collect();
-        let found = select::minka(&scaled, n, v.len());
+        let found = select::minka(&scaled, n as f64, v.len());
         let evidence = |k: usize| naive::minka_log_evidence(&v, k, n as f64);
         // Where two numbers have the same evidence to rounding, either will do.
         prop_assert!((evidence(found) - evidence(want)).abs() <= 1e-9 * evidence(want).abs(), "{found} not {want}");

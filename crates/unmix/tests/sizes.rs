@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::Write;
 use unmix::data::{Axes, Bytes, Features, NumberType, Plan, RawArray, Source, open_npy, write_npy};
 use unmix::stats::{Moments, Partial, Scatter, Triangle};
-use unmix::{Matrix, Rows, metrics, select};
+use unmix::{Matrix, Rows, metrics};
 
 #[test]
 fn two_rows_have_one_direction_the_line_between_them() {
@@ -170,30 +170,6 @@ fn many_columns_want_more_memory_than_there_is_and_say_so() {
     let mut rows: Rows<'_, f64> = Rows::new(array, Features::default(), "the array");
     let e = unmix::Pca::default().fit(&mut rows, &on_threads(1)).unwrap_err();
     assert!(matches!(e, unmix::Error::Memory { .. }), "{e:?}");
-}
-
-/// Rates at which rules find the number of components, over 20 seeds: the designs of the literature's comparisons.
-#[test]
-fn minka_s_rule_finds_the_number_of_components() {
-    for (p, n, k, strength) in [(50, 100, 5, 3.0), (50, 1000, 5, 1.5), (30, 5000, 8, 0.6)] {
-        let hits = (0..20).filter(|&seed| {
-            let s = unmix::num::random::Stream::new(seed, 9);
-            let turn = unmix::num::factor::orthonormal_rows(&Matrix::from_fn(k, p, |i, j| {
-                s.normal((i * p + j) as u64)
-            }));
-            let (codes, noise) =
-                (unmix::num::random::Stream::new(seed, 10), unmix::num::random::Stream::new(seed, 11));
-            // Standard deviations from 2 down to 1, times the strength; noise of unit variance.
-            let sd = |c: usize| strength * (2.0 - c as f64 / (k as f64 - 1.0));
-            let scores = Matrix::from_fn(n, k, |i, c| sd(c) * codes.normal((i * k + c) as u64));
-            let mut x = unmix::num::factor::multiply(&scores, &turn).into_vec();
-            x.iter_mut().enumerate().for_each(|(i, v)| *v += noise.normal(i as u64));
-            let values = numbers(&pca(json!({"svd_solver": "covariance_eigh"}), &x, p), "explained_variance");
-            select::minka(&values, n as u64, p) == k
-        });
-        let hits = hits.count();
-        assert!(hits >= 18, "{n} x {p}: {hits} of 20");
-    }
 }
 
 #[test]

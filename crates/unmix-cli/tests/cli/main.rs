@@ -5,3 +5,4 @@ mod bench;
 mod grow;
 mod path;
 mod rules;
+mod select;

@@ -44,6 +44,25 @@ pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     Ok((values, Matrix::from_fn(n, n, |i, j| vectors[(j, n - 1 - i)])))
 }
 
+/// All eigenvalues (descending) of a symmetric matrix, of which the lower triangle is read: about a sixth of the work of
+/// [`eigh`].
+pub fn eigenvalues(a: &Matrix<f64>) -> Result<Vec<f64>> {
+    let n = a.rows();
+    let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
+    let mut values = vec![0.0; n];
+    nominally(n, |par| {
+        let params = Default::default();
+        let need = evd::self_adjoint_evd_scratch::<f64>(n, evd::ComputeEigenvectors::No, par, params);
+        let mut buffer = MemBuffer::new(need);
+        let diagonal = DiagMut::from_slice_mut(&mut values);
+        evd::self_adjoint_evd(lower.as_ref(), diagonal, None, par, MemStack::new(&mut buffer), params)
+    })
+    .map_err(|_| Error::Factorisation { what: "the symmetric eigendecomposition" })?;
+    values.reverse();
+    check(&values, "the symmetric eigendecomposition")?;
+    Ok(values)
+}
+
 /// All singular values (descending) and the right singular vectors (rows) of a matrix with at least as many rows as
 /// columns. `O(n p^2)`.
 pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {

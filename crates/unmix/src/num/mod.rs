@@ -7,6 +7,7 @@ pub mod factor;
 pub mod kernel;
 mod matrix;
 pub mod null;
+pub mod power;
 pub mod random;
 mod real;
 pub mod threads;

@@ -39,6 +39,15 @@ impl Stream {
         (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
     }
 
+    /// Puts items into a random order; takes draws `first` to `first + items.len()`. All orders are equally likely, but for a
+    /// share of `items.len() / 2^64`.
+    pub fn shuffle<V>(&self, first: u64, items: &mut [V]) {
+        for i in (1..items.len()).rev() {
+            let other = (u128::from(self.bits(first + i as u64)) * (i as u128 + 1)) >> 64;
+            items.swap(i, other as usize);
+        }
+    }
+
     /// Laplace with unit variance.
     pub fn laplace(&self, i: u64) -> f64 {
         let u = self.uniform(i) - 0.5;
@@ -62,6 +71,19 @@ mod tests {
         assert!((moment(&|i| s.normal(i), 4) - 3.0).abs() < 0.09);
         assert!((moment(&|i| s.laplace(i), 2) - 1.0).abs() < 0.02);
         assert!((moment(&|i| s.uniform(i), 1) - 0.5).abs() < 0.003);
+    }
+
+    #[test]
+    fn every_order_is_as_likely_as_every_other() {
+        let s = Stream::new(11, 0);
+        let (rounds, mut seen) = (24_000u64, std::collections::BTreeMap::new());
+        for round in 0..rounds {
+            let mut items = [0, 1, 2, 3];
+            s.shuffle(4 * round, &mut items);
+            *seen.entry(items).or_insert(0u64) += 1;
+        }
+        // A standard deviation of a count of 1000 is 31; five of them allowed.
+        assert!(seen.len() == 24 && seen.values().all(|&c| c.abs_diff(1000) < 155), "{seen:?}");
     }
 
     #[test]

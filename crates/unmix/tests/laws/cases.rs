@@ -95,6 +95,7 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             by_variance("a share", json!({"n_components": 0.9}), 200, 10),
             by_variance("Minka's rule", json!({"n_components": "mle"}), 200, 10),
+            by_variance("BIC", json!({"n_components": "bic"}), 200, 10),
             by_variance("none", json!({"n_components": 0}), 50, 6),
         ],
         other => panic!("the laws have no cases for {other}: add them here"),

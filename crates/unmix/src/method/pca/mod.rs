@@ -28,7 +28,7 @@ use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
-use crate::select;
+use crate::select::{self, Seen};
 use crate::spectrum::{self, Covariance, Decomposition, Request};
 use model::Fitted;
 use serde_json::{Map, Value};
@@ -75,7 +75,7 @@ impl Pca {
                 "n_components",
                 got,
                 e.to_string(),
-                "give a number, a share between 0 and 1, 'mle' or null",
+                "give a number, a share between 0 and 1, a rule such as 'mle', or null",
             )
         })
     }
@@ -110,7 +110,7 @@ impl Pca {
             _ => None,
         };
         let found = spectrum::decompose(rows, run, &self.request(solver, top))?;
-        let k = self.count(&found, size)?;
+        let k = self.count(&found, size, Some(rows), run)?;
         run.stage("components")?;
         self.model(Fitted { found, solver, size, features: rows.features(), dtype: T::DTYPE }, run, k)
     }
@@ -140,7 +140,7 @@ impl Pca {
             covariance.spectrum(&request, sums.dtype(), size.counted)
         };
         let found = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
-        let k = self.count(&found, size)?;
+        let k = self.count::<f64>(&found, size, None, run)?;
         let fitted = Fitted { found, solver: Solver::CovarianceEigh, size, features, dtype: sums.dtype() };
         Ok(self.model(fitted, run, k)?.with_sums(sums.clone()))
     }
@@ -199,7 +199,10 @@ impl Pca {
                 "choose a smaller number, or svd_solver='krylov' or 'auto'",
             ),
             Components::Share(_) | Components::Rule(_) if self.svd_solver.is_truncated() => outside(
-                &"a share or a rule",
+                &match self.n_components {
+                    Components::Rule(rule) => format!("'{}'", rule.name()),
+                    _ => "a share".into(),
+                },
                 format!(
                     "it needs the whole spectrum, and svd_solver='{}' finds the first components only",
                     self.svd_solver.name()
@@ -230,7 +233,13 @@ impl Pca {
                 format!(
                     "Minka's rule needs at least as many rows as columns, and {origin} has {n} rows and {p} columns"
                 ),
-                "choose a number or a share",
+                "choose a number, a share, or another rule such as 'bic'",
+            ),
+            Components::Rule(Rule::Parallel) if !self.center => outside(
+                &"'parallel'",
+                "permuting columns keeps their means, so with center=false no component is ever stronger"
+                    .into(),
+                "choose another rule such as 'bic', or center=true",
             ),
             _ => Ok(()),
         }
@@ -246,16 +255,47 @@ impl Pca {
         }
     }
 
-    fn count(&self, found: &Decomposition, size: Size) -> Result<usize> {
-        let most = size.most();
+    fn count<T: Real>(
+        &self,
+        found: &Decomposition,
+        size: Size,
+        rows: Option<&Rows<'_, T>>,
+        run: &Run<'_>,
+    ) -> Result<usize> {
+        let spectrum = || select::Spectrum::of(found, size.p);
+        let seen = || {
+            let rows = rows.ok_or_else(|| self.needs_rows())?;
+            Ok::<_, Error>(Seen { rows, mean: &found.mean, scale: found.noise_scale.as_deref() })
+        };
         Ok(match self.n_components {
             Components::All if self.svd_solver.is_truncated() => self.wanted(size),
-            Components::All => most,
+            Components::All => size.most(),
             Components::Count(k) => k,
-            Components::Share(share) => select::by_share(&found.values, found.total, share).clamp(1, most),
-            Components::Rule(Rule::Mle) => select::minka(&found.values, size.n as u64, size.p),
+            Components::Share(share) => spectrum().by_share(share),
+            Components::Rule(Rule::Mle) => spectrum().minka(),
+            Components::Rule(Rule::Bic) => spectrum().bic(),
+            Components::Rule(Rule::GavishDonoho) => spectrum().gavish_donoho(),
+            Components::Rule(Rule::Parallel) => select::parallel(&seen()?, run)?,
+            Components::Rule(Rule::Cv) => select::cv(&seen()?, run)?,
         })
     }
+
+    fn needs_rows(&self) -> Error {
+        let rule = match self.n_components {
+            Components::Rule(rule) => rule.name(),
+            _ => "",
+        };
+        let why = "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
+        Error::setting("n_components", format!("'{rule}'"), why, "choose a number, a share, 'mle' or 'bic'")
+    }
+}
+
+/// Every direction along which settled rows vary, as a fit that keeps all components sees them.
+pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
+    let pca = Pca::default();
+    pca.check(Size::of(rows), rows.origin())?;
+    let solver = auto_solver(rows.n_rows().unwrap_or(0), rows.n_features());
+    spectrum::decompose(rows, run, &pca.request(solver, None))
 }
 
 /// How many rows and columns.

@@ -1,6 +1,6 @@
 //! From a spectrum to a model, and from a model's parameters to its codes and its likelihood.
 
-use super::settings::{Pca, Whiten};
+use super::settings::{Components, Pca, Whiten};
 use super::{METHOD, Size, Solver};
 use crate::data::Features;
 use crate::error::{Error, Result};
@@ -35,6 +35,12 @@ impl Pca {
         report.rank = found.rank;
         report.n_constant = found.n_constant;
         report.warnings = warnings(&found, solver, k, size.p, dtype.eps());
+        if let (0, Components::Rule(rule)) = (k, &self.n_components) {
+            report.warnings.push(format!(
+                "no direction stands out from the others by the rule '{}', so 0 components are kept and codes are empty",
+                rule.name()
+            ));
+        }
         let tensors = self.parameters(&found, size, dtype, k)?;
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,

@@ -133,16 +133,38 @@ impl From<usize> for Components {
 pub enum Rule {
     /// Laplace's approximation of the evidence (Minka 2000).
     Mle,
+    /// The Bayesian information criterion of probabilistic PCA (Schwarz 1978).
+    Bic,
+    /// Parallel analysis by permutation (Horn 1965); holds the rows in memory.
+    Parallel,
+    /// The best hard threshold for singular values (Gavish & Donoho 2014).
+    GavishDonoho,
+    /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
+    Cv,
+}
+
+impl Rule {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Mle => "mle",
+            Rule::Bic => "bic",
+            Rule::Parallel => "parallel",
+            Rule::GavishDonoho => "gavish-donoho",
+            Rule::Cv => "cv",
+        }
+    }
 }
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "n_components",
         kind: Kind::Components,
-        choices: &["mle"],
+        choices: &["mle", "bic", "parallel", "gavish-donoho", "cv"],
         default: "null",
         doc: "How many components to keep: a number, a share of the variance between 0 and 1 (the fewest components that \
-              explain more), 'mle' (Minka's rule), or null for all.",
+              explain more), null for all, or a rule that finds it: 'mle' (Minka's, for no fewer rows than columns), 'bic', \
+              'gavish-donoho' (best for denoising), 'parallel' and 'cv' (these two hold the rows in memory).",
         python_only: false,
     },
     Setting {

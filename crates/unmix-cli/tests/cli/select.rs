@@ -1,0 +1,78 @@
+//! `unmix select`: the rules side by side.
+
+use crate::bench::Bench;
+use serde_json::Value;
+use unmix::data::write_npy;
+use unmix::datasets::low_rank_plus_noise;
+
+fn made(b: &Bench) {
+    let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
+    write_npy(&b.path("d.npy"), made.x.as_slice(), &[20]).unwrap();
+}
+
+#[test]
+fn the_table_names_every_rule_and_the_command_that_comes_next() {
+    let b = Bench::new();
+    made(&b);
+    let shown = b.ok("select d.npy").out;
+    assert!(shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
+    for rule in ["minka ", "bic ", "gavish-donoho ", "gap "] {
+        let line = shown.lines().find(|l| l.trim_start().starts_with(rule)).unwrap();
+        assert_eq!(line.split_whitespace().nth(1), Some("4"), "{line}");
+    }
+    assert!(!shown.contains("parallel"), "only when asked: {shown}");
+    assert!(shown.contains("400 rows, 20 columns; 20 directions vary"), "{shown}");
+    let next = shown.lines().last().unwrap().trim();
+    assert_eq!(next, "unmix fit pca d.npy -k 4");
+    b.ok(next.strip_prefix("unmix ").unwrap());
+}
+
+#[test]
+fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
+    let b = Bench::new();
+    made(&b);
+    let json = |command: &str| -> Value { serde_json::from_str(&b.ok(command).out).unwrap() };
+    let table = json("select d.npy --rules parallel,cv,mle,0.5 --seed 3 --json");
+    let names: Vec<&str> =
+        table["rules"].as_array().unwrap().iter().map(|r| r["rule"].as_str().unwrap()).collect();
+    assert_eq!(names, ["parallel", "cv", "minka", "share-0.5"]);
+    assert_eq!(
+        (&table["seed"], table["explained_variance"].as_array().unwrap().len()),
+        (&Value::from(3), 20)
+    );
+    for (i, k) in [(0, "parallel"), (1, "cv"), (2, "mle"), (3, "0.5")] {
+        b.ok(&format!("fit pca d.npy -k {k} --seed 3 -o m.safetensors"));
+        let shown = json("show m.safetensors --json");
+        assert_eq!(shown["n_components"], table["rules"][i]["k"], "{k}");
+    }
+    // The same numbers as text and in single columns, and the same table for any number of threads.
+    let two = b.ok("select d.npy --rules parallel,cv --json --threads 2").out;
+    assert_eq!(b.ok("select d.npy --rules parallel,cv --json --threads 1").out, two);
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_read() {
+    let b = Bench::new();
+    for (command, code, word) in [
+        ("select missing.npy --rules paralel", 2, "did you mean 'parallel'?"),
+        ("select missing.npy --rules 1.5", 2, "between 0 and 1"),
+        ("select missing.npy", 1, "missing.npy"),
+    ] {
+        let ran = b.run(command);
+        assert_eq!(ran.code, code, "{command}: {}", ran.err);
+        assert!(ran.err.contains(word), "{command}: {}", ran.err);
+    }
+    b.write("a.csv", "x,y\n1,2\n1,2\n");
+    let ran = b.run("select a.csv");
+    assert!(ran.code == 1 && ran.err.contains("needs a column that varies"), "{}", ran.err);
+}
+
+#[test]
+fn ambiguity_is_a_warning_on_standard_error() {
+    let b = Bench::new();
+    let s = unmix::num::random::Stream::new(6, 0);
+    let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi((i % 30) as i32) * s.normal(i as u64)).collect();
+    write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
+    let ran = b.ok("select d.npy");
+    assert!(ran.err.contains("W-RANK-AMBIGUOUS") && !ran.out.contains("AMBIGUOUS"), "{}", ran.err);
+}

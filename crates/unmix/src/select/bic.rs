@@ -1,0 +1,105 @@
+//! The Bayesian information criterion of probabilistic PCA.
+
+/// The number of components, from 0, with the largest [`bic_of`]; the smallest of several.
+///
+/// `values` are the variances above rounding errors, descending, of `n` samples with `p` features. At most `r - 1` of them
+/// for a rank of `r`: what is left estimates the noise. Where the rows leave directions empty that `n` samples of `p`
+/// features could fill, as with columns computed from each other, those directions are no noise of variance 0, which would
+/// win against everything: the model is then of the `r` directions that vary; and if of those the last is not noise either,
+/// all `r` are kept. `O(r)`.
+pub fn bic(values: &[f64], n: f64, p: usize) -> usize {
+    let r = values.iter().take_while(|&&v| v > 0.0).count();
+    let (values, empty) = (&values[..r], (r as f64) < (p as f64).min(n - 1.0));
+    let p = if empty { r } else { p.max(r) };
+    let tails = tails(values);
+    let (mut best, mut log_kept) = ((f64::NEG_INFINITY, 0), 0.0);
+    for k in 0..r {
+        let criterion = criterion(log_kept, tails[k], k, n, p);
+        if criterion > best.0 {
+            best = (criterion, k);
+        }
+        log_kept += (values[k] / values[0]).ln();
+    }
+    if empty && best.1 + 1 == r { r } else { best.1 }
+}
+
+/// Log-likelihood of probabilistic PCA with `k` components, less half of `ln n` for each of its parameters:
+///
+/// ```text
+/// -n/2 [p ln 2pi + sum_{i<=k} ln l_i + (p-k) ln v_k + p] - 1/2 ln n [p k - k(k-1)/2 + 1 + p],     v_k = sum_{i>k} l_i / (p-k)
+/// ```
+///
+/// `values` are all variances that are not 0, descending, of `n` samples with `p` features; the total is theirs. G. Schwarz
+/// (1978), Ann. Stat. 6:461; M. Tipping & C. Bishop (1999), J. R. Stat. Soc. B 61:611, equation 8.
+pub fn bic_of(values: &[f64], k: usize, n: f64, p: usize) -> f64 {
+    let log_kept: f64 = values[..k].iter().map(|v| (v / values[0]).ln()).sum();
+    let constant = p as f64 * ((2.0 * std::f64::consts::PI).ln() + 1.0 + values[0].ln());
+    criterion(log_kept, tails(values)[k], k, n, p) - 0.5 * n * constant
+}
+
+/// Up to what is the same for every `k`; variances are shares of the first.
+fn criterion(log_kept: f64, tail: f64, k: usize, n: f64, p: usize) -> f64 {
+    let (p, k) = (p as f64, k as f64);
+    let parameters = p * k - k * (k - 1.0) / 2.0 + 1.0 + p;
+    -0.5 * n * (log_kept + (p - k) * (tail / (p - k)).ln()) - 0.5 * n.ln() * parameters
+}
+
+/// Sums of all but the first `k` variances, as shares of the first; added from the small end.
+fn tails(values: &[f64]) -> Vec<f64> {
+    let first = values.first().copied().unwrap_or(1.0);
+    let mut out: Vec<f64> = values.iter().map(|v| v / first).collect();
+    for i in (1..out.len()).rev() {
+        out[i - 1] += out[i];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_criterion_is_the_likelihood_written_out_less_its_penalty() {
+        let (values, n, p) = ([7.0, 3.0, 1.2, 0.9, 0.4], 40.0, 5usize);
+        for k in 0..5 {
+            let v = values[k..].iter().sum::<f64>() / (p - k) as f64;
+            // The Gaussian with the first k variances as they are and v for the rest: ln det, and a trace of p.
+            let log_det = values[..k].iter().map(|x: &f64| x.ln()).sum::<f64>() + (p - k) as f64 * v.ln();
+            let trace: f64 = k as f64 + values[k..].iter().map(|x| x / v).sum::<f64>();
+            let log_likelihood = -0.5 * n * (p as f64 * (2.0 * std::f64::consts::PI).ln() + log_det + trace);
+            // A k-frame in p dimensions, k variances, a noise and a mean.
+            let frame = (p * k) as f64 - (k * (k + 1)) as f64 / 2.0;
+            let want = log_likelihood - 0.5 * n.ln() * (frame + k as f64 + 1.0 + p as f64);
+            let found = bic_of(&values, k, n, p);
+            assert!((found / want - 1.0).abs() < 1e-13, "k = {k}: {found} not {want}");
+        }
+        let best = (0..5).max_by(|&a, &b| bic_of(&values, a, n, p).total_cmp(&bic_of(&values, b, n, p)));
+        assert_eq!(Some(bic(&values, n, p)), best);
+    }
+
+    #[test]
+    fn noise_alone_has_no_component_and_units_do_not_matter() {
+        let noise: Vec<f64> = (0..20).map(|i| 1.0 + 0.01 * i as f64).rev().collect();
+        let signal: Vec<f64> = [90.0, 40.0, 9.0].into_iter().chain(noise.iter().copied()).collect();
+        for unit in [1e-300, 1.0, 1e280] {
+            let in_unit = |values: &[f64]| values.iter().map(|v| v * unit).collect::<Vec<_>>();
+            assert_eq!(bic(&in_unit(&noise), 1000.0, 20), 0, "{unit}");
+            assert_eq!(bic(&in_unit(&signal), 1000.0, 23), 3, "{unit}");
+        }
+    }
+
+    #[test]
+    fn directions_left_empty_do_not_win() {
+        let noise = [1.05, 1.04, 1.03, 1.02, 1.01, 1.0, 0.99, 0.98, 0.97];
+        let signal: Vec<f64> = [50.0, 20.0].into_iter().chain(noise).collect();
+        // Eleven directions vary; four columns more were computed from others.
+        assert_eq!(bic(&signal, 500.0, 15), 2);
+        // Three directions and no noise: all three.
+        assert_eq!(bic(&[9.0, 4.0, 1.0], 500.0, 10), 3);
+        assert_eq!((bic(&[], 500.0, 10), bic(&[4.0], 500.0, 10)), (0, 1));
+        // Wide data have a rank of n - 1 and that is no emptiness.
+        let wide: Vec<f64> =
+            [400.0, 300.0].into_iter().chain((0..37).map(|i| 5.0 - 0.01 * i as f64)).collect();
+        assert_eq!(bic(&wide, 40.0, 200), 2);
+    }
+}

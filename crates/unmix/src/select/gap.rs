@@ -1,0 +1,48 @@
+//! The eigen-gap: where neighbouring variances differ most.
+
+/// Gaps beyond this many components are not looked at: far down a long spectrum some neighbours always differ a lot.
+const MOST: usize = 20;
+
+/// The number of components before the largest ratio of neighbouring variances; the first of several.
+///
+/// `values` are descending and above rounding errors. One variance is one component, none is none.
+pub fn gap(values: &[f64]) -> usize {
+    // Logarithms, so that no ratio overflows.
+    largest(values, |a, b| a.ln() - b.ln())
+}
+
+/// As [`gap`], with differences in the place of ratios: moved by what is large, where ratios are moved by what is small.
+pub fn gap_difference(values: &[f64]) -> usize {
+    largest(values, |a, b| a - b)
+}
+
+fn largest(values: &[f64], distance: impl Fn(f64, f64) -> f64) -> usize {
+    let first = values.first().copied().unwrap_or(0.0);
+    let r = values.iter().take_while(|&&v| v > f64::EPSILON * first).count();
+    let gaps = values[..r].windows(2).take(MOST).map(|w| distance(w[0] / first, w[1] / first));
+    gaps.zip(1..).fold((f64::NEG_INFINITY, r.min(1)), |best, (g, k)| if g > best.0 { (g, k) } else { best }).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_is_a_ratio_in_any_units() {
+        let values = [100.0, 50.0, 40.0, 1.0, 0.9, 0.1];
+        for unit in [1.0, 1e-300, 1e300] {
+            let scaled: Vec<f64> = values.iter().map(|v| v * unit).collect();
+            assert_eq!((gap(&scaled), gap_difference(&scaled)), (3, 1), "{unit}");
+        }
+    }
+
+    #[test]
+    fn zeros_and_ties_are_no_gap() {
+        assert_eq!(gap(&[3.0, 2.9, 0.0, 0.0]), 1, "the fall to rounding errors does not count");
+        assert_eq!(gap(&[2.0, 2.0, 2.0]), 1);
+        assert_eq!((gap(&[]), gap(&[0.0]), gap(&[5.0])), (0, 0, 1));
+        let mut far = vec![1.0; 40];
+        (30..40).for_each(|i| far[i] = 0.1);
+        assert_eq!(gap(&far), 1, "component 30 is beyond what is looked at");
+    }
+}

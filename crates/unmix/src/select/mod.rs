@@ -1,0 +1,88 @@
+//! How many components to keep: rules over a spectrum of variances, two that look at the rows, and a table of them all.
+//!
+//! Variances are given in descending order, those that are rounding errors left out; units do not matter to any rule. `n` is
+//! a number of samples, which need not be whole: with frequency weights it is their sum.
+
+mod bic;
+mod cv;
+mod gap;
+mod gavish_donoho;
+mod minka;
+mod parallel;
+mod seen;
+mod share;
+mod table;
+
+pub use bic::{bic, bic_of};
+pub use cv::cv;
+pub use gap::{gap, gap_difference};
+pub use gavish_donoho::{
+    gavish_donoho, hard_threshold, marchenko_pastur_median, shrunk, unknown_noise_threshold,
+};
+pub use minka::minka;
+pub use parallel::parallel;
+pub use seen::Seen;
+pub use share::by_share;
+pub use table::{Choice, Criterion, Table, select_components};
+
+use crate::spectrum::Decomposition;
+
+/// What the rules over variances look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectrum {
+    /// All `min(n_rows, n_features)` variances, descending; exactly 0 from `rank` on.
+    pub values: Vec<f64>,
+    /// Variance of all columns together.
+    pub total: f64,
+    /// Directions along which the rows vary.
+    pub rank: usize,
+    /// Samples.
+    pub n: f64,
+    /// Features.
+    pub p: usize,
+    /// Features that do not vary: there is nothing about them to model.
+    pub n_constant: usize,
+}
+
+impl Spectrum {
+    /// Of `p` features, all of whose directions were found.
+    pub fn of(found: &Decomposition, p: usize) -> Self {
+        let mut values = found.values.clone();
+        let rank = found.rank.unwrap_or(values.len());
+        values[rank..].fill(0.0);
+        Self { values, total: found.total, rank, n: found.n, p, n_constant: found.n_constant }
+    }
+
+    /// The variances that are not 0.
+    fn varying(&self) -> &[f64] {
+        &self.values[..self.rank]
+    }
+
+    /// The fewest components that explain more than `share` of the variance.
+    pub fn by_share(&self, share: f64) -> usize {
+        by_share(&self.values, self.total, share).clamp(1, self.values.len().max(1))
+    }
+
+    /// By [`minka`]; for fewer samples than features the model is that of the directions that samples can span.
+    pub fn minka(&self) -> usize {
+        match self.n >= self.p as f64 {
+            true => minka(&self.values, self.n, self.p),
+            false => minka(self.varying(), self.n, self.p),
+        }
+    }
+
+    /// By [`bic`], of the features that vary.
+    pub fn bic(&self) -> usize {
+        bic(self.varying(), self.n, self.p - self.n_constant)
+    }
+
+    /// By [`gavish_donoho`], of the features that vary.
+    pub fn gavish_donoho(&self) -> usize {
+        gavish_donoho(self.varying(), self.n, self.p - self.n_constant)
+    }
+
+    /// By [`gap`] and by [`gap_difference`].
+    pub fn gaps(&self) -> (usize, usize) {
+        (gap(self.varying()), gap_difference(self.varying()))
+    }
+}

@@ -1,0 +1,80 @@
+//! Rows in memory, for rules that look at them and not only at their variances.
+
+use crate::data::{Rows, VecSink};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+
+/// Settled rows, as a fit saw them.
+pub struct Seen<'a, 'b, T: Real> {
+    /// The rows.
+    pub rows: &'a Rows<'b, T>,
+    /// What is subtracted from each: their mean, or zeros.
+    pub mean: &'a [f64],
+    /// What columns are then divided by, where they are.
+    pub scale: Option<&'a [f64]>,
+}
+
+impl<T: Real> Seen<'_, '_, T> {
+    /// The columns that are not 0 throughout: one row of the result for each of them. A row that counts several times is there
+    /// so often.
+    ///
+    /// `copies` says how many tables of this size the rule needs beside each other.
+    pub(super) fn columns(&self, run: &Run<'_>, rule: &str, copies: u64) -> Result<Matrix<f64>> {
+        let (rows, p) = (self.rows, self.rows.n_features());
+        self.check_weights(rule)?;
+        let n = rows.n_samples();
+        check_memory(
+            &format!("the rule '{rule}', which looks at all {n} x {p} numbers at once,"),
+            (n as u64).saturating_mul(p as u64).saturating_mul(8 * copies),
+            "fit a random subset of the rows, or choose a rule that looks at variances only, such as 'mle' or 'bic'",
+        )?;
+        let n = n as usize;
+        let mut sink = VecSink(Vec::<f64>::with_capacity(n * p));
+        rows.map(
+            run,
+            rule,
+            p,
+            |block, out: &mut [f64], _| {
+                for (row, out) in block.rows().zip(out.chunks_exact_mut(p)) {
+                    for j in 0..p {
+                        out[j] = (row[j].to_f64() - self.mean[j]) / self.scale.map_or(1.0, |s| s[j]);
+                    }
+                }
+                Ok(())
+            },
+            &mut sink,
+        )?;
+        let (numbers, weights) = (sink.0, rows.weights());
+        let often = |i: usize| weights.map_or(1, |w| w[i] as usize);
+        let mut out = Vec::with_capacity(n * p);
+        for j in 0..p {
+            let start = out.len();
+            for (i, x) in numbers.iter().skip(j).step_by(p).enumerate() {
+                out.extend(std::iter::repeat_n(*x, often(i)));
+            }
+            if out[start..].iter().all(|x| *x == 0.0) {
+                out.truncate(start);
+            }
+        }
+        Ok(Matrix::from_vec(out.len() / n.max(1), n, out))
+    }
+
+    /// A row that counts half a time can be neither permuted nor held out.
+    fn check_weights(&self, rule: &str) -> Result<()> {
+        let broken = |w: &[f64]| w.iter().position(|w| w.fract() != 0.0);
+        match self.rows.weights().and_then(|w| Some((broken(w)?, w))) {
+            None => Ok(()),
+            Some((row, w)) => Err(Error::setting(
+                "n_components",
+                format!("'{rule}'"),
+                format!(
+                    "this rule repeats rows as often as they count, and row {row} counts {} times",
+                    w[row]
+                ),
+                "give whole numbers as weights, or choose a rule that looks at variances only, such as 'mle' or 'bic'",
+            )),
+        }
+    }
+}

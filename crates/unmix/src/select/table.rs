@@ -1,0 +1,247 @@
+//! The rules side by side.
+
+use super::{Seen, Spectrum, cv, parallel};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::num::Real;
+use crate::num::threads::on_pool;
+use crate::run::Run;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// A rule for the number of components, by name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Criterion {
+    /// The fewest components that explain more than this share of the variance.
+    Share(f64),
+    /// The largest ratio of neighbouring variances.
+    Gap,
+    /// The largest difference of neighbouring variances.
+    GapDifference,
+    /// The Bayesian information criterion of probabilistic PCA.
+    Bic,
+    /// Laplace's approximation of the evidence.
+    Minka,
+    /// The best hard threshold for singular values, the noise unknown.
+    GavishDonoho,
+    /// Parallel analysis by permutation. Looks at the rows.
+    Parallel,
+    /// Bi-cross-validation. Looks at the rows.
+    Cv,
+}
+
+/// Shares that are looked at unless others are named.
+const SHARES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
+
+/// Rules without a number of their own, by name.
+const NAMED: [(&str, Criterion); 8] = [
+    ("minka", Criterion::Minka),
+    ("mle", Criterion::Minka),
+    ("bic", Criterion::Bic),
+    ("gavish-donoho", Criterion::GavishDonoho),
+    ("gap", Criterion::Gap),
+    ("gap-difference", Criterion::GapDifference),
+    ("parallel", Criterion::Parallel),
+    ("cv", Criterion::Cv),
+];
+
+impl Criterion {
+    /// Those that need the variances only.
+    pub fn cheap() -> Vec<Criterion> {
+        use Criterion::{Bic, Gap, GapDifference, GavishDonoho, Minka, Share};
+        [Minka, Bic, GavishDonoho, Gap, GapDifference].into_iter().chain(SHARES.map(Share)).collect()
+    }
+
+    /// From a list of names: `share` stands for the usual shares, `share-0.9` or `0.9` for one, `mle` for `minka`. Of a rule
+    /// that is named twice the first counts; an empty list is [`cheap`](Self::cheap).
+    ///
+    /// # Errors
+    ///
+    /// A name that no rule has, with the nearest; a share that is not between 0 and 1.
+    pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<Criterion>> {
+        let mut out: Vec<Criterion> = Vec::new();
+        for name in names.iter().map(|name| name.as_ref().trim()) {
+            for rule in Self::named(name)? {
+                if !out.contains(&rule) {
+                    out.push(rule);
+                }
+            }
+        }
+        Ok(if out.is_empty() { Self::cheap() } else { out })
+    }
+
+    fn named(name: &str) -> Result<Vec<Criterion>> {
+        if name == "share" {
+            return Ok(SHARES.map(Criterion::Share).to_vec());
+        }
+        if let Some((_, rule)) = NAMED.iter().find(|(known, _)| *known == name) {
+            return Ok(vec![*rule]);
+        }
+        match name.strip_prefix("share-").unwrap_or(name).parse::<f64>() {
+            Ok(share) if share > 0.0 && share < 1.0 => Ok(vec![Criterion::Share(share)]),
+            Ok(_) => Err(Error::setting(
+                "rules",
+                name,
+                "a number stands for a share of the variance",
+                "give a share between 0 and 1, as in 0.9",
+            )),
+            Err(_) => {
+                let known = NAMED.iter().map(|(known, _)| *known).chain(["share", "share-0.9"]);
+                Err(Error::unknown("rule", name, known))
+            }
+        }
+    }
+
+    /// What the number is an estimate of, in a few words.
+    pub fn estimates(self) -> String {
+        match self {
+            Criterion::Share(share) => {
+                format!("components that explain over {} % of the variance", percent(share))
+            }
+            Criterion::Gap => "where the next variance is smallest beside the last".into(),
+            Criterion::GapDifference => "where variances fall by most".into(),
+            Criterion::Bic => "rank of the signal in even noise, if n is large".into(),
+            Criterion::Minka => "rank of the signal in even noise, most probable".into(),
+            Criterion::GavishDonoho => "components that denoise best; weak ones are left out".into(),
+            Criterion::Parallel => "components stronger than in uncorrelated columns".into(),
+            Criterion::Cv => "components that predict held-out blocks best".into(),
+        }
+    }
+}
+
+fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Criterion::Share(share) => write!(f, "share-{share}"),
+            other => f.write_str(NAMED.iter().find(|(_, rule)| rule == other).map_or("", |(name, _)| name)),
+        }
+    }
+}
+
+/// What one rule says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The rule.
+    pub rule: Criterion,
+    /// Its number of components.
+    pub k: usize,
+}
+
+/// What every rule says, and the variances that they looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The variances.
+    pub spectrum: Spectrum,
+    /// In the order asked for.
+    pub choices: Vec<Choice>,
+    /// What a person should know before taking one of them.
+    pub warnings: Vec<String>,
+    /// Where the random draws of `parallel` and `cv` began.
+    pub seed: u64,
+}
+
+impl Table {
+    /// The number of components by `rule`, where it was asked for.
+    pub fn get(&self, rule: Criterion) -> Option<usize> {
+        self.choices.iter().find(|c| c.rule == rule).map(|c| c.k)
+    }
+
+    /// The number to begin with: Minka's rule where it is there, which hits most often where the truth is known; else that of
+    /// the first rule.
+    pub fn suggested(&self) -> Option<usize> {
+        self.get(Criterion::Minka).or(self.choices.first().map(|c| c.k))
+    }
+
+    /// As the command line prints it for scripts.
+    pub fn to_json(&self) -> Value {
+        let s = &self.spectrum;
+        let choice =
+            |c: &Choice| json!({"rule": c.rule.to_string(), "k": c.k, "estimates": c.rule.estimates()});
+        json!({
+            "n_samples": s.n,
+            "n_features": s.p,
+            "n_constant": s.n_constant,
+            "rank": s.rank,
+            "rules": self.choices.iter().map(choice).collect::<Value>(),
+            "explained_variance": s.values,
+            "explained_variance_ratio": s.values.iter().map(|v| v / s.total).collect::<Vec<_>>(),
+            "warnings": self.warnings,
+            "seed": self.seed,
+        })
+    }
+}
+
+/// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv` hold
+/// the rows in memory besides. Rows that can only be read forward are settled first.
+///
+/// A table warns when [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not
+/// say how many components there are.
+///
+/// # Errors
+///
+/// Those of a fit of [`Pca`](crate::Pca) that keeps all components; too little memory for `parallel` or `cv`.
+pub fn select_components<T: Real>(
+    rows: &mut Rows<'_, T>,
+    rules: &[Criterion],
+    run: &Run<'_>,
+) -> Result<Table> {
+    rows.settle(run)?;
+    let rows = &*rows;
+    on_pool(run.threads, || {
+        let found = crate::method::pca::whole(rows, run)?;
+        let spectrum = Spectrum::of(&found, rows.n_features());
+        let seen = Seen { rows, mean: &found.mean, scale: None };
+        let mut choices = Vec::new();
+        for &rule in rules {
+            let k = match rule {
+                Criterion::Share(share) => spectrum.by_share(share),
+                Criterion::Gap => spectrum.gaps().0,
+                Criterion::GapDifference => spectrum.gaps().1,
+                Criterion::Bic => spectrum.bic(),
+                Criterion::Minka => spectrum.minka(),
+                Criterion::GavishDonoho => spectrum.gavish_donoho(),
+                Criterion::Parallel => parallel(&seen, run)?,
+                Criterion::Cv => cv(&seen, run)?,
+            };
+            choices.push(Choice { rule, k });
+        }
+        let warnings = ambiguous(&spectrum).into_iter().collect();
+        Ok(Table { spectrum, choices, warnings, seed: run.seed })
+    })
+}
+
+fn ambiguous(spectrum: &Spectrum) -> Option<String> {
+    let (minka, bic) = (spectrum.minka(), spectrum.bic());
+    (minka.abs_diff(bic) > 1).then(|| {
+        format!(
+            "W-RANK-AMBIGUOUS: Minka's rule says {minka} and BIC {bic}, so these data alone do not settle the number of \
+             components; look at the spectrum, or compare what models of both sizes are good for"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_have_names_and_a_slip_is_pointed_out() {
+        let parse = |names: &[&str]| Criterion::parse(names);
+        assert_eq!(parse(&[]).unwrap(), Criterion::cheap());
+        assert_eq!(parse(&["mle", "minka"]).unwrap(), [Criterion::Minka]);
+        assert_eq!(parse(&["0.5", " share-0.9"]).unwrap(), [Criterion::Share(0.5), Criterion::Share(0.9)]);
+        assert_eq!(parse(&["share"]).unwrap().len(), 4);
+        for rule in Criterion::cheap().into_iter().chain([Criterion::Parallel, Criterion::Cv]) {
+            assert_eq!(parse(&[rule.to_string()].each_ref().map(String::as_str)).unwrap(), [rule]);
+            // Room for a name, a number and this in 80 columns.
+            assert!(rule.estimates().len() <= 56, "{}", rule.estimates());
+        }
+        let slip = parse(&["paralel"]).unwrap_err().to_string();
+        assert!(slip.contains("no rule named 'paralel' (did you mean 'parallel'?)"), "{slip}");
+        assert!(parse(&["1.5"]).unwrap_err().to_string().contains("between 0 and 1"));
+    }
+}

@@ -1,0 +1,114 @@
+"""How many components: the table of rules."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.decomposition import PCA as ReferencePCA
+
+import unmix
+from unmix import PCA, select_components
+from unmix.datasets import low_rank_plus_noise
+
+DATA = low_rank_plus_noise(400, 20, 4, signal=3.0, seed=1)
+RULES = ["mle", "bic", "parallel", "gavish-donoho", "cv"]
+
+
+def test_every_rule_finds_the_components_that_are_there():
+    found = select_components(DATA.X, ["minka", "bic", "gavish-donoho", "gap", "parallel", "cv", "share", 0.5], random_state=0)
+    for rule in ["minka", "mle", "bic", "gavish-donoho", "gap", "parallel", "cv"]:
+        assert found[rule] == 4
+    assert found.suggested == 4 and found.rank == 20 and found.n_samples == 400
+    assert list(found)[:3] == ["minka", "bic", "gavish-donoho"] and len(found) == 11
+    assert_allclose(found.explained_variance, ReferencePCA().fit(DATA.X).explained_variance_, rtol=1e-12)
+    for share in [0.5, 0.8, 0.9, 0.95, 0.99]:
+        assert found[share] == found[f"share-{share}"] == ReferencePCA(share).fit(DATA.X).n_components_
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_pca_takes_every_rule_and_keeps_what_the_table_says(rule):
+    for x in [DATA.X, DATA.X.astype(np.float32), DATA.X[:15] if rule != "mle" else DATA.X[:20]]:
+        model = PCA(rule, random_state=3).fit(x)
+        assert model.n_components_ == select_components(x, rule, random_state=3)[rule]
+        assert model.report_.settings["n_components"] == model.n_components_
+        assert model.get_params()["n_components"] == rule
+        assert model.transform(x).shape == (len(x), model.n_components_)
+    with pytest.raises(ValueError, match=f"n_components='{rule}' cannot be a string with svd_solver='arpack'"):
+        PCA(rule, svd_solver="arpack").fit(DATA.X)
+
+
+def test_minka_agrees_with_scikit_learn():
+    for seed in range(10):
+        x = np.random.RandomState(seed).randn(60, 12) * 0.8 ** np.arange(12)
+        assert PCA("mle").fit(x).n_components_ == ReferencePCA("mle").fit(x).n_components_
+
+
+def test_rows_come_from_arrays_frames_and_files(tmp_path):
+    want = select_components(DATA.X, random_state=0).to_dict()
+    np.save(tmp_path / "x.npy", DATA.X)
+    frame = pd.DataFrame(DATA.X, columns=[f"c{j}" for j in range(20)])
+    for x in [np.asfortranarray(DATA.X), frame, str(tmp_path / "x.npy"), tmp_path / "x.npy", DATA.X.tolist()]:
+        assert select_components(x, random_state=0).to_dict() == want
+    assert json.loads(json.dumps(want)) == want
+
+
+def test_weights_count_rows():
+    often = np.arange(400) % 3
+    rules = [*RULES, 0.9]
+    found = select_components(DATA.X, rules, sample_weight=often, random_state=1)
+    assert dict(found) == dict(select_components(np.repeat(DATA.X, often, axis=0), rules, random_state=1))
+    with pytest.raises(ValueError, match="row 0 counts 0.5 times"):
+        select_components(DATA.X, "parallel", sample_weight=np.full(400, 0.5))
+
+
+def test_the_program_says_the_same(tmp_path):
+    np.save(tmp_path / "x.npy", DATA.X)
+    program = "import sys; from unmix._cli import main; sys.exit(main())"
+    options = ["--json", "--seed", "7", "--rules", "bic,cv"]
+    command = [sys.executable, "-c", program, "select", str(tmp_path / "x.npy"), *options]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    said.pop("input")
+    assert said == select_components(DATA.X, ["bic", "cv"], random_state=7).to_dict()
+
+
+def test_the_repr_is_a_table_for_80_columns():
+    text = repr(select_components(DATA.X, [*RULES, "share", "gap"], random_state=0))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "minka             4  rank of the signal" in text
+
+
+def test_ambiguity_warns():
+    x = np.random.RandomState(0).randn(40, 30) * 0.8 ** np.arange(30)
+    with pytest.warns(UserWarning, match="W-RANK-AMBIGUOUS: Minka's rule says"):
+        found = select_components(x)
+    assert abs(found["minka"] - found["bic"]) > 1 and found.warnings[0] in repr(found)
+
+
+def test_bad_input_says_what_would_work():
+    with pytest.raises(ValueError, match=r"there is no rule named 'paralel' \(did you mean 'parallel'\?\)"):
+        select_components(DATA.X, "paralel")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        select_components(DATA.X, 1.5)
+    with pytest.raises(TypeError, match="3 is no rule"):
+        select_components(DATA.X, [3])
+    with pytest.raises(KeyError, match="'cv' was not asked for"):
+        select_components(DATA.X)["cv"]
+    with pytest.raises(ValueError, match="row 1, column 2 is NaN"):
+        select_components([[1.0, 2, 3], [2, 3, np.nan], [4, 5, 7]])
+    with pytest.raises(ValueError, match="did you mean|must be a"):
+        PCA("bik").fit(DATA.X)
+
+
+def test_generators_are_seeded_and_refuse_what_cannot_be():
+    again = low_rank_plus_noise(400, 20, 4, signal=3.0, seed=1)
+    assert_array_equal(again.X, DATA.X)
+    assert_allclose(DATA.components @ DATA.components.T, np.eye(4), atol=1e-12)
+    assert_allclose(DATA.scores.std(axis=0), [6, 5, 4, 3], rtol=0.15)
+    assert abs((DATA.X - DATA.scores @ DATA.components).std() - 1) < 0.03
+    with pytest.raises(ValueError, match="n_components=5 is not possible: rows have 4 columns"):
+        low_rank_plus_noise(10, 4, 5)
+    assert "low_rank_plus_noise" in unmix.datasets.__all__

@@ -1,0 +1,117 @@
+"""How many components: the rules side by side."""
+
+import json
+from collections.abc import Mapping
+
+from . import _unmix
+from ._base import _weights, tell
+from ._threads import threads_here
+from .pca import PCA
+
+
+class Selection(Mapping):
+    """What each rule says: a mapping from the rule's name to its number of components.
+
+    A share is looked up by its number, as in ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
+    ``"minka"``.
+
+    Attributes
+    ----------
+    suggested : int
+        The number to begin with: Minka's where it was asked for, else the first.
+    estimates : dict
+        What each number is an estimate of, in a few words.
+    explained_variance, explained_variance_ratio : list of float
+        The whole spectrum that the rules looked at.
+    rank, n_samples, n_features, n_constant : int
+        Directions along which the rows vary; rows, columns, and columns that do not vary.
+    warnings : list of str
+        What to know before taking one of the numbers.
+    seed : int
+        Where the random draws of ``"parallel"`` and ``"cv"`` began.
+    """
+
+    def __init__(self, text):
+        facts = json.loads(text)
+        self._facts = facts
+        self._k = {rule["rule"]: rule["k"] for rule in facts["rules"]}
+        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
+        for name in ("explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed"):
+            setattr(self, name, facts[name])
+        n = facts["n_samples"]
+        self.n_samples = int(n) if n == int(n) else n
+        self.suggested = self._k.get("minka", next(iter(self._k.values())))
+
+    def __getitem__(self, rule):
+        name = f"share-{rule:g}" if isinstance(rule, float) else rule
+        name = "minka" if name == "mle" else name
+        if name not in self._k:
+            raise KeyError(f"{rule!r} was not asked for; there are: {', '.join(self._k)}")
+        return self._k[name]
+
+    def __iter__(self):
+        return iter(self._k)
+
+    def __len__(self):
+        return len(self._k)
+
+    def to_dict(self):
+        """Return all of it as plain Python values, under the names that ``unmix select --json`` prints."""
+        return json.loads(json.dumps(self._facts))
+
+    def __repr__(self):
+        width = max(4, *map(len, self._k))
+        lines = [
+            f"{self.n_samples} rows, {self.n_features} columns; {self.rank} directions vary",
+            f"{'rule':<{width}}  {'k':>4}  what it estimates",
+        ]
+        lines += [f"{name:<{width}}  {k:>4}  {self.estimates[name]}" for name, k in self._k.items()]
+        return "\n".join(lines + self.warnings)
+
+
+def select_components(X, rules=None, *, sample_weight=None, random_state=None, verbose=0):
+    """Return the number of components by every rule, side by side.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or path
+        Rows, as for ``PCA.fit``.
+    rules : str, float, or list of them, optional
+        ``"minka"`` (``"mle"``), ``"bic"``, ``"gavish-donoho"``, ``"gap"``, ``"gap-difference"``, ``"share"`` (the usual shares
+        of the variance) or a share as a number; ``"parallel"`` and ``"cv"``, which hold the rows in memory and run only when
+        they are named. None for all but these two.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each row counts; whole numbers for ``"parallel"`` and ``"cv"``.
+    random_state : int, RandomState or None, default=None
+        Where the random draws of ``"parallel"`` and ``"cv"`` begin.
+    verbose : {0, 1, 2}, default=0
+        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+
+    Returns
+    -------
+    selection : Selection
+        A mapping from rule to number of components, with the spectrum; its repr is a table. Warns when Minka's rule and BIC
+        differ by more than 1: then the data alone do not settle the number.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.low_rank_plus_noise(300, 20, 3, signal=3.0).X
+    >>> found = unmix.select_components(X)
+    >>> found["minka"], found["bic"], found[0.9]
+    (3, 3, 9)
+    """
+    asked = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
+    for rule in asked:
+        if not isinstance(rule, (str, float)):
+            raise TypeError(f"rules={rules!r} is not possible: {rule!r} is no rule; give names, or shares between 0 and 1")
+    reader = PCA(random_state=random_state, verbose=verbose)
+    reader._validate_params()
+    rows = reader._rows(X, reset=True)
+    facts = (reader._seed(), threads_here(), int(verbose))
+    asked = [str(rule) for rule in asked]
+    text = _unmix.select(rows, asked, facts, reader._names(rows), _weights(sample_weight, rows))
+    found = Selection(text)
+    for warning in found.warnings:
+        tell(warning)
+    return found
