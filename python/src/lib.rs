@@ -33,3 +33,88 @@ mod _unmix {
     #[pymodule_export]
     use super::sums::Sums;
     #[pymodule_export]
+    use super::tools::{
+        low_rank_plus_noise, match_rows, matched_cosine, patterns, ppca, projection_distance, subspace_angles,
+    };
+    #[pymodule_export]
+    use super::{fit, methods, num_threads, run_cli, select, set_num_threads};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // Python's name for it.
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
+/// `weights` how often each row counts.
+#[pyfunction]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None))]
+fn fit(
+    py: Python<'_>,
+    method: String,
+    settings: &str,
+    x: &Bound<'_, PyAny>,
+    facts: FactsTuple,
+    names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<Model> {
+    let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let input = Input::new(x)?;
+    // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
+    let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
+    let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
+        let mut rows = input.rows(names, run)?.0;
+        if let Some(weights) = weights {
+            rows = rows.weighted(weights)?;
+        }
+        unmix::fit(&method, &settings, &mut rows, run)
+    })?;
+    Ok(Model::new(fitted))
+}
+
+/// The number of components of `x` by every one of `rules`, by name, as JSON; no names for the cheap ones. `names` and
+/// `weights` as for a fit.
+#[pyfunction]
+#[pyo3(signature = (x, rules, facts, names=None, weights=None))]
+fn select(
+    py: Python<'_>,
+    x: &Bound<'_, PyAny>,
+    rules: Vec<String>,
+    facts: FactsTuple,
+    names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<String> {
+    let input = Input::new(x)?;
+    let rules = Criterion::parse(&rules).map_err(|e| raised(e, input.dtype()))?;
+    call(py, facts.into(), input.dtype(), None, move |run| {
+        let mut rows = input.rows(names, run)?.0;
+        if let Some(weights) = weights {
+            rows = rows.weighted(weights)?;
+        }
+        let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
+        Ok(table.to_json().to_string())
+    })
+}
+
+/// The registry, as JSON.
+#[pyfunction]
+fn methods() -> String {
+    serde_json::Value::from_iter(METHODS.iter().map(unmix::Method::to_json)).to_string()
+}
+
+/// Threads used where a call does not say.
+#[pyfunction]
+fn num_threads() -> usize {
+    unmix::num_threads()
+}
+
+/// Sets the number of threads for this process; 0 goes back to the default.
+#[pyfunction]
+fn set_num_threads(n: usize) {
+    unmix::set_num_threads(n);
+}
+
+/// Runs the command line program with `args`, the first of which is its name, and returns its exit code.
+#[pyfunction]
+fn run_cli(py: Python<'_>, args: Vec<std::ffi::OsString>) -> i32 {
+    py.detach(|| unmix_cli::run(args))
+}
