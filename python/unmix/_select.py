@@ -99,7 +99,7 @@ def select_components(X, rules=None, *, sample_weight=None, random_state=None, v
     >>> X = unmix.datasets.low_rank_plus_noise(300, 20, 3, signal=3.0).X
     >>> found = unmix.select_components(X)
     >>> found["minka"], found["bic"], found[0.9]
-    (3, 3, 9)
+    (3, 3, 10)
     """
     asked = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
     for rule in asked:
