@@ -45,8 +45,8 @@ def run(rows, threads, quick, only, keep):
     if load is not None and load > 0.2 and not quick:
         print(f"{load:.1f} cores are at work on something else: times will be too long.", file=sys.stderr)
     profile = (table.BENCH / ".venv" / "built" / "profile.txt").read_text()
-    if profile != "release" and not quick:
-        print(f"unmix was built with the profile {profile!r}, not as it is published.", file=sys.stderr)
+    if profile != "release" and keep:
+        sys.exit(f"unmix was built with the profile {profile!r}: records are of what is published; leave out --profile")
     about = {**machine.describe(), "profile": profile, "busy_cores_before": load}
     limits = ceilings.measure(threads, quick)
     print(show.ceilings(limits) + ("; data are shrunk, so times mean nothing" if quick else ""))

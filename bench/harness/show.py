@@ -61,6 +61,8 @@ def _engine(name, engine, entry):
 def _why(engine):
     """What is to be said of an answer."""
     state = engine["state"]
+    if state == "over":
+        return ""
     if state != "right":
         return f"{'WRONG' if state == 'wrong' else state} {engine.get('why') or ''}".strip()
     errors = engine.get("errors") or {}
