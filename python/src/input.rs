@@ -1,5 +1,6 @@
-//! What Python gives: an array, lent without a copy, or the path of a file.
+//! What Python gives: an array, dense or sparse, lent without a copy, or the path of a file.
 
+use crate::sparse::LentSparse;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -11,6 +12,8 @@ use unmix::{Dtype, Rows, Run};
 pub(crate) enum Input {
     /// An array in memory.
     Array(Lent),
+    /// A sparse matrix of scipy's in memory.
+    Sparse(LentSparse),
     /// A file.
     Path(PathBuf),
 }
@@ -36,8 +39,11 @@ unsafe impl Send for Address {}
 unsafe impl Sync for Address {}
 
 impl Input {
-    /// From an array of two axes, or from a path as text.
+    /// From an array of two axes, a sparse matrix, or a path as text.
     pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if x.hasattr("indptr")? {
+            return Ok(Input::Sparse(LentSparse::new(x)?));
+        }
         match x.cast::<PyUntypedArray>() {
             Ok(array) => Ok(Input::Array(Lent::new(array)?)),
             Err(_) => Ok(Input::Path(x.extract::<PathBuf>()?)),
@@ -48,6 +54,7 @@ impl Input {
     pub(crate) fn dtype(&self) -> Dtype {
         match self {
             Input::Array(lent) => lent.dtype(),
+            Input::Sparse(lent) => lent.dtype(),
             Input::Path(_) => Dtype::F64,
         }
     }
@@ -56,6 +63,7 @@ impl Input {
     pub(crate) fn shape(&self) -> Option<(u64, u64)> {
         match self {
             Input::Array(lent) => Some((lent.rows.len(), lent.features.len())),
+            Input::Sparse(lent) => Some(lent.shape()),
             Input::Path(_) => None,
         }
     }
@@ -70,6 +78,7 @@ impl Input {
     ) -> unmix::Result<(AnyRows<'_>, Vec<String>)> {
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Vec::new())),
+            Input::Sparse(lent) => Ok((lent.rows(names)?, Vec::new())),
             Input::Path(path) => {
                 let options = unmix_io::Options { wanted: names, ..Default::default() };
                 let input = unmix_io::open_with(path, &options, run)?;

@@ -10,6 +10,7 @@ mod model;
 mod progress;
 mod quality;
 mod read;
+mod sparse;
 mod sums;
 mod tools;
 

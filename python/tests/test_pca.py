@@ -8,7 +8,6 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA as Reference
@@ -265,13 +264,6 @@ def test_settings_that_are_not_possible_say_why(settings, message):
 def test_too_few_rows_for_minkas_rule_say_so():
     with pytest.raises(ValueError, match="n_components='mle' is only supported if n_samples >= n_features; X has 40 rows"):
         PCA("mle").fit(DIGITS[:40])
-
-
-def test_sparse_rows_are_refused_in_scikit_learns_words():
-    with pytest.raises(TypeError, match='only support sparse inputs with the "arpack" and "covariance_eigh" solvers'):
-        PCA(svd_solver="full").fit(sparse.csr_array(DIGITS))
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        PCA().fit(sparse.csr_array(DIGITS))
 
 
 def test_codes_of_another_width_are_refused():

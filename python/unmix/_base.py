@@ -169,7 +169,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows: an array of any layout and number type, a pandas or polars frame, or the path of a file, which is streamed.
+            Rows: an array of any layout and number type, a pandas or polars frame, or the path of a file, which is streamed;
+            where the method takes them, sparse rows of scipy's, in which zeros are not filled in.
             float32 is computed in float32, everything else in float64.
         y : None
             Ignored.
@@ -316,6 +317,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self,
             X,
             reset=reset,
+            accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
             # Any plain number is converted block by block; only what is not one has to be converted as a whole.
             dtype=None if plain else [np.float64, np.float32],
             ensure_all_finite=False,

@@ -38,6 +38,7 @@ mod promises;
 mod safetensors;
 mod selected;
 mod selection;
+mod sparse;
 mod stack;
 mod stored;
 mod text;

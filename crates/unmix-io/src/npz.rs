@@ -1,8 +1,9 @@
 //! numpy's `.npz` files: zip archives of `.npy` files. A stored array is read in place, a compressed one is unpacked once.
 
 use crate::stored::{FromStart, copy, head};
-use crate::{Input, Options, array, key, npy};
+use crate::{Input, Options, array, key, npy, sparse};
 use std::io::BufReader;
+use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, npy_header};
 use unmix::{Error, Result, Run};
 use zip::result::ZipError;
@@ -12,23 +13,13 @@ const CUT: &str = "it was cut short or is not what it says; copy or write it aga
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = bytes.path().to_path_buf();
-    let damaged =
-        |e: ZipError| Error::format(&path, format!("it is no sound zip archive ({})", reason(&e)), CUT);
-    let mut archive = ZipArchive::new(BufReader::new(FromStart::new(&bytes))).map_err(damaged)?;
-    let mut members = Vec::new();
-    for i in 0..archive.len() {
-        let name =
-            archive.by_index_data(i).and_then(|m| m.name().map(|n| n.into_owned())).map_err(damaged)?;
-        members.extend(name.strip_suffix(".npy").map(|name| (name.to_string(), i)));
+    let mut archive = Archive::new(&bytes)?;
+    let names: Vec<String> = archive.members.iter().map(|(name, _)| name.clone()).collect();
+    if options.key.is_none() && sparse::is_sparse(&names) {
+        return sparse::open(&mut archive, options, run);
     }
-    let names: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
-    if options.key.is_none() && ["indptr", "data", "shape"].iter().all(|n| names.iter().any(|name| name == n))
-    {
-        let remedy = "save its rows as an array, as in numpy.save('rows.npy', matrix.toarray())";
-        return Err(Error::format(&path, "it holds a sparse matrix of scipy's", remedy));
-    }
-    let place = members[key::choose(options.key.as_deref(), &names, &path)?].1;
-    let member = archive.by_index(place).map_err(damaged)?;
+    let place = archive.members[key::choose(options.key.as_deref(), &names, &path)?].1;
+    let member = archive.zip.by_index(place).map_err(|e| damaged(&path, e))?;
     let (size, start) = (member.size(), member.data_start());
     if member.compression() != CompressionMethod::Stored {
         let unpacked = copy(member, &path, run)?;
@@ -44,15 +35,54 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let numbers = header.shape.iter().try_fold(header.number.size as u64, |a, &d| a.checked_mul(d));
     let end = numbers.and_then(|n| n.checked_add(header.start)).filter(|&end| end <= size);
     if end.is_none() {
-        let found = format!(
-            "the header of array '{}' promises more than its {size} bytes",
-            names_of(&members, place)
-        );
+        let name = names_of(&archive.members, place);
+        let found = format!("the header of array '{name}' promises more than its {size} bytes");
         return Err(Error::format(&path, found, CUT));
     }
     header.start += start;
     drop(archive);
     array::open(bytes, header, options)
+}
+
+/// An opened archive: the names of its arrays, and how to read one as a whole.
+pub(crate) struct Archive<'b> {
+    path: PathBuf,
+    zip: ZipArchive<BufReader<FromStart<&'b Bytes<'static>>>>,
+    /// Names without the ending, and places.
+    members: Vec<(String, usize)>,
+}
+
+impl<'b> Archive<'b> {
+    fn new(bytes: &'b Bytes<'static>) -> Result<Self> {
+        let path = bytes.path().to_path_buf();
+        let damaged = |e| damaged(&path, e);
+        let mut zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(damaged)?;
+        let mut members = Vec::new();
+        for i in 0..zip.len() {
+            let name =
+                zip.by_index_data(i).and_then(|m| m.name().map(|n| n.into_owned())).map_err(damaged)?;
+            members.extend(name.strip_suffix(".npy").map(|name| (name.to_string(), i)));
+        }
+        Ok(Self { path, zip, members })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes of the array named `name`, unpacked.
+    pub(crate) fn member(&mut self, name: &str, run: &Run<'_>) -> Result<Bytes<'static>> {
+        let Some(place) = self.members.iter().find(|(n, _)| n == name).map(|m| m.1) else {
+            let found = format!("it holds a sparse matrix without its '{name}'");
+            return Err(Error::format(&self.path, found, "write it again"));
+        };
+        let member = self.zip.by_index(place).map_err(|e| damaged(&self.path, e))?;
+        copy(member, &self.path, run)
+    }
+}
+
+fn damaged(path: &Path, e: ZipError) -> Error {
+    Error::format(path, format!("it is no sound zip archive ({})", reason(&e)), CUT)
 }
 
 fn names_of(members: &[(String, usize)], place: usize) -> &str {

@@ -15,5 +15,6 @@ mod seen;
 mod select;
 mod sizes;
 mod solvers;
+mod sparse;
 mod sums;
 mod theory;

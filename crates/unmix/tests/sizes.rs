@@ -192,7 +192,7 @@ fn where_the_choice_of_solver_changes_the_answer_does_not() {
         (20, 500, Solver::Full),
         (20, 501, Solver::CovarianceEigh),
     ] {
-        assert_eq!(auto_solver(n as u64, p), chosen, "{n} x {p}");
+        assert_eq!(auto_solver(n as u64, p, Some(5), false), chosen, "{n} x {p}");
         let x = falling(n, p, 6);
         let by = |solver: &str| pca(json!({"svd_solver": solver, "n_components": 5}), &x, p);
         let (auto, full, scatter) = (by("auto"), by("full"), by("covariance_eigh"));

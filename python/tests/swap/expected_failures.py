@@ -5,13 +5,9 @@ to other libraries than numpy, which we do not have, skip themselves where those
 """
 
 _AUTO = "looks at a private attribute, and at the solver that scikit-learn's 'auto' takes; ours is always exact"
-_SPARSE_RANDOMIZED = "for good: scikit-learn refuses sparse rows with svd_solver='randomized', which ours computes (waits for it)"
-_SPARSE = "waits for sparse rows"
+_SPARSE_RANDOMIZED = "scikit-learn refuses sparse rows with svd_solver='randomized', which ours computes"
 
 EXPECTED_FAILURES = {
     "test_pca_svd_solver_auto[*]": _AUTO,
     "test_sparse_pca_solver_error[*-randomized]": _SPARSE_RANDOMIZED,
-    "test_pca_sparse[*]": _SPARSE,
-    "test_pca_sparse_fit_transform[*]": _SPARSE,
-    "test_sparse_pca_auto_arpack_singular_values_consistency[*]": _SPARSE,
 }

@@ -8,4 +8,5 @@ mod files;
 mod hostile;
 mod many;
 mod python;
+mod sparse;
 mod tables;

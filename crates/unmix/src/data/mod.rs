@@ -10,6 +10,7 @@ mod npy;
 mod raw;
 mod rows;
 mod source;
+mod sparse;
 mod spool;
 mod sweep;
 
@@ -20,5 +21,8 @@ pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_np
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub use source::{RandomAccess, Source, Stream};
+pub(crate) use sparse::Centred;
+pub use sparse::{Index, Sparse};
 pub use spool::Spool;
+pub(crate) use sweep::no_columns;
 pub use sweep::{Plan, Sink, VecSink};

@@ -1,5 +1,6 @@
 //! Rows: a source, what is known of its columns, and a plan for cutting it into shards.
 
+use super::Sparse;
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
 use super::spool::Spool;
@@ -120,6 +121,11 @@ impl<'a, T: Real> Rows<'a, T> {
         &*self.source
     }
 
+    /// The rows as stored entries, where that is how they are kept.
+    pub fn sparse(&self) -> Option<&Sparse<'_, T>> {
+        self.source.sparse()
+    }
+
     /// How the rows are cut.
     pub fn plan(&self) -> Plan {
         Plan::for_width(self.n_features())
@@ -202,21 +208,29 @@ impl<'a, T: Real> Rows<'a, T> {
         match self.first_not_finite() {
             Err(e) => e,
             Ok(None) => Error::Overflow { method: method.into(), dtype: T::DTYPE.name() },
-            Ok(Some((row, column, x))) => Error::NotFinite {
-                method: method.into(),
-                row,
-                column,
-                name: self.name(column).map(Into::into),
-                what: match x {
-                    x if x.is_nan() => "NaN",
-                    x if x > 0.0 => "infinity",
-                    _ => "-infinity",
-                },
+            Ok(Some((row, column, x))) => self.not_finite_at(method, row, column, x),
+        }
+    }
+
+    /// The error that names this number, which is not finite.
+    pub(crate) fn not_finite_at(&self, method: &str, row: u64, column: usize, x: f64) -> Error {
+        Error::NotFinite {
+            method: method.into(),
+            row,
+            column,
+            name: self.name(column).map(Into::into),
+            what: match x {
+                x if x.is_nan() => "NaN",
+                x if x > 0.0 => "infinity",
+                _ => "-infinity",
             },
         }
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
+        if let Some(sparse) = self.sparse() {
+            return Ok(sparse.first_not_finite(|i| self.weights().is_none_or(|w| w.get(i) != Some(&0.0))));
+        }
         let p = self.n_features();
         let mut stream = self.source.stream()?;
         let (mut buffer, mut first) = (Vec::new(), 0u64);

@@ -1,5 +1,6 @@
 //! The seam between rows and where they live.
 
+use super::Sparse;
 use crate::error::Result;
 use crate::num::Real;
 
@@ -16,6 +17,11 @@ pub trait Source<T: Real>: Send + Sync {
 
     /// Rows in any order, where the place allows it.
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        None
+    }
+
+    /// The rows as stored entries, where that is how they are kept.
+    fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None
     }
 }

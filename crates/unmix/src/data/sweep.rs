@@ -255,7 +255,7 @@ pub(crate) fn no_rows(stage: &str, origin: &str) -> Error {
     }
 }
 
-fn no_columns(stage: &str, origin: &str) -> Error {
+pub(crate) fn no_columns(stage: &str, origin: &str) -> Error {
     Error::Width {
         what: stage.into(),
         need: 1,

@@ -2,7 +2,7 @@
 
 use super::tensor::Tensor;
 use crate::data::Workspace;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::num::kernel::{self, MIN_ROWS};
 use crate::num::{Block, Matrix, Real};
 
@@ -217,16 +217,7 @@ impl<T: Real> crate::data::Rows<'_, T> {
         }
         let Some(at) = block.data.iter().position(|x| !x.finite()) else { return Ok(()) };
         let column = at % block.n_features;
-        Err(Error::NotFinite {
-            method: what.into(),
-            row: block.first_row + (at / block.n_features) as u64,
-            column,
-            name: self.name(column).map(Into::into),
-            what: match block.data[at].to_f64() {
-                x if x.is_nan() => "NaN",
-                x if x > 0.0 => "infinity",
-                _ => "-infinity",
-            },
-        })
+        let row = block.first_row + (at / block.n_features) as u64;
+        Err(self.not_finite_at(what, row, column, block.data[at].to_f64()))
     }
 }

@@ -5,6 +5,7 @@ mod code;
 mod file;
 mod quality;
 mod report;
+mod sparse;
 mod sums;
 mod tensor;
 
@@ -184,6 +185,12 @@ impl Model {
     /// Codes of `rows`, in order, in their type: `n_components` numbers a row.
     pub fn encode<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
         self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
+        if let Some(sparse) = rows.sparse() {
+            if let Some((row, column, x)) = sparse.first_not_finite(|_| true) {
+                return Err(rows.not_finite_at("encoding", row, column, x));
+            }
+            return sparse::SparseEncoder::new::<T>(&self.code).apply(sparse, run, "encoding", sink);
+        }
         self.apply(rows, run, "encoding", &self.code.encoder::<T>(), sink)
     }
 
@@ -312,7 +319,15 @@ pub fn fit_by_sums(
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
-    let spec = (method::find(key)?.spec)(settings)?;
+    let method = method::find(key)?;
+    if !method.takes.sparse && crate::with_rows!(&*rows, rows => rows.sparse().is_some()) {
+        return Err(Error::Unsupported {
+            asked: format!("{key} of sparse rows"),
+            found: "it needs every number of the rows, the zeros too".into(),
+            remedy: "make the rows dense".into(),
+        });
+    }
+    let spec = (method.spec)(settings)?;
     match rows {
         AnyRows::F32(rows) => spec.fit_f32(rows, run),
         AnyRows::F64(rows) => spec.fit_f64(rows, run),

@@ -5,14 +5,14 @@
 //! ones end with a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the
 //! scores.
 
-use super::scatter::deviations;
+use super::sparse::Columns;
 use super::{Decomposition, Ending, Request, Solver, no_variance, scatter_floor, spread, tall};
-use crate::data::Rows;
+use crate::data::{Centred, Rows, Workspace};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
 use crate::num::top::{self, Goal, Pairs};
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Block, Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Moments, Sketch, Viewpoint};
 use std::cell::Cell;
@@ -35,6 +35,8 @@ struct Swept<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     run: &'a Run<'a>,
     mean: &'a [f64],
+    /// The rows as an operator, where only some of their numbers are stored.
+    stored: Option<Centred<'a, 'a, T>>,
     noise_scale: Option<&'a [f64]>,
     degrees: f64,
     sweeps: Cell<u64>,
@@ -53,11 +55,18 @@ impl<T: Real> Swept<'_, T> {
     fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
         self.sweeps.set(self.sweeps.get() + 1);
         let scaled = self.in_units(directions.clone());
-        let from = Viewpoint::new(self.mean, &scaled);
-        let zero = || Sketch::empty(directions.rows(), directions.cols());
-        let sketch =
-            self.rows.sweep(self.run, "iterating", zero, |s, block, work| s.gather(block, &from, work))?;
-        let mut image = self.in_units(sketch.image);
+        let image = match &self.stored {
+            Some(stored) => stored.image(&scaled, self.run)?,
+            None => {
+                let from = Viewpoint::new(self.mean, &scaled);
+                let zero = || Sketch::empty(directions.rows(), directions.cols());
+                let gather = |s: &mut Sketch, block: Block<'_, T>, work: &mut Workspace<T>| {
+                    s.gather(block, &from, work)
+                };
+                self.rows.sweep(self.run, "iterating", zero, gather)?.image
+            }
+        };
+        let mut image = self.in_units(image);
         image.as_mut_slice().iter_mut().for_each(|x| *x /= self.degrees);
         Ok(image)
     }
@@ -102,17 +111,15 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
 
 fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let moments = rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?;
-    let Moments { n, mut mean, mut squares } = moments;
-    if !squares.iter().sum::<f64>().is_finite() {
+    let moments = match rows.sparse() {
+        Some(stored) => stored.moments(rows.weights(), run)?,
+        None => rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?,
+    };
+    if !moments.squares.iter().sum::<f64>().is_finite() {
         return Err(rows.not_finite(request.method));
     }
-    let degrees = n - 1.0;
-    let noise_scale = request.standardize.then(|| deviations(&squares, degrees));
-    if !request.center {
-        squares.iter_mut().zip(&mean).for_each(|(s, m)| *s += n * m * m);
-        mean.fill(0.0);
-    }
+    let (n, degrees) = (moments.n, moments.n - 1.0);
+    let Columns { mean, noise_scale, squares } = Columns::new(moments, request);
     let varying: Vec<usize> = (0..p).filter(|&j| squares[j] > 0.0).collect();
     if varying.is_empty() {
         return Err(no_variance(request, n as u64, p));
@@ -123,6 +130,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         rows,
         run,
         mean: &mean,
+        stored: rows.sparse().map(|stored| Centred::new(stored, rows.weights(), &mean)),
         noise_scale: noise_scale.as_deref(),
         degrees,
         sweeps: Cell::new(0),

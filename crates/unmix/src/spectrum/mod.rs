@@ -7,10 +7,11 @@
 
 mod iterate;
 mod scatter;
+mod sparse;
 mod tall;
 mod wide;
 
-use crate::data::Rows;
+use crate::data::{Rows, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::Outcome;
@@ -69,8 +70,18 @@ impl Solver {
 ///
 /// Both are exact to rounding: eigenvalues to `eps` of the largest. `full` also has singular values to `eps` of the largest,
 /// where a scatter matrix sees none below about `sqrt(eps)` of it.
-pub fn auto_solver(n: u64, p: usize) -> Solver {
-    if n.max(p as u64) <= 500 { Solver::Full } else { Solver::CovarianceEigh }
+///
+/// For `sparse` rows `full` would fill in the zeros. `covariance_eigh` forms a square table of `min(n, p)` numbers a side; above
+/// 2048 of them, where `k` is at most a tenth of them, `krylov` does without.
+pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
+    // A table of so many numbers a side takes 32 MiB, and a few seconds to decompose.
+    const TABLE: u64 = 2048;
+    let m = n.min(p as u64);
+    match k {
+        Some(k) if sparse && m > TABLE && k > 0 && 10 * k as u64 <= m => Solver::Krylov,
+        _ if !sparse && n.max(p as u64) <= 500 => Solver::Full,
+        _ => Solver::CovarianceEigh,
+    }
 }
 
 /// What is asked for.
@@ -173,6 +184,16 @@ pub fn memory(n: u64, p: usize) -> u64 {
 ///
 /// Numbers that are not finite, no column that varies, tables that do not fit into memory, what the source reports.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    if rows.n_features() == 0 {
+        return Err(no_columns(request.method, rows.origin()));
+    }
+    if request.solver == Solver::Full && rows.sparse().is_some() {
+        return Err(Error::Unsupported {
+            asked: "svd_solver='full' of sparse rows".into(),
+            found: "it needs every number of the rows, the zeros too".into(),
+            remedy: "choose svd_solver='covariance_eigh', 'krylov' or 'auto', or make the rows dense".into(),
+        });
+    }
     if request.solver.is_truncated() {
         return iterate::decompose(rows, run, request);
     }

@@ -2,9 +2,9 @@
 
 use super::scatter::deviations;
 use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
-use crate::data::{Plan, Rows};
+use crate::data::{Plan, Rows, Workspace};
 use crate::error::Result;
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Block, Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Scatter, Triangle};
 
@@ -23,13 +23,11 @@ pub(super) fn scatter<T: Real>(
 /// The scatter, of finite numbers.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
     let p = rows.n_features();
-    let scatter = rows.sweep_by(
-        Plan::for_table(p),
-        run,
-        "covariance",
-        || Scatter::empty(p),
-        |s, block, work| s.gather(block, work),
-    )?;
+    let gather = |s: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>| s.gather(block, work);
+    let scatter = match rows.sparse() {
+        Some(stored) => stored.scatter(rows.weights(), run)?,
+        None => rows.sweep_by(Plan::for_table(p), run, "covariance", || Scatter::empty(p), gather)?,
+    };
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
     }

@@ -2,7 +2,7 @@
 
 use super::scatter::spectrum;
 use super::tall::singular;
-use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor};
+use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor, sparse};
 use crate::data::{Plan, Rows, Workspace};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
@@ -11,8 +11,11 @@ use crate::stats::{FeatureView, Gram, Triangle};
 
 /// By inner products between samples.
 pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    if let Some(stored) = rows.sparse() {
+        return sparse::wide(rows, stored, run, request);
+    }
     let features = rows.transposed();
-    let (n, size) = (rows.n_samples(), features.n_features());
+    let size = features.n_features();
     let view = view(rows, request);
     let zero = || Gram::empty(size);
     let plan = Plan::for_table(size);
@@ -21,17 +24,8 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(rows.not_finite(request.method));
     }
-    run.stage("eigenvectors")?;
-    let scaled =
-        Matrix::from_fn(size, size, |i, j| if i >= j { gram.lower[(i, j)] / (n - 1.0) } else { 0.0 });
-    let total = (0..size).map(|i| scaled[(i, i)]).sum();
-    if gram.varying == 0 {
-        return Err(no_variance(request, n as u64, rows.n_features()));
-    }
-    let floor = scatter_floor(size as u64, rows.n_features(), T::DTYPE.eps());
-    let (values, samples) = spectrum(scaled, request.top)?;
-    let side = Side { values, samples, total, floor, varying: gram.varying, top: request.top };
-    carry_over(rows, run, &view, side)
+    let side = Side::of_products(rows, run, request, gram.lower, gram.varying)?;
+    carry_over(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
 /// By the triangular factor of the transposed rows.
@@ -54,7 +48,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let floor = full_floor(size as u64, rows.n_features(), T::DTYPE.eps());
     let total = values.iter().sum();
     let side = Side { values, samples, total, floor, varying: triangle.varying, top: None };
-    carry_over(rows, run, &view, side)
+    carry_over(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
 fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a> {
@@ -62,7 +56,7 @@ fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a
 }
 
 /// The spectrum as seen from the samples.
-struct Side {
+pub(super) struct Side {
     values: Vec<f64>,
     samples: Matrix<f64>,
     total: f64,
@@ -71,21 +65,77 @@ struct Side {
     top: Option<usize>,
 }
 
-/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`, in one sweep that also gives what is
+impl Side {
+    /// From inner products of the samples, in the lower triangle, and the number of features that vary.
+    pub(super) fn of_products<T: Real>(
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        request: &Request,
+        mut products: Matrix<f64>,
+        varying: u64,
+    ) -> Result<Self> {
+        let (n, p, size) = (rows.n_samples(), rows.n_features(), products.rows());
+        run.stage("eigenvectors")?;
+        products.as_mut_slice().iter_mut().for_each(|x| *x /= n - 1.0);
+        let total = (0..size).map(|i| products[(i, i)]).sum();
+        if varying == 0 {
+            return Err(no_variance(request, n as u64, p));
+        }
+        let floor = scatter_floor(size as u64, p, T::DTYPE.eps());
+        let (values, samples) = spectrum(products, request.top)?;
+        Ok(Self { values, samples, total, floor, varying, top: request.top })
+    }
+}
+
+/// What directions among samples are among features.
+pub(super) struct Features {
+    /// What is subtracted from each.
+    pub(super) mean: Vec<f64>,
+    /// What it is then divided by, where it is.
+    pub(super) noise_scale: Option<Vec<f64>>,
+    /// A row for each direction, up to length.
+    pub(super) axes: Matrix<f64>,
+}
+
+/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and says what is
 /// subtracted from each feature and what it is divided by.
-fn carry_over<T: Real>(
+pub(super) fn carry_over<T: Real>(
     rows: &Rows<'_, T>,
-    run: &Run<'_>,
-    view: &FeatureView<'_>,
     side: Side,
+    carry: impl FnOnce(&Matrix<f64>) -> Result<Features>,
 ) -> Result<Decomposition> {
-    let features = rows.transposed();
-    let (n, p) = (features.n_features(), rows.n_features());
+    let p = rows.n_features();
     let most = rows.n_counted().min(p as u64) as usize;
     let (values, samples, rank) = cut(side.values, side.samples, side.floor, most, side.top);
     // Only what was asked for is carried over; without a number that is everything.
     let k = side.top.map_or(samples.rows(), |t| t.min(samples.rows()));
-    let by_sample = Matrix::from_fn(n, k, |i, c| samples[(c, i)]);
+    let Features { mean, noise_scale, axes } = carry(&samples.top_rows(k))?;
+    Ok(Decomposition {
+        n: rows.n_samples(),
+        mean,
+        noise_scale,
+        values,
+        // Nearly orthonormal already, up to length; the first directions, which are the accurate ones, stay as they are.
+        axes: orthonormal_with_zeros(axes),
+        total: side.total,
+        rank,
+        floor: side.floor,
+        n_constant: p - side.varying as usize,
+        sweeps: 2,
+        ending: Ending::closed(),
+    })
+}
+
+/// In one sweep over the features.
+fn features_of<T: Real>(
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+    view: &FeatureView<'_>,
+    samples: &Matrix<f64>,
+) -> Result<Features> {
+    let features = rows.transposed();
+    let (n, p, k) = (features.n_features(), rows.n_features(), samples.rows());
+    let by_sample = samples.transposed();
     let width = k + 2;
     let mut out = crate::data::VecSink(Vec::<f64>::new());
     let step = |block: Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
@@ -109,20 +159,10 @@ fn carry_over<T: Real>(
     };
     features.map(run, "components", width, step, &mut out)?;
     let columns = Matrix::from_vec(p, width, out.0);
-    let axes = Matrix::from_fn(k, p, |c, j| columns[(j, c)]);
-    Ok(Decomposition {
-        n: rows.n_samples(),
+    Ok(Features {
         mean: (0..p).map(|j| columns[(j, k)]).collect(),
         noise_scale: view.standardizes().then(|| (0..p).map(|j| columns[(j, k + 1)]).collect()),
-        values,
-        // Nearly orthonormal already, up to length; the first directions, which are the accurate ones, stay as they are.
-        axes: orthonormal_with_zeros(axes),
-        total: side.total,
-        rank,
-        floor: side.floor,
-        n_constant: p - side.varying as usize,
-        sweeps: 2,
-        ending: Ending::closed(),
+        axes: Matrix::from_fn(k, p, |c, j| columns[(j, c)]),
     })
 }
 

@@ -44,7 +44,7 @@ pub(super) const METHOD: Method = Method {
     summary: "orthogonal directions ordered by the variance along them",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
     equals: &["svd_solver=full: the singular value decomposition of the centred rows"],
     references: &[
         "Pearson 1901",
@@ -101,13 +101,14 @@ impl Pca {
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let size = Size::of(rows);
         let solver = match self.svd_solver {
-            Solver::Auto => auto_solver(rows.n_rows().unwrap_or(0), size.p),
+            Solver::Auto => {
+                auto_solver(rows.n_rows().unwrap_or(0), size.p, self.number(), rows.sparse().is_some())
+            }
             named => named,
         };
         let top = match self.n_components {
             _ if solver.is_truncated() => Some(self.wanted(size)),
-            Components::Count(k) => Some(k),
-            _ => None,
+            _ => self.number(),
         };
         let found = spectrum::decompose(rows, run, &self.request(solver, top))?;
         let k = self.count(&found, size, Some(rows), run)?;
@@ -131,8 +132,7 @@ impl Pca {
         }
         let top = match self.n_components {
             _ if self.svd_solver.is_truncated() => Some(self.wanted(size)),
-            Components::Count(k) => Some(k),
-            _ => None,
+            _ => self.number(),
         };
         let request = self.request(Solver::CovarianceEigh, top);
         let solve = || {
@@ -242,6 +242,14 @@ impl Pca {
                 "choose another rule such as 'bic', or center=true",
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// Components asked for, where that is a number.
+    fn number(&self) -> Option<usize> {
+        match self.n_components {
+            Components::Count(k) => Some(k),
+            _ => None,
         }
     }
 

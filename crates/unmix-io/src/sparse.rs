@@ -1,0 +1,149 @@
+//! Sparse matrices as scipy saves them: compressed rows or columns in an `.npz` archive of their parts.
+//!
+//! `data` and `indices` hold the stored numbers and their columns (`format` csr) or rows (csc), `indptr` where each row or
+//! column begins, `shape` the number of rows and of columns.
+
+use crate::npz::Archive;
+use crate::selection::Selection;
+use crate::{Input, Options, array};
+use std::path::Path;
+use unmix::data::{Axes, Bytes, RandomAccess, RawArray, Sparse, npy_header};
+use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run};
+
+/// Whether arrays of these names are a sparse matrix.
+pub(crate) fn is_sparse(names: &[String]) -> bool {
+    ["data", "shape", "format"].iter().all(|part| names.iter().any(|name| name == part))
+}
+
+/// The matrix in `archive`.
+pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
+    let path = archive.path().to_path_buf();
+    if let Some(axis) = options.rows_axis.filter(|&axis| axis > 0) {
+        let why = "the rows of a sparse matrix are its first axis";
+        return Err(Error::setting("rows_axis", axis, why, "to make columns the samples, transpose"));
+    }
+    let format = text(&archive.member("format", run)?)?;
+    let by_row = match format.as_str() {
+        "csr" => true,
+        "csc" => false,
+        other => {
+            let found = format!("it holds a sparse matrix in scipy's format '{other}'");
+            let remedy = "save it by rows, as in scipy.sparse.save_npz('rows.npz', matrix.tocsr())";
+            return Err(Error::format(&path, found, remedy));
+        }
+    };
+    let shape = places(archive, "shape", run)?;
+    let &[n, p] = shape.as_slice() else {
+        let found = format!("it holds a sparse array of {} axes", shape.len());
+        return Err(Error::format(&path, found, "save rows of numbers, which have two axes"));
+    };
+    let (starts, at) = (places(archive, "indptr", run)?, places(archive, "indices", run)?);
+    let (lines, kind) = if by_row { (n, "rows") } else { (p, "columns") };
+    if n < 0 || p < 0 || starts.len() as i64 - 1 != lines {
+        let found = format!("it promises {n} x {p} numbers and says where {} - 1 {kind} begin", starts.len());
+        return Err(Error::format(&path, found, "write it again"));
+    }
+    let array = vector(archive, "data", run)?;
+    let (number, n_stored) = (array.number(), array.rows().len());
+    let matrix = Matrix { starts, at, shape: (n as usize, p as usize), by_row };
+    let rows = match number.computed_in() {
+        Dtype::F32 => matrix.rows::<f32>(&array, options, &path).map(AnyRows::F32),
+        Dtype::F64 => matrix.rows::<f64>(&array, options, &path).map(AnyRows::F64),
+    };
+    let rows = rows.map_err(|e| match e {
+        Error::Unsupported { found, .. } => {
+            let found = format!("it holds a sparse matrix that is damaged: {found}");
+            Error::format(&path, found, "write it again")
+        }
+        other => other,
+    })?;
+    let share = if n > 0 && p > 0 { 100.0 * n_stored as f64 / (n as f64 * p as f64) } else { 0.0 };
+    Ok(Input {
+        rows,
+        format: String::new(),
+        stored: format!("{format} of {}, {n_stored} numbers stored (density {share:.3} %)", number.name()),
+        shape: vec![Some(n as u64), Some(p as u64)],
+        kept: vec![],
+        ignored: vec![],
+        text_cells: vec![],
+    })
+}
+
+/// The parts of a matrix but its numbers.
+struct Matrix {
+    starts: Vec<i64>,
+    at: Vec<i64>,
+    shape: (usize, usize),
+    by_row: bool,
+}
+
+impl Matrix {
+    /// Its rows; transposed, its columns.
+    fn rows<T: Real>(
+        &self,
+        array: &RawArray<'static>,
+        options: &Options,
+        path: &Path,
+    ) -> Result<Rows<'static, T>> {
+        let mut values = vec![T::default(); array.rows().len() as usize];
+        RandomAccess::<T>::read(array, 0..values.len() as u64, 0..1, &mut values, &mut Vec::new())?;
+        let (n, p) = self.shape;
+        let (n, p, by_row) = if options.transpose { (p, n, !self.by_row) } else { (n, p, self.by_row) };
+        let sparse = match by_row {
+            true => Sparse::from_csr(&self.starts, &self.at, values, p)?,
+            false => Sparse::from_csc(&self.starts, &self.at, values, n)?,
+        };
+        let origin = path.display().to_string();
+        let selection = Selection::new(options, None, p)?;
+        if !selection.kept.is_empty() {
+            let why = "the columns of a sparse matrix are all read as features";
+            return Err(Error::setting(
+                "keep",
+                options.keep.clone().unwrap_or_default(),
+                why,
+                "leave it out",
+            ));
+        }
+        let columns = selection.features.as_ref().map_or(p, Vec::len);
+        let shape = array::feature_shape(options, None, columns)?;
+        let features = Features { names: None, shape };
+        Ok(match selection.features {
+            None => Rows::new(sparse, features, origin),
+            Some(columns) => Rows::new(sparse.selected(&columns)?, features, origin),
+        })
+    }
+}
+
+/// An array of one axis.
+fn vector(archive: &mut Archive<'_>, name: &str, run: &Run<'_>) -> Result<RawArray<'static>> {
+    let bytes = archive.member(name, run)?;
+    let header = npy_header(&bytes)?;
+    let (&[n], &[stride]) = (header.shape.as_slice(), header.strides().as_slice()) else {
+        let found = format!("the '{name}' of its sparse matrix has {} axes", header.shape.len());
+        return Err(Error::format(archive.path(), found, "write it again"));
+    };
+    let (start, size) = (header.start as i64, header.number.size as i64);
+    RawArray::new(bytes, start, header.number, Axes::one(n, stride), Axes::one(1, size))
+}
+
+/// An array of whole numbers.
+fn places(archive: &mut Archive<'_>, name: &str, run: &Run<'_>) -> Result<Vec<i64>> {
+    let array = vector(archive, name, run)?;
+    if !matches!(array.number().kind, b'i' | b'u') {
+        let found = format!("the '{name}' of its sparse matrix is {}", array.number().name());
+        return Err(Error::format(archive.path(), found, "write it again"));
+    }
+    // In double precision, which holds all those that are of use: there are no more than 2^32 rows or columns.
+    let mut numbers = vec![0.0f64; array.rows().len() as usize];
+    RandomAccess::<f64>::read(&array, 0..numbers.len() as u64, 0..1, &mut numbers, &mut Vec::new())?;
+    Ok(numbers.into_iter().map(|x| x as i64).collect())
+}
+
+/// A short text, which numpy stores as bytes or as code points, padded with zeros.
+fn text(bytes: &Bytes<'static>) -> Result<String> {
+    let mut all = vec![0; bytes.len().min(256) as usize];
+    bytes.read_at(0, &mut all)?;
+    let header = all.iter().position(|&b| b == b'\n').map_or(all.len(), |at| at + 1);
+    let text: Vec<u8> = all[header..].iter().copied().filter(u8::is_ascii_graphic).collect();
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}

@@ -1,0 +1,169 @@
+//! Sparse matrices as scipy saves them, sound and otherwise.
+
+use crate::archives::zipped;
+use crate::files::*;
+use unmix::{Pca, Run, with_rows};
+use unmix_io::Options;
+use zip::CompressionMethod::{Deflated, Stored as Plain};
+
+/// `'csr'` as numpy stores bytes, of no axes.
+fn word(word: &str) -> Vec<u8> {
+    let header = format!("{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}\n", word.len());
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend((header.len() as u16).to_le_bytes());
+    out.extend(header.as_bytes());
+    out.extend(word.as_bytes());
+    out
+}
+
+fn vector<S: Stored>(data: &[S]) -> Vec<u8> {
+    npy(data, &[data.len()], Order::C, false)
+}
+
+/// The parts of a 3 x 4 matrix: [[1, 0, 5, 0], [0, 0, 0, 0], [0, 0, 0, -2]].
+struct Parts {
+    format: Vec<u8>,
+    shape: Vec<u8>,
+    starts: Vec<u8>,
+    at: Vec<u8>,
+    data: Vec<u8>,
+}
+
+const DENSE: [f64; 12] = [1.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0];
+
+impl Parts {
+    fn by_row() -> Self {
+        Self {
+            format: word("csr"),
+            shape: vector(&[3i64, 4]),
+            starts: vector(&[0i32, 2, 2, 3]),
+            at: vector(&[2i32, 0, 3]),
+            data: vector(&[5.0f64, 1.0, -2.0]),
+        }
+    }
+
+    fn by_column() -> Self {
+        Self {
+            format: word("csc"),
+            starts: vector(&[0i64, 1, 1, 2, 3]),
+            at: vector(&[0i64, 0, 2]),
+            data: vector(&[1.0f32, 5.0, -2.0]),
+            ..Self::by_row()
+        }
+    }
+
+    fn zipped(self, how: zip::CompressionMethod) -> Vec<u8> {
+        let named = [
+            ("indices.npy", self.at),
+            ("indptr.npy", self.starts),
+            ("format.npy", self.format),
+            ("shape.npy", self.shape),
+            ("data.npy", self.data),
+        ];
+        let named: Vec<_> = named.into_iter().filter(|(_, bytes)| !bytes.is_empty()).collect();
+        zipped(&named, how)
+    }
+}
+
+#[test]
+fn rows_and_columns_are_read_as_sparse_rows_stored_and_compressed() {
+    let folder = Folder::new();
+    for how in [Plain, Deflated] {
+        for (parts, says) in [(Parts::by_row(), "csr of float64"), (Parts::by_column(), "csc of float32")] {
+            let input = folder.open("a.npz", parts.zipped(how), &Options::default()).unwrap();
+            assert_eq!(numbers(&input.rows), DENSE);
+            assert_eq!(input.stored, format!("{says}, 3 numbers stored (density 25.000 %)"));
+            assert_eq!(input.shape, [Some(3), Some(4)]);
+            assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
+        }
+    }
+}
+
+#[test]
+fn columns_are_chosen_and_rows_exchanged_without_filling_in_zeros() {
+    let folder = Folder::new();
+    let bytes = Parts::by_row().zipped(Plain);
+    let open = |options: Options| folder.open("a.npz", &bytes, &options).unwrap();
+    let input = open(Options { columns: Some("3,0".into()), ..Default::default() });
+    assert_eq!(numbers(&input.rows), [0.0, 1.0, 0.0, 0.0, -2.0, 0.0]);
+    assert!(with_rows!(&input.rows, rows => rows.sparse().is_some()));
+    let input = open(Options { transpose: true, feature_shape: Some(vec![3, 1]), ..Default::default() });
+    assert_eq!(numbers(&input.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
+    assert!(with_rows!(&input.rows, rows => rows.sparse().is_some()));
+    // One of its parts by name is an array like any other.
+    let input = open(Options { key: Some("data".into()), ..Default::default() });
+    assert_eq!(numbers(&input.rows), [5.0, 1.0, -2.0]);
+}
+
+#[test]
+fn what_scipy_wrote_is_what_it_meant() {
+    // scipy.sparse.save_npz, compressed by rows and stored by columns: entry (i, j) is i + j/10 where 3 divides i + 2j.
+    let folder = Folder::new();
+    let want: Vec<f64> = (0..35)
+        .map(|at| (at / 5, at % 5))
+        .map(|(i, j)| if (i + 2 * j) % 3 == 0 { f64::from(i) + f64::from(j) / 10.0 } else { 0.0 })
+        .collect();
+    for (name, bytes) in [
+        ("csr.npz", include_bytes!("fixtures/csr.npz") as &[u8]),
+        ("csc.npz", include_bytes!("fixtures/csc.npz") as &[u8]),
+    ] {
+        let input = folder.open(name, bytes, &Options::default()).unwrap();
+        assert_eq!(bits(&numbers(&input.rows)), bits(&want), "{name}");
+        assert!(input.stored.starts_with(&format!("{} of float64", &name[..3])), "{}", input.stored);
+    }
+}
+
+#[test]
+fn a_matrix_that_is_not_what_it_says_is_refused() {
+    let folder = Folder::new();
+    let sound = Parts::by_row;
+    for (parts, says) in [
+        (Parts { format: word("coo"), ..sound() }, "scipy's format 'coo'"),
+        (Parts { format: word(""), ..sound() }, "scipy's format ''"),
+        (Parts { starts: vec![], ..sound() }, "without its 'indptr'"),
+        (Parts { shape: vector(&[3i64, 4, 5]), ..sound() }, "a sparse array of 3 axes"),
+        (Parts { shape: vector(&[2i64, 4]), ..sound() }, "it promises 2 x 4 numbers"),
+        (Parts { shape: vector(&[-1i64, 4]), ..sound() }, "it promises -1 x 4 numbers"),
+        (Parts { shape: vector(&[3i64, 3]), ..sound() }, "in column 3, and there are 3 columns"),
+        (Parts { shape: vector(&[3i64, 1 << 40]), ..sound() }, "more than 4294967295 rows or columns"),
+        (Parts { shape: vector(&[3.0f64, 4.0]), ..sound() }, "the 'shape' of its sparse matrix is float64"),
+        (Parts { starts: vector(&[0i32, 2, 1, 3]), ..sound() }, "begin at 1, after 2 of 3"),
+        (Parts { starts: vector(&[0i32, 2, 2, 9]), ..sound() }, "begin at 9, after 2 of 3"),
+        (Parts { starts: vector(&[0i32, -2, 2, 3]), ..sound() }, "begin at -2"),
+        (Parts { at: vector(&[2i32, 0]), ..sound() }, "2 column indices for 3 values"),
+        (Parts { at: vector(&[2i32, -1, 3]), ..sound() }, "in column -1"),
+        (Parts { data: npy(&[1.0f64; 3], &[3, 1], Order::C, false), ..sound() }, "has 2 axes"),
+        (Parts { data: b"text".to_vec(), ..sound() }, "does not begin as a .npy file does"),
+        (Parts { format: word("csc"), ..sound() }, "says where 4 - 1 columns begin"),
+    ] {
+        let said = folder.refusal("a.npz", &parts.zipped(Deflated), &Options::default());
+        assert!(said.contains("a.npz") && said.contains(says), "{said}, not {says}");
+    }
+    let bytes = sound().zipped(Plain);
+    for (options, says) in [
+        (Options { keep: Some("1".into()), ..Default::default() }, "keep=1 is not possible"),
+        (Options { rows_axis: Some(1), ..Default::default() }, "rows_axis=1 is not possible"),
+        (Options { feature_shape: Some(vec![5]), ..Default::default() }, "a row has 4 features"),
+    ] {
+        let said = folder.refusal("a.npz", &bytes, &options);
+        assert!(said.contains(says), "{said}, not {says}");
+    }
+    for cut in (0..bytes.len()).step_by(7) {
+        folder.refusal("a.npz", &bytes[..cut], &Options::default());
+    }
+}
+
+#[test]
+fn four_thousand_million_columns_in_a_small_file_are_an_error_not_a_crash() {
+    let folder = Folder::new();
+    let shape = vector(&[3i64, u32::MAX as i64]);
+    let mut input =
+        folder.open("a.npz", Parts { shape, ..Parts::by_row() }.zipped(Plain), &Options::default()).unwrap();
+    let pca = Pca { n_components: 1.into(), ..Default::default() };
+    let said = with_rows!(&mut input.rows, rows => pca.fit(rows, &Run::default())).unwrap_err().to_string();
+    assert!(said.contains("MiB of memory"), "{said}");
+    let shape = vector(&[u32::MAX as i64, 4]);
+    let said =
+        folder.refusal("b.npz", &Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
+    assert!(said.contains("MiB of memory"), "{said}");
+}

@@ -1,0 +1,155 @@
+//! Stored entries line after line, where a line is a row or a column.
+
+use crate::error::{Error, Result};
+use crate::num::Real;
+use std::borrow::Cow;
+
+/// A place as other programs store it.
+pub trait Index: Copy + std::fmt::Display {
+    /// As a place in memory; `None` when it is negative or too large to be one.
+    fn place(self) -> Option<usize>;
+}
+
+macro_rules! index {
+    ($($t:ty),*) => {
+        $(impl Index for $t {
+            fn place(self) -> Option<usize> {
+                usize::try_from(self).ok()
+            }
+        })*
+    };
+}
+index!(i32, i64, u32, u64, usize);
+
+/// Lines of entries; within a line places ascend and are different.
+#[derive(Clone, Debug)]
+pub(super) struct Layout<'a, T: Real> {
+    starts: Vec<usize>,
+    places: Vec<u32>,
+    values: Cow<'a, [T]>,
+}
+
+impl<'a, T: Real> Layout<'a, T> {
+    /// Lines whose entries have places in `0..width`; `names` are those of a line and of a place.
+    pub(super) fn new(
+        names: [&str; 2],
+        starts: &[impl Index],
+        places: &[impl Index],
+        values: Cow<'a, [T]>,
+        width: usize,
+    ) -> Result<Self> {
+        let [line, place] = names;
+        if places.len() != values.len() {
+            return Err(wrong(format!(
+                "they have {} {place} indices for {} values",
+                places.len(),
+                values.len()
+            )));
+        }
+        let most = u32::MAX as usize;
+        if width > most || starts.len().saturating_sub(1) > most {
+            return Err(wrong(format!("they have more than {most} rows or columns")));
+        }
+        let mut ends = Vec::with_capacity(starts.len());
+        for (i, start) in starts.iter().enumerate() {
+            let least = ends.last().copied().unwrap_or(0);
+            let at = start.place().filter(|&at| at >= least && at <= values.len());
+            let at = at.filter(|&at| i > 0 || at == 0).ok_or_else(|| {
+                let stored = values.len();
+                wrong(format!("the entries of {line} {i} begin at {start}, after {least} of {stored}"))
+            })?;
+            ends.push(at);
+        }
+        let Some(&stored) = ends.last() else {
+            return Err(wrong(format!("it is not said where each {line} begins")));
+        };
+        let mut found = Vec::with_capacity(stored);
+        for index in &places[..stored] {
+            let at = index.place().filter(|&at| at < width).ok_or_else(|| {
+                wrong(format!("an entry is in {place} {index}, and there are {width} {place}s"))
+            })?;
+            found.push(at as u32);
+        }
+        let values = match values {
+            Cow::Borrowed(values) => Cow::Borrowed(&values[..stored]),
+            Cow::Owned(mut values) => {
+                values.truncate(stored);
+                Cow::Owned(values)
+            }
+        };
+        Ok(Self { starts: ends, places: found, values }.canonical())
+    }
+
+    /// Sorted within each line, entries of one place added up.
+    fn canonical(self) -> Self {
+        let ascending = |i: usize| self.line(i).0.windows(2).all(|pair| pair[0] < pair[1]);
+        if (0..self.len()).all(ascending) {
+            return self;
+        }
+        let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::<T>::new());
+        let mut entries = Vec::new();
+        for i in 0..self.len() {
+            let (at, numbers) = self.line(i);
+            entries.clear();
+            entries.extend(at.iter().zip(numbers).map(|(&j, x)| (j, x.to_f64())));
+            // Stable, so that what is added is added in the order in which it was stored.
+            entries.sort_by_key(|e| e.0);
+            for same in entries.chunk_by(|a, b| a.0 == b.0) {
+                places.push(same[0].0);
+                values.push(T::from_f64(same.iter().map(|e| e.1).sum()));
+            }
+            starts.push(places.len());
+        }
+        Self { starts, places, values: values.into() }
+    }
+
+    /// How many lines.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many entries.
+    pub(super) fn stored(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Entries of line `i`: places and values.
+    pub(super) fn line(&self, i: usize) -> (&[u32], &[T]) {
+        let entries = self.starts[i]..self.starts[i + 1];
+        (&self.places[entries.clone()], &self.values[entries])
+    }
+
+    /// Entries of line `i` whose places are in `within`.
+    pub(super) fn part(&self, i: usize, within: std::ops::Range<usize>) -> (&[u32], &[T]) {
+        let (places, values) = self.line(i);
+        let start = places.partition_point(|&at| (at as usize) < within.start);
+        let n = places[start..].partition_point(|&at| (at as usize) < within.end);
+        (&places[start..start + n], &values[start..start + n])
+    }
+
+    /// Places become lines, `width` of them: counted, then put where they belong. `O(stored + width)`.
+    pub(super) fn exchanged<'b>(&self, width: usize) -> Layout<'b, T> {
+        let mut starts = vec![0usize; width + 1];
+        self.places.iter().for_each(|&at| starts[at as usize + 1] += 1);
+        (0..width).for_each(|i| starts[i + 1] += starts[i]);
+        let mut next = starts.clone();
+        let (mut places, mut values) = (vec![0; self.stored()], vec![T::default(); self.stored()]);
+        for i in 0..self.len() {
+            let (at, numbers) = self.line(i);
+            for (&j, &x) in at.iter().zip(numbers) {
+                let to = &mut next[j as usize];
+                (places[*to], values[*to]) = (i as u32, x);
+                *to += 1;
+            }
+        }
+        Layout { starts, places, values: values.into() }
+    }
+}
+
+pub(super) fn wrong(found: String) -> Error {
+    Error::Unsupported {
+        asked: "reading sparse rows".into(),
+        found,
+        remedy: "check what made them; scipy's check_format() and sum_duplicates() may help".into(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Rows of which most numbers are 0: only the others are stored.
+//!
+//! Kept by row, as the rows are asked for; a copy by column is made the first time a sum over columns needs it. Nothing here
+//! makes the matrix dense: readers get the block that they ask for, and [sums](Sparse::moments) touch stored entries only.
+
+mod layout;
+mod lines;
+mod read;
+mod scores;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+pub use layout::Index;
+pub(crate) use scores::Centred;
+
+use crate::error::Result;
+use crate::machine::check_memory;
+use crate::num::Real;
+use layout::Layout;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// `n_rows x n_features` numbers, of which the stored ones may differ from 0.
+///
+/// Columns are sorted within a row and none is stored twice; zeros that were stored stay stored.
+pub struct Sparse<'a, T: Real> {
+    n_features: usize,
+    by_row: Layout<'a, T>,
+    /// By column too, where the rows came that way.
+    given: Option<Layout<'a, T>>,
+    made: OnceLock<Layout<'static, T>>,
+}
+
+impl<'a, T: Real> Sparse<'a, T> {
+    /// From compressed sparse rows: row `i` has entries `starts[i]..starts[i + 1]` of `columns` and `values`.
+    ///
+    /// Columns in any order and more than once (their values are added) are accepted; `values` are lent when they need not be
+    /// sorted. `O(stored)`.
+    ///
+    /// # Errors
+    ///
+    /// Starts that do not begin at 0, fall, or point beyond the entries; columns outside `0..n_features`; another number of
+    /// columns than of values; more than `u32::MAX` rows or columns.
+    pub fn from_csr(
+        starts: &[impl Index],
+        columns: &[impl Index],
+        values: impl Into<Cow<'a, [T]>>,
+        n_features: usize,
+    ) -> Result<Self> {
+        let by_row = Layout::new(["row", "column"], starts, columns, values.into(), n_features)?;
+        Ok(Self { n_features, by_row, given: None, made: OnceLock::new() })
+    }
+
+    /// From compressed sparse columns: column `j` has entries `starts[j]..starts[j + 1]` of `rows` and `values`.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_csr`](Self::from_csr), with rows and columns exchanged; more rows than memory has room to list.
+    pub fn from_csc(
+        starts: &[impl Index],
+        rows: &[impl Index],
+        values: impl Into<Cow<'a, [T]>>,
+        n_rows: usize,
+    ) -> Result<Self> {
+        let given = Layout::new(["column", "row"], starts, rows, values.into(), n_rows)?;
+        check_list("rows", n_rows)?;
+        let by_row = given.exchanged(n_rows);
+        Ok(Self { n_features: given.len(), by_row, given: Some(given), made: OnceLock::new() })
+    }
+
+    /// How many rows.
+    pub fn n_rows(&self) -> usize {
+        self.by_row.len()
+    }
+
+    /// Numbers in a row, stored or not.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Numbers that are stored.
+    pub fn n_stored(&self) -> usize {
+        self.by_row.stored()
+    }
+
+    /// The stored entries of row `i`: their columns, ascending, and their values.
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        self.by_row.line(i)
+    }
+
+    /// These columns of it, in this order; none twice.
+    ///
+    /// # Errors
+    ///
+    /// A column that it has not.
+    pub fn selected(&self, columns: &[usize]) -> Result<Sparse<'static, T>> {
+        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &j in columns {
+            if j >= self.n_features {
+                return Err(layout::wrong(format!("there is no column {j} among {}", self.n_features)));
+            }
+            let (at, numbers) = self.by_column().line(j);
+            rows.extend_from_slice(at);
+            values.extend_from_slice(numbers);
+            starts.push(rows.len());
+        }
+        Sparse::from_csc(&starts, &rows, values, self.n_rows())
+    }
+
+    /// The first stored number that is not finite among rows that count: row, column, number.
+    pub(crate) fn first_not_finite(&self, counts: impl Fn(usize) -> bool) -> Option<(u64, usize, f64)> {
+        (0..self.n_rows()).filter(|&i| counts(i)).find_map(|i| {
+            let (columns, values) = self.row(i);
+            let at = values.iter().position(|x| !x.finite())?;
+            Some((i as u64, columns[at] as usize, values[at].to_f64()))
+        })
+    }
+
+    fn by_column(&self) -> &Layout<'_, T> {
+        match &self.given {
+            Some(given) => given,
+            None => self.made.get_or_init(|| self.by_row.exchanged(self.n_features)),
+        }
+    }
+}
+
+/// An error when there is no room for a few numbers for each of so many rows or columns, which a small file can promise.
+fn check_list(what: &str, n: usize) -> Result<()> {
+    let bytes = (n as u64).saturating_mul(8 * 8);
+    check_memory(&format!("sparse rows with {n} {what}"), bytes, "check that there are so many")
+}

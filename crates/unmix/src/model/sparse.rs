@@ -1,0 +1,80 @@
+//! Codes of sparse rows from their stored entries.
+
+use super::Code;
+use crate::data::{Sink, Sparse};
+use crate::error::Result;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+
+/// `y = (x − μ) B` for rows `x` of which few entries are stored.
+///
+/// ```text
+/// (x − μ) B = Σ_stored (x_j − μ_j) B_j − Σ_unstored μ_j B_j,      Σ_unstored = Σ_all − Σ_stored
+/// ```
+///
+/// The last difference would cancel where a column is far from 0 in every row. So each product `μ_j B_j` is cut in two: `high`,
+/// a whole multiple of a power of two so large that sums of all of them are exact, and `low`, which is at rounding level. A row
+/// gets the same bits alone and among others, and those of the dense map up to rounding.
+pub(super) struct SparseEncoder<'m> {
+    encoder: &'m Matrix<f64>,
+    mean: Vec<f64>,
+    high: Matrix<f64>,
+    low: Matrix<f64>,
+    /// Sums of `high` and of `low` over all columns.
+    all_high: Vec<f64>,
+    all_low: Vec<f64>,
+}
+
+impl<'m> SparseEncoder<'m> {
+    /// The encoder of `code`, for rows of type `T`: about the mean as rows of that type see it.
+    pub(super) fn new<T: Real>(code: &'m Code) -> Self {
+        let Code::Linear { mean, encoder, .. } = code;
+        let mean: Vec<f64> = mean.to::<T>().iter().map(|m| m.to_f64()).collect();
+        let (p, k) = (encoder.rows(), encoder.cols());
+        let mut size = vec![0.0f64; k];
+        for (j, m) in mean.iter().enumerate() {
+            size.iter_mut().zip(encoder.row(j)).for_each(|(s, b)| *s += (m * b).abs());
+        }
+        // Sums of multiples of this are below 2^52 of it.
+        let grain: Vec<f64> =
+            size.iter().map(|s| 2f64.powi(s.log2().ceil().max(-960.0) as i32 - 51)).collect();
+        let high = Matrix::from_fn(p, k, |j, c| (mean[j] * encoder[(j, c)] / grain[c]).round() * grain[c]);
+        let low = Matrix::from_fn(p, k, |j, c| mean[j] * encoder[(j, c)] - high[(j, c)]);
+        let sum = |of: &Matrix<f64>| {
+            (0..p).fold(vec![0.0; k], |mut sum, j| {
+                sum.iter_mut().zip(of.row(j)).for_each(|(s, x)| *s += x);
+                sum
+            })
+        };
+        let (all_high, all_low) = (sum(&high), sum(&low));
+        Self { encoder, mean, high, low, all_high, all_low }
+    }
+
+    /// Codes of all rows, in order. `O(k)` for every stored entry and row.
+    pub(super) fn apply<T: Real>(
+        &self,
+        rows: &Sparse<'_, T>,
+        run: &Run<'_>,
+        stage: &str,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<u64> {
+        let k = self.encoder.cols();
+        let row = |i: usize, out: &mut [T]| {
+            let (mut sum, mut high) = (vec![0.0; k], vec![0.0; k]);
+            let (columns, values) = rows.row(i);
+            for (&j, x) in columns.iter().zip(values) {
+                let j = j as usize;
+                let d = x.to_f64() - self.mean[j];
+                let tables = self.encoder.row(j).iter().zip(self.low.row(j)).zip(self.high.row(j));
+                for ((s, h), ((b, low), hi)) in sum.iter_mut().zip(&mut high).zip(tables) {
+                    *s += d * b + low;
+                    *h += hi;
+                }
+            }
+            for (c, y) in out.iter_mut().enumerate() {
+                *y = T::from_f64((sum[c] - self.all_low[c]) + (high[c] - self.all_high[c]));
+            }
+        };
+        rows.map(run, stage, k, row, sink)
+    }
+}
