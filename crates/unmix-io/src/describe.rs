@@ -2,7 +2,7 @@
 
 use crate::Input;
 use serde::Serialize;
-use unmix::data::Workspace;
+use unmix::data::{Sparse, Workspace};
 use unmix::num::Block;
 use unmix::stats::{Packer, Partial, Unpacker};
 use unmix::{Real, Result, Rows, Run, with_rows};
@@ -105,12 +105,35 @@ pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
 
 fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
     let p = rows.n_features();
+    if let Some(sparse) = rows.sparse() {
+        return Ok(stored_contents(sparse));
+    }
     rows.sweep(
         run,
         "describing",
         || Contents::empty(p),
         |contents, block, _: &mut Workspace<T>| contents.gather(block),
     )
+}
+
+/// What sparse rows hold, from stored entries: the others are zeros.
+fn stored_contents<T: Real>(sparse: &Sparse<'_, T>) -> Contents {
+    let mut contents = Contents::empty(sparse.n_features());
+    contents.n_rows = sparse.n_rows() as u64;
+    for i in 0..sparse.n_rows() {
+        let (columns, values) = sparse.row(i);
+        for (&j, x) in columns.iter().zip(values) {
+            contents.cells[j as usize].merge(&Cells::one(x.to_f64()));
+        }
+        contents.incomplete_rows += u64::from(values.iter().any(|x| !x.finite()));
+    }
+    for cells in &mut contents.cells {
+        let zeros = contents.n_rows as f64 - cells.finite - cells.missing - cells.infinite;
+        if zeros > 0.0 {
+            cells.merge(&Cells { finite: zeros, ..Cells::one(0.0) });
+        }
+    }
+    contents
 }
 
 fn column(input: &Input, j: usize, cells: &Cells, text: u64) -> Column {
@@ -151,6 +174,15 @@ impl Default for Cells {
 }
 
 impl Cells {
+    /// What one cell holds.
+    fn one(x: f64) -> Self {
+        match x.is_finite() {
+            true => Self { finite: 1.0, min: x, max: x, mean: x, ..Self::default() },
+            false if x.is_nan() => Self { missing: 1.0, ..Self::default() },
+            false => Self { infinite: 1.0, ..Self::default() },
+        }
+    }
+
     /// Chan, Golub and LeVeque's pairwise update; nothing added to something changes no bit of it.
     fn merge(&mut self, right: &Self) {
         self.missing += right.missing;

@@ -3,7 +3,7 @@
 use crate::archives::zipped;
 use crate::files::*;
 use unmix::{Pca, Run, with_rows};
-use unmix_io::Options;
+use unmix_io::{Options, describe};
 use zip::CompressionMethod::{Deflated, Stored as Plain};
 
 /// `'csr'` as numpy stores bytes, of no axes.
@@ -166,4 +166,29 @@ fn four_thousand_million_columns_in_a_small_file_are_an_error_not_a_crash() {
     let said =
         folder.refusal("b.npz", &Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
     assert!(said.contains("MiB of memory"), "{said}");
+}
+
+#[test]
+fn what_is_in_it_is_said_from_stored_numbers_with_the_zeros_counted() {
+    let folder = Folder::new();
+    let data = vector(&[5.0f64, f64::NAN, f64::INFINITY]);
+    for data in [Parts::by_row().data, data] {
+        let bytes = Parts { data, ..Parts::by_row() }.zipped(Plain);
+        let input = folder.open("a.npz", bytes, &Options::default()).unwrap();
+        let dense = folder
+            .open("a.npy", npy(&numbers(&input.rows), &[3, 4], Order::C, false), &Options::default())
+            .unwrap();
+        let (sparse, dense) =
+            (describe(&input, &Run::default()).unwrap(), describe(&dense, &Run::default()).unwrap());
+        assert_eq!((sparse.missing, sparse.infinite), (dense.missing, dense.infinite));
+        assert_eq!((sparse.incomplete_rows, sparse.constant), (dense.incomplete_rows, dense.constant));
+        assert_eq!((sparse.n_rows, sparse.min, sparse.max), (3, dense.min, dense.max));
+        for (a, b) in sparse.columns.iter().zip(&dense.columns) {
+            assert_eq!((a.missing, a.infinite, a.min, a.max), (b.missing, b.infinite, b.min, b.max));
+            for (a, b) in [(a.mean, b.mean), (a.std, b.std)] {
+                assert_eq!(a.is_some(), b.is_some());
+                assert!((a.unwrap_or(0.0) - b.unwrap_or(0.0)).abs() < 1e-15);
+            }
+        }
+    }
 }
