@@ -148,3 +148,29 @@ def test_a_file_of_scipys_is_as_good_as_its_matrix(tmp_path):
             model = PCA(3).fit(path)
             assert_array_equal(model.components_, PCA(3).fit(S).components_)
             assert_array_equal(model.transform(path), model.transform(S))
+
+
+@pytest.mark.parametrize("settings", [{}, {"standardize": True}, {"center": False}, {"whiten": "zca"}])
+def test_weights_and_units_are_those_of_dense_rows(settings):
+    weights = np.arange(N) % 3
+    model = PCA(3, **settings).fit(sparse.csr_array(X), sample_weight=weights)
+    want = PCA(3, svd_solver="covariance_eigh", **settings).fit(X, sample_weight=weights)
+    assert model.n_samples_ == weights.sum()
+    agree(model, want, 1e-11)
+    assert_allclose(model.transform(sparse.csr_array(X)), want.transform(X), atol=1e-9)
+
+
+def test_batches_may_be_sparse():
+    model, want = PCA(3), PCA(3)
+    for start in range(0, N, 100):
+        model.partial_fit(sparse.csr_array(X[start : start + 100]))
+        want.partial_fit(X[start : start + 100])
+    assert_array_equal(model.components_, want.components_)
+
+
+def test_frames_of_sparse_columns_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_array(X), columns=[f"c{j}" for j in range(P)])
+    model = PCA(3).fit(frame)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    agree(model, PCA(3).fit(X), 1e-11)

@@ -56,7 +56,7 @@ impl<'b> Archive<'b> {
     fn new(bytes: &'b Bytes<'static>) -> Result<Self> {
         let path = bytes.path().to_path_buf();
         let damaged = |e| damaged(&path, e);
-        let mut zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(damaged)?;
+        let zip = ZipArchive::new(BufReader::new(FromStart::new(bytes))).map_err(damaged)?;
         let mut members = Vec::new();
         for i in 0..zip.len() {
             let name =
