@@ -39,9 +39,10 @@ class PCA(Incremental, Estimator):
         number for each column, white, and as near to the (scaled) column as white numbers can be.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
         How the spectrum is found. ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
-        matrix (fast), ``"auto"`` one of these by the shape of the data: always exact. The others find the first components
-        only: ``"krylov"`` (and ``"arpack"``, the same behind scikit-learn's limits) to rounding level, ``"randomized"``
-        approximately, ``"power"`` and ``"deflation"`` as textbooks have it.
+        matrix (fast), ``"auto"`` one of these by the shape of the data (``"krylov"`` for a few components of large sparse
+        rows): always exact. The others find the first components only: ``"krylov"`` (and ``"arpack"``, the same behind
+        scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` as
+        textbooks have it.
     tol : float, default=0.0
         The largest residual that ``"arpack"``, ``"krylov"``, ``"power"`` and ``"deflation"`` accept, as a share of the first
         variance; 0 for rounding level.

@@ -302,7 +302,8 @@ impl Pca {
 pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
     let pca = Pca::default();
     pca.check(Size::of(rows), rows.origin())?;
-    let solver = auto_solver(rows.n_rows().unwrap_or(0), rows.n_features());
+    let sparse = rows.sparse().is_some();
+    let solver = auto_solver(rows.n_rows().unwrap_or(0), rows.n_features(), None, sparse);
     spectrum::decompose(rows, run, &pca.request(solver, None))
 }
 

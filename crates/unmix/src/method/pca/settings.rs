@@ -182,9 +182,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         choices: &["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"],
         default: "\"auto\"",
         doc: "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by a scatter \
-              matrix (fast), 'auto' by the shape of the data, one of these two. For the first components of very many \
-              columns: 'krylov' (or 'arpack') to rounding level, 'randomized' approximately, 'power' and 'deflation' as \
-              textbooks have it.",
+              matrix (fast), 'auto' by the shape of the data, one of these two ('krylov' for a few components of large \
+              sparse rows). For the first components of very many columns: 'krylov' (or 'arpack') to rounding level, \
+              'randomized' approximately, 'power' and 'deflation' as textbooks have it.",
         python_only: false,
     },
     Setting {
