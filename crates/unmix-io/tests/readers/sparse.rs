@@ -136,7 +136,7 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
         (Parts { data: b"text".to_vec(), ..sound() }, "does not begin as a .npy file does"),
         (Parts { format: word("csc"), ..sound() }, "says where 4 - 1 columns begin"),
     ] {
-        let said = folder.refusal("a.npz", &parts.zipped(Deflated), &Options::default());
+        let said = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());
         assert!(said.contains("a.npz") && said.contains(says), "{said}, not {says}");
     }
     let bytes = sound().zipped(Plain);
@@ -164,7 +164,7 @@ fn four_thousand_million_columns_in_a_small_file_are_an_error_not_a_crash() {
     assert!(said.contains("MiB of memory"), "{said}");
     let shape = vector(&[u32::MAX as i64, 4]);
     let said =
-        folder.refusal("b.npz", &Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
+        folder.refusal("b.npz", Parts { shape, ..Parts::by_column() }.zipped(Plain), &Options::default());
     assert!(said.contains("MiB of memory"), "{said}");
 }
 
