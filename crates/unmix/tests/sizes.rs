@@ -216,3 +216,21 @@ fn where_the_choice_of_solver_changes_the_answer_does_not() {
     let (few, whole) = (by(p / 12), by(p / 12 + 1));
     assert!(apart(&few, &whole[..p / 12]) < 1e-13 * whole[0]);
 }
+
+#[test]
+fn the_page_of_solvers_says_what_auto_chooses() {
+    use unmix::method::pca::auto_solver;
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/solvers.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut cells = 0;
+    for line in page.lines().filter(|l| l.starts_with("| dense |") || l.starts_with("| sparse |")) {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, kind, _, chosen, example, _] = columns[..] else { panic!("{line}") };
+        let (shape, k) = example.split_once(", k ").unwrap();
+        let (n, p) = shape.split_once(" x ").unwrap();
+        let solver = auto_solver(n.parse().unwrap(), p.parse().unwrap(), k.parse().ok(), kind == "sparse");
+        assert_eq!(format!("`{}`", solver.name()), chosen, "{line}");
+        cells += 1;
+    }
+    assert_eq!(cells, 9);
+}
