@@ -274,3 +274,23 @@ fn digits_have_constant_pixels_and_a_page() {
     b.ok(&format!("encode m.safetensors {folder}/t10k-images-idx3-ubyte.gz -o codes.npy"));
     assert_eq!(read_npy(&b.path("codes.npy")).1, [10_000, 50]);
 }
+
+#[test]
+fn sparse_files_are_shown_and_fitted_as_they_are() {
+    let b = Bench::new();
+    b.write("m.npz", include_bytes!("../../../unmix-io/tests/readers/fixtures/csr.npz"));
+    let shown = b.ok("show m.npz").out;
+    assert!(shown.contains("sparse") && shown.contains('%'), "{shown}");
+    b.ok("fit pca m.npz -k 2");
+    let (names, codes) = csv(&b.ok("encode m.pca.safetensors m.npz").out);
+    let report: Value = serde_json::from_str(&b.ok("show m.pca.safetensors --json").out).unwrap();
+    assert_eq!(codes.len() as u64, report["report"]["n_samples"].as_u64().unwrap());
+    assert_eq!(names, ["pca0", "pca1"]);
+    let refused = b.run("fit pca m.npz --set svd_solver=full");
+    assert!(
+        refused.code == 1 && refused.err.contains("full") && refused.err.contains("sparse"),
+        "{}",
+        refused.err
+    );
+    b.ok("score m.pca.safetensors m.npz --quality -o q.csv");
+}

@@ -4,7 +4,7 @@ use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::Result;
 use crate::num::kernel::{self, MIN_ROWS};
-use crate::num::{Block, Matrix, Real};
+use crate::num::{Block, Matrix, Real, widest};
 
 /// The two maps of a model. Later kinds (gates, solvers, short networks) join here.
 #[derive(Clone, Debug)]
@@ -84,14 +84,19 @@ impl<T: Real> Affine<T> {
         let input = if self.subtract.is_empty() && padded == n {
             rows
         } else {
-            work.rows.clear();
+            work.rows.resize(padded * p, T::default());
+            let (own, padding) = work.rows.split_at_mut(rows.len());
             match self.subtract.is_empty() {
-                true => work.rows.extend_from_slice(rows),
-                false => rows.chunks_exact(p).for_each(|row| {
-                    work.rows.extend(row.iter().zip(&self.subtract).map(|(x, m)| x.minus(*m)))
+                true => own.copy_from_slice(rows),
+                false => widest(|| {
+                    for (row, out) in rows.chunks_exact(p).zip(own.chunks_exact_mut(p)) {
+                        for ((o, x), m) in out.iter_mut().zip(row).zip(&self.subtract) {
+                            *o = x.minus(*m);
+                        }
+                    }
                 }),
             }
-            work.rows.resize(padded * p, T::default());
+            padding.fill(T::default());
             &work.rows
         };
         if padded == n {
@@ -210,9 +215,7 @@ impl Gaussian {
 impl<T: Real> crate::data::Rows<'_, T> {
     /// An error that names the first number of the block that is not finite.
     pub(crate) fn check_finite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
-        // One addition a number: NaN and infinity survive `x - x`.
-        let sum = block.data.iter().fold(T::default(), |s, x| s.plus(x.minus(*x)));
-        if sum.finite() && sum == T::default() {
+        if widest(|| block.data.iter().fold(true, |all, x| all & x.finite())) {
             return Ok(());
         }
         let Some(at) = block.data.iter().position(|x| !x.finite()) else { return Ok(()) };

@@ -4,6 +4,7 @@
 //! rows, so [`product`] is only ever given eight or more ([`MIN_ROWS`]).
 
 use super::Real;
+use super::widest;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -14,34 +15,38 @@ pub const MIN_ROWS: usize = 8;
 /// as its mean, and the size of the mean costs no digits. Returns how many rows that were, or the sum of their weights; rows of
 /// weight 0 are as if they were not there.
 pub fn means<T: Real>(rows: &[T], weights: Option<&[f64]>, p: usize, out: &mut [f64]) -> f64 {
+    widest(|| match weights {
+        None => means_of_all(rows, p, out),
+        Some(weights) => means_of_weighed(rows, weights, p, out),
+    })
+}
+
+#[inline(always)]
+fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64]) -> f64 {
+    let (first, n) = (&rows[..p], (rows.len() / p) as f64);
     out.fill(0.0);
-    let total = match weights {
-        None => {
-            let first = &rows[..p];
-            for row in rows.chunks_exact(p).skip(1) {
-                for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
-                    *sum += x.to_f64() - x0.to_f64();
-                }
-            }
-            (rows.len() / p) as f64
+    for row in rows.chunks_exact(p).skip(1) {
+        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+            *sum += x.to_f64() - x0.to_f64();
         }
-        Some(weights) => {
-            let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
-            let Some((first, w0)) = weighed.next() else { return 0.0 };
-            let mut total = *w0;
-            for (row, w) in weighed {
-                total += w;
-                for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
-                    *sum += w * (x.to_f64() - x0.to_f64());
-                }
-            }
-            out.iter_mut().zip(first).for_each(|(mean, x0)| *mean = x0.to_f64() + *mean / total);
-            return total;
-        }
-    };
-    for (mean, x0) in out.iter_mut().zip(&rows[..p]) {
-        *mean = x0.to_f64() + *mean / total;
     }
+    out.iter_mut().zip(first).for_each(|(mean, x0)| *mean = x0.to_f64() + *mean / n);
+    n
+}
+
+#[inline(always)]
+fn means_of_weighed<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f64]) -> f64 {
+    out.fill(0.0);
+    let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
+    let Some((first, w0)) = weighed.next() else { return 0.0 };
+    let mut total = *w0;
+    for (row, w) in weighed {
+        total += w;
+        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+            *sum += w * (x.to_f64() - x0.to_f64());
+        }
+    }
+    out.iter_mut().zip(first).for_each(|(mean, x0)| *mean = x0.to_f64() + *mean / total);
     total
 }
 
@@ -52,37 +57,45 @@ pub fn mean_of<T: Real>(row: &[T]) -> f64 {
     first + sum / row.len() as f64
 }
 
-/// Appends `rows - mean` to `out`, each row times the root of its weight; rows of weight 0 are left out.
+/// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
 pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
-    out.reserve(rows.len());
-    match weights {
-        None => {
-            for row in rows.chunks_exact(mean.len()) {
-                out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64(x.to_f64() - m)));
-            }
-        }
-        Some(weights) => {
-            for (row, w) in rows.chunks_exact(mean.len()).zip(weights).filter(|(_, w)| **w > 0.0) {
-                let root = w.sqrt();
-                out.extend(row.iter().zip(mean).map(|(x, m)| T::from_f64((x.to_f64() - m) * root)));
-            }
-        }
-    }
+    each_centred(rows, weights, mean, out, T::from_f64)
 }
 
 /// [`centre`] in double precision, whatever the type of the rows.
 pub fn centre_wide<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<f64>) {
-    out.reserve(rows.len());
-    for (i, row) in rows.chunks_exact(mean.len()).enumerate() {
-        match weights.map(|w| w[i]) {
-            None => out.extend(row.iter().zip(mean).map(|(x, m)| x.to_f64() - m)),
-            Some(w) if w > 0.0 => {
-                let root = w.sqrt();
-                out.extend(row.iter().zip(mean).map(|(x, m)| (x.to_f64() - m) * root));
+    each_centred(rows, weights, mean, out, |x| x)
+}
+
+fn each_centred<T: Real, U: Real>(
+    rows: &[T],
+    weights: Option<&[f64]>,
+    mean: &[f64],
+    out: &mut Vec<U>,
+    as_u: impl Fn(f64) -> U,
+) {
+    let p = mean.len();
+    let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
+    // Not cleared first: what is there is written over.
+    out.resize(kept * p, U::default());
+    widest(|| match weights {
+        None => {
+            for (row, out) in rows.chunks_exact(p).zip(out.chunks_exact_mut(p)) {
+                for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
+                    *o = as_u(x.to_f64() - m);
+                }
             }
-            Some(_) => {}
         }
-    }
+        Some(weights) => {
+            let weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
+            for ((row, w), out) in weighed.zip(out.chunks_exact_mut(p)) {
+                let root = w.sqrt();
+                for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
+                    *o = as_u((x.to_f64() - m) * root);
+                }
+            }
+        }
+    })
 }
 
 /// Rows of a panel of a symmetric product. Panels of 64 waste an eighth of the work at `p = 256` on entries above the diagonal
@@ -124,9 +137,11 @@ fn add_panel<T: Real>(panel: &mut [f64], first: usize, rows: &[T], p: usize, scr
     let out = MatMut::from_row_major_slice_mut(scratch, height, width);
     let (left, right) = (x.subcols(first, height).transpose(), x.subcols(0, width));
     matmul(out, Accum::Replace, left, right, T::from_f64(1.0), Par::Seq);
-    for (sums, add) in panel.chunks_exact_mut(p).zip(scratch.chunks_exact(width)) {
-        sums.iter_mut().zip(add).for_each(|(s, a)| *s += a.to_f64());
-    }
+    widest(|| {
+        for (sums, add) in panel.chunks_exact_mut(p).zip(scratch.chunks_exact(width)) {
+            sums.iter_mut().zip(add).for_each(|(s, a)| *s += a.to_f64());
+        }
+    });
 }
 
 /// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.

@@ -10,6 +10,7 @@ pub mod null;
 pub mod power;
 pub mod random;
 mod real;
+mod simd;
 pub mod threads;
 pub mod top;
 mod values;
@@ -17,5 +18,6 @@ mod workspace;
 
 pub use matrix::{Block, Matrix};
 pub use real::{Dtype, Real};
+pub(crate) use simd::widest;
 pub use values::Values;
 pub use workspace::Workspace;

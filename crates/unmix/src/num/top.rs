@@ -24,6 +24,9 @@ pub fn pays(p: usize, k: usize) -> Option<usize> {
     (k > 0 && p >= 512 && 26 * block <= p).then_some(14 * block)
 }
 
+/// Blocks after which an iteration that restarts ends as it is: some forty fillings of the basis.
+const MAX_STEPS: u64 = 1600;
+
 /// What to look for, and how long.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
@@ -32,7 +35,7 @@ pub struct Goal {
     /// The largest residual `||A v - theta v||` to accept, as a share of the largest eigenvalue; never less than
     /// [`rounding`].
     pub tol: f64,
-    /// Vectors to keep at most.
+    /// Vectors to keep at most; when there are so many the best of them are kept and the iteration goes on.
     pub max_basis: usize,
     /// Stop as soon as it is plain that `max_basis` will not do.
     pub impatient: bool,
@@ -107,19 +110,22 @@ pub fn top_eigenpairs_until(
         steps += 1;
         let full = m + 2 * block > max_basis.min(p);
         if steps >= check_at || full || enough(steps, None)? {
-            let found = ritz(&projected, &basis, &coupling, k)?;
-            if found.residual <= tol || enough(steps, Some(found.residual))? {
-                return Ok(Some(Pairs { steps, ..found }));
+            let ritz = Ritz::of(&projected, &coupling, k)?;
+            if ritz.residual <= tol || enough(steps, Some(ritz.residual))? || (full && steps >= MAX_STEPS) {
+                return Ok(Some(ritz.pairs(&basis, k, steps)));
             }
             // A check costs as much as several steps. Residuals fall about geometrically, so this one says when the next
             // can succeed; a little earlier, because they fall faster and faster.
-            let needed = steps as f64 * tol.ln() / found.residual.min(0.5).ln();
+            let needed = steps as f64 * tol.ln() / ritz.residual.min(0.5).ln();
             // Measured: where it ended within the budget, the first check had foretold up to 1.5 times the steps.
             if goal.impatient && (full || 0.65 * needed * block as f64 > max_basis as f64) {
                 return Ok(None);
             }
             if full {
-                return Ok(Some(Pairs { steps, ..found }));
+                // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
+                // any other part of the basis.
+                let kept = (k + block).max(max_basis / 3);
+                (basis, projected) = ritz.restarted(&basis, kept);
             }
             check_at = (0.9 * needed).floor().clamp(steps as f64 + 1.0, steps as f64 + 8.0) as u64;
         }
@@ -127,22 +133,42 @@ pub fn top_eigenpairs_until(
     }
 }
 
-/// Ritz pairs of the basis.
-fn ritz(projected: &[Vec<f64>], basis: &Matrix<f64>, coupling: &Matrix<f64>, k: usize) -> Result<Pairs> {
-    let (m, block) = (basis.rows(), coupling.rows());
-    let entry = |i: usize, j: usize| projected[i].get(j).copied().unwrap_or(0.0);
-    let t = Matrix::from_fn(m, m, |i, j| if j <= i { entry(i, j) } else { 0.0 });
-    let (mut values, vectors) = factor::eigh(&t)?;
-    let residual = |i: usize| {
-        // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
-        let s = &vectors.row(i)[m - block..];
-        let along = |c: usize| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>();
-        (0..block).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
-    };
-    let residual = (0..k).map(residual).fold(0.0, f64::max) / values[0].max(f64::MIN_POSITIVE);
-    values.truncate(k);
-    let v = factor::multiply(&vectors.top_rows(k), basis);
-    Ok(Pairs { values, vectors: factor::orthonormal_rows_signed(&v), residual, steps: 0 })
+/// Eigenpairs of the projected operator: how the best vectors are made of the basis.
+struct Ritz {
+    values: Vec<f64>,
+    turn: Matrix<f64>,
+    /// The largest of those wanted, as a share of the largest value.
+    residual: f64,
+}
+
+impl Ritz {
+    fn of(projected: &[Vec<f64>], coupling: &Matrix<f64>, k: usize) -> Result<Self> {
+        let (m, block) = (projected.len(), coupling.rows());
+        let entry = |i: usize, j: usize| projected[i].get(j).copied().unwrap_or(0.0);
+        let t = Matrix::from_fn(m, m, |i, j| if j <= i { entry(i, j) } else { 0.0 });
+        let (values, turn) = factor::eigh(&t)?;
+        let residual = |i: usize| {
+            // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
+            let s = &turn.row(i)[m - block..];
+            let along = |c: usize| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>();
+            (0..block).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
+        };
+        let residual = (0..k).map(residual).fold(0.0, f64::max) / values[0].max(f64::MIN_POSITIVE);
+        Ok(Self { values, turn, residual })
+    }
+
+    fn pairs(self, basis: &Matrix<f64>, k: usize, steps: u64) -> Pairs {
+        let v = factor::multiply(&self.turn.top_rows(k), basis);
+        let values = self.values[..k].to_vec();
+        Pairs { values, vectors: factor::orthonormal_rows_signed(&v), residual: self.residual, steps }
+    }
+
+    /// A basis of the `kept` best vectors, on which the operator is diagonal.
+    fn restarted(self, basis: &Matrix<f64>, kept: usize) -> (Matrix<f64>, Vec<Vec<f64>>) {
+        let best = factor::multiply(&self.turn.top_rows(kept), basis);
+        let diagonal = |i: usize| (0..=i).map(|j| if i == j { self.values[i] } else { 0.0 }).collect();
+        (factor::orthonormal_rows_signed(&best), (0..kept).map(diagonal).collect())
+    }
 }
 
 fn stacked(top: Matrix<f64>, bottom: &Matrix<f64>) -> Matrix<f64> {
@@ -163,6 +189,26 @@ mod tests {
         let scaled = Matrix::from_fn(p, p, |i, j| q[(i, j)] * values[i]);
         let a = factor::multiply(&scaled.transposed(), &q);
         Matrix::from_fn(p, p, |i, j| 0.5 * (a[(i, j)] + a[(j, i)]))
+    }
+
+    #[test]
+    fn a_basis_too_small_for_the_spectrum_is_begun_again() {
+        // Values that fall by 1 % each: far more steps are needed than the basis has room for.
+        let p = 600;
+        let values: Vec<f64> = (0..p).map(|i| 0.99f64.powi(i as i32)).collect();
+        let a = with_spectrum(&values);
+        let (k, block) = (4, block_size(4));
+        let goal = Goal { k, tol: 0.0, max_basis: 6 * block, impatient: false };
+        let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().unwrap();
+        assert!(
+            found.steps > 6 && found.residual <= rounding(p),
+            "{} steps, {:e}",
+            found.steps,
+            found.residual
+        );
+        for (i, v) in found.values.iter().enumerate() {
+            assert!((v - values[i]).abs() < 1e-13, "value {i}: {v} instead of {}", values[i]);
+        }
     }
 
     #[test]

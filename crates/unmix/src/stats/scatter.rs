@@ -43,7 +43,6 @@ impl Scatter {
         if n2 == 0.0 {
             return;
         }
-        rows.clear();
         kernel::centre(block.data, block.weights, wide, rows);
         if n1 == 0.0 {
             self.mean.copy_from_slice(wide);

@@ -43,7 +43,6 @@ impl Sketch {
         let (b, p) = (self.image.rows(), self.image.cols());
         self.n += block.n_rows() as u64;
         let centred = &mut work.wide;
-        centred.clear();
         // Times the root of the weight here, and by the score once more: the weight.
         kernel::centre_wide(block.data, block.weights, from.mean, centred);
         let padded = (centred.len() / p).max(kernel::MIN_ROWS);
