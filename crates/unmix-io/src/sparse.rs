@@ -61,7 +61,10 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     Ok(Input {
         rows,
         format: String::new(),
-        stored: format!("{format} of {}, {n_stored} numbers stored (density {share:.3} %)", number.name()),
+        stored: format!(
+            "sparse {format} of {}, {n_stored} numbers stored (density {share:.3} %)",
+            number.name()
+        ),
         shape: vec![Some(n as u64), Some(p as u64)],
         kept: vec![],
         ignored: vec![],

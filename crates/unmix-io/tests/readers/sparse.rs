@@ -72,7 +72,7 @@ fn rows_and_columns_are_read_as_sparse_rows_stored_and_compressed() {
         for (parts, says) in [(Parts::by_row(), "csr of float64"), (Parts::by_column(), "csc of float32")] {
             let input = folder.open("a.npz", parts.zipped(how), &Options::default()).unwrap();
             assert_eq!(numbers(&input.rows), DENSE);
-            assert_eq!(input.stored, format!("{says}, 3 numbers stored (density 25.000 %)"));
+            assert_eq!(input.stored, format!("sparse {says}, 3 numbers stored (density 25.000 %)"));
             assert_eq!(input.shape, [Some(3), Some(4)]);
             assert!(with_rows!(&input.rows, rows => rows.sparse().is_some_and(|s| s.n_stored() == 3)));
         }

@@ -81,6 +81,11 @@ impl<T: Real> Matrix<T> {
         self
     }
 
+    /// The rows from `first` on.
+    pub fn rows_from(&self, first: usize) -> Self {
+        Self { rows: self.rows - first, cols: self.cols, data: self.data[first * self.cols..].to_vec() }
+    }
+
     /// In another type.
     pub fn cast<U: Real>(&self) -> Matrix<U> {
         Matrix {

@@ -90,23 +90,29 @@ pub fn top_eigenpairs_until(
     // Rows of the projected operator, as they become known: entry (i, j) for j <= i.
     let mut projected: Vec<Vec<f64>> = Vec::new();
     let (mut steps, mut check_at) = (0u64, 4u64);
+    // From where on the basis is coupled to the next block; before that there is rounding only.
+    let mut coupled = 0;
     loop {
         let mut next = apply(&last)?;
         basis = stacked(basis, &last);
         let m = basis.rows();
-        let mut against = Matrix::zeros(block, m);
-        for _ in 0..2 {
-            let part = factor::multiply_transposed(&next, &basis);
-            factor::subtract_product(&mut next, &part, &basis);
-            against.as_mut_slice().iter_mut().zip(part.as_slice()).for_each(|(a, b)| *a += b);
+        // Twice, the first time only where there is much to take away.
+        let near = basis.rows_from(coupled);
+        let first = take_away(&mut next, &near);
+        let mut against = take_away(&mut next, &basis);
+        for i in 0..block {
+            against.row_mut(i)[coupled..].iter_mut().zip(first.row(i)).for_each(|(a, b)| *a += b);
         }
+        coupled = m - block;
         projected.extend((0..block).map(|i| against.row(i).to_vec()));
-        let (mut fresh, mut coupling) = factor::orthonormal_rows_and_triangle(&next);
-        // Columns that vanished came back as rounding noise, which need not be orthogonal to the basis.
-        let part = factor::multiply_transposed(&fresh, &basis);
-        factor::subtract_product(&mut fresh, &part, &basis);
-        let (again, rest) = factor::orthonormal_rows_and_triangle(&fresh);
-        coupling = factor::multiply(&coupling, &rest);
+        let (mut again, mut coupling) = factor::orthonormal_rows_and_triangle(&next);
+        let pivots = || (0..block).map(|i| coupling[(i, i)].abs());
+        if pivots().fold(f64::INFINITY, f64::min) < 1e-3 * pivots().fold(0.0, f64::max) {
+            // Columns that nearly vanished came back as rounding noise, which need not be orthogonal to the basis.
+            take_away(&mut again, &basis);
+            let (fresh, rest) = factor::orthonormal_rows_and_triangle(&again);
+            (again, coupling) = (fresh, factor::multiply(&coupling, &rest));
+        }
         steps += 1;
         let full = m + 2 * block > max_basis.min(p);
         if steps >= check_at || full || enough(steps, None)? {
@@ -114,8 +120,8 @@ pub fn top_eigenpairs_until(
             if ritz.residual <= tol || enough(steps, Some(ritz.residual))? || (full && steps >= MAX_STEPS) {
                 return Ok(Some(ritz.pairs(&basis, k, steps)));
             }
-            // A check costs as much as several steps. Residuals fall about geometrically, so this one says when the next
-            // can succeed; a little earlier, because they fall faster and faster.
+            // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one says when the
+            // next should succeed.
             let needed = steps as f64 * tol.ln() / ritz.residual.min(0.5).ln();
             // Measured: where it ended within the budget, the first check had foretold up to 1.5 times the steps.
             if goal.impatient && (full || 0.65 * needed * block as f64 > max_basis as f64) {
@@ -126,8 +132,9 @@ pub fn top_eigenpairs_until(
                 // any other part of the basis.
                 let kept = (k + block).max(max_basis / 3);
                 (basis, projected) = ritz.restarted(&basis, kept);
+                coupled = 0;
             }
-            check_at = (0.9 * needed).floor().clamp(steps as f64 + 1.0, steps as f64 + 8.0) as u64;
+            check_at = needed.floor().clamp(steps as f64 + 1.0, steps as f64 + 12.0) as u64;
         }
         last = again;
     }
@@ -169,6 +176,13 @@ impl Ritz {
         let diagonal = |i: usize| (0..=i).map(|j| if i == j { self.values[i] } else { 0.0 }).collect();
         (factor::orthonormal_rows_signed(&best), (0..kept).map(diagonal).collect())
     }
+}
+
+/// Takes out of `v` what lies along the orthonormal rows of `along`, and says how much that was.
+fn take_away(v: &mut Matrix<f64>, along: &Matrix<f64>) -> Matrix<f64> {
+    let part = factor::multiply_transposed(v, along);
+    factor::subtract_product(v, &part, along);
+    part
 }
 
 fn stacked(top: Matrix<f64>, bottom: &Matrix<f64>) -> Matrix<f64> {
