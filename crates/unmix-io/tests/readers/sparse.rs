@@ -109,7 +109,7 @@ fn what_scipy_wrote_is_what_it_meant() {
     ] {
         let input = folder.open(name, bytes, &Options::default()).unwrap();
         assert_eq!(bits(&numbers(&input.rows)), bits(&want), "{name}");
-        assert!(input.stored.starts_with(&format!("{} of float64", &name[..3])), "{}", input.stored);
+        assert!(input.stored.starts_with(&format!("sparse {} of float64", &name[..3])), "{}", input.stored);
     }
 }
 
