@@ -97,17 +97,16 @@ def test_handlers_of_other_signals_run_during_a_fit():
         raise Heard
 
     previous = signal.signal(signal.SIGUSR1, hear)
-    # Directions of equal variance are never told apart: this fit does not end by itself.
+    # Directions of nearly equal variance are hard to tell apart: one such fit takes many seconds.
     endless = PCA(5, svd_solver="deflation", iterated_power=10**12)
     try:
-        flat = np.random.RandomState(0).randn(100_000, 20)
+        flat = np.random.RandomState(0).randn(3000, 600)
         threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
         with pytest.raises(Heard):
             while True:
                 endless.fit(flat)
     finally:
         signal.signal(signal.SIGUSR1, previous)
-    assert not hasattr(endless, "components_")
 
 
 def test_other_threads_run_during_a_fit():
