@@ -71,7 +71,7 @@ fn mistakes_are_told_before_anything_is_read() {
 fn ambiguity_is_a_warning_on_standard_error() {
     let b = Bench::new();
     let s = unmix::num::random::Stream::new(6, 0);
-    let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi((i % 30) as i32) * s.normal(i as u64)).collect();
+    let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi(i % 30) * s.normal(i as u64)).collect();
     write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
     let ran = b.ok("select d.npy");
     assert!(ran.err.contains("W-RANK-AMBIGUOUS") && !ran.out.contains("AMBIGUOUS"), "{}", ran.err);
