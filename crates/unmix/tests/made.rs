@@ -4,6 +4,12 @@ use serde_json::{Map, Value};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Real, Result, Rows, Run};
 
+/// So many cases of a property, the same ones in every run.
+pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(7);
+    proptest::test_runner::Config { cases, rng_seed, failure_persistence: None, ..Default::default() }
+}
+
 /// `n` rows of `p` with a falling spectrum: axis `c` of a random orthonormal basis gets standard deviation `4 * 0.8^c`
 /// down to 0.1, and the mean is not 0.
 pub(crate) fn falling(n: usize, p: usize, seed: u64) -> Vec<f64> {

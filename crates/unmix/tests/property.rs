@@ -106,7 +106,7 @@ fn compare(t: &Table, twin: &Twin, model: &Model, name: &str) -> Result<(), Test
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::made::cases(250))]
 
     #[test]
     fn pca_is_the_textbook_s(t in table()) {

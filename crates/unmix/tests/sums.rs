@@ -32,7 +32,7 @@ fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize],
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::made::cases(24))]
 
     #[test]
     fn however_the_stream_is_cut(

@@ -1,6 +1,6 @@
 //! The wall: dense numbers, and the only place that knows the linear algebra library.
 //!
-//! Kernels run on the calling thread; the sweep is what runs on many ([`crate::data::sweep`]). Factorisations get a
+//! Kernels run on the calling thread; the sweep is what runs on many ([`Rows::sweep`](crate::Rows::sweep)). Factorisations get a
 //! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
 
 pub mod factor;
