@@ -7,7 +7,7 @@ use crate::made::{
 };
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
-use unmix::{Model, Real, Rows};
+use unmix::{METHODS, Model, Real, Rows};
 
 /// Every way to a spectrum: settings and a shape.
 fn paths() -> Vec<(Value, usize, usize)> {
@@ -77,6 +77,20 @@ fn fractions_count_as_such_and_units_of_weight_matter_only_through_their_sum() {
     assert!((numbers(&model, "explained_variance").iter().sum::<f64>() / sum - 1.0).abs() < 1e-12);
     assert!(apart(&numbers(&model, "mean"), &(0..5).map(mean).collect::<Vec<_>>()) < 1e-12);
     assert_eq!(model.report().n_samples, total);
+}
+
+#[test]
+fn every_method_is_as_good_as_its_word_about_weights() {
+    let x = falling(60, 5, 1);
+    let weights: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
+    for method in METHODS {
+        let rows = Rows::from_slice(&x, 5).unwrap().weighted(&weights[..]).unwrap();
+        let fitted = unmix::fit(method.key, &settings(json!({})), &mut f64::any(rows), &on_threads(1));
+        assert_eq!(fitted.as_ref().is_ok(), method.takes.weights, "{}: {:?}", method.key, fitted.err());
+        if let Ok(model) = fitted {
+            assert_eq!(model.report().n_samples, 60.0, "{}", method.key);
+        }
+    }
 }
 
 #[test]

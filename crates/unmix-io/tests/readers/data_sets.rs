@@ -2,9 +2,8 @@
 
 use crate::files::numbers;
 use std::path::PathBuf;
-use unmix::num::factor;
 use unmix::select::by_share;
-use unmix::{AnyRows, Dtype, Matrix, Pca, Rows, Run, with_rows};
+use unmix::{AnyRows, Dtype, Pca, Run, with_rows};
 use unmix_io::{Options, describe, open};
 
 /// The folder, or a line that says why nothing is tested.
@@ -88,34 +87,11 @@ fn spectrum(values: &[f64]) -> ([usize; 5], [f64; 3]) {
     (SHARES.map(|share| by_share(values, total, share)), std::array::from_fn(|i| values[i] / total))
 }
 
-fn centred(rows: &mut AnyRows<'_>) -> ([usize; 5], [f64; 3]) {
-    let model = with_rows!(rows, rows => Pca::default().fit(rows, &Run::default())).unwrap();
+/// About the mean, or about 0.
+fn pca(rows: &mut AnyRows<'_>, center: bool) -> ([usize; 5], [f64; 3]) {
+    let spec = Pca { center, ..Default::default() };
+    let model = with_rows!(rows, rows => spec.fit(rows, &Run::default())).unwrap();
     spectrum(&model.tensor("explained_variance").unwrap().f64s())
-}
-
-/// Nothing subtracted: eigenvalues of the second moment, of features or of samples, whichever are fewer.
-fn uncentred(rows: &AnyRows<'_>) -> [usize; 5] {
-    fn moment<T: unmix::Real>(rows: &Rows<'_, T>) -> Matrix<f64> {
-        let (n, p, step) = (rows.n_rows().unwrap() as usize, rows.n_features(), 2000);
-        let part = |from: usize| {
-            let some = rows.some(from as u64..(from + step).min(n) as u64).unwrap();
-            Matrix::from_vec(some.len() / p, p, some.iter().map(|x| x.to_f64()).collect())
-        };
-        if n <= step && n < p {
-            let x = part(0);
-            return factor::multiply_transposed(&x, &x);
-        }
-        let mut sum = vec![0.0; p * p];
-        for from in (0..n).step_by(step) {
-            let x = part(from).transposed();
-            let product = factor::multiply_transposed(&x, &x);
-            sum.iter_mut().zip(product.as_slice()).for_each(|(s, v)| *s += v);
-        }
-        Matrix::from_vec(p, p, sum)
-    }
-    let moment = with_rows!(rows, rows => moment(rows));
-    let values: Vec<f64> = factor::eigenvalues(&moment).unwrap().iter().map(|v| v.max(0.0)).collect();
-    spectrum(&values).0
 }
 
 #[test]
@@ -124,12 +100,12 @@ fn digits_and_faces_span_subspaces_of_known_dimensions() {
     let near = |found: [f64; 3], want: [f64; 3]| found.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-4);
     let mut digits = open(&folder.join("mnist/train-images-idx3-ubyte.gz"), &Options::default()).unwrap();
     digits.rows.settle(&Run::default()).unwrap();
-    let (counts, first) = centred(&mut digits.rows);
+    let (counts, first) = pca(&mut digits.rows, true);
     assert_eq!(counts, [11, 44, 87, 154, 331]);
     assert!(near(first, [0.0970, 0.0710, 0.0617]), "{first:?}");
-    assert_eq!(uncentred(&digits.rows), [3, 23, 53, 103, 281]);
+    assert_eq!(pca(&mut digits.rows, false).0, [3, 23, 53, 103, 281]);
     let mut faces = open(&folder.join("faces/olivetti_400x64x64_u8.npy"), &Options::default()).unwrap();
-    let (counts, first) = centred(&mut faces.rows);
+    let (counts, first) = pca(&mut faces.rows, true);
     assert_eq!(counts, [4, 27, 66, 123, 260]);
     assert!(near(first, [0.2381, 0.1399, 0.0797]), "{first:?}");
 }

@@ -327,6 +327,13 @@ pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run
             remedy: "make the rows dense".into(),
         });
     }
+    if !method.takes.weights && crate::with_rows!(&*rows, rows => rows.weights().is_some()) {
+        return Err(Error::Unsupported {
+            asked: format!("{key} of rows with weights"),
+            found: "it counts every row once".into(),
+            remedy: "leave the weights out, or repeat rows".into(),
+        });
+    }
     let spec = (method.spec)(settings)?;
     match rows {
         AnyRows::F32(rows) => spec.fit_f32(rows, run),
