@@ -1,7 +1,11 @@
 //! Data made by seeded code, with the truth that made it.
 
+mod leaves;
+mod mixed;
 mod ppca;
 
+pub use leaves::{Pictures, leaves};
+pub use mixed::{LAWS, Law, Mixed, SETTINGS, Setting, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
 
 use crate::num::Matrix;

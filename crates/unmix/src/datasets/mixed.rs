@@ -1,0 +1,353 @@
+//! Mixtures of independent sources whose truth is known: the sources of the literature, and the published time signals and
+//! points.
+
+use crate::error::{Error, Result};
+use crate::num::random::Stream;
+use crate::num::{Matrix, factor};
+use std::f64::consts::{FRAC_PI_3, FRAC_PI_4, PI, SQRT_2};
+
+/// Mixed rows and what made them: `x = sources mixingᵀ`.
+#[derive(Clone, Debug)]
+pub struct Mixed {
+    /// `n x p`.
+    pub x: Matrix<f64>,
+    /// `n x k`.
+    pub sources: Matrix<f64>,
+    /// `p x k`: column `j` is what source `j` adds to a row.
+    pub mixing: Matrix<f64>,
+}
+
+impl Mixed {
+    fn new(sources: Matrix<f64>, mixing: Matrix<f64>) -> Self {
+        let x = factor::multiply_transposed(&sources, &mixing);
+        Self { x, sources, mixing }
+    }
+}
+
+/// The law of a source; every one here has mean 0 and variance 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Two-sided exponential: super-Gaussian, excess kurtosis 3.
+    Laplace,
+    /// Logistic: mildly super-Gaussian, excess kurtosis 1.2.
+    Logistic,
+    /// One-sided exponential: skewed, excess kurtosis 6.
+    Exponential,
+    /// Uniform: sub-Gaussian, excess kurtosis -1.2.
+    Uniform,
+    /// The sine of a uniform phase: sub-Gaussian, excess kurtosis -1.5.
+    Arcsine,
+    /// Two normal humps at -0.95 and 0.95 of standard deviation 0.31, standardised: strongly sub-Gaussian.
+    Bimodal,
+    /// Standard normal: what no method that looks at independence alone can find.
+    Gaussian,
+}
+
+/// Laws by the names that Python and the command line use.
+pub const LAWS: [(&str, Law); 7] = [
+    ("laplace", Law::Laplace),
+    ("logistic", Law::Logistic),
+    ("exponential", Law::Exponential),
+    ("uniform", Law::Uniform),
+    ("arcsine", Law::Arcsine),
+    ("bimodal", Law::Bimodal),
+    ("gaussian", Law::Gaussian),
+];
+
+impl Law {
+    /// The law called `name`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not among [`LAWS`].
+    pub fn named(name: &str) -> Result<Self> {
+        LAWS.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, law)| *law)
+            .ok_or_else(|| Error::unknown("law", name, LAWS.iter().map(|(known, _)| *known)))
+    }
+
+    /// Draw `i` of a stream.
+    pub fn draw(self, stream: &Stream, i: u64) -> f64 {
+        let u = stream.uniform(i);
+        match self {
+            Law::Laplace => stream.laplace(i),
+            Law::Logistic => (u / (1.0 - u)).ln() * 3.0f64.sqrt() / PI,
+            Law::Exponential => -u.ln() - 1.0,
+            Law::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
+            Law::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
+            Law::Bimodal => {
+                let hump = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
+                // The lowest bit of draw i takes no part in a uniform number made of the upper 53.
+                (hump + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
+            }
+            Law::Gaussian => stream.normal(i),
+        }
+    }
+}
+
+/// `n` rows of independent sources along random orthonormal directions: source `j` follows `laws[j]` and has exactly the variance
+/// `variances[j]` in these rows, and mean 0. Equal variances make ties that variance alone cannot resolve.
+///
+/// With `square` mixing `p = k`; the columns of `mixing` are orthonormal. `O(n k^2)`.
+///
+/// # Errors
+///
+/// No law, another number of variances than of laws, a variance that is not a finite number above 0, fewer than two rows.
+pub fn independent(n: usize, laws: &[Law], variances: &[f64], seed: u64) -> Result<Mixed> {
+    let k = laws.len();
+    if k == 0 || variances.len() != k {
+        let why = format!("there are {k} laws");
+        let got = format!("{} of them", variances.len());
+        return Err(Error::setting("variances", got, why, "give a variance for each of one law or more"));
+    }
+    if let Some(v) = variances.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
+        return Err(Error::setting(
+            "variances",
+            v,
+            "a source needs a finite variance above 0",
+            "give one, such as 1",
+        ));
+    }
+    if n < 2 {
+        return Err(Error::setting("n_samples", n, "one row has no variance", "ask for 2 rows or more"));
+    }
+    let streams: Vec<Stream> = (0..k as u64).map(|j| Stream::new(seed, FIRST_SOURCE + j)).collect();
+    let mut sources = Matrix::from_fn(n, k, |i, j| laws[j].draw(&streams[j], i as u64));
+    let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
+    standardise(&mut sources, &deviations);
+    let turn = Stream::new(seed, TURN);
+    let random = Matrix::from_fn(k, k, |i, j| turn.normal((i * k + j) as u64));
+    Ok(Mixed::new(sources, factor::orthonormal_rows_signed(&random).transposed()))
+}
+
+/// Streams of random numbers, far from those of the other sets.
+const TURN: u64 = 20;
+const FIRST_SOURCE: u64 = 1 << 20;
+
+/// Mean 0 and standard deviation `deviations[j]` for column `j`, divisor n.
+fn standardise(x: &mut Matrix<f64>, deviations: &[f64]) {
+    let (n, k) = (x.rows(), x.cols());
+    for (j, wanted) in deviations.iter().enumerate().take(k) {
+        let mean = (0..n).map(|i| x.row(i)[j]).sum::<f64>() / n as f64;
+        let variance = (0..n).map(|i| (x.row(i)[j] - mean).powi(2)).sum::<f64>() / n as f64;
+        let scale = wanted / variance.sqrt();
+        (0..n).for_each(|i| x.row_mut(i)[j] = (x.row(i)[j] - mean) * scale);
+    }
+}
+
+/// How [`signals`] are scaled and mixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// Variances 17.1, 9.0 and 0.37; orthogonal mixing.
+    Distinct,
+    /// Square wave and sawtooth of variance 1, the sine as it is; orthogonal mixing.
+    TwoEqual,
+    /// All of variance 1; orthogonal mixing.
+    AllEqual,
+    /// Variances 17.1, 9.0 and 0.37; a mixing that is not orthogonal (condition number 13).
+    NonOrthogonal,
+}
+
+/// Settings by the names that Python and the command line use.
+pub const SETTINGS: [(&str, Setting); 4] = [
+    ("distinct", Setting::Distinct),
+    ("two-equal", Setting::TwoEqual),
+    ("all-equal", Setting::AllEqual),
+    ("non-orthogonal", Setting::NonOrthogonal),
+];
+
+impl Setting {
+    /// The setting called `name`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not among [`SETTINGS`].
+    pub fn named(name: &str) -> Result<Self> {
+        SETTINGS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, setting)| *setting)
+            .ok_or_else(|| Error::unknown("setting", name, SETTINGS.iter().map(|(known, _)| *known)))
+    }
+}
+
+/// Three time signals of 2000 samples on [0, 8], mixed: a sine, a square wave and a sawtooth in noise of standard deviation 0.2
+/// (sigma-PCA, arXiv 2311.13580, section 4.1). Without a seed the noise is that of the published experiment.
+pub fn signals(setting: Setting, seed: Option<u64>) -> Mixed {
+    let mut sources = match seed {
+        None => published(SIGNALS, 3),
+        Some(seed) => {
+            let noise = Stream::new(seed, 21);
+            Matrix::from_fn(2000, 3, |i, j| {
+                let t = 8.0 * i as f64 / 1999.0;
+                let clean = match j {
+                    0 => 6.0 * (2.0 * t).sin(),
+                    1 => 3.0 * sign((3.0 * t).sin()),
+                    _ => 2.0 * t.fract() - 1.0,
+                };
+                clean + 0.2 * noise.normal((3 * i + j) as u64)
+            })
+        }
+    };
+    let scale = |sources: &mut Matrix<f64>, columns: &[usize]| {
+        for &j in columns {
+            let deviation = deviation(sources, j);
+            (0..sources.rows()).for_each(|i| sources.row_mut(i)[j] /= deviation);
+        }
+    };
+    match setting {
+        Setting::Distinct | Setting::NonOrthogonal => {}
+        Setting::TwoEqual => scale(&mut sources, &[1, 2]),
+        Setting::AllEqual => scale(&mut sources, &[0, 1, 2]),
+    }
+    Mixed::new(sources, if setting == Setting::NonOrthogonal { oblique() } else { turned() })
+}
+
+/// `n` points of two independent sources of variance 2/3 (uniform) or 1 (Laplace), turned by 45 degrees (sigma-PCA, arXiv
+/// 2311.13580, appendix G.6). Without a seed they are the 1000 points of the published experiment, whatever `n` is.
+///
+/// # Errors
+///
+/// A law that is neither uniform nor Laplace.
+pub fn points(law: Law, n: usize, seed: Option<u64>) -> Result<Mixed> {
+    let (file, size) = match law {
+        Law::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
+        Law::Laplace => (LAPLACE, 1.0),
+        other => {
+            let name = LAWS.iter().find(|(_, law)| *law == other).map_or("", |(name, _)| name);
+            return Err(Error::setting(
+                "kind",
+                name,
+                "it has no published points",
+                "give 'uniform' or 'laplace'",
+            ));
+        }
+    };
+    let sources = match seed {
+        None => published(file, 2),
+        Some(seed) => {
+            let streams = [22, 23].map(|stream| Stream::new(seed, stream));
+            Matrix::from_fn(n, 2, |i, j| size * law.draw(&streams[j], i as u64))
+        }
+    };
+    let (s, c) = FRAC_PI_4.sin_cos();
+    Ok(Mixed::new(sources, Matrix::from_vec(2, 2, vec![c, s, -s, c])))
+}
+
+fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
+}
+
+fn deviation(x: &Matrix<f64>, j: usize) -> f64 {
+    let n = x.rows() as f64;
+    let mean = (0..x.rows()).map(|i| x.row(i)[j]).sum::<f64>() / n;
+    ((0..x.rows()).map(|i| (x.row(i)[j] - mean).powi(2)).sum::<f64>() / n).sqrt()
+}
+
+/// The published rotation: -45 degrees about the first axis times 60 degrees about the second.
+fn turned() -> Matrix<f64> {
+    let ((s, c), (t, d)) = ((-FRAC_PI_4).sin_cos(), FRAC_PI_3.sin_cos());
+    let first = Matrix::from_vec(3, 3, vec![1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c]);
+    let second = Matrix::from_vec(3, 3, vec![d, 0.0, t, 0.0, 1.0, 0.0, -t, 0.0, d]);
+    factor::multiply(&first, &second)
+}
+
+/// The published mixing that is not orthogonal: each of the three features is a combination of the sources of length 1.
+fn oblique() -> Matrix<f64> {
+    let drawn = [
+        [0.5488135039273248, 0.7151893663724195, 0.6027633760716439],
+        [0.5448831829968969, 0.4236547993389047, 0.6458941130666561],
+        [0.4375872112626925, 0.8917730007820798, 0.9636627605010293],
+    ];
+    let length = |j: usize| drawn.iter().map(|row| row[j] * row[j]).sum::<f64>().sqrt();
+    // There a row of the table belongs to a source, here a column does.
+    Matrix::from_fn(3, 3, |i, j| drawn[j][i] / length(i))
+}
+
+const SIGNALS: &[u8] = include_bytes!("published/signals.npy");
+const UNIFORM: &[u8] = include_bytes!("published/points-uniform.npy");
+const LAPLACE: &[u8] = include_bytes!("published/points-laplace.npy");
+
+/// The numbers of a `.npy` file of doubles with `columns` columns; its header takes 128 bytes.
+fn published(file: &[u8], columns: usize) -> Matrix<f64> {
+    let numbers: Vec<f64> = file[128..].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
+    Matrix::from_vec(numbers.len() / columns, columns, numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::match_rows;
+
+    #[test]
+    fn laws_have_mean_0_variance_1_and_the_kurtosis_that_is_said() {
+        let expected = [3.0, 1.2, 6.0, -1.2, -1.5, f64::NAN, 0.0];
+        for ((name, law), kurtosis) in LAWS.into_iter().zip(expected) {
+            let (stream, n) = (Stream::new(5, 99), 400_000u64);
+            let moment =
+                |power: i32| (0..n).map(|i| law.draw(&stream, i).powi(power)).sum::<f64>() / n as f64;
+            assert!(moment(1).abs() < 0.007, "{name}: mean {}", moment(1));
+            assert!((moment(2) - 1.0).abs() < 0.02, "{name}: variance {}", moment(2));
+            // Three to four standard errors at this n; the exponential's fourth moment is the noisiest.
+            let slack = if law == Law::Exponential { 0.9 } else { 0.2 };
+            assert!(
+                kurtosis.is_nan() || (moment(4) - 3.0 - kurtosis).abs() < slack,
+                "{name}: {}",
+                moment(4) - 3.0
+            );
+        }
+    }
+
+    #[test]
+    fn independent_sources_have_the_variances_asked_for_along_orthonormal_directions() {
+        let made =
+            independent(500, &[Law::Laplace, Law::Uniform, Law::Gaussian], &[4.0, 4.0, 0.5], 1).unwrap();
+        for (j, wanted) in [4.0f64, 4.0, 0.5].into_iter().enumerate() {
+            assert!((deviation(&made.sources, j) - wanted.sqrt()).abs() < 1e-12);
+        }
+        let gram = factor::multiply(&made.mixing.transposed(), &made.mixing);
+        let far =
+            (0..9).map(|i| (gram.as_slice()[i] - f64::from(u8::from(i % 4 == 0))).abs()).fold(0.0, f64::max);
+        assert!(far < 1e-14, "{far}");
+        assert!(independent(500, &[Law::Laplace], &[1.0, 2.0], 0).is_err());
+        assert!(independent(500, &[Law::Laplace], &[0.0], 0).is_err());
+    }
+
+    #[test]
+    fn published_signals_have_the_published_variances() {
+        let variances = |setting| {
+            let made = signals(setting, None);
+            assert_eq!((made.x.rows(), made.x.cols()), (2000, 3));
+            [0, 1, 2].map(|j| deviation(&made.sources, j).powi(2))
+        };
+        let near = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        assert!(near(variances(Setting::Distinct), [17.144_021_55, 9.030_037_58, 0.372_126_16]));
+        assert!(near(variances(Setting::TwoEqual), [17.144_021_55, 1.0, 1.0]));
+        assert!(near(variances(Setting::AllEqual), [1.0, 1.0, 1.0]));
+        // A first row as numpy made it.
+        let first = signals(Setting::Distinct, None);
+        assert!((first.sources.row(0)[0] - 0.2 * 1.764_052_345_967_664).abs() < 1e-15);
+    }
+
+    #[test]
+    fn signals_of_another_seed_are_the_same_curves_in_other_noise() {
+        let (ours, published) = (signals(Setting::AllEqual, Some(4)), signals(Setting::AllEqual, None));
+        let pairs = match_rows(&ours.sources.transposed(), &published.sources.transposed());
+        // The noise has a share of 0.04 / 0.37 in the weakest signal.
+        assert!(pairs.order == [0, 1, 2] && pairs.cosine.iter().all(|c| *c > 0.85), "{pairs:?}");
+        assert_eq!(ours.mixing.as_slice(), published.mixing.as_slice());
+    }
+
+    #[test]
+    fn points_come_in_two_laws() {
+        for law in [Law::Uniform, Law::Laplace] {
+            let published = points(law, 0, None).unwrap();
+            assert_eq!((published.x.rows(), published.x.cols()), (1000, 2));
+            let ours = points(law, 4000, Some(1)).unwrap();
+            let ratio = deviation(&ours.sources, 0) / deviation(&published.sources, 0);
+            assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+        }
+        assert!(points(Law::Gaussian, 10, None).is_err());
+    }
+}
