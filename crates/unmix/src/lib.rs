@@ -31,6 +31,7 @@ mod machine;
 pub mod method;
 pub mod metrics;
 pub mod model;
+pub mod neural;
 pub mod num;
 mod run;
 pub mod select;

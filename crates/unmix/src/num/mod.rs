@@ -11,6 +11,7 @@ pub mod power;
 pub mod random;
 mod real;
 mod simd;
+pub mod tanh;
 pub mod threads;
 pub mod top;
 mod values;

@@ -62,7 +62,16 @@ pub(crate) mod private {
 
 /// `f32` or `f64`: the type that rows are computed in. Totals over samples are `f64` in both.
 pub trait Real:
-    private::Field + Copy + Default + PartialOrd + Send + Sync + std::fmt::Debug + std::fmt::Display + 'static
+    private::Field
+    + super::tanh::Elementary
+    + Copy
+    + Default
+    + PartialOrd
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + std::fmt::Display
+    + 'static
 {
     /// Its name at run time.
     const DTYPE: Dtype;

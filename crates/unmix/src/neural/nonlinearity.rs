@@ -1,0 +1,245 @@
+//! What a code of unit variance passes through: `h(z)`, its slope, and the force `phi` that they make.
+//!
+//! Nonlinear PCA reconstructs rows from `h(z)`. Where axes are orthonormal, a code moves its axis by
+//!
+//! ```text
+//! phi(z) = (h(z) - z) h'(z)          or h(z) - z, where the slope is taken to be 1
+//! ```
+//!
+//! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
+//! are told apart where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
+
+use crate::num::{Real, widest};
+use serde::{Deserialize, Serialize};
+
+/// The function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// `a tanh(z / a)`: slope 1 at 0, never above `a`.
+    #[default]
+    Tanh,
+    /// `z` cut off at `-a` and `a`.
+    Hard,
+    /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
+    Steep,
+    /// The sign of `z`.
+    Sign,
+}
+
+/// What stands for its derivative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Slope {
+    /// The derivative itself.
+    #[default]
+    True,
+    /// 1.
+    One,
+}
+
+/// A function, its slope, and the number `a` in it: one for all components, or one for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nonlinearity {
+    /// The function.
+    pub shape: Shape,
+    /// Its slope.
+    pub slope: Slope,
+    /// Its `a`: one number, or as many as there are components.
+    pub a: Vec<f64>,
+}
+
+impl Nonlinearity {
+    /// `a tanh(z / a)` with its true derivative.
+    pub fn tanh(a: Vec<f64>) -> Self {
+        Self { shape: Shape::Tanh, slope: Slope::True, a }
+    }
+
+    /// Ready for rows of `k` codes of type `T`.
+    pub fn ready<T: Real>(&self, k: usize) -> Ready<T> {
+        // Rows of few codes are passed several at a time, so that loops are long enough for whole vectors.
+        let period = k * (64 / k.max(1)).max(1);
+        let a = |j: usize| if self.a.len() == 1 { self.a[0] } else { self.a[j % k] };
+        Ready {
+            shape: self.shape,
+            slope: self.slope,
+            a: (0..period).map(|j| T::from_f64(a(j))).collect(),
+            inverse: (0..period).map(|j| T::from_f64(1.0 / a(j))).collect(),
+        }
+    }
+}
+
+/// A [`Nonlinearity`] in the type of the rows.
+pub struct Ready<T> {
+    shape: Shape,
+    slope: Slope,
+    a: Vec<T>,
+    inverse: Vec<T>,
+}
+
+impl<T: Real> Ready<T> {
+    /// `h` of every code and its slope there, in one pass. `z` holds whole rows.
+    pub fn values(&self, z: &[T], h: &mut [T], slope: &mut [T]) {
+        h.copy_from_slice(z);
+        let one = T::from_f64(1.0);
+        let kept = self.slope;
+        self.each(
+            h,
+            slope,
+            #[inline(always)]
+            move |_, h, slope, _| (h, if kept == Slope::One { one } else { slope }),
+        );
+    }
+
+    /// `z` becomes `phi(z)`.
+    pub fn force(&self, z: &mut [T]) {
+        let zero = T::default();
+        match (self.shape, self.slope) {
+            (Shape::Tanh, Slope::True) => widest(
+                #[inline(always)]
+                || {
+                    let one = T::from_f64(1.0);
+                    for z in z.chunks_mut(self.a.len()) {
+                        for ((z, a), inverse) in z.iter_mut().zip(&self.a).zip(&self.inverse) {
+                            let t = (*z * *inverse).tanh_of();
+                            *z = (*a * t - *z) * (one - t * t);
+                        }
+                    }
+                },
+            ),
+            _ => {
+                let mut unused = vec![zero; z.len()];
+                self.force_and_growth(z, &mut unused);
+            }
+        }
+    }
+
+    /// `z` becomes `phi(z)`, and `growth` its derivative.
+    pub fn force_and_growth(&self, z: &mut [T], growth: &mut [T]) {
+        let one = T::from_f64(1.0);
+        let kept = self.slope;
+        self.each(
+            z,
+            growth,
+            #[inline(always)]
+            move |z, h, slope, bend| match kept {
+                Slope::One => (h - z, slope - one),
+                Slope::True => ((h - z) * slope, (slope - one) * slope + (h - z) * bend),
+            },
+        );
+    }
+
+    /// Writes `f(z, h, h', h'')` over `z` and `second`.
+    #[inline(always)]
+    fn each(&self, z: &mut [T], second: &mut [T], f: impl Fn(T, T, T, T) -> (T, T)) {
+        macro_rules! loops {
+            ($of:expr) => {
+                widest(
+                    #[inline(always)]
+                    || {
+                        let period = self.a.len();
+                        for (z, second) in z.chunks_mut(period).zip(second.chunks_mut(period)) {
+                            let given = self.a.iter().zip(&self.inverse);
+                            for (((a, inverse), z), second) in given.zip(z.iter_mut()).zip(second) {
+                                let (h, slope, bend) = $of(*z, *a, *inverse);
+                                (*z, *second) = f(*z, h, slope, bend);
+                            }
+                        }
+                    },
+                )
+            };
+        }
+        match self.shape {
+            Shape::Tanh => loops!(tanh),
+            Shape::Hard => loops!(hard),
+            Shape::Steep => loops!(steep),
+            Shape::Sign => loops!(sign),
+        }
+    }
+}
+
+/// `h`, `h'` and `h''` at `z`, with `a` and `1 / a`.
+#[inline(always)]
+fn tanh<T: Real>(z: T, a: T, inverse: T) -> (T, T, T) {
+    let t = (z * inverse).tanh_of();
+    let slope = T::from_f64(1.0) - t * t;
+    (a * t, slope, T::from_f64(-2.0) * t * slope * inverse)
+}
+
+#[inline(always)]
+fn hard<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
+    let (zero, one) = (T::default(), T::from_f64(1.0));
+    let h = if z > a { a } else { z };
+    let h = if h < -a { -a } else { h };
+    (h, if h == z { one } else { zero }, zero)
+}
+
+#[inline(always)]
+fn steep<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
+    let t = z.tanh_of();
+    let slope = T::from_f64(1.0) - t * t;
+    (a * t, a * slope, T::from_f64(-2.0) * a * t * slope)
+}
+
+#[inline(always)]
+fn sign<T: Real>(z: T, _: T, _: T) -> (T, T, T) {
+    let (zero, one) = (T::default(), T::from_f64(1.0));
+    let h = if z > zero { one } else { zero };
+    (if z < zero { -one } else { h }, zero, zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_slopes_forces_and_their_growth_are_those_of_the_formulas() {
+        let k = 3;
+        let a = [0.8, 4.0, 2.0];
+        let z: Vec<f64> = (0..k * 37).map(|i| 0.11 * i as f64 - 5.9).collect();
+        let h = |shape, z: f64, a: f64| match shape {
+            Shape::Tanh => a * (z / a).tanh(),
+            Shape::Hard => z.clamp(-a, a),
+            Shape::Steep => a * z.tanh(),
+            Shape::Sign => z.signum(),
+        };
+        for shape in [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign] {
+            for slope in [Slope::True, Slope::One] {
+                let given = Nonlinearity { shape, slope, a: a.to_vec() }.ready::<f64>(k);
+                let (mut values, mut slopes) = (vec![0.0; z.len()], vec![0.0; z.len()]);
+                given.values(&z, &mut values, &mut slopes);
+                let (mut force, mut growth) = (z.clone(), vec![0.0; z.len()]);
+                given.force_and_growth(&mut force, &mut growth);
+                let mut alone = z.clone();
+                given.force(&mut alone);
+                for (i, &x) in z.iter().enumerate() {
+                    let a = a[i % k];
+                    let numeric = (h(shape, x + 1e-6, a) - h(shape, x - 1e-6, a)) / 2e-6;
+                    let s = if slope == Slope::One { 1.0 } else { numeric };
+                    let what = format!("{shape:?} {slope:?} at {x}, a {a}");
+                    assert!((values[i] - h(shape, x, a)).abs() < 1e-14, "{what}");
+                    assert!((slopes[i] - s).abs() < 1e-8, "{what}");
+                    assert!((force[i] - (h(shape, x, a) - x) * s).abs() < 1e-7, "{what}");
+                    assert!((force[i] - alone[i]).abs() < 1e-14, "{what}");
+                }
+                // The growth is the slope of the force.
+                let at = |d: f64| {
+                    let mut moved: Vec<f64> = z.iter().map(|x| x + d).collect();
+                    given.force(&mut moved);
+                    moved
+                };
+                for (i, (up, down)) in at(1e-6).iter().zip(at(-1e-6)).enumerate() {
+                    let numeric = (up - down) / 2e-6;
+                    // The sign's slope is a spike at 0, which no code meets.
+                    let smooth = shape != Shape::Sign || z[i].abs() > 1e-3;
+                    assert!(
+                        !smooth || (growth[i] - numeric).abs() < 1e-6,
+                        "{shape:?} {slope:?} {}: {} {numeric}",
+                        z[i],
+                        growth[i]
+                    );
+                }
+            }
+        }
+    }
+}
