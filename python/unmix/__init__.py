@@ -20,9 +20,11 @@ from ._read import read
 from ._report import Report
 from ._select import Selection, select_components
 from ._threads import get_num_threads, set_num_threads
+from .neural import NeuralPCA
 from .pca import PCA
 
 __all__ = [
+    "NeuralPCA",
     "PCA",
     "Report",
     "Selection",
@@ -40,7 +42,7 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA,)}
+_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA)}
 
 
 def load(path):

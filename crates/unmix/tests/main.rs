@@ -7,6 +7,7 @@ mod laws;
 mod made;
 mod model_file;
 mod naive;
+mod neural;
 mod partials;
 mod property;
 mod quality;

@@ -1,8 +1,10 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
+pub mod neural_pca;
 pub mod pca;
 mod settings;
 
+pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use settings::{Kind, Setting, resolve};
 
@@ -95,7 +97,7 @@ impl std::fmt::Debug for Method {
 }
 
 /// Every method there is.
-pub const METHODS: &[Method] = &[pca::METHOD];
+pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD];
 
 /// The method named `key`.
 pub fn find(key: &str) -> Result<&'static Method> {

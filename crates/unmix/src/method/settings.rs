@@ -20,6 +20,8 @@ pub enum Kind {
     IntegerOrChoice,
     /// `null`, a whole number, a share, or one of the choices.
     Components,
+    /// `null`, or a whole number.
+    Count,
 }
 
 impl Kind {
@@ -33,6 +35,7 @@ impl Kind {
             Kind::BoolOrChoice => "true, false, or the name of a choice",
             Kind::IntegerOrChoice => "a whole number from 0, or the name of a choice",
             Kind::Components => "a number, a share of the variance between 0 and 1, or the name of a rule",
+            Kind::Count => "a whole number from 0, or nothing",
         }
     }
 }
@@ -70,6 +73,7 @@ impl Setting {
             Kind::BoolOrChoice => "bool or str",
             Kind::IntegerOrChoice => "int or str",
             Kind::Components => "int, float, str or null",
+            Kind::Count => "int or null",
         }
     }
 
@@ -94,6 +98,7 @@ impl Setting {
             Kind::BoolOrChoice => value.is_boolean() || word(),
             Kind::IntegerOrChoice => value.is_u64() || word(),
             Kind::Components => value.is_null() || value.is_number() || word(),
+            Kind::Count => value.is_null() || value.is_u64(),
         };
         if fits {
             return Ok(());
@@ -104,7 +109,7 @@ impl Setting {
         let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
         let remedy = match self.kind {
             Kind::Bool => "give true or false".into(),
-            Kind::Integer => "give a whole number from 0".into(),
+            Kind::Integer | Kind::Count => "give a whole number from 0".into(),
             Kind::Number => "give a number".into(),
             Kind::Choice => format!("{near}choose one of: {known}"),
             Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),

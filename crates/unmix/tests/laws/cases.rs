@@ -98,6 +98,19 @@ fn of(method: &'static Method) -> Vec<Case> {
             by_variance("BIC", json!({"n_components": "bic"}), 200, 10),
             by_variance("none", json!({"n_components": 0}), 50, 6),
         ],
+        "neural-pca" => vec![
+            otherwise("closed form", json!({"variant": "svd"}), 300, 12),
+            otherwise("axes, tall", json!({"n_components": 4}), 700, 9),
+            otherwise("axes, wide", json!({"n_components": 3, "variant": "nested-dropout"}), 30, 600),
+            otherwise("axes, whitened", json!({"n_components": 3, "variant": 13, "whiten": true}), 300, 12),
+            otherwise("subspace", json!({"n_components": 4, "variant": "oja"}), 300, 12),
+            otherwise(
+                "about 0, from axes",
+                json!({"variant": "wsla", "center": false, "init": "pca"}),
+                200,
+                6,
+            ),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -1,0 +1,211 @@
+//! Neural PCA: principal components by the rules that a single linear layer learns by.
+//!
+//! **Finds** the axes along which rows vary most, or the subspace that they span, whichever the rule finds.
+//! **Model** `y = (x - mean) W`, `W` as the rule left it, its columns divided by their lengths.
+//! **Algorithm** for rows of covariance `C = E diag(v) E'`, by the rule's half-gradient `G(W)`, a row of
+//! [`LINEAR`](crate::neural::LINEAR):
+//!  1. second moments in one sweep, and their spectrum;
+//!  2. `solver="auto"`: from random orthonormal directions (or `E`), `W <- W - lr G(W)`, `lr` a quarter of the inverse of the largest
+//!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, which no rule notices;
+//!  3. columns divided by their lengths, sorted by the variance along them, signed.
+//!
+//! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps see sums over rows, never rows.
+//! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` takes no step at all. **Fails**
+//! to tell apart axes of equal variance; is slow, or stops at `max_iter`, where variances are close or span many orders.
+//!
+//! E. Oja (1982), J. Math. Biol. 15:267; (1989), Int. J. Neural Syst. 1:61. T. Sanger (1989), Neural Networks 2:459. E. Oja, H.
+//! Ogawa & J. Wangviwattana (1992), IEICE Trans. E75-D:366. O. Rippel, M. Gelbart & R. Adams (2014), ICML. The weighted rules
+//! with unit columns: arXiv 2311.13580, section 2.3 and appendix A, with triangles the right way round.
+
+mod model;
+mod settings;
+
+use super::{Fit, Method, Takes, Variant};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Model, canonical_sign};
+use crate::neural::flow::{Flow, Flowed, flow};
+use crate::neural::{LINEAR, Row, find_row};
+use crate::num::threads::on_pool;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::spectrum::{self, Decomposition, Request, auto_solver};
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use settings::{Init, Named, NeuralPca};
+
+/// NeuralPCA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "neural-pca",
+    class: "NeuralPCA",
+    summary: "principal components by the rules that a single linear layer learns by",
+    settings: SETTINGS,
+    variants: &VARIANTS,
+    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    equals: &["variant=svd: pca, with variances divided by n"],
+    references: &[
+        "Oja 1982, 1989",
+        "Sanger 1989",
+        "Oja, Ogawa & Wangviwattana 1992",
+        "Rippel, Gelbart & Adams 2014",
+        "sigma-PCA, arXiv 2311.13580",
+    ],
+    spec: |given| Ok(Box::new(NeuralPca::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("auto", spectrum::memory(n, p))],
+};
+
+const VARIANTS: [Variant; 14] = variants(&LINEAR);
+
+/// What the registry says of each row of a table.
+pub(crate) const fn variants<const N: usize>(rows: &'static [Row; N]) -> [Variant; N] {
+    let mut out = [const { Variant { key: "", reference: "", recovers: "" } }; N];
+    let mut i = 0;
+    while i < N {
+        out[i] = Variant { key: rows[i].key, reference: rows[i].reference, recovers: rows[i].recovers };
+        i += 1;
+    }
+    out
+}
+
+/// Where a rule came to rest.
+struct Found<'a> {
+    row: &'static Row,
+    axes: Decomposition,
+    flowed: Flowed,
+    /// `p x k`, `k` at most the rank.
+    weights: Matrix<f64>,
+    features: &'a crate::data::Features,
+    dtype: crate::num::Dtype,
+    k: usize,
+}
+
+impl NeuralPca {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of NeuralPCA's, a value of the wrong kind.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = super::resolve(SETTINGS, given)?;
+        serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
+            asked: "neural-pca with these settings".into(),
+            found: e.to_string(),
+            remedy: "see 'unmix methods neural-pca' for what each may be".into(),
+        })
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components than `min(n, p)`, a variant that
+    /// there is not, what the source reports. More components than the rank are not an error: those beyond it have variance 0
+    /// and depend on the others alone.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let (_, row) = find_row(&LINEAR, &self.variant.key())?;
+        self.check_numbers()?;
+        rows.settle(run)?;
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let k = self.count(rows)?;
+        // Small problems never leave this thread, and do not pay for a pool.
+        match n.saturating_mul(p as u64) < 1 << 15 {
+            true => self.fit_settled(rows, row, k, run),
+            false => on_pool(run.threads, || self.fit_settled(rows, row, k, run)),
+        }
+    }
+
+    fn fit_settled<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        row: &'static Row,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let request = Request {
+            method: "neural-pca",
+            solver: auto_solver(n, p, None, rows.sparse().is_some()),
+            top: None,
+            center: self.center,
+            standardize: false,
+            tol: 0.0,
+            rounds: None,
+            n_oversamples: 0,
+        };
+        let mut axes = spectrum::decompose(rows, run, &request)?;
+        // A rule begins at random in their coordinates: the same place whatever the eigensolver made of their signs.
+        canonical_sign(&mut axes.axes, T::DTYPE.eps());
+        run.stage("rule")?;
+        let flowed = self.rest(row, &axes, k, run)?;
+        let weights = crate::num::factor::multiply(&axes.axes.transposed(), &flowed.w);
+        let found = Found { row, axes, flowed, weights, features: rows.features(), dtype: T::DTYPE, k };
+        self.model(found, run)
+    }
+
+    /// The weights at which the rule rests, in the coordinates of the principal axes.
+    fn rest(&self, row: &Row, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<Flowed> {
+        let variances = &axes.values[..axes.axes.rows()];
+        let how = Flow {
+            k: k.min(variances.len()),
+            from_axes: self.init == Init::Pca || row.spec.is_none(),
+            max_iter: self.max_iter,
+            tol: self.tol,
+        };
+        match &row.spec {
+            Some(spec) => flow(row, spec, variances, &how, run),
+            None => Ok(Flowed::closed_form(variances.len(), how.k)),
+        }
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        if self.tol.is_finite() && self.tol >= 0.0 {
+            return Ok(());
+        }
+        Err(Error::setting("tol", self.tol, "a residual is 0 or more", "choose a number such as 1e-8"))
+    }
+
+    fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
+        let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
+        if rows.weights().is_some() && rows.n_samples() <= 1.0 {
+            let why = match rows.n_samples() {
+                0.0 => format!("the weights of {origin} are all zero"),
+                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
+            };
+            let remedy = "give larger weights, or none";
+            return Err(Error::setting("sample_weight", rows.n_samples(), why, remedy));
+        }
+        if n < 2 {
+            return Err(Error::TooFewRows {
+                method: "neural-pca".into(),
+                need: 2,
+                got: n,
+                what: origin.into(),
+                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
+            });
+        }
+        let most = (p as u64).min(n) as usize;
+        match self.n_components {
+            Some(k) if k == 0 || k > most => Err(Error::setting(
+                "n_components",
+                k,
+                format!(
+                    "{origin} has {n} rows and {p} columns, so there are from 1 to min({n}, {p}) = {most} components"
+                ),
+                format!("choose a number from 1 to {most}, or leave it out for all"),
+            )),
+            k => Ok(k.unwrap_or(most)),
+        }
+    }
+}
+
+impl Fit for NeuralPca {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

@@ -1,0 +1,152 @@
+//! From weights at rest to a model, and from a model's parameters to its codes.
+
+use super::{Found, METHOD, NeuralPca};
+use crate::error::Result;
+use crate::method::{Tensors, require};
+use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::num::{Matrix, factor, null};
+use crate::run::Run;
+use serde_json::{Map, Value};
+
+impl NeuralPca {
+    pub(super) fn model(&self, found: Found<'_>, run: &Run<'_>) -> Result<Model> {
+        let Found { row, axes, flowed, weights, features, dtype, k } = found;
+        let p = axes.mean.len();
+        let share = (axes.n - 1.0) / axes.n;
+        let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps());
+        let kept = canonical.axes.rows();
+        let mut components = canonical.axes;
+        if kept < k {
+            let more = null::null_directions(&axes.axes, k - kept)?;
+            let mut all = components.into_vec();
+            for i in 0..k - kept {
+                let sign = sign_of(more.row(i), dtype.eps());
+                all.extend(more.row(i).iter().map(|x| x * sign + 0.0));
+            }
+            components = Matrix::from_vec(k, p, all);
+        }
+        let mut variances: Vec<f64> = canonical.variances.iter().map(|v| v * share).collect();
+        variances.resize(k, 0.0);
+        let total = axes.total * share;
+        let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
+        let tensors = [
+            ("components", Tensor::matrix(&components, dtype)),
+            ("mean", Tensor::vector(&axes.mean, dtype)),
+            ("explained_variance", Tensor::vector(&variances, dtype)),
+            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
+            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
+            ("weights", Tensor::matrix(&weights, dtype)),
+        ];
+        let solver = if row.spec.is_some() { "full batch" } else { "closed form" };
+        let mut report = Report::closed_form(solver, axes.n, p, dtype, run.seed);
+        report.sweeps = axes.sweeps;
+        report.rank = axes.rank;
+        report.n_constant = axes.n_constant;
+        report.outcome = flowed.outcome;
+        report.n_iter = flowed.n_iter;
+        if row.spec.is_some() {
+            (report.residual, report.tol) = (Some(flowed.residual), Some(self.tol));
+        }
+        report.warnings = warnings(axes.n_constant, p, kept, k);
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("n_components".into(), k.into());
+        report.settings.insert("variant".into(), row.key.into());
+        report.end(run);
+        let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
+        Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+}
+
+/// Weights with unit columns, sorted by the variance along them, signed.
+pub(crate) struct Canonical {
+    /// `k x p`.
+    pub(crate) axes: Matrix<f64>,
+    /// Along each, in the units of `values`.
+    pub(crate) variances: Vec<f64>,
+}
+
+impl Canonical {
+    /// From weights in the coordinates of `basis` (rows), along which rows have variances `values`.
+    pub(crate) fn of(w: &Matrix<f64>, values: &[f64], basis: &Matrix<f64>, eps: f64) -> Self {
+        let (r, k) = (w.rows(), w.cols());
+        let length = |j: usize| (0..r).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        let lengths: Vec<f64> = (0..k).map(length).collect();
+        let unit = Matrix::from_fn(k, r, |j, i| w[(i, j)] / lengths[j]);
+        let along = |j: usize| (0..r).map(|i| values[i] * unit[(j, i)].powi(2)).sum::<f64>();
+        let variances: Vec<f64> = (0..k).map(along).collect();
+        let mut order: Vec<usize> = (0..k).collect();
+        order.sort_by(|&i, &j| variances[j].total_cmp(&variances[i]));
+        let sorted = Matrix::from_fn(k, r, |j, i| unit[(order[j], i)]);
+        let mut axes = factor::multiply(&sorted, basis);
+        crate::model::canonical_sign(&mut axes, eps);
+        Self { axes, variances: order.iter().map(|&j| variances[j]).collect() }
+    }
+}
+
+fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    if n_constant > 0 {
+        let columns = if n_constant == 1 { "columns does" } else { "columns do" };
+        out.push(format!("{n_constant} of {p} {columns} not vary; their loadings are 0"));
+    }
+    if kept < k {
+        let directions = if kept == 1 { "direction" } else { "directions" };
+        out.push(format!(
+            "the rows vary along {kept} {directions} only, fewer than the {k} components asked for; the others have variance 0"
+        ));
+    }
+    out
+}
+
+/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`, because columns at rest
+/// are orthonormal only as far as a rule makes them so.
+pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let w = components.to_matrix();
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
+    let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
+    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
+    let inverse = |i: usize| match whiten {
+        false => 1.0,
+        // Codes along a direction without variance are exactly 0 when whitened.
+        true if scale[i] > 0.0 => 1.0 / scale[i],
+        true => 0.0,
+    };
+    let decode = dual(&w)?;
+    let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i));
+    let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i));
+    Ok(Code::Linear { mean, encoder, decoder })
+}
+
+/// Rows `d` with `d w' = I` that span what the rows of `w` span: `(w w')⁻¹ w`.
+fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let gram = factor::multiply_transposed(w, w);
+    let apart = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
+    let k = w.rows();
+    let orthonormal = (0..k).all(|i| (0..=i).all(|j| apart(i, j) < 4.0 * f64::EPSILON));
+    if orthonormal {
+        return Ok(w.clone());
+    }
+    match factor::Cholesky::new(&gram) {
+        Some(factor) => Ok(factor.solve_rows(&w.transposed()).transposed()),
+        None => {
+            // Columns that fell together: the pseudo-inverse.
+            let (values, vectors) = factor::eigh(&gram)?;
+            let floor = 1e-12 * values.first().copied().unwrap_or(0.0);
+            let scaled =
+                Matrix::from_fn(
+                    k,
+                    k,
+                    |i, j| if values[i] > floor { vectors[(i, j)] / values[i] } else { 0.0 },
+                );
+            let inverse = factor::multiply(&vectors.transposed(), &scaled);
+            Ok(factor::multiply(&inverse, w))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! NeuralPCA's settings: what they are called, what they may be, what they mean.
+
+use crate::method::settings::{Kind, Setting};
+use crate::neural::LINEAR;
+use serde::{Deserialize, Serialize};
+
+/// Settings of [neural PCA](super): `NeuralPca { n_components: Some(10), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeuralPca {
+    /// How many components; `None` for all.
+    pub n_components: Option<usize>,
+    /// The rule.
+    pub variant: Named,
+    /// Where it begins.
+    pub init: Init,
+    /// Scale codes to unit variance.
+    pub whiten: bool,
+    /// Variation about the mean; `false`: about 0.
+    pub center: bool,
+    /// Steps at most.
+    pub max_iter: u64,
+    /// The residual `||G|| / ||CW||` at which a rule counts as at rest.
+    pub tol: f64,
+}
+
+impl Default for NeuralPca {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            variant: Named::Key("gha".into()),
+            init: Init::Random,
+            whiten: false,
+            center: true,
+            max_iter: 20_000,
+            tol: 1e-8,
+        }
+    }
+}
+
+/// A row of a table, by its key or its number from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Named {
+    /// By key.
+    Key(String),
+    /// By number, as in the paper's appendix.
+    Number(u64),
+}
+
+impl Named {
+    /// As a word.
+    pub fn key(&self) -> String {
+        match self {
+            Named::Key(key) => key.clone(),
+            Named::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl From<&str> for Named {
+    fn from(key: &str) -> Self {
+        Named::Key(key.into())
+    }
+}
+
+/// Where a rule begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Init {
+    /// Random orthonormal directions.
+    #[default]
+    Random,
+    /// The principal axes.
+    Pca,
+}
+
+const KEYS: [&str; 14] = {
+    let mut keys = [""; 14];
+    let mut i = 0;
+    while i < 14 {
+        keys[i] = LINEAR[i].key;
+        i += 1;
+    }
+    keys
+};
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "n_components",
+        kind: Kind::Count,
+        choices: &[],
+        default: "null",
+        doc: "How many components to learn: a number, or null for all.",
+        python_only: false,
+    },
+    Setting {
+        name: "variant",
+        kind: Kind::IntegerOrChoice,
+        choices: &KEYS,
+        default: "\"gha\"",
+        doc: "The rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the subspace only, the others axes.",
+        python_only: false,
+    },
+    Setting {
+        name: "init",
+        kind: Kind::Choice,
+        choices: &["random", "pca"],
+        default: "\"random\"",
+        doc: "Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest.",
+        python_only: false,
+    },
+    Setting {
+        name: "whiten",
+        kind: Kind::Bool,
+        choices: &[],
+        default: "false",
+        doc: "Divide codes by the standard deviation along each component.",
+        python_only: false,
+    },
+    Setting {
+        name: "center",
+        kind: Kind::Bool,
+        choices: &[],
+        default: "true",
+        doc: "Subtract the mean; false for directions of the largest second moment about 0.",
+        python_only: false,
+    },
+    Setting {
+        name: "max_iter",
+        kind: Kind::Integer,
+        choices: &[],
+        default: "20000",
+        doc: "Steps with full batches at most.",
+        python_only: false,
+    },
+    Setting {
+        name: "tol",
+        kind: Kind::Number,
+        choices: &[],
+        default: "1e-8",
+        doc: "The residual at which a rule counts as at rest: the length of its half-gradient as a share of that of the \
+              covariance times the weights.",
+        python_only: false,
+    },
+];

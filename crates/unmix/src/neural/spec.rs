@@ -1,0 +1,319 @@
+//! One update rule with data-valued axes: what a published variant is made of.
+//!
+//! Notation: rows `x` (centred), weights `W` (`p x k`), `y = x W`, `C = E x'x`, `S = W'CW`, `M = W'W`, `z = y / sigma`,
+//! `u = h(z) sigma`. `[.]` marks what is held fixed in a derivative. Losses are written without a leading half, and rules
+//! are half-gradients of them.
+
+use super::{Shape, Slope};
+
+/// A rule: which terms its loss has, with which weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spec {
+    /// What the nonlinear reconstruction is compared with.
+    pub space: Space,
+    /// Weight of the encoder's contribution to the nonlinear reconstruction.
+    pub enc: f64,
+    /// Weight of the decoder's contribution.
+    pub dec: f64,
+    /// What the decoder's contribution is divided by.
+    pub dec_scale: DecoderScale,
+    /// The nonlinearity `h`.
+    pub h: Shape,
+    /// Its width, or its height; see [`Shape`].
+    pub a: f64,
+    /// `a` is one over the standard deviation of `tanh z` in the batch, held fixed.
+    pub adaptive: bool,
+    /// What stands for its derivative.
+    pub slope: Slope,
+    /// Whether `a` is learnt.
+    pub train_a: bool,
+    /// Where the standard deviations come from.
+    pub sigma: Sigma,
+    /// Weight of the sum of squares of learnt standard deviations.
+    pub sigma_l2: f64,
+    /// What is subtracted from rows in a batch.
+    pub mean: Mean,
+    /// Weight of the linear encoder, `CW(M - I)`.
+    pub lin_enc: f64,
+    /// Weight of the linear decoder, `W mix(S) - CW`.
+    pub lin_dec: f64,
+    /// How the linear decoder breaks the symmetry between columns.
+    pub mix: Mix,
+    /// The linear encoder sees the upper triangle of `M` only.
+    pub upper: bool,
+    /// Weight of the variance that is maximised beside, `-CW Lambda`.
+    pub var: f64,
+    /// The weights `Lambda` of the columns.
+    pub lambda: Lambda,
+    /// A term that keeps columns orthogonal.
+    pub orth: Orthogonality,
+    /// Its weight.
+    pub beta: f64,
+    /// Weight of a term `(1 - |w|)²/2` for every column.
+    pub norm: f64,
+    /// What is done to the weights after each step.
+    pub constraint: Constraint,
+    /// Nested dropout: column `i` is kept with probability `q_i`.
+    pub nested: Option<Nested>,
+    /// Every column sees what those before it have left (an embedded Gram-Schmidt step).
+    pub deflate: bool,
+    /// Errors of the reconstruction weighted by `Lambda`, column by column.
+    pub weighted: bool,
+    /// Weight of the triangular term `W triu(E y'z) / 2`.
+    pub triangle: f64,
+    /// Weight of the sum of `|y|`.
+    pub l1: f64,
+    /// Weight of the sum of `log cosh y`.
+    pub logcosh: f64,
+    /// Weight of `W(B - B')`, `B = E y'h(y)`.
+    pub skew: f64,
+    /// Weight of `W(B - dg B)`.
+    pub nodiag: f64,
+    /// Weight of `W(B - B')`, `B = E y'h(z) sigma`.
+    pub skew_sigma: f64,
+    /// Weight of `W(B - dg B)`, `B = E y'h(z) sigma`.
+    pub nodiag_sigma: f64,
+    /// The nonlinearity of these four.
+    pub xh: Shape,
+    /// Whether `l1`, `logcosh`, `skew` and `nodiag` are multiplied by the mean length of a row.
+    pub by_length: bool,
+    /// Whether the rule is about the units of the data: then these are never divided by their size first.
+    pub own_units: bool,
+}
+
+/// What the nonlinear reconstruction is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Nothing: there is none.
+    None,
+    /// The row: `||x - u[W']||²`.
+    Input,
+    /// The code: `||[y] - u[A]||²`.
+    Latent(Anchor),
+}
+
+/// The matrix `A` of a latent reconstruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// `I`.
+    Identity,
+    /// `M`.
+    Gram,
+    /// The upper triangle of `M`, which orders columns by falling variance.
+    UpperGram,
+}
+
+/// What the decoder's contribution is divided by, so that it does less harm to super-Gaussian sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecoderScale {
+    /// 1.
+    One,
+    /// The largest standard deviation.
+    Spectral,
+    /// The root of the sum of variances.
+    Frobenius,
+    /// The sum of standard deviations.
+    Nuclear,
+    /// The decoder works with `h(z)` instead of `u`.
+    NoSigma,
+    /// Column `j` of the encoder's contribution is multiplied by `sigma_j` instead.
+    EncoderSigma,
+}
+
+/// Where the standard deviations along the columns come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sigma {
+    /// They are 1.
+    One,
+    /// They are learnt.
+    Trained,
+    /// From the batch.
+    Batch,
+    /// From the batches so far: `v <- 0.99 v + 0.01 var`.
+    Running,
+}
+
+/// What is subtracted from rows in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mean {
+    /// The mean of the batch.
+    Batch,
+    /// The mean of all rows, once.
+    Rows,
+    /// Nothing from the rows; codes are standardised about their mean and the reconstruction gets it back.
+    Kept,
+}
+
+/// How the linear decoder breaks the symmetry between columns: `-G` is
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    /// `CW - WS`: not at all.
+    Full,
+    /// `CW - W triu(S)`.
+    Upper,
+    /// `CW - W S Lambda⁻¹`.
+    Wsla1,
+    /// `CW Lambda - WS`.
+    Wsla2,
+    /// `CW - W Lambda^½ S Lambda^-½`.
+    Wsla3,
+    /// `CW - W Lambda S Lambda⁻¹`.
+    Wsla3Full,
+    /// `CW Lambda - W Lambda S`.
+    Wsla3Product,
+    /// `CW - W S Lambda⁻¹ - W dg(S)(I - Lambda⁻¹)`.
+    Unit4,
+    /// `CW Lambda - WS - W dg(S)(Lambda - I)`.
+    Unit7,
+    /// `CW - W triu(S) - W(S - dg S)`.
+    UpperAndFull,
+    /// `CW - WS - ½ W triu1(S)`.
+    FullAndUpper,
+}
+
+/// The weights of the columns, falling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lambda {
+    /// Equally spaced from the first to the last.
+    Steps(f64, f64),
+    /// Those of nested dropout.
+    Nested(Nested),
+    /// The variances along the columns, as shares of the largest.
+    Variances,
+}
+
+/// Nested dropout: columns up to a random one are kept, the others left out. The masks are replaced by what they are on average,
+/// which is exact for these rules and needs no draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nested {
+    /// Ratio of successive probabilities of the last column kept; `None`: 0.9, and `1 - 2/k` beyond 20 columns, so that the last
+    /// columns do not stand still.
+    pub rho: Option<f64>,
+    /// What a draw beyond the last column means.
+    pub tail: Tail,
+}
+
+/// What a draw beyond the last column means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tail {
+    /// All are kept: column `i` (from 0) with probability `rho^i`.
+    Keep,
+    /// It does not happen: probabilities are divided by their sum.
+    Truncated,
+}
+
+/// A term that keeps columns orthogonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orthogonality {
+    /// There is none.
+    None,
+    /// `||I - M||²`: half-gradient `2 W(M - I)`.
+    Symmetric,
+    /// `||tril1(W'[W])||²`: `W triu1(M)`.
+    Upper,
+    /// `||tril(W'[W]) - I||²`: `W triu(M - I)`.
+    UpperUnit,
+    /// `||tril1(W'[W sigma])||²`: `W sigma² triu1(M)`.
+    UpperSigma,
+}
+
+/// What is done to the weights after each step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constraint {
+    /// Nothing.
+    None,
+    /// Columns get unit length.
+    Unit,
+    /// The nearest matrix with orthonormal columns, by its polar factor.
+    Polar,
+    /// The same by Newton and Schulz's iteration, from weights whose Gram matrix has no eigenvalue above 1.
+    NewtonSchulz,
+    /// Columns made orthonormal from the first on.
+    GramSchmidt,
+    /// Columns are stored with any length and used with unit length; the step is taken in what is stored.
+    WeightNorm,
+}
+
+impl Spec {
+    /// No term at all; tables name what differs from it.
+    pub const EMPTY: Spec = Spec {
+        space: Space::None,
+        enc: 0.0,
+        dec: 0.0,
+        dec_scale: DecoderScale::One,
+        h: Shape::Tanh,
+        a: 1.0,
+        adaptive: false,
+        slope: Slope::True,
+        train_a: false,
+        sigma: Sigma::Batch,
+        sigma_l2: 0.0,
+        mean: Mean::Batch,
+        lin_enc: 0.0,
+        lin_dec: 0.0,
+        mix: Mix::Full,
+        upper: false,
+        var: 0.0,
+        lambda: Lambda::Steps(1.0, 0.05),
+        orth: Orthogonality::None,
+        beta: 0.0,
+        norm: 0.0,
+        constraint: Constraint::None,
+        nested: None,
+        deflate: false,
+        weighted: false,
+        triangle: 0.0,
+        l1: 0.0,
+        logcosh: 0.0,
+        skew: 0.0,
+        nodiag: 0.0,
+        skew_sigma: 0.0,
+        nodiag_sigma: 0.0,
+        xh: Shape::Tanh,
+        by_length: true,
+        own_units: false,
+    };
+
+    /// Whether it has a nonlinear reconstruction.
+    pub fn reconstructs(&self) -> bool {
+        self.space != Space::None && (self.enc != 0.0 || self.dec != 0.0)
+    }
+
+    /// Whether the second moments of the rows are all that it needs.
+    pub fn is_linear(&self) -> bool {
+        let further = [self.l1, self.logcosh, self.skew, self.nodiag, self.skew_sigma, self.nodiag_sigma];
+        !self.reconstructs() && self.triangle == 0.0 && further.iter().all(|w| *w == 0.0)
+    }
+}
+
+impl Lambda {
+    /// The weights of `k` columns, whose variances are `variances`.
+    pub fn of(&self, k: usize, variances: impl Fn(usize) -> f64) -> Vec<f64> {
+        match *self {
+            Lambda::Steps(first, last) => {
+                let step = |i: usize| if k > 1 { i as f64 / (k - 1) as f64 } else { 0.0 };
+                (0..k).map(|i| first + (last - first) * step(i)).collect()
+            }
+            Lambda::Nested(nested) => nested.kept(k),
+            Lambda::Variances => {
+                let largest = (0..k).map(&variances).fold(f64::MIN_POSITIVE, f64::max);
+                (0..k).map(|i| variances(i) / largest).collect()
+            }
+        }
+    }
+}
+
+impl Nested {
+    /// The rule's own: the ratio by the number of columns, draws beyond the last keep all.
+    pub const DEFAULT: Nested = Nested { rho: None, tail: Tail::Keep };
+
+    /// The probability that each of `k` columns is kept.
+    pub fn kept(&self, k: usize) -> Vec<f64> {
+        let rho = self.rho.unwrap_or(if k <= 20 { 0.9 } else { 1.0 - 2.0 / k as f64 });
+        let power = |i: usize| rho.powi(i as i32);
+        match self.tail {
+            Tail::Keep => (0..k).map(power).collect(),
+            Tail::Truncated => (0..k).map(|i| (power(i) - power(k)) / (1.0 - power(k))).collect(),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a table of variants says of each.
+
+use super::Spec;
+use crate::error::{Error, Result};
+
+/// A published variant, or one of ours.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Value of the setting `variant`.
+    pub key: &'static str,
+    /// Where it was published.
+    pub reference: &'static str,
+    /// What it recovers, in one phrase.
+    pub recovers: &'static str,
+    /// The rule; `None` for a closed form.
+    pub spec: Option<Spec>,
+    /// What the order of the columns is while they are learnt.
+    pub order: Order,
+    /// Whether columns of the fixed point have unit length. Where not they are divided by it afterwards.
+    pub unit: bool,
+    /// Whether rows times a constant give the same axes, with the settings that a fit has unless told otherwise.
+    pub scale_free: bool,
+    /// Steps of full batches are divided by the largest eigenvalue of the covariance and multiplied by this.
+    pub step: Step,
+}
+
+/// The order in which a rule leaves its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By falling variance.
+    Falling,
+    /// None: they are sorted afterwards.
+    None,
+}
+
+/// How far a step with a full batch may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A quarter; the least limit of any rule is a third.
+    Quarter,
+    /// A quarter of the smallest weight `lambda`, for rules that divide by it.
+    QuarterOfLast,
+}
+
+/// The row of `table` named `key`, or numbered, from 1.
+///
+/// # Errors
+///
+/// A key or number that the table does not have.
+pub fn find_row(table: &'static [Row], key: &str) -> Result<(usize, &'static Row)> {
+    let number = key.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let found = table.iter().position(|row| row.key == key).or(number).filter(|&i| i < table.len());
+    match found {
+        Some(i) => Ok((i, &table[i])),
+        None => Err(Error::unknown("variant", key, table.iter().map(|row| row.key))),
+    }
+}

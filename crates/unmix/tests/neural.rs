@@ -1,0 +1,3 @@
+//! Rules that a single layer learns by: every row of the tables, against what it claims.
+
+mod linear;
