@@ -1,11 +1,15 @@
 """Records: what was measured, kept beside a description of the machine."""
 
 import json
+import statistics
 
 from . import machine, show
 from .table import BENCH
 
 FOLDER = BENCH / "records"
+
+#: Of more fits than this a record keeps the median and the extremes.
+MOST_TIMES = 100
 
 
 def keep(name, entry, about):
@@ -15,10 +19,23 @@ def keep(name, entry, about):
     path = folder / "results.json"
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": {}}
     kept["machine"] = about
-    kept["rows"][name] = entry
+    kept["rows"][name] = _shortened(entry)
     path.write_text(json.dumps(kept, indent=1, sort_keys=False) + "\n", encoding="utf-8")
     (folder / "README.md").write_text(page(kept), encoding="utf-8")
     return folder.relative_to(BENCH.parent)
+
+
+def _shortened(entry):
+    engines = {name: {**e, "runs": [_run(run) for run in e["runs"]]} for name, e in entry["engines"].items()}
+    return {**entry, "engines": engines}
+
+
+def _run(run):
+    times = run.get("times") or []
+    if len(times) <= MOST_TIMES:
+        return run
+    some = {"fits": len(times), "fastest": min(times), "median": statistics.median(times), "slowest": max(times)}
+    return {**{key: value for key, value in run.items() if key != "times"}, **some}
 
 
 def newest():
