@@ -14,6 +14,7 @@ mod quality;
 mod same_bits;
 mod seen;
 mod select;
+mod sigma_pca;
 mod sizes;
 mod solvers;
 mod sparse;

@@ -3,10 +3,12 @@
 pub mod neural_pca;
 pub mod pca;
 mod settings;
+pub mod sigma_pca;
 
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use settings::{Kind, Setting, resolve};
+pub use sigma_pca::SigmaPca;
 
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
@@ -97,7 +99,7 @@ impl std::fmt::Debug for Method {
 }
 
 /// Every method there is.
-pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD];
+pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD];
 
 /// The method named `key`.
 pub fn find(key: &str) -> Result<&'static Method> {

@@ -22,6 +22,14 @@ pub enum Kind {
     Components,
     /// `null`, or a whole number.
     Count,
+    /// `null`, or a number.
+    NumberOrNull,
+    /// `null`, or one of the choices.
+    ChoiceOrNull,
+    /// `null`, one of the choices, or its number.
+    NamedOrNull,
+    /// One of the choices, a number, or a number for each component.
+    Numbers,
 }
 
 impl Kind {
@@ -36,6 +44,10 @@ impl Kind {
             Kind::IntegerOrChoice => "a whole number from 0, or the name of a choice",
             Kind::Components => "a number, a share of the variance between 0 and 1, or the name of a rule",
             Kind::Count => "a whole number from 0, or nothing",
+            Kind::NumberOrNull => "a number, or nothing",
+            Kind::ChoiceOrNull => "the name of a choice, or nothing",
+            Kind::NamedOrNull => "the name of a choice, its number, or nothing",
+            Kind::Numbers => "a number, a list of one number for each component, or the name of a choice",
         }
     }
 }
@@ -74,6 +86,10 @@ impl Setting {
             Kind::IntegerOrChoice => "int or str",
             Kind::Components => "int, float, str or null",
             Kind::Count => "int or null",
+            Kind::NumberOrNull => "float or null",
+            Kind::ChoiceOrNull => "str or null",
+            Kind::NamedOrNull => "str, int or null",
+            Kind::Numbers => "float, list or str",
         }
     }
 
@@ -99,6 +115,13 @@ impl Setting {
             Kind::IntegerOrChoice => value.is_u64() || word(),
             Kind::Components => value.is_null() || value.is_number() || word(),
             Kind::Count => value.is_null() || value.is_u64(),
+            Kind::NumberOrNull => value.is_null() || value.is_number(),
+            Kind::ChoiceOrNull => value.is_null() || word(),
+            Kind::NamedOrNull => value.is_null() || value.is_u64() || word(),
+            Kind::Numbers => {
+                let numbers = |list: &Vec<Value>| !list.is_empty() && list.iter().all(Value::is_number);
+                value.is_number() || word() || value.as_array().is_some_and(numbers)
+            }
         };
         if fits {
             return Ok(());
@@ -110,8 +133,11 @@ impl Setting {
         let remedy = match self.kind {
             Kind::Bool => "give true or false".into(),
             Kind::Integer | Kind::Count => "give a whole number from 0".into(),
-            Kind::Number => "give a number".into(),
-            Kind::Choice => format!("{near}choose one of: {known}"),
+            Kind::Number | Kind::NumberOrNull => "give a number".into(),
+            Kind::Choice | Kind::ChoiceOrNull | Kind::NamedOrNull => {
+                format!("{near}choose one of: {known}")
+            }
+            Kind::Numbers => format!("{near}give a number, a list of numbers, or one of: {known}"),
             Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),
             Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
             Kind::Components => format!("{near}give a number, or one of: {known}"),

@@ -54,6 +54,9 @@ pub struct Report {
     pub tol: Option<f64>,
     /// The solver that ran.
     pub solver: String,
+    /// How far the axes are from orthonormal, `||W'W - I||_F`, for methods that leave them so nearly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orthonormality: Option<f64>,
     /// Seed of random draws.
     pub seed: u64,
     /// Directions along which the rows vary, as far as the solver can see.
@@ -128,6 +131,7 @@ impl Report {
             residual: None,
             tol: None,
             solver: solver.into(),
+            orthonormality: None,
             seed,
             rank: None,
             n_samples,

@@ -9,14 +9,22 @@
 //! second moments enter, `E = Y A`, and `X'E/n = C W A`: then rows are not needed, and the fixed point is found from their
 //! covariance alone ([`flow`]).
 //!
+//! Nonlinear rules rest where their forces balance, and two deterministic solvers find such a place without a learning rate:
+//! [`gpm`] for orthonormal components.
+//!
 //! Source of the axes: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
 //! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
 
+pub mod auto;
 pub mod flow;
+pub mod forces;
+pub mod gpm;
 mod linear;
 mod linear_table;
 pub mod nonlinearity;
+pub mod pairs;
 mod spec;
+pub mod start;
 mod table;
 
 pub use linear::{Pull, linear_pull};

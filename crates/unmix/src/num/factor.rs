@@ -83,6 +83,29 @@ pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
     Ok((values, Matrix::from_fn(p, p, |i, j| right[(j, i)])))
 }
 
+/// The orthonormal rows nearest to those of `a`, in the sum of squares: the polar factor `(a a')^(-1/2) a`.
+///
+/// Through a triangle and its singular values, which keeps the condition number as it is.
+pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    let (q, triangle) = orthonormal_rows_and_triangle(a);
+    let mut values = vec![0.0; k];
+    let (mut left, mut right) = (Mat::<f64>::zeros(k, k), Mat::<f64>::zeros(k, k));
+    nominally(k, |par| {
+        let params = Default::default();
+        let full = svd::ComputeSvdVectors::Full;
+        let mut buffer = MemBuffer::new(svd::svd_scratch::<f64>(k, k, full, full, par, params));
+        let stack = MemStack::new(&mut buffer);
+        let values = DiagMut::from_slice_mut(&mut values);
+        svd::svd(triangle.faer(), values, Some(left.as_mut()), Some(right.as_mut()), par, stack, params)
+    })
+    .map_err(|_| Error::Factorisation { what: "the singular value decomposition" })?;
+    check(&values, "the singular value decomposition")?;
+    let mut turn = Matrix::zeros(k, k);
+    product(&mut turn, Accum::Replace, left.as_ref(), right.transpose(), 1.0);
+    Ok(multiply(&turn, &q))
+}
+
 /// The triangle `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because
 /// sweeps call it.
 pub fn qr_triangle(a: &Matrix<f64>) -> Matrix<f64> {

@@ -172,6 +172,32 @@ pub fn add_transposed_product(total: &mut [f64], a: &[f64], b: &[f64], n: usize,
     );
 }
 
+/// `total += a' b`, all row-major: `a` is `n x k`, `b` is `n x p`, `total` is `k x p`. The product of the block is formed in
+/// `T`, the total in `f64`; `scratch` is only used when they differ.
+pub fn add_cross<T: Real>(
+    total: &mut [f64],
+    a: &[T],
+    b: &[T],
+    n: usize,
+    k: usize,
+    p: usize,
+    scratch: &mut Vec<T>,
+) {
+    if let (Some(a), Some(b)) = (T::as_f64s(a), T::as_f64s(b)) {
+        return add_transposed_product(total, a, b, n, k, p);
+    }
+    scratch.resize(k * p, T::default());
+    matmul(
+        MatMut::from_row_major_slice_mut(scratch, k, p),
+        Accum::Replace,
+        MatRef::from_row_major_slice(a, n, k).transpose(),
+        MatRef::from_row_major_slice(b, n, p),
+        T::from_f64(1.0),
+        Par::Seq,
+    );
+    widest(|| total.iter_mut().zip(scratch.iter()).for_each(|(s, a)| *s += a.to_f64()));
+}
+
 /// Sum of squares.
 pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()

@@ -7,6 +7,8 @@ pub struct Workspace<T> {
     pub rows: Vec<T>,
     /// More of them, such as a product.
     pub product: Vec<T>,
+    /// And more.
+    pub more: Vec<T>,
     /// Numbers in double precision.
     pub wide: Vec<f64>,
 }

@@ -27,7 +27,7 @@ impl Gram {
     /// Adds some features, each as `view` sees it. `O(b n²)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>, work: &mut Workspace<T>) {
         let n = block.n_features;
-        let Workspace { rows, product, wide } = work;
+        let Workspace { rows, product, wide, .. } = work;
         rows.clear();
         for feature in block.rows() {
             wide.clear();

@@ -37,7 +37,7 @@ impl Scatter {
     /// no pass of its own over the `p × p` sums is needed.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
-        let Workspace { rows, product, wide } = work;
+        let Workspace { rows, product, wide, .. } = work;
         wide.resize(p, 0.0);
         let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, wide));
         if n2 == 0.0 {

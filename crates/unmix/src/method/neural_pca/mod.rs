@@ -17,7 +17,7 @@
 //! Ogawa & J. Wangviwattana (1992), IEICE Trans. E75-D:366. O. Rippel, M. Gelbart & R. Adams (2014), ICML. The weighted rules
 //! with unit columns: arXiv 2311.13580, section 2.3 and appendix A, with triangles the right way round.
 
-mod model;
+pub(crate) mod model;
 mod settings;
 
 use super::{Fit, Method, Takes, Variant};

@@ -87,7 +87,7 @@ impl Canonical {
     }
 }
 
-fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Vec<String> {
+pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Vec<String> {
     let mut out = Vec::new();
     if n_constant > 0 {
         let columns = if n_constant == 1 { "columns does" } else { "columns do" };
@@ -125,7 +125,7 @@ pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
 }
 
 /// Rows `d` with `d w' = I` that span what the rows of `w` span: `(w w')⁻¹ w`.
-fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
+pub(crate) fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
     let gram = factor::multiply_transposed(w, w);
     let apart = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
     let k = w.rows();

@@ -1,0 +1,237 @@
+//! sigma-PCA: orthogonal axes by variance, and by independence where variance does not tell axes apart.
+//!
+//! **Finds** independent sources mixed by a rotation, with their variances: what PCA finds where variances differ, and the sources
+//! themselves where they are equal, which PCA returns in any rotation.
+//! **Model** `x = mean + u W'`, `u_j = sigma_j h(y_j / sigma_j)`, `y = (x - mean) W`, `W` with orthonormal columns.
+//! **Algorithm** (`solver="gpm"`, the default):
+//!  1. covariance, its first `4 k` axes, and the rows in their coordinates ([`start`](crate::neural::start));
+//!  2. from the principal axes, `H_j = -sigma_j^3 E[x phi(z_j)]`, `phi = (h - z) h'`, `W <- polar(H)`, until `H = W F` with `F`
+//!     symmetric ([`gpm`](crate::neural::gpm)): the fixed point of the published rule, kept strictly orthonormal;
+//!  3. `a` of `h = a tanh(z / a)` is chosen on the way for every component, by what tells it from others of its variance
+//!     ([`auto`](crate::neural::auto));
+//!  4. a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical sign.
+//!
+//! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
+//! the coordinates are kept in memory up to 1 GiB.
+//! **Equals** PCA where nothing but variance tells components apart (Gaussian rows). **Fails** where the mixing is not orthogonal: it
+//! then finds the nearest orthogonal one. Two Gaussian sources of one variance cannot be told apart by anyone; the report says so.
+//!
+//! "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis", arXiv 2311.13580, eqs. 23-37. Polar
+//! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
+
+mod model;
+mod settings;
+
+use super::{Fit, Method, Takes};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::neural::gpm::{Polar, Solved};
+use crate::neural::nonlinearity::Nonlinearity;
+use crate::neural::start::{Ask, Principal};
+use crate::num::Real;
+use crate::num::threads::on_pool;
+use crate::run::Run;
+use crate::spectrum;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use settings::{Auto, Constraint, Order, SigmaPca, Solver, Widths};
+
+/// SigmaPCA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "sigma-pca",
+    class: "SigmaPCA",
+    summary: "orthogonal directions by variance and independence: sources of equal variance are told apart",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    equals: &["Gaussian rows: pca, with variances divided by n"],
+    references: &["sigma-PCA, arXiv 2311.13580", "Journée, Nesterov, Richtárik & Sepulchre 2010"],
+    spec: |given| Ok(Box::new(SigmaPca::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("gpm", spectrum::memory(n, p))],
+};
+
+impl SigmaPca {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of SigmaPCA's, a value of the wrong kind, settings that do not go together.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = super::resolve(SETTINGS, given)?;
+        let spec: Self = serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
+            asked: "sigma-pca with these settings".into(),
+            found: e.to_string(),
+            remedy: "see 'unmix methods sigma-pca' for what each may be".into(),
+        })?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
+    /// than `min(n, p)`, settings that do not go together, what the source reports. More components than the rank are not an
+    /// error, nor are Gaussian rows; the report says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        self.check()?;
+        rows.settle(run)?;
+        let k = self.count(rows)?;
+        if let Widths::Each(a) = &self.a
+            && a.len() != k
+        {
+            let why = format!("there are {k} components");
+            return Err(Error::setting(
+                "a",
+                format!("{} numbers", a.len()),
+                why,
+                "give one number for each, or one for all",
+            ));
+        }
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        // Small problems never leave this thread, and do not pay for a pool.
+        match n.saturating_mul(p as u64) < 1 << 15 {
+            true => self.fit_settled(rows, k, run),
+            false => on_pool(run.threads, || self.fit_settled(rows, k, run)),
+        }
+    }
+
+    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
+        let ask =
+            Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
+        let principal = Principal::new(rows, &ask, run)?;
+        let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
+        self.model(&principal, solved, tol, k, rows.features(), run)
+    }
+
+    /// Solves for `k` components, at most as many as there are coordinates; and the tolerance that it had.
+    fn solve<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        k: usize,
+        eps: f64,
+        run: &Run<'_>,
+    ) -> Result<(Solved, f64)> {
+        let tol = self.tol.unwrap_or(if eps < 1e-10 { 1e-8 } else { 1e-4 });
+        let auto = Polar::auto(k, tol, self.max_iter);
+        let how = match &self.a {
+            Widths::Auto(_) => auto,
+            Widths::One(a) => Polar { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
+            Widths::Each(a) => Polar { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
+        };
+        Ok((how.solve(rows, rows.first(k), run, |_, _| ())?, tol))
+    }
+
+    fn nonlinearity(&self, a: Vec<f64>) -> Nonlinearity {
+        Nonlinearity { shape: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
+    }
+
+    fn check(&self) -> Result<()> {
+        let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
+            Err(Error::setting(name, got, why, remedy))
+        };
+        let positive = |a: &f64| a.is_finite() && *a > 0.0;
+        match &self.a {
+            Widths::One(a) if !positive(a) => {
+                return refused("a", a, "a width is a number above 0", "choose 0.8, 4 or 'auto'");
+            }
+            Widths::Each(a) if !a.iter().all(positive) => {
+                return refused(
+                    "a",
+                    &format!("{a:?}"),
+                    "widths are numbers above 0",
+                    "choose from 0.8 to 14",
+                );
+            }
+            Widths::Auto(_)
+                if self.h.is_some_and(|h| h != Default::default())
+                    || self.deriv.is_some_and(|d| d != Default::default()) =>
+            {
+                let why = "only the width of h='tanh' with deriv='true' can be chosen from the data";
+                return refused("a", &"auto", why, "give a number");
+            }
+            _ => {}
+        }
+        if !self.variant.is_null() {
+            let got = self.variant.as_str().map_or_else(|| self.variant.to_string(), Into::into);
+            return refused(
+                "variant",
+                &got,
+                "the published rows are not available yet",
+                "leave it out for the deterministic solver",
+            );
+        }
+        if matches!(self.solver, Solver::Sgd | Solver::Adam) {
+            return refused(
+                "solver",
+                &"'sgd' or 'adam'",
+                "trained solvers are not available yet",
+                "choose 'auto' or 'gpm'",
+            );
+        }
+        if self.constraint == Constraint::Native {
+            return refused(
+                "constraint",
+                &"'native'",
+                "its solver is not available yet",
+                "choose 'orthonormal'",
+            );
+        }
+        if self.max_iter == 0 {
+            return refused("max_iter", &0, "a fit takes at least one pass", "choose a number from 1");
+        }
+        match self.tol {
+            Some(tol) if !(tol >= 0.0 && tol.is_finite()) => {
+                refused("tol", &tol, "a residual is 0 or more", "choose a number such as 1e-8")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
+        let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
+        if rows.weights().is_some() && rows.n_samples() <= 1.0 {
+            let why = match rows.n_samples() {
+                0.0 => format!("the weights of {origin} are all zero"),
+                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
+            };
+            let remedy = "give larger weights, or none";
+            return Err(Error::setting("sample_weight", rows.n_samples(), why, remedy));
+        }
+        if n < 2 {
+            return Err(Error::TooFewRows {
+                method: "sigma-pca".into(),
+                need: 2,
+                got: n,
+                what: origin.into(),
+                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
+            });
+        }
+        let most = (p as u64).min(n) as usize;
+        match self.n_components {
+            Some(k) if k == 0 || k > most => Err(Error::setting(
+                "n_components",
+                k,
+                format!(
+                    "{origin} has {n} rows and {p} columns, so there are from 1 to min({n}, {p}) = {most} components"
+                ),
+                format!("choose a number from 1 to {most}, or leave it out for all"),
+            )),
+            k => Ok(k.unwrap_or(most)),
+        }
+    }
+}
+
+impl Fit for SigmaPca {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

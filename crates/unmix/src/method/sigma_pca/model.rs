@@ -1,0 +1,157 @@
+//! From components at rest to a model, and from a model's parameters to its codes.
+
+use super::{METHOD, Order, SigmaPca};
+use crate::data::Features;
+use crate::error::Result;
+use crate::method::neural_pca::model::{dual, warnings};
+use crate::method::{Tensors, require};
+use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::neural::forces::Look;
+use crate::neural::gpm::Solved;
+use crate::neural::pairs::{in_words, verdicts};
+use crate::neural::start::Principal;
+use crate::num::{Matrix, Real, factor, null};
+use crate::run::Run;
+use serde_json::{Map, Value};
+
+impl SigmaPca {
+    pub(super) fn model<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        solved: Solved,
+        tol: f64,
+        k: usize,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let (dtype, found) = (T::DTYPE, &rows.spectrum);
+        let (p, kept) = (found.mean.len(), solved.w.rows());
+        let mut order: Vec<usize> = (0..kept).collect();
+        if self.order == Order::Variance {
+            order.sort_by(|&i, &j| solved.sigma[j].total_cmp(&solved.sigma[i]));
+        }
+        let of = |all: &[f64]| order.iter().map(|&j| all[j]).collect::<Vec<f64>>();
+        let look = |look: &Look| Look {
+            b: of(&look.b),
+            growth: of(&look.growth),
+            score: of(&look.score),
+            t: of(&look.t),
+            error: of(&look.error),
+        };
+        let candidates: Vec<Look> = solved.candidates.iter().map(look).collect();
+        let (sigma, mut a) = (of(&solved.sigma), of(&solved.a));
+        let verdicts = verdicts(&sigma, &look(&solved.own), &candidates, solved.alpha);
+        let directions = rows.directions(&solved.w);
+        let sorted = Matrix::from_fn(kept, p, |j, i| directions[(order[j], i)]);
+        let components = self.completed(sorted, rows, k, dtype.eps())?;
+
+        let of_verdicts = |f: &dyn Fn(usize) -> f64| -> Vec<f64> {
+            // Components that the rows do not have are not resolved either.
+            (0..k).map(|j| if j < kept { f(j) } else { 0.0 }).collect()
+        };
+        let variances = of_verdicts(&|j| (sigma[j] * rows.unit).powi(2));
+        let total = found.total * (found.n - 1.0) / found.n;
+        a.resize(k, a.last().copied().unwrap_or(1.0));
+        let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
+        let mut tensors = vec![
+            ("components", Tensor::matrix(&components, dtype)),
+            ("mean", Tensor::vector(&found.mean, dtype)),
+            ("explained_variance", Tensor::vector(&variances, dtype)),
+            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
+            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
+            ("a", Tensor::vector(&a, dtype)),
+            ("separation", Tensor::vector(&of_verdicts(&|j| verdicts[j].separation), dtype)),
+            ("seeking", Tensor::vector(&of_verdicts(&|j| verdicts[j].seeking), dtype)),
+            (
+                "resolved",
+                Tensor::vector(&of_verdicts(&|j| f64::from(u8::from(verdicts[j].doubt.is_none()))), dtype),
+            ),
+        ];
+        if let Some(scale) = &found.noise_scale {
+            tensors.push(("noise_scale", Tensor::vector(scale, dtype)));
+        }
+        let mut report = Report::closed_form(solved.solver, found.n, p, dtype, run.seed);
+        report.sweeps = rows.sweeps();
+        report.rank = found.rank;
+        report.n_constant = found.n_constant;
+        report.outcome = solved.outcome;
+        report.n_iter = solved.n_iter;
+        report.residual = solved.residual;
+        report.tol = solved.residual.map(|_| tol);
+        report.orthonormality = Some(apart_from_orthonormal(&components));
+        report.warnings = warnings(found.n_constant, p, kept, k);
+        report.warnings.extend(in_words(&verdicts, &a));
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("n_components".into(), k.into());
+        report.settings.insert("solver".into(), solved.solver.into());
+        report.end(run);
+        let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
+        Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// `k` axes with their canonical signs: those found, and directions that depend on these alone where the rows have no more.
+    fn completed<T: Real>(
+        &self,
+        found: Matrix<f64>,
+        rows: &Principal<'_, T>,
+        k: usize,
+        eps: f64,
+    ) -> Result<Matrix<f64>> {
+        let (kept, p) = (found.rows(), found.cols());
+        let mut all = found;
+        if kept < k {
+            let more = null::null_directions(&rows.spectrum.axes, k - kept)?;
+            let mut numbers = all.into_vec();
+            numbers.extend_from_slice(more.as_slice());
+            all = Matrix::from_vec(k, p, numbers);
+        }
+        for i in 0..k {
+            // What decodes is the axis in the columns' own units.
+            let sign = match &rows.spectrum.noise_scale {
+                None => sign_of(all.row(i), eps),
+                Some(scale) => {
+                    sign_of(&all.row(i).iter().zip(scale).map(|(x, s)| x * s).collect::<Vec<_>>(), eps)
+                }
+            };
+            all.row_mut(i).iter_mut().for_each(|x| *x = *x * sign + 0.0);
+        }
+        Ok(all)
+    }
+}
+
+/// `||W'W - I||_F` for rows `w`.
+fn apart_from_orthonormal(w: &Matrix<f64>) -> f64 {
+    let gram = factor::multiply_transposed(w, w);
+    let entry = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).powi(2);
+    (0..w.rows()).map(|i| (0..w.rows()).map(|j| entry(i, j)).sum::<f64>()).sum::<f64>().sqrt()
+}
+
+/// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let w = components.to_matrix();
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
+    let noise = match tensors.contains_key("noise_scale") {
+        true => Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
+        false => None,
+    };
+    let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
+    let unit = |j: usize| noise.as_ref().map_or(1.0, |s| s[j]);
+    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
+    let inverse = |i: usize| match whiten {
+        false => 1.0,
+        // Codes along a direction without variance are exactly 0 when whitened.
+        true if scale[i] > 0.0 => 1.0 / scale[i],
+        true => 0.0,
+    };
+    let decode = dual(&w)?;
+    let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
+    let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i) * unit(j));
+    Ok(Code::Linear { mean, encoder, decoder })
+}

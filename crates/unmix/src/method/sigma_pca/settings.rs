@@ -1,0 +1,306 @@
+//! What can be asked of sigma-PCA.
+
+use super::super::settings::{Kind, Setting};
+use crate::neural::nonlinearity::{Shape, Slope};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// sigma-PCA: axes by variance and by independence. See the [module](super).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SigmaPca {
+    /// How many components; `None` for all, `min(n, p)`.
+    pub n_components: Option<usize>,
+    /// A published row, by key or number; `None` for the deterministic solver.
+    pub variant: Value,
+    /// The width of the nonlinearity.
+    pub a: Widths,
+    /// The nonlinearity; `None` for `a tanh(z / a)`, or the variant's own.
+    pub h: Option<Shape>,
+    /// Its derivative; `None` for the true one, or the variant's own.
+    pub deriv: Option<Slope>,
+    /// Where standard deviations come from; `None` for the covariance, or the variant's own.
+    pub sigma: Option<String>,
+    /// Strictly orthonormal components, or the published fixed point.
+    pub constraint: Constraint,
+    /// The order of the components.
+    pub order: Order,
+    /// How it is solved.
+    pub solver: Solver,
+    /// Step length of the trained solvers.
+    pub learning_rate: Option<f64>,
+    /// Rows in a batch of the trained solvers.
+    pub batch_size: Option<usize>,
+    /// Passes over the rows of the trained solvers.
+    pub max_epochs: Option<usize>,
+    /// Iterations of the deterministic solvers at most.
+    pub max_iter: u64,
+    /// The residual at which they stop; `None` for 1e-8 in double precision and 1e-4 in single.
+    pub tol: Option<f64>,
+    /// Remove what only changes the length of columns before an adaptive step.
+    pub tangent: bool,
+    /// Subtract the mean.
+    pub center: bool,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
+    /// Divide codes by the standard deviation along each component.
+    pub whiten: bool,
+}
+
+impl Default for SigmaPca {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            variant: Value::Null,
+            a: Widths::Auto(Auto::Auto),
+            h: None,
+            deriv: None,
+            sigma: None,
+            constraint: Constraint::Orthonormal,
+            order: Order::Variance,
+            solver: Solver::Auto,
+            learning_rate: None,
+            batch_size: None,
+            max_epochs: None,
+            max_iter: 500,
+            tol: None,
+            tangent: true,
+            center: true,
+            standardize: false,
+            whiten: false,
+        }
+    }
+}
+
+/// The width `a` of the nonlinearity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Widths {
+    /// Chosen for every component.
+    Auto(Auto),
+    /// One for all.
+    One(f64),
+    /// One for each.
+    Each(Vec<f64>),
+}
+
+/// The word for "chosen for every component".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auto {
+    /// It.
+    Auto,
+}
+
+impl From<f64> for Widths {
+    fn from(a: f64) -> Self {
+        Widths::One(a)
+    }
+}
+
+/// How orthonormal components are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Constraint {
+    /// To rounding.
+    #[default]
+    Orthonormal,
+    /// As the published loss leaves them: of unit length, and nearly orthogonal.
+    Native,
+}
+
+/// The order of the components.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// By falling variance.
+    #[default]
+    Variance,
+    /// As they were found.
+    Found,
+}
+
+/// How it is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// By the constraint, or as the variant was published.
+    #[default]
+    Auto,
+    /// Weighted polar steps, for orthonormal components.
+    Gpm,
+    /// Stochastic gradients.
+    Sgd,
+    /// Stochastic gradients with adaptive steps.
+    Adam,
+}
+
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    choices: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { name, kind, choices, default, doc, python_only: false }
+}
+
+/// Keys of the published rows, in their order.
+pub(super) const VARIANTS: [&str; 24] = [
+    "conventional",
+    "trained-sigma-full",
+    "trained-sigma",
+    "trained-latent-linear",
+    "trained-latent-symmetric",
+    "trained-latent-asymmetric",
+    "trained-latent-coupled",
+    "ema-tanh",
+    "ema-scaled-tanh",
+    "ema-unit-slope",
+    "ema-hard-tanh",
+    "ema-adaptive-tanh",
+    "ema-constant-tanh",
+    "ema-latent-coupled",
+    "ema-trained-a",
+    "ema-deflation",
+    "ema-nested-dropout",
+    "ema-linear-reconstruction",
+    "rica",
+    "logcosh",
+    "skew-symmetric",
+    "no-diagonal",
+    "no-diagonal-sigma",
+    "ema-triangular",
+];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    setting(
+        "n_components",
+        Kind::Count,
+        &[],
+        "null",
+        "How many components to find: a number, or null for all.",
+    ),
+    setting(
+        "variant",
+        Kind::NamedOrNull,
+        &VARIANTS,
+        "null",
+        "A published row, by its key or its number from 1 to 24; null for the deterministic solver.",
+    ),
+    setting(
+        "a",
+        Kind::Numbers,
+        &["auto"],
+        "\"auto\"",
+        "The width of a tanh(z/a): about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
+         component, or 'auto', which chooses between these two for every component.",
+    ),
+    setting(
+        "h",
+        Kind::ChoiceOrNull,
+        &["tanh", "hard", "steep", "sign"],
+        "null",
+        "The nonlinearity: 'tanh' is a tanh(z/a), 'hard' cuts z off at a, 'steep' is a tanh(z), 'sign' the sign; null for 'tanh', or \
+         the variant's own.",
+    ),
+    setting(
+        "deriv",
+        Kind::ChoiceOrNull,
+        &["true", "one"],
+        "null",
+        "What stands for the derivative of h: 'true' for itself, 'one' for 1 (for super-Gaussian sources only); null for 'true', or \
+         the variant's own.",
+    ),
+    setting(
+        "sigma",
+        Kind::ChoiceOrNull,
+        &["batch", "ema", "train", "one"],
+        "null",
+        "Where trained solvers take standard deviations from; null for the covariance, or the variant's own.",
+    ),
+    setting(
+        "constraint",
+        Kind::Choice,
+        &["orthonormal", "native"],
+        "\"orthonormal\"",
+        "'orthonormal' for strictly orthonormal components, 'native' for the published fixed point: unit columns, nearly orthogonal.",
+    ),
+    setting(
+        "order",
+        Kind::Choice,
+        &["variance", "found"],
+        "\"variance\"",
+        "Components by falling variance, or as they were found.",
+    ),
+    setting(
+        "solver",
+        Kind::Choice,
+        &["auto", "gpm", "sgd", "adam"],
+        "\"auto\"",
+        "'gpm' for polar steps without a learning rate, 'sgd' and 'adam' for stochastic gradients; 'auto' for 'gpm' where components \
+         are orthonormal, for a second-order solver where constraint='native', and for a variant's own optimiser.",
+    ),
+    setting(
+        "learning_rate",
+        Kind::NumberOrNull,
+        &[],
+        "null",
+        "Step length of 'sgd' and 'adam'; null for the variant's own.",
+    ),
+    setting(
+        "batch_size",
+        Kind::Count,
+        &[],
+        "null",
+        "Rows in a batch of 'sgd' and 'adam'; null for the variant's own.",
+    ),
+    setting(
+        "max_epochs",
+        Kind::Count,
+        &[],
+        "null",
+        "Passes over the rows of 'sgd' and 'adam'; null for the variant's own.",
+    ),
+    setting(
+        "max_iter",
+        Kind::Integer,
+        &[],
+        "500",
+        "Iterations of the deterministic solvers at most, each a pass over the rows.",
+    ),
+    setting(
+        "tol",
+        Kind::NumberOrNull,
+        &[],
+        "null",
+        "The residual at which the deterministic solvers stop; null for 1e-8 in double precision and 1e-4 in single ('native': 1e-3).",
+    ),
+    setting(
+        "tangent",
+        Kind::Bool,
+        &[],
+        "true",
+        "Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are biased.",
+    ),
+    setting(
+        "center",
+        Kind::Bool,
+        &[],
+        "true",
+        "Subtract the mean; false for the variant of the method about 0.",
+    ),
+    setting(
+        "standardize",
+        Kind::Bool,
+        &[],
+        "false",
+        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+    ),
+    setting(
+        "whiten",
+        Kind::Bool,
+        &[],
+        "false",
+        "Divide codes by the standard deviation along each component.",
+    ),
+];

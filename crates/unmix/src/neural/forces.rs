@@ -1,0 +1,236 @@
+//! What codes pass on to the rows through a nonlinearity, summed over all rows.
+//!
+//! ```text
+//! pull_j = E[x phi(z_j)]        b_j = E[z phi] = w_j pull_j / sigma_j        A_j = E[phi']        psi = phi' - z phi
+//! ```
+//!
+//! `A_j - b_j = E psi` says whether a nonlinearity tells source `j` from others of its variance; its standard error says
+//! whether that is more than chance.
+
+use super::nonlinearity::{Nonlinearity, Ready};
+use crate::error::Result;
+use crate::num::{Matrix, Real, kernel};
+use crate::stats::{Packer, Partial, Unpacker};
+
+/// What happens to a block of codes in a sweep.
+pub(super) trait Rule<T: Real>: Sync {
+    /// What is summed.
+    type Sums: Partial;
+    /// Nothing yet, of `k` components and rows of `p`.
+    fn zero(&self, k: usize, p: usize) -> Self::Sums;
+    /// Adds rows `x` and their codes `z`, which it may overwrite; only the first `n` of them count, the others are 0.
+    fn gather(
+        &self,
+        sums: &mut Self::Sums,
+        x: &[T],
+        z: &mut [T],
+        weights: Option<&[f64]>,
+        n: usize,
+        work: &mut Vec<T>,
+    );
+    /// The part of the sums, `k x p`, that depends on the coordinates of rows.
+    fn pull<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
+}
+
+/// A pass of codes through a nonlinearity, and through others that it is compared with.
+pub struct Pass {
+    /// The one that moves the axes.
+    pub h: Nonlinearity,
+    /// Those whose separation is looked at; the first of them is asked for the bend of every pair, too.
+    pub looks: Vec<Nonlinearity>,
+    /// Whether the mean of the forces matters, because that of the rows was not subtracted.
+    pub(super) push: bool,
+}
+
+/// Sums of a [`Pass`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PassSums {
+    /// Sum of `phi(z_j) x`, `k x p`.
+    pub pull: Matrix<f64>,
+    /// Sum of `phi(z_j)`.
+    pub push: Vec<f64>,
+    /// For each look: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
+    pub looks: Vec<f64>,
+    /// Sum of `z_i^2 phi'(z_j)` of the first look, `k x k`; empty where there is none.
+    pub bend: Matrix<f64>,
+}
+
+impl Partial for PassSums {
+    fn merge(&mut self, right: Self) {
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        add(self.pull.as_mut_slice(), right.pull.as_slice());
+        add(&mut self.push, &right.push);
+        add(&mut self.looks, &right.looks);
+        add(self.bend.as_mut_slice(), right.bend.as_slice());
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.matrix(&self.pull);
+        out.numbers(&self.push);
+        out.numbers(&self.looks);
+        out.matrix(&self.bend);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (pull, push, looks) = (from.matrix()?, from.numbers()?, from.numbers()?);
+        let sums = Self { pull, push, looks, bend: from.matrix()? };
+        from.check(sums.push.len() == sums.pull.rows())?;
+        Ok(sums)
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (self.pull.as_slice().len() + self.push.len() + self.looks.len() + self.bend.as_slice().len())
+    }
+}
+
+impl<T: Real> Rule<T> for Pass {
+    type Sums = PassSums;
+
+    fn zero(&self, k: usize, p: usize) -> PassSums {
+        let looks = vec![0.0; 4 * k * self.looks.len()];
+        let pairs = if looks.is_empty() { 0 } else { k };
+        PassSums { pull: Matrix::zeros(k, p), push: vec![0.0; k], looks, bend: Matrix::zeros(pairs, pairs) }
+    }
+
+    fn gather(
+        &self,
+        sums: &mut PassSums,
+        x: &[T],
+        z: &mut [T],
+        weights: Option<&[f64]>,
+        n: usize,
+        work: &mut Vec<T>,
+    ) {
+        let (k, p) = (sums.push.len(), sums.pull.cols());
+        for (i, (look, of_look)) in self.looks.iter().zip(sums.looks.chunks_exact_mut(4 * k)).enumerate() {
+            let bend = if i == 0 { Some(&mut sums.bend) } else { None };
+            gather_look(&look.ready(k), of_look, bend, &z[..n * k], weights, work);
+        }
+        self.h.ready(k).force(z);
+        if let Some(weights) = weights {
+            for (z, w) in z.chunks_exact_mut(k).zip(weights) {
+                z.iter_mut().for_each(|z| *z = T::from_f64(z.to_f64() * w));
+            }
+        }
+        if self.push {
+            for z in z[..n * k].chunks_exact(k) {
+                sums.push.iter_mut().zip(z).for_each(|(s, z)| *s += z.to_f64());
+            }
+        }
+        kernel::add_cross(sums.pull.as_mut_slice(), z, x, x.len() / p, k, p, work);
+    }
+
+    fn pull<'s>(&self, sums: &'s mut PassSums) -> &'s mut Matrix<f64> {
+        &mut sums.pull
+    }
+}
+
+fn gather_look<T: Real>(
+    h: &Ready<T>,
+    sums: &mut [f64],
+    bend: Option<&mut Matrix<f64>>,
+    z: &[T],
+    weights: Option<&[f64]>,
+    work: &mut Vec<T>,
+) {
+    let k = sums.len() / 4;
+    work.clear();
+    work.extend_from_slice(z);
+    work.extend_from_slice(z);
+    let (force, growth) = work.split_at_mut(z.len());
+    h.force_and_growth(force, growth);
+    if let Some(bend) = bend {
+        let mut squares: Vec<T> = z.iter().map(|z| *z * *z).collect();
+        for (row, w) in squares.chunks_exact_mut(k).zip(weights.unwrap_or_default()) {
+            row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
+        }
+        kernel::add_cross(bend.as_mut_slice(), &squares, growth, z.len() / k, k, k, &mut Vec::new());
+    }
+    let (along, rest) = sums.split_at_mut(k);
+    let (grown, rest) = rest.split_at_mut(k);
+    let (gap, square) = rest.split_at_mut(k);
+    let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(growth.chunks_exact(k));
+    crate::num::widest(
+        #[inline(always)]
+        || {
+            for (i, ((z, f), g)) in rows.enumerate() {
+                let w = weights.map_or(1.0, |w| w[i]);
+                for j in 0..k {
+                    let (zf, g) = (z[j].to_f64() * f[j].to_f64(), g[j].to_f64());
+                    let psi = g - zf;
+                    along[j] += w * zf;
+                    grown[j] += w * g;
+                    gap[j] += w * psi;
+                    square[j] += w * psi * psi;
+                }
+            }
+        },
+    );
+}
+
+/// What codes pass on, on average.
+#[derive(Clone, Debug)]
+pub struct Forces {
+    /// Standard deviations of the codes.
+    pub sigma: Vec<f64>,
+    /// `E[x phi(z_j)]`, a row for each component.
+    pub pull: Matrix<f64>,
+    /// One for each nonlinearity that was looked at.
+    pub looks: Vec<Look>,
+    /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
+    pub bend: Matrix<f64>,
+}
+
+/// What a nonlinearity sees of the codes, component by component.
+#[derive(Clone, Debug, Default)]
+pub struct Look {
+    /// `b = E[z phi]`: drawn to variance where it is negative.
+    pub b: Vec<f64>,
+    /// `A = E[phi']`.
+    pub growth: Vec<f64>,
+    /// `(A - b) / |b|`, by which nonlinearities are compared.
+    pub score: Vec<f64>,
+    /// `A - b` in units of its standard error.
+    pub t: Vec<f64>,
+    /// The standard error of `A - b`.
+    pub error: Vec<f64>,
+}
+
+impl Forces {
+    pub(super) fn new(
+        sums: PassSums,
+        w: &Matrix<f64>,
+        sigma: Vec<f64>,
+        n: f64,
+        offset: Option<&[f64]>,
+    ) -> Self {
+        let PassSums { mut pull, push, looks, mut bend } = sums;
+        bend.as_mut_slice().iter_mut().for_each(|x| *x /= n);
+        let k = w.rows();
+        for j in 0..k {
+            let row = pull.row_mut(j);
+            row.iter_mut().for_each(|x| *x /= n);
+            // Rows were centred; where the mean belongs to them it is pulled, too.
+            row.iter_mut().zip(offset.into_iter().flatten()).for_each(|(x, m)| *x += m * push[j] / n);
+        }
+        Self { sigma, pull, looks: looks.chunks_exact(4 * k).map(|sums| Look::new(sums, n)).collect(), bend }
+    }
+}
+
+impl Look {
+    fn new(sums: &[f64], n: f64) -> Self {
+        let k = sums.len() / 4;
+        let mean = |at: usize, j: usize| sums[at * k + j] / n;
+        let each = |f: &dyn Fn(usize) -> f64| (0..k).map(f).collect::<Vec<f64>>();
+        let error = |j| ((mean(3, j) - mean(2, j).powi(2)).max(0.0) / n).sqrt();
+        // Where every code is in the straight part of a nonlinearity there is nothing to divide.
+        let over = |x: f64, y: f64| if y > 0.0 { x / y } else { 0.0 };
+        Self {
+            b: each(&|j| mean(0, j)),
+            growth: each(&|j| mean(1, j)),
+            score: each(&|j| over(mean(2, j), mean(0, j).abs())),
+            t: each(&|j| over(mean(2, j), error(j))),
+            error: each(&error),
+        }
+    }
+}

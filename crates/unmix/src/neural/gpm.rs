@@ -1,0 +1,353 @@
+//! The deterministic solver for orthonormal components: weighted polar steps.
+//!
+//! ```text
+//! H_j = -sigma_j^(1 + alpha) E[x phi(z_j)]        W <- polar(H)
+//! ```
+//!
+//! A generalised power method (Journée, Nesterov, Richtárik & Sepulchre 2010): no step length, orthonormal at every step. It
+//! comes to rest where `F = W'H` is symmetric and `H = W F`. With `alpha = 2` that agrees with the published soft fixed point
+//! (unit columns, nearly orthogonal) to first order in `W'W - I`; with `alpha = 0` it is the plain Stiefel condition.
+//!
+//! *Saddles.* A tied pair may begin, or come to rest, near the rotation at which it is separated worst, and leaves it slowly. The
+//! curvature of every pair is among the sums when components are looked at; where it is negative, and the data are certain of
+//! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
+
+use super::auto::{CANDIDATES, LAST_LOOK, choose, is_certain, looks_at, stand_out};
+use super::forces::{Forces, Look, Pass};
+use super::nonlinearity::{Nonlinearity, Shape, Slope};
+use super::pairs::curvature;
+use super::start::Principal;
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+
+/// What is iterated, and how long.
+#[derive(Clone, Debug)]
+pub struct Polar {
+    /// The nonlinearity; with `auto` its `a` is where the search begins.
+    pub h: Nonlinearity,
+    /// Choose `a` for every component.
+    pub auto: bool,
+    /// Exponent of the weights.
+    pub alpha: f64,
+    /// The residual to stop at.
+    pub tol: f64,
+    /// Steps at most.
+    pub max_iter: u64,
+}
+
+/// Where it came to rest.
+#[derive(Clone, Debug)]
+pub struct Solved {
+    /// The components, as rows in principal coordinates.
+    pub w: Matrix<f64>,
+    /// The name of the solver.
+    pub solver: &'static str,
+    /// Exponent of its weights, in the law of pairs.
+    pub alpha: f64,
+    /// Standard deviations along them.
+    pub sigma: Vec<f64>,
+    /// `a` of each.
+    pub a: Vec<f64>,
+    /// What the nonlinearity in use sees of them.
+    pub own: Look,
+    /// What the candidates of `a = "auto"` see of them.
+    pub candidates: Vec<Look>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Passes over the rows that took a step or decided to take none.
+    pub n_iter: u64,
+    /// The residual that was compared with `tol`, where there was one to compare.
+    pub residual: Option<f64>,
+    /// The root of the mean square over components of `|R_j| / |H_j|`, `R = H - W (F + F') / 2`.
+    pub column_residual: f64,
+    /// The residual after each iteration.
+    pub history: Vec<f64>,
+}
+
+impl Polar {
+    /// `a tanh(z / a)` with `a` chosen for each of `k` components.
+    pub fn auto(k: usize, tol: f64, max_iter: u64) -> Self {
+        let h = Nonlinearity::tanh(vec![CANDIDATES[1]; k]);
+        Self { h, auto: true, alpha: 2.0, tol, max_iter }
+    }
+
+    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` hears of the components of every
+    /// iteration.
+    ///
+    /// # Errors
+    ///
+    /// Those of the rows; [`Interrupted`](crate::Error::Interrupted).
+    pub fn solve<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        start: Matrix<f64>,
+        run: &Run<'_>,
+        mut seen: impl FnMut(u64, &Matrix<f64>),
+    ) -> Result<Solved> {
+        let k = start.rows();
+        let mut at = State::new(self, &start);
+        loop {
+            let sweep = at.n_iter;
+            let out_of_time = run.out_of_time() && sweep > 0;
+            let last = sweep + 1 >= self.max_iter || out_of_time;
+            let looking = at.resting || last || looks_at(sweep);
+            let forces = rows.forces(&at.w, &self.pass(&at.a, looking, rows), run)?;
+            at.n_iter += 1;
+            seen(rows.sweeps(), &at.w);
+            let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
+            at.history.push(step.residual);
+            run.iteration(at.n_iter, step.residual, None)?;
+            if looking {
+                let candidates = &forces.looks[1..];
+                if self.auto && at.choose_widths(candidates) && !last {
+                    continue;
+                }
+                let none = !(0..k).any(|j| is_certain(candidates, j));
+                at.hopeful |= stand_out(candidates) && sweep == 0;
+                if self.auto
+                    && none
+                    && !at.hopeful
+                    && (sweep >= LAST_LOOK || step.residual <= self.tol || last)
+                {
+                    return self.principal_axes(rows, start, at, run);
+                }
+                if sweep >= LAST_LOOK && !none {
+                    at.chance = (0..k).map(|j| !is_certain(candidates, j)).collect();
+                }
+                if !last && at.kick(&forces, &step, self.alpha) {
+                    continue;
+                }
+            }
+            let done = step.residual <= self.tol;
+            if last || (done && looking) {
+                let outcome = match (done, out_of_time) {
+                    (true, _) => Outcome::Converged,
+                    (false, true) => Outcome::Time,
+                    (false, false) => Outcome::MaxIter,
+                };
+                return Ok(at.solved(forces, &step, outcome));
+            }
+            if !done && at.stalled() {
+                // One more sweep says what was reached.
+                at.giving_up = true;
+            }
+            at.resting = done || at.giving_up;
+            if at.giving_up && looking {
+                return Ok(at.solved(forces, &step, Outcome::Stalled));
+            }
+            if !at.resting {
+                at.w = factor::polar_rows(&step.h)?;
+            }
+        }
+    }
+
+    fn pass<T: Real>(&self, a: &[f64], looking: bool, rows: &Principal<'_, T>) -> Pass {
+        let h = Nonlinearity { a: a.to_vec(), ..self.h.clone() };
+        let mut looks = Vec::new();
+        if looking {
+            looks.push(h.clone());
+            looks.extend(CANDIDATES.map(|c| Nonlinearity {
+                shape: Shape::Tanh,
+                slope: Slope::True,
+                a: vec![c],
+            }));
+        }
+        Pass { h, looks, push: rows.offset().is_some() }
+    }
+
+    /// Nothing stands out from a Gaussian: what was asked for cannot be found, and the principal axes are what there is.
+    fn principal_axes<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        start: Matrix<f64>,
+        mut at: State,
+        run: &Run<'_>,
+    ) -> Result<Solved> {
+        at.w = rows.first(start.rows());
+        let forces = rows.forces(&at.w, &self.pass(&at.a, true, rows), run)?;
+        let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
+        let mut solved = at.solved(forces, &step, Outcome::Completed);
+        solved.residual = None;
+        Ok(solved)
+    }
+}
+
+/// Where the iteration is.
+struct State {
+    alpha: f64,
+    w: Matrix<f64>,
+    a: Vec<f64>,
+    n_iter: u64,
+    /// The residual was small at the last sweep: this one looks closely.
+    resting: bool,
+    giving_up: bool,
+    /// Something stood out from a Gaussian at the start.
+    hopeful: bool,
+    /// Components that cannot be told from Gaussian ones: how they lie among each other is chance.
+    chance: Vec<bool>,
+    /// Changes of `a` at rest.
+    changes: Vec<u32>,
+    /// Kicks of each pair.
+    kicks: Vec<u32>,
+    history: Vec<f64>,
+}
+
+/// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
+const MOST_CHANGES: u32 = 3;
+/// How far a pair is turned, in rad: half the way from a saddle to the solution, where variances are equal.
+const KICK: f64 = 0.4;
+/// Kicks of one pair.
+const MOST_KICKS: u32 = 5;
+/// Sweeps without a smaller residual after which nothing more is expected.
+const PATIENCE: usize = 100;
+
+impl State {
+    fn new(how: &Polar, start: &Matrix<f64>) -> Self {
+        let k = start.rows();
+        let a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
+        Self {
+            alpha: how.alpha,
+            w: start.clone(),
+            a,
+            n_iter: 0,
+            resting: false,
+            giving_up: false,
+            hopeful: false,
+            chance: vec![false; k],
+            changes: vec![0; k],
+            kicks: vec![0; k * k],
+            history: Vec::new(),
+        }
+    }
+
+    /// Whether some component got another `a`.
+    fn choose_widths(&mut self, candidates: &[Look]) -> bool {
+        let mut changed = false;
+        for (j, a) in choose(candidates, &self.a).into_iter().enumerate() {
+            if a != self.a[j] && self.changes[j] < MOST_CHANGES {
+                self.changes[j] += u32::from(self.resting);
+                self.a[j] = a;
+                changed = true;
+            }
+        }
+        self.resting &= !changed;
+        changed
+    }
+
+    /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
+    fn kick(&mut self, forces: &Forces, step: &Step, alpha: f64) -> bool {
+        let (k, f) = (forces.sigma.len(), &step.f);
+        let mut needy = Vec::new();
+        for i in 0..k {
+            for j in 0..i {
+                let (l, error) = curvature(&forces.sigma, &forces.looks[0], &forces.bend, alpha, i, j);
+                let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
+                let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
+                if l < -super::auto::CERTAIN * error && still {
+                    needy.push((l, i, j, angle));
+                }
+            }
+        }
+        needy.sort_by(|x, y| x.0.total_cmp(&y.0));
+        let mut turned = vec![false; k];
+        for (_, i, j, angle) in needy {
+            if turned[i] || turned[j] {
+                continue;
+            }
+            (turned[i], turned[j]) = (true, true);
+            self.kicks[i * k + j] += 1;
+            let (sin, cos) = KICK.copysign(angle).sin_cos();
+            for c in 0..self.w.cols() {
+                let (x, y) = (self.w[(i, c)], self.w[(j, c)]);
+                (self.w[(i, c)], self.w[(j, c)]) = (cos * x + sin * y, cos * y - sin * x);
+            }
+        }
+        let any = turned.contains(&true);
+        self.resting &= !any;
+        any
+    }
+
+    fn stalled(&self) -> bool {
+        let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+        let n = self.history.len();
+        n > 2 * PATIENCE && smallest(&self.history[n - PATIENCE..]) >= smallest(&self.history[..n - PATIENCE])
+    }
+
+    fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
+        let mut looks = forces.looks.into_iter();
+        let own = looks.next().unwrap_or_default();
+        Solved {
+            w: self.w,
+            solver: "gpm",
+            alpha: self.alpha,
+            sigma: forces.sigma,
+            a: self.a,
+            own,
+            candidates: looks.collect(),
+            outcome,
+            n_iter: self.n_iter,
+            residual: Some(step.residual),
+            column_residual: step.column,
+            history: self.history,
+        }
+    }
+}
+
+/// A step, and how far from rest the components are before it.
+struct Step {
+    h: Matrix<f64>,
+    /// `F_ij = w_i . H_j`.
+    f: Matrix<f64>,
+    residual: f64,
+    column: f64,
+}
+
+impl Step {
+    /// `chance` says which components lie as they do by chance: pairs of these do not count.
+    ///
+    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
+    /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger
+    /// `|H|` of the two, which is how far the next step turns the pair.
+    fn new(forces: &Forces, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
+        let (k, sigma) = (w.rows(), &forces.sigma);
+        let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.pull[(j, i)]);
+        let squares = |m: &Matrix<f64>, j: usize| m.row(j).iter().map(|x| x * x).sum::<f64>();
+        let mut unseen = vec![false; k];
+        for j in 0..k {
+            if squares(&forces.pull, j).sqrt() <= 1e-12 * sigma[j] {
+                // Nothing pulls it: it stays where it is.
+                unseen[j] = true;
+                h.row_mut(j)
+                    .iter_mut()
+                    .zip(w.row(j))
+                    .for_each(|(h, w)| *h = 1e-3 * sigma[j].powf(2.0 + alpha) * w);
+            }
+        }
+        let f = factor::multiply_transposed(w, &h);
+        let inside = factor::multiply(&f.transposed(), w);
+        let even = Matrix::from_fn(k, k, |j, i| 0.5 * (f[(i, j)] + f[(j, i)]));
+        let symmetric = factor::multiply(&even, w);
+        let length: Vec<f64> = (0..k).map(|j| squares(&h, j).sqrt()).collect();
+        let (mut total, mut weighted, mut angles, mut columns) = (0.0, 0.0, 0.0, 0.0);
+        for j in (0..k).filter(|&j| !unseen[j]) {
+            total += length[j].powi(2);
+            let apart =
+                |a: &Matrix<f64>| h.row(j).iter().zip(a.row(j)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+            columns += apart(&symmetric) / length[j].powi(2);
+            if !chance[j] {
+                weighted += apart(&inside);
+                angles += apart(&inside) / length[j].powi(2);
+            }
+            for i in (0..j).filter(|&i| !unseen[i] && !(chance[i] && chance[j])) {
+                let odd = f[(i, j)] - f[(j, i)];
+                weighted += odd * odd;
+                angles += (odd / length[i].max(length[j])).powi(2);
+            }
+        }
+        let seen = unseen.iter().filter(|u| !**u).count().max(1) as f64;
+        let weighted = (weighted / f64::MIN_POSITIVE.max(total)).sqrt();
+        Self { h, f, residual: weighted.max((angles / seen).sqrt()), column: (columns / seen).sqrt() }
+    }
+}

@@ -1,0 +1,4 @@
+//! The deterministic solvers of sigma-PCA: truths found, in how many sweeps, and what they say of themselves.
+
+mod polar;
+mod problems;

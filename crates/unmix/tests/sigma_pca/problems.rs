@@ -1,0 +1,62 @@
+//! Rows whose sources are known.
+
+use unmix::datasets::{Law, Mixed, Setting, independent, points, signals};
+use unmix::metrics::match_rows;
+use unmix::neural::start::{Ask, Principal};
+use unmix::{Matrix, Real, Rows, Run};
+
+/// Variances of ten sources, three of them tied, of which the first five are wanted.
+pub(crate) const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
+
+/// Rows, and the axes of the wanted sources as rows.
+pub(crate) struct Problem {
+    pub(crate) name: String,
+    pub(crate) x: Matrix<f64>,
+    pub(crate) truth: Matrix<f64>,
+}
+
+impl Problem {
+    fn new(name: impl Into<String>, mixed: Mixed, k: usize) -> Self {
+        let truth = mixed.mixing.transposed().top_rows(k);
+        Self { name: name.into(), x: mixed.x, truth }
+    }
+
+    pub(crate) fn k(&self) -> usize {
+        self.truth.rows()
+    }
+}
+
+/// Ten sources with the laws of the first five given, the others Laplace.
+pub(crate) fn tied(name: &str, n: usize, first: [Law; 5], seed: u64) -> Problem {
+    let mut laws = [Law::Laplace; 10];
+    laws[..5].copy_from_slice(&first);
+    Problem::new(name, independent(n, &laws, &TIED, seed).unwrap(), 5)
+}
+
+pub(crate) fn published() -> Vec<Problem> {
+    vec![
+        Problem::new("signals distinct", signals(Setting::Distinct, None), 3),
+        Problem::new("signals two equal", signals(Setting::TwoEqual, None), 3),
+        Problem::new("signals all equal", signals(Setting::AllEqual, None), 3),
+        Problem::new("points uniform", points(Law::Uniform, 1000, None).unwrap(), 2),
+        Problem::new("points laplace", points(Law::Laplace, 1000, None).unwrap(), 2),
+    ]
+}
+
+/// Runs `work` with the rows in principal coordinates.
+pub(crate) fn in_coordinates<T: Real, R>(
+    x: &[T],
+    p: usize,
+    k: usize,
+    work: impl FnOnce(&Principal<'_, T>) -> R,
+) -> R {
+    let rows = Rows::from_slice(x, p).unwrap();
+    let ask = Ask { method: "sigma-pca", k, center: true, standardize: false, kept: None };
+    let run = Run { threads: 2, ..Run::default() };
+    work(&Principal::new(&rows, &ask, &run).unwrap())
+}
+
+/// Smallest cosine of matched rows.
+pub(crate) fn least_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    match_rows(a, b).cosine.iter().fold(1.0, |m, c| c.abs().min(m))
+}
