@@ -5,6 +5,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import unmix
 
 
-@parametrize_with_checks([unmix.PCA(), unmix.NeuralPCA()])
+@parametrize_with_checks([unmix.PCA(), unmix.NeuralPCA(), unmix.SigmaPCA()])
 def test_estimator(estimator, check):
     check(estimator)

@@ -20,7 +20,7 @@ from ._read import read
 from ._report import Report
 from ._select import Selection, select_components
 from ._threads import get_num_threads, set_num_threads
-from .neural import NeuralPCA
+from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "PCA",
     "Report",
     "Selection",
+    "SigmaPCA",
     "datasets",
     "get_num_threads",
     "load",
@@ -42,7 +43,7 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA)}
+_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA)}
 
 
 def load(path):

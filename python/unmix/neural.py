@@ -12,6 +12,10 @@ def _variants(method):
     return [variant["key"] for variant in registry()[method]["variants"]]
 
 
+#: Keys of the published rows of sigma-PCA, in their order.
+SIGMA_VARIANTS = next(s["choices"] for s in registry()["sigma-pca"]["settings"] if s["name"] == "variant")
+
+
 class NeuralPCA(Estimator):
     """Principal components by one of fourteen rules that a single linear layer learns by.
 
@@ -109,3 +113,186 @@ class NeuralPCA(Estimator):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+
+
+class SigmaPCA(Estimator):
+    """Orthogonal components by variance and by independence: what PCA leaves in any rotation is told apart.
+
+    Where variances differ and rows are Gaussian the components are PCA's. Where several sources have one variance, PCA returns any
+    rotation of them; this finds the sources themselves, provided that they are not Gaussian and that the mixing is a rotation. Unlike
+    independent component analysis it keeps orthonormal axes and the variances along them.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        How many components to find; None for all, ``min(n_samples, n_features)``.
+    variant : str, int or None, default=None
+        A published row, by its key or its number from 1 to 24; None for the deterministic solver.
+    a : "auto", float or array-like of shape (n_components,), default="auto"
+        The width of ``a tanh(z / a)``: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones. ``"auto"`` chooses between
+        the two for every component, by what its codes look like.
+    h : {"tanh", "hard", "steep", "sign"} or None, default=None
+        The nonlinearity: ``a tanh(z / a)``, ``z`` cut off at ``a``, ``a tanh(z)``, the sign of ``z``. None for the first, or
+        for the variant's own.
+    deriv : {"true", "one"} or None, default=None
+        What stands for the derivative of ``h``: itself, or 1 (for super-Gaussian sources only). None for the first, or for the
+        variant's own.
+    sigma : {"batch", "ema", "train", "one"} or None, default=None
+        Where trained solvers take standard deviations from; None for the covariance, or for the variant's own.
+    constraint : {"orthonormal", "native"}, default="orthonormal"
+        Strictly orthonormal components, or the published fixed point: unit columns, nearly orthogonal.
+    order : {"variance", "found"}, default="variance"
+        Components by falling variance, or as they were found.
+    solver : {"auto", "gpm", "sgd", "adam"}, default="auto"
+        ``"gpm"`` takes polar steps, without a learning rate; ``"sgd"`` and ``"adam"`` follow stochastic gradients. ``"auto"`` is
+        ``"gpm"`` for orthonormal components, a second-order solver for ``constraint="native"``, and a variant's own optimiser.
+    learning_rate : float or None, default=None
+        Step length of trained solvers; None for the variant's own.
+    batch_size, max_epochs : int or None, default=None
+        Rows in a batch of trained solvers, and their passes over the rows; None for the variant's own.
+    max_epochs : int or None, default=None
+        See ``batch_size``.
+    max_iter : int, default=500
+        Iterations of the deterministic solvers at most, each a pass over the rows.
+    tol : float or None, default=None
+        The residual at which they stop; None for 1e-8 in double precision and 1e-4 in single.
+    tangent : bool, default=True
+        Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are
+        biased.
+    center : bool, default=True
+        Subtract the mean; False for the variant of the method about 0.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
+    whiten : bool, default=False
+        Divide codes by the standard deviation along each component.
+    random_state : int, RandomState or None, default=None
+        Where random draws begin, of which the deterministic solvers make none; recorded in ``report_.seed``.
+    verbose : {0, 1, 2}, default=0
+        0 silent, 1 a progress bar, 2 a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The axes: unit rows, sorted by the variance along them, the entry of largest magnitude of each positive.
+    resolved_ : ndarray of bool of shape (n_components,)
+        Whether a component is told apart from all others by more than its variance; ``report_.warnings`` says why not, where not.
+    separation_ : ndarray of shape (n_components,)
+        The smallest pair coefficient of each with any other, in units of the larger variance squared: negative where the two are
+        mixed.
+    seeking_ : ndarray of shape (n_components,)
+        How strongly each is drawn to variance: negative where it is.
+    a_ : ndarray of shape (n_components,)
+        The width of the nonlinearity for each component.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance along each component (divisor ``n_samples``), and its share of the total.
+    scale_ : ndarray of shape (n_components,)
+        Standard deviation along each component.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows; zeros where it is not subtracted.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
+    rotation_ : ndarray of shape (n_features, n_components)
+        ``components_.T``.
+    noise_scale_ : ndarray of shape (n_features,)
+        Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
+    n_components_, n_samples_, n_features_in_ : int
+        Numbers of components, rows, and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; ``orthonormality`` is ``||W'W - I||``.
+
+    Examples
+    --------
+    Two sources of one variance, turned by 30 degrees: PCA cannot find the angle.
+
+    >>> import numpy as np
+    >>> from unmix import SigmaPCA
+    >>> sources = np.random.RandomState(0).uniform(-1, 1, size=(2000, 2))
+    >>> angle = np.deg2rad(30)
+    >>> turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    >>> model = SigmaPCA().fit(sources @ turn)
+    >>> np.abs(turn @ model.components_.T).max(axis=0).round(2), model.resolved_
+    (array([1., 1.]), array([ True,  True]))
+    """
+
+    _method = "sigma-pca"
+
+    _parameter_constraints: dict = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "variant": [StrOptions(set(SIGMA_VARIANTS)), Interval(Integral, 1, 24, closed="both"), None],
+        "a": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), "array-like"],
+        "h": [StrOptions({"tanh", "hard", "steep", "sign"}), None],
+        "deriv": [StrOptions({"true", "one"}), None],
+        "sigma": [StrOptions({"batch", "ema", "train", "one"}), None],
+        "constraint": [StrOptions({"orthonormal", "native"})],
+        "order": [StrOptions({"variance", "found"})],
+        "solver": [StrOptions({"auto", "gpm", "sgd", "adam"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "tangent": ["boolean"],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
+        "whiten": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        variant=None,
+        *,
+        a="auto",
+        h=None,
+        deriv=None,
+        sigma=None,
+        constraint="orthonormal",
+        order="variance",
+        solver="auto",
+        learning_rate=None,
+        batch_size=None,
+        max_epochs=None,
+        max_iter=500,
+        tol=None,
+        tangent=True,
+        center=True,
+        standardize=False,
+        whiten=False,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.variant = variant
+        self.a = a
+        self.h = h
+        self.deriv = deriv
+        self.sigma = sigma
+        self.constraint = constraint
+        self.order = order
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.tangent = tangent
+        self.center = center
+        self.standardize = standardize
+        self.whiten = whiten
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _settings(self):
+        settings = super()._settings()
+        if not isinstance(self.a, (str, Real)):
+            settings["a"] = [float(a) for a in self.a]
+        return settings
+
+    def _adopt(self, model):
+        super()._adopt(model)
+        # Files hold numbers; this one is a truth value.
+        vars(self)["resolved_"] = self.resolved_ != 0

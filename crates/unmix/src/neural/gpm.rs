@@ -54,6 +54,8 @@ pub struct Solved {
     pub own: Look,
     /// What the candidates of `a = "auto"` see of them.
     pub candidates: Vec<Look>,
+    /// A width that saw more at the start than any sees now: with the one in use, components became more Gaussian.
+    pub better: Option<f64>,
     /// How it ended.
     pub outcome: Outcome,
     /// Passes over the rows that took a step or decided to take none.
@@ -101,6 +103,9 @@ impl Polar {
             run.iteration(at.n_iter, step.residual, None)?;
             if looking {
                 let candidates = &forces.looks[1..];
+                if sweep == 0 {
+                    at.begun = candidates.to_vec();
+                }
                 if self.auto && at.choose_widths(candidates) && !last {
                     continue;
                 }
@@ -113,8 +118,9 @@ impl Polar {
                 {
                     return self.principal_axes(rows, start, at, run);
                 }
-                if sweep >= LAST_LOOK && !none {
-                    at.chance = (0..k).map(|j| !is_certain(candidates, j)).collect();
+                let chance: Vec<bool> = (0..k).map(|j| !is_certain(candidates, j)).collect();
+                if sweep >= LAST_LOOK && !none && !last && at.leave_to_chance(chance, rows)? {
+                    continue;
                 }
                 if !last && at.kick(&forces, &step, self.alpha) {
                     continue;
@@ -174,6 +180,16 @@ impl Polar {
     }
 }
 
+/// The candidate that saw more at the start than any sees now, by the sum of the squares of `t`, and by more than chance.
+fn better(begun: &[Look], now: &[Look]) -> Option<f64> {
+    let sum = |look: &Look| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
+    let left = now.iter().map(sum).fold(0.0, f64::max);
+    let each = begun.iter().zip(CANDIDATES).map(|(look, a)| (sum(look), a));
+    let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
+    let k = begun.first().map_or(0, |look| look.t.len()) as f64;
+    (stand_out(begun) && most > left + super::auto::CERTAIN * (2.0 * k).sqrt()).then_some(a)
+}
+
 /// Where the iteration is.
 struct State {
     alpha: f64,
@@ -183,10 +199,14 @@ struct State {
     /// The residual was small at the last sweep: this one looks closely.
     resting: bool,
     giving_up: bool,
+    /// What the candidates saw at the start.
+    begun: Vec<Look>,
     /// Something stood out from a Gaussian at the start.
     hopeful: bool,
-    /// Components that cannot be told from Gaussian ones: how they lie among each other is chance.
+    /// Components that cannot be told from Gaussian ones.
     chance: Vec<bool>,
+    /// How often it was decided which these are.
+    renewals: u32,
     /// Changes of `a` at rest.
     changes: Vec<u32>,
     /// Kicks of each pair.
@@ -195,13 +215,13 @@ struct State {
 }
 
 /// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
-const MOST_CHANGES: u32 = 3;
+pub(super) const MOST_CHANGES: u32 = 3;
 /// How far a pair is turned, in rad: half the way from a saddle to the solution, where variances are equal.
-const KICK: f64 = 0.4;
+pub(super) const KICK: f64 = 0.4;
 /// Kicks of one pair.
-const MOST_KICKS: u32 = 5;
+pub(super) const MOST_KICKS: u32 = 5;
 /// Sweeps without a smaller residual after which nothing more is expected.
-const PATIENCE: usize = 100;
+pub(super) const PATIENCE: usize = 100;
 
 impl State {
     fn new(how: &Polar, start: &Matrix<f64>) -> Self {
@@ -214,8 +234,10 @@ impl State {
             n_iter: 0,
             resting: false,
             giving_up: false,
+            begun: Vec::new(),
             hopeful: false,
             chance: vec![false; k],
+            renewals: 0,
             changes: vec![0; k],
             kicks: vec![0; k * k],
             history: Vec::new(),
@@ -234,6 +256,27 @@ impl State {
         }
         self.resting &= !changed;
         changed
+    }
+
+    /// Gives components that cannot be told from Gaussian ones their principal axes, in the space that they span; whether they
+    /// are others than before.
+    fn leave_to_chance<T: Real>(&mut self, chance: Vec<bool>, rows: &Principal<'_, T>) -> Result<bool> {
+        if chance == self.chance || self.renewals == MOST_CHANGES {
+            return Ok(false);
+        }
+        self.renewals += 1;
+        self.resting = false;
+        self.chance = chance;
+        let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
+        let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
+        if which.len() > 1 {
+            let (_, turn) = factor::eigh(&rows.covariance(&part))?;
+            let turned = factor::multiply(&turn, &part);
+            for (i, &j) in which.iter().enumerate() {
+                self.w.row_mut(j).copy_from_slice(turned.row(i));
+            }
+        }
+        Ok(true)
     }
 
     /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
@@ -278,14 +321,16 @@ impl State {
     fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
         let mut looks = forces.looks.into_iter();
         let own = looks.next().unwrap_or_default();
+        let candidates: Vec<Look> = looks.collect();
         Solved {
+            better: better(&self.begun, &candidates),
             w: self.w,
             solver: "gpm",
             alpha: self.alpha,
             sigma: forces.sigma,
             a: self.a,
             own,
-            candidates: looks.collect(),
+            candidates,
             outcome,
             n_iter: self.n_iter,
             residual: Some(step.residual),
@@ -305,7 +350,7 @@ struct Step {
 }
 
 impl Step {
-    /// `chance` says which components lie as they do by chance: pairs of these do not count.
+    /// `chance` says which components cannot be told from Gaussian ones: pairs of these stay as they are.
     ///
     /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
     /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger
@@ -325,7 +370,18 @@ impl Step {
                     .for_each(|(h, w)| *h = 1e-3 * sigma[j].powf(2.0 + alpha) * w);
             }
         }
-        let f = factor::multiply_transposed(w, &h);
+        let mut f = factor::multiply_transposed(w, &h);
+        for j in 0..k {
+            // How these two lie to each other is left as it is: following noise would hold up the others.
+            for i in (0..j).filter(|&i| chance[i] && chance[j]) {
+                let odd = 0.5 * (f[(i, j)] - f[(j, i)]);
+                (f[(i, j)], f[(j, i)]) = (f[(i, j)] - odd, f[(j, i)] + odd);
+                for c in 0..w.cols() {
+                    h[(j, c)] -= odd * w[(i, c)];
+                    h[(i, c)] += odd * w[(j, c)];
+                }
+            }
+        }
         let inside = factor::multiply(&f.transposed(), w);
         let even = Matrix::from_fn(k, k, |j, i| 0.5 * (f[(i, j)] + f[(j, i)]));
         let symmetric = factor::multiply(&even, w);
@@ -340,7 +396,7 @@ impl Step {
                 weighted += apart(&inside);
                 angles += apart(&inside) / length[j].powi(2);
             }
-            for i in (0..j).filter(|&i| !unseen[i] && !(chance[i] && chance[j])) {
+            for i in (0..j).filter(|&i| !unseen[i]) {
                 let odd = f[(i, j)] - f[(j, i)];
                 weighted += odd * odd;
                 angles += (odd / length[i].max(length[j])).powi(2);

@@ -10,7 +10,7 @@
 //! covariance alone ([`flow`]).
 //!
 //! Nonlinear rules rest where their forces balance, and two deterministic solvers find such a place without a learning rate:
-//! [`gpm`] for orthonormal components.
+//! [`gpm`] for orthonormal components, [`native`] for the published ones, which are so nearly.
 //!
 //! Source of the axes: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"
 //! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
@@ -21,6 +21,7 @@ pub mod forces;
 pub mod gpm;
 mod linear;
 mod linear_table;
+pub mod native;
 pub mod nonlinearity;
 pub mod pairs;
 mod spec;

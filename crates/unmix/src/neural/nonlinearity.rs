@@ -129,6 +129,32 @@ impl<T: Real> Ready<T> {
         );
     }
 
+    /// `h` of every code, its slope there, and the derivative of the force.
+    pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], growth: &mut [T]) {
+        if (self.shape, self.slope) != (Shape::Tanh, Slope::True) {
+            // The force itself is not wanted.
+            h.copy_from_slice(z);
+            self.force_and_growth(h, growth);
+            return self.values(z, h, slope);
+        }
+        self.values(z, h, slope);
+        let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
+        widest(
+            #[inline(always)]
+            || {
+                let period = self.a.len();
+                let rows = z.chunks(period).zip(h.chunks(period));
+                for ((z, h), (slope, growth)) in rows.zip(slope.chunks(period).zip(growth.chunks_mut(period)))
+                {
+                    for j in 0..z.len() {
+                        let bend = two * h[j] * slope[j] * self.inverse[j] * self.inverse[j];
+                        growth[j] = (slope[j] - one) * slope[j] - (h[j] - z[j]) * bend;
+                    }
+                }
+            },
+        );
+    }
+
     /// Writes `f(z, h, h', h'')` over `z` and `second`.
     #[inline(always)]
     fn each(&self, z: &mut [T], second: &mut [T], f: impl Fn(T, T, T, T) -> (T, T)) {
@@ -210,6 +236,10 @@ mod tests {
                 given.values(&z, &mut values, &mut slopes);
                 let (mut force, mut growth) = (z.clone(), vec![0.0; z.len()]);
                 given.force_and_growth(&mut force, &mut growth);
+                let (mut h2, mut s2, mut g2) = (z.clone(), z.clone(), z.clone());
+                given.all(&z, &mut h2, &mut s2, &mut g2);
+                assert_eq!((&h2, &s2), (&values, &slopes));
+                assert!(g2.iter().zip(&growth).all(|(a, b)| (a - b).abs() < 1e-14), "{shape:?} {slope:?}");
                 let mut alone = z.clone();
                 given.force(&mut alone);
                 for (i, &x) in z.iter().enumerate() {

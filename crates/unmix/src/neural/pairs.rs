@@ -95,7 +95,7 @@ pub fn verdicts(sigma: &[f64], own: &Look, candidates: &[Look], alpha: f64) -> V
                 Some(Doubt::Gaussian)
             } else if least > 0.0 {
                 None
-            } else if own.t[j] < -CERTAIN && is_certain(candidates, j) {
+            } else if candidates.iter().any(|look| look.t[j] > CERTAIN && look.t[j] > own.t[j]) {
                 Some(better())
             } else {
                 partner.map(Doubt::Tied)

@@ -148,6 +148,14 @@ impl<'a, T: Real> Principal<'a, T> {
         squares.iter().map(|s| s.max(least).sqrt()).collect()
     }
 
+    /// Covariance of the codes along the rows of `w`.
+    pub(super) fn covariance(&self, w: &Matrix<f64>) -> Matrix<f64> {
+        let scaled = Matrix::from_fn(w.rows(), w.cols(), |j, i| w[(j, i)] * self.moments[i]);
+        let mean = |j: usize| -> f64 { self.offset.iter().flatten().zip(w.row(j)).map(|(m, w)| m * w).sum() };
+        let about_zero = factor::multiply_transposed(&scaled, w);
+        Matrix::from_fn(w.rows(), w.rows(), |i, j| about_zero[(i, j)] - mean(i) * mean(j))
+    }
+
     /// The first `k` axes: unit vectors.
     pub fn first(&self, k: usize) -> Matrix<f64> {
         Matrix::from_fn(k, self.r(), |j, i| f64::from(u8::from(i == j)))

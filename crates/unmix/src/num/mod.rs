@@ -4,6 +4,7 @@
 //! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
 
 pub mod factor;
+pub mod gmres;
 pub mod kernel;
 mod matrix;
 pub mod null;

@@ -111,6 +111,19 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "sigma-pca" => vec![
+            otherwise("tall", json!({}), 700, 9),
+            otherwise("wide", json!({"n_components": 4}), 30, 60),
+            otherwise("whitened", json!({"n_components": 4, "whiten": true}), 200, 10),
+            otherwise("standardized", json!({"standardize": true, "a": 4.0}), 300, 9),
+            otherwise("about 0", json!({"center": false, "a": [0.8, 4.0, 4.0], "n_components": 3}), 300, 12),
+            otherwise(
+                "hard, unit slope",
+                json!({"h": "hard", "deriv": "one", "a": 2.0, "n_components": 2}),
+                300,
+                6,
+            ),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -1,4 +1,7 @@
 //! The deterministic solvers of sigma-PCA: truths found, in how many sweeps, and what they say of themselves.
 
+mod law;
+mod model;
+mod native;
 mod polar;
 mod problems;

@@ -11,6 +11,10 @@
 //!     ([`auto`](crate::neural::auto));
 //!  4. a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical sign.
 //!
+//!
+//! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
+//! solver ([`native`](crate::neural::native)).
+//!
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
 //! **Equals** PCA where nothing but variance tells components apart (Gaussian rows). **Fails** where the mixing is not orthogonal: it
@@ -27,6 +31,7 @@ use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::neural::gpm::{Polar, Solved};
+use crate::neural::native;
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
 use crate::num::Real;
@@ -61,7 +66,12 @@ impl SigmaPca {
     ///
     /// A name that is none of SigmaPCA's, a value of the wrong kind, settings that do not go together.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
-        let resolved = super::resolve(SETTINGS, given)?;
+        let mut given = given.clone();
+        // Typed on a command line, the word is a truth value.
+        if given.get("deriv") == Some(&Value::Bool(true)) {
+            given.insert("deriv".into(), "true".into());
+        }
+        let resolved = super::resolve(SETTINGS, &given)?;
         let spec: Self = serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
             asked: "sigma-pca with these settings".into(),
             found: e.to_string(),
@@ -117,14 +127,23 @@ impl SigmaPca {
         eps: f64,
         run: &Run<'_>,
     ) -> Result<(Solved, f64)> {
-        let tol = self.tol.unwrap_or(if eps < 1e-10 { 1e-8 } else { 1e-4 });
+        let native = self.constraint == Constraint::Native;
+        let tol = self.tol.unwrap_or(match native {
+            true => 1e-3,
+            false if eps < 1e-10 => 1e-8,
+            false => 1e-4,
+        });
         let auto = Polar::auto(k, tol, self.max_iter);
         let how = match &self.a {
             Widths::Auto(_) => auto,
             Widths::One(a) => Polar { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
             Widths::Each(a) => Polar { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
         };
-        Ok((how.solve(rows, rows.first(k), run, |_, _| ())?, tol))
+        let solved = match native {
+            true => native::solve(&how, rows, rows.first(k), run, |_, _| ())?,
+            false => how.solve(rows, rows.first(k), run, |_, _| ())?,
+        };
+        Ok((solved, tol))
     }
 
     fn nonlinearity(&self, a: Vec<f64>) -> Nonlinearity {
@@ -174,13 +193,13 @@ impl SigmaPca {
                 "choose 'auto' or 'gpm'",
             );
         }
-        if self.constraint == Constraint::Native {
-            return refused(
-                "constraint",
-                &"'native'",
-                "its solver is not available yet",
-                "choose 'orthonormal'",
-            );
+        if self.constraint == Constraint::Native && self.solver == Solver::Gpm {
+            let why = "constraint='native' is the fixed point of another rule, whose columns are only nearly orthogonal";
+            return refused("solver", &"'gpm'", why, "choose 'auto', or constraint='orthonormal'");
+        }
+        if self.constraint == Constraint::Native && !self.center {
+            let why = "the rule with constraint='native' is for centred rows";
+            return refused("center", &"false", why, "choose center=true, or constraint='orthonormal'");
         }
         if self.max_iter == 0 {
             return refused("max_iter", &0, "a fit takes at least one pass", "choose a number from 1");

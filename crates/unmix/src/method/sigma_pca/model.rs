@@ -8,9 +8,10 @@ use crate::method::{Tensors, require};
 use crate::model::{Code, Model, Report, Tensor, sign_of};
 use crate::neural::forces::Look;
 use crate::neural::gpm::Solved;
+use crate::neural::native;
 use crate::neural::pairs::{in_words, verdicts};
 use crate::neural::start::Principal;
-use crate::num::{Matrix, Real, factor, null};
+use crate::num::{Matrix, Real, null};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -78,9 +79,15 @@ impl SigmaPca {
         report.n_iter = solved.n_iter;
         report.residual = solved.residual;
         report.tol = solved.residual.map(|_| tol);
-        report.orthonormality = Some(apart_from_orthonormal(&components));
+        report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
         report.warnings.extend(in_words(&verdicts, &a));
+        if let Some(better) = solved.better {
+            report.warnings.push(format!(
+                "these components look more Gaussian than the principal axes do, so their a may be wrong for the data; a={better} or \
+                 a='auto' may do"
+            ));
+        }
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -121,13 +128,6 @@ impl SigmaPca {
         }
         Ok(all)
     }
-}
-
-/// `||W'W - I||_F` for rows `w`.
-fn apart_from_orthonormal(w: &Matrix<f64>) -> f64 {
-    let gram = factor::multiply_transposed(w, w);
-    let entry = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).powi(2);
-    (0..w.rows()).map(|i| (0..w.rows()).map(|j| entry(i, j)).sum::<f64>()).sum::<f64>().sqrt()
 }
 
 /// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder.

@@ -1,0 +1,125 @@
+//! The published fixed point, by the second-order solver.
+
+use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
+use unmix::datasets::Law::{Laplace, Uniform};
+use unmix::neural::gpm::{Polar, Solved};
+use unmix::neural::native;
+use unmix::neural::nonlinearity::Nonlinearity;
+use unmix::neural::start::Principal;
+use unmix::num::factor;
+use unmix::num::random::Stream;
+use unmix::{Matrix, Outcome, Run};
+
+fn fixed(k: usize, a: f64) -> Polar {
+    Polar { h: Nonlinearity::tanh(vec![a]), auto: false, ..Polar::auto(k, 1e-7, 100) }
+}
+
+/// The solution, and the sweeps after which every component stays within a cosine of 0.999 of it.
+fn solve(rows: &Principal<'_, f64>, how: &Polar, start: Matrix<f64>) -> (Solved, u64) {
+    let before = rows.sweeps() - 2;
+    let mut log = Vec::new();
+    let solved =
+        native::solve(how, rows, start, &Run::default(), |sweeps, w| log.push((sweeps - before, w.clone())))
+            .unwrap();
+    let far = log.iter().rposition(|(_, w)| least_cosine(w, &solved.w) < 0.999);
+    let taken = log[far.map_or(0, |i| i + 1).min(log.len() - 1)].0;
+    (solved, taken)
+}
+
+/// `||G_j - w_j (w_j . G_j)|| / ||G_j||` by loops over rows in their own coordinates, the worst of all columns.
+fn unrest(x: &Matrix<f64>, w: &Matrix<f64>, a: &[f64]) -> f64 {
+    let (n, p, k) = (x.rows(), x.cols(), w.rows());
+    let mean: Vec<f64> = (0..p).map(|c| (0..n).map(|i| x[(i, c)]).sum::<f64>() / n as f64).collect();
+    let code = |i: usize, j: usize| (0..p).map(|c| (x[(i, c)] - mean[c]) * w[(j, c)]).sum::<f64>();
+    let y = Matrix::from_fn(n, k, code);
+    let sigma: Vec<f64> =
+        (0..k).map(|j| ((0..n).map(|i| y[(i, j)].powi(2)).sum::<f64>() / n as f64).sqrt()).collect();
+    let mut g = Matrix::<f64>::zeros(k, p);
+    for i in 0..n {
+        let t: Vec<f64> = (0..k).map(|j| (y[(i, j)] / sigma[j] / a[j]).tanh()).collect();
+        let u: Vec<f64> = (0..k).map(|j| sigma[j] * a[j] * t[j]).collect();
+        let back: Vec<f64> = (0..p).map(|c| (0..k).map(|j| u[j] * w[(j, c)]).sum()).collect();
+        for j in 0..k {
+            let coupled: f64 = (0..p).map(|c| back[c] * w[(j, c)]).sum();
+            let e = (coupled - y[(i, j)]) * (1.0 - t[j] * t[j]);
+            (0..p).for_each(|c| g[(j, c)] += e * (x[(i, c)] - mean[c]) / n as f64);
+        }
+    }
+    let worst = (0..k).map(|j| {
+        let along: f64 = (0..p).map(|c| w[(j, c)] * g[(j, c)]).sum();
+        let rest: f64 = (0..p).map(|c| (g[(j, c)] - along * w[(j, c)]).powi(2)).sum();
+        (rest / g.row(j).iter().map(|g| g * g).sum::<f64>()).sqrt()
+    });
+    worst.fold(0.0, f64::max)
+}
+
+fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
+    let k = problem.k();
+    in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
+        let (solved, taken) = solve(rows, &fixed(k, a), rows.first(k));
+        let name = &problem.name;
+        assert_eq!(solved.outcome, Outcome::Converged, "{name}: {:?}", solved.residual);
+        assert!(taken <= most, "{name}: {taken} sweeps to 0.999, not {most}");
+        let w = rows.directions(&solved.w);
+        let near = least_cosine(&w, &problem.truth);
+        assert!(near >= cosine, "{name}: cosine {near} to the truth");
+        let apart = native::orthonormality(&w);
+        assert!(
+            apart <= if problem.x.rows() >= 4000 { 2e-2 } else { 0.1 },
+            "{name}: {apart} from orthonormal"
+        );
+        let unrest = unrest(&problem.x, &w, &solved.a);
+        assert!(unrest < 1e-5, "{name}: {unrest:e} by the textbook");
+    });
+}
+
+#[test]
+fn every_problem_is_solved_in_few_sweeps_and_at_rest_by_the_textbook() {
+    let all = published();
+    for (i, a, cosine) in
+        [(0, 0.8, 0.999), (1, 0.8, 0.998), (2, 0.8, 0.997), (3, 1.0, 0.999), (4, 3.0, 0.998)]
+    {
+        reaches(&all[i], a, 20, cosine);
+    }
+    reaches(&tied("laplace", 6000, [Laplace; 5], 1), 4.0, 15, 0.999);
+    reaches(&tied("uniform", 6000, [Uniform; 5], 1), 0.8, 15, 0.999);
+}
+
+#[test]
+fn random_starts_end_at_one_point() {
+    let mut problems: Vec<(Problem, f64)> = published().into_iter().zip([0.8, 0.8, 0.8, 1.0, 3.0]).collect();
+    problems.push((tied("laplace", 4000, [Laplace; 5], 1), 4.0));
+    problems.push((tied("uniform", 4000, [Uniform; 5], 1), 0.8));
+    for (problem, a) in &problems {
+        let k = problem.k();
+        in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
+            let (end, _) = solve(rows, &fixed(k, *a), rows.first(k));
+            let mut taken: Vec<u64> = (0..20)
+                .map(|seed| {
+                    let draw = Stream::new(seed, 99);
+                    let random = Matrix::from_fn(k, rows.r(), |i, j| draw.normal((i * rows.r() + j) as u64));
+                    let (solved, taken) = solve(rows, &fixed(k, *a), factor::polar_rows(&random).unwrap());
+                    let near = least_cosine(&solved.w, &end.w);
+                    assert!(near > 0.9999, "{}, seed {seed}: cosine {near}", problem.name);
+                    taken
+                })
+                .collect();
+            taken.sort_unstable();
+            assert!(taken[10] <= 15 && taken[19] <= 50, "{}: {taken:?}", problem.name);
+        });
+    }
+}
+
+#[test]
+fn widths_are_chosen_for_the_published_fixed_point_too() {
+    let problem = tied("mixed", 6000, [Laplace, Uniform, Laplace, Uniform, Laplace], 3);
+    in_coordinates(problem.x.as_slice(), 10, 5, |rows| {
+        let how = Polar { tol: 1e-5, max_iter: 200, ..Polar::auto(5, 1e-5, 200) };
+        let (solved, _) = solve(rows, &how, rows.first(5));
+        assert_eq!(solved.outcome, Outcome::Converged, "{:?}", solved.residual);
+        assert!(least_cosine(&rows.directions(&solved.w), &problem.truth) > 0.998, "{:?}", solved.a);
+        // Nearly the orthonormal solution: the two agree to first order in W'W - I.
+        let polar = Polar::auto(5, 1e-8, 500).solve(rows, rows.first(5), &Run::default(), |_, _| ()).unwrap();
+        assert!(least_cosine(&solved.w, &polar.w) > 0.9995);
+    });
+}
