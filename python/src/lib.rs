@@ -6,6 +6,7 @@
 mod call;
 mod error;
 mod input;
+mod mixed;
 mod model;
 mod progress;
 mod quality;
@@ -25,6 +26,8 @@ use unmix::select::{Criterion, select_components};
 
 #[pymodule]
 mod _unmix {
+    #[pymodule_export]
+    use super::mixed::{independent, leaves, points, signals};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

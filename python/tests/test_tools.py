@@ -146,3 +146,36 @@ def test_few_columns_with_names_are_bars_and_colours_are_pictures():
     picture = plot.components(model, feature_shape=(4, 4, 3)).axes[0].images[0].get_array()
     row = model.components_[0].reshape(4, 4, 3)
     assert_allclose(picture, 0.5 + 0.5 * row / np.abs(row).max())
+
+
+@pytest.mark.parametrize("data", [
+    datasets.independent(300, ["laplace", "uniform", "gaussian"], [4, 4, 1], seed=1),
+    datasets.signals(), datasets.signals("two-equal", seed=3), datasets.points("laplace"), datasets.points(n_samples=70, seed=1),
+], ids=["independent", "signals", "signals-3", "points", "points-1"])
+def test_mixtures_are_what_their_sources_make(data):
+    assert_allclose(data.X, data.sources @ data.mixing.T, atol=1e-12)
+    assert_allclose(data.mixing.T @ data.mixing, np.eye(data.mixing.shape[1]), atol=1e-12)
+
+
+def test_mixtures_have_the_variances_that_are_said():
+    assert_allclose(datasets.independent(50, ["uniform"] * 3, [9, 1, 0.1]).sources.var(0), [9, 1, 0.1])
+    assert_allclose(datasets.signals().sources.var(0), [17.14402, 9.03004, 0.37213], rtol=1e-5)
+    assert_allclose(datasets.signals("two-equal").sources.var(0), [17.14402, 1, 1], rtol=1e-5)
+    oblique = datasets.signals("non-orthogonal").mixing
+    assert_allclose((oblique**2).sum(1), 1)
+    assert np.linalg.cond(oblique) > 10
+    # As numpy's legacy generator draws them from seed 0.
+    uniform, laplace = np.random.RandomState(0), np.random.RandomState(0)
+    assert_array_equal(datasets.points("uniform").sources, uniform.uniform(-np.sqrt(2), np.sqrt(2), size=(1000, 2)))
+    assert_allclose(datasets.points("laplace").sources, laplace.laplace(0, 1 / np.sqrt(2), size=(1000, 2)), rtol=1e-12)
+    pictures = datasets.leaves(3, side=16, seed=2)
+    assert pictures.shape == (3, 16, 16, 3) and pictures.min() >= 0 and pictures.max() <= 1
+    for wrong, message in [
+        (lambda: datasets.independent(10, ["laplase"]), "did you mean 'laplace'"),
+        (lambda: datasets.independent(10, ["laplace"], [1, 2]), "variances=2 of them is not possible"),
+        (lambda: datasets.signals("equal"), "two-equal"),
+        (lambda: datasets.points("gaussian"), "give 'uniform' or 'laplace'"),
+        (lambda: datasets.signals(seed=-1), "seed=-1 is not possible"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            wrong()

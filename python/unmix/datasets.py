@@ -6,7 +6,7 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["low_rank_plus_noise", "patterns", "ppca"]
+__all__ = ["independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
 
 
 def _check(**numbers):
@@ -14,6 +14,75 @@ def _check(**numbers):
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name}={value!r} is not possible; give a whole number from {least}")
+
+
+def _seed(seed):
+    if seed is not None:
+        _check(seed=(seed, 0))
+    return seed
+
+
+def _mixed(made):
+    return Bunch(**dict(zip(["X", "sources", "mixing"], made)))
+
+
+def independent(n_samples=1000, laws=("laplace", "uniform", "laplace"), variances=None, *, seed=0):
+    """Independent sources along random orthonormal directions: what nonlinear PCA and ICA are made to find.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of rows, at least 2.
+    laws : sequence of str
+        The law of each source: ``"laplace"``, ``"logistic"``, ``"exponential"`` (super-Gaussian), ``"uniform"``, ``"arcsine"``,
+        ``"bimodal"`` (sub-Gaussian) or ``"gaussian"``. There are as many features as sources.
+    variances : sequence of float, default=None
+        The variance of each source, which these rows have exactly; None for 1 each. Equal ones make ties, which variance alone
+        cannot resolve.
+    seed : int
+        Where random draws begin; the same seed gives the same bits.
+
+    Returns
+    -------
+    data : Bunch
+        ``X`` of shape (n_samples, n_sources); ``sources`` of the same shape, mean 0; ``mixing`` (n_features, n_sources),
+        orthonormal columns: ``X = sources @ mixing.T``.
+
+    Examples
+    --------
+    >>> from unmix.datasets import independent
+    >>> independent(500, ["laplace"] * 4, [4, 4, 4, 1]).X.shape
+    (500, 4)
+    """
+    _check(n_samples=(n_samples, 2), seed=(seed, 0))
+    laws = [laws] if isinstance(laws, str) else [str(law) for law in laws]
+    variances = [1.0] * len(laws) if variances is None else [float(v) for v in variances]
+    return _mixed(_unmix.independent(int(n_samples), laws, variances, int(seed)))
+
+
+def leaves(n_pictures=100, side=32, *, seed=0):
+    """Pictures of discs that hide each other (dead leaves): the simplest pictures that have the statistics of natural ones.
+
+    Parameters
+    ----------
+    n_pictures, side : int
+        Numbers of pictures, and of pixels along each side.
+    seed : int
+        Where random draws begin; the same seed gives the same bits.
+
+    Returns
+    -------
+    pictures : ndarray of shape (n_pictures, side, side, 3)
+        Red, green and blue, from 0 to 1.
+
+    Examples
+    --------
+    >>> from unmix.datasets import leaves
+    >>> leaves(2, side=8).shape
+    (2, 8, 8, 3)
+    """
+    _check(n_pictures=(n_pictures, 1), side=(side, 4), seed=(seed, 0))
+    return _unmix.leaves(int(n_pictures), int(side), int(seed))
 
 
 def low_rank_plus_noise(n_samples=1000, n_features=50, n_components=5, *, signal=1.5, seed=0):
@@ -78,6 +147,33 @@ def patterns(n_samples=500, side=16, n_patterns=5, *, noise=0.1, seed=0):
     return Bunch(**dict(zip(["X", "components", "scores", "labels"], made)))
 
 
+def points(law="uniform", n_samples=1000, *, seed=None):
+    """Points in the plane: two independent sources of equal variance, turned by 45 degrees. PCA cannot tell their axes.
+
+    Parameters
+    ----------
+    law : {"uniform", "laplace"}
+        Of both sources. Their variance is 2/3 (uniform) or 1 (Laplace).
+    n_samples : int
+        Number of points; without a seed there are 1000.
+    seed : int, default=None
+        Where random draws begin. None: the points of the published experiment (arXiv 2311.13580, appendix G.6).
+
+    Returns
+    -------
+    data : Bunch
+        ``X`` and ``sources`` of shape (n_samples, 2); ``mixing`` (2, 2), orthonormal columns: ``X = sources @ mixing.T``.
+
+    Examples
+    --------
+    >>> from unmix.datasets import points
+    >>> points("laplace").X.shape
+    (1000, 2)
+    """
+    _check(n_samples=(n_samples, 2))
+    return _mixed(_unmix.points(str(law), int(n_samples), _seed(seed)))
+
+
 def ppca(n_samples=500, n_features=20, variances=(9.0, 4.0, 1.0), *, noise_variance=0.25, seed=0):
     """Rows of the Gaussian that probabilistic PCA assumes: ``x = mean + W z + e`` (Tipping & Bishop 1999).
 
@@ -111,3 +207,28 @@ def ppca(n_samples=500, n_features=20, variances=(9.0, 4.0, 1.0), *, noise_varia
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), seed=(seed, 0))
     made = _unmix.ppca(int(n_samples), int(n_features), [float(v) for v in variances], float(noise_variance), int(seed))
     return Bunch(**dict(zip(["X", "components", "latent", "mean"], made)))
+
+
+def signals(setting="distinct", *, seed=None):
+    """Three time signals, mixed: a sine, a square wave and a sawtooth of 2000 samples on [0, 8], in a little noise.
+
+    Parameters
+    ----------
+    setting : {"distinct", "two-equal", "all-equal", "non-orthogonal"}
+        Variances as they are (17.1, 9.0 and 0.37), two of them 1, all of them 1, each with an orthogonal mixing; or as they are
+        with a mixing that is not orthogonal, which no orthogonal method can undo.
+    seed : int, default=None
+        Where the draws of the noise begin. None: the noise of the published experiment (arXiv 2311.13580, section 4.1).
+
+    Returns
+    -------
+    data : Bunch
+        ``X`` and ``sources`` of shape (2000, 3); ``mixing`` (3, 3): ``X = sources @ mixing.T``.
+
+    Examples
+    --------
+    >>> from unmix.datasets import signals
+    >>> signals("all-equal").X.shape
+    (2000, 3)
+    """
+    return _mixed(_unmix.signals(str(setting), _seed(seed)))

@@ -1,0 +1,58 @@
+//! Mixtures with a known truth, as arrays.
+
+use numpy::{PyArray2, PyArray4, PyArrayMethods};
+use pyo3::prelude::*;
+use unmix::{Dtype, Result, datasets};
+
+use crate::error::raised;
+use crate::model::matrix;
+use datasets::{Law, Mixed, Setting};
+
+/// Rows, sources and mixing.
+type Arrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+fn arrays(py: Python<'_>, make: impl FnOnce() -> Result<Mixed> + Send) -> PyResult<Arrays<'_>> {
+    let made = py.detach(make).map_err(|e| raised(e, Dtype::F64))?;
+    Ok((matrix(py, made.x)?, matrix(py, made.sources)?, matrix(py, made.mixing)?))
+}
+
+/// Independent sources along random orthonormal directions.
+#[pyfunction]
+pub(crate) fn independent(
+    py: Python<'_>,
+    n_samples: usize,
+    laws: Vec<String>,
+    variances: Vec<f64>,
+    seed: u64,
+) -> PyResult<Arrays<'_>> {
+    arrays(py, || {
+        let laws = laws.iter().map(|name| Law::named(name)).collect::<Result<Vec<Law>>>()?;
+        datasets::independent(n_samples, &laws, &variances, seed)
+    })
+}
+
+/// Three time signals, mixed.
+#[pyfunction]
+#[pyo3(signature = (setting, seed=None))]
+pub(crate) fn signals(py: Python<'_>, setting: String, seed: Option<u64>) -> PyResult<Arrays<'_>> {
+    arrays(py, || Ok(datasets::signals(Setting::named(&setting)?, seed)))
+}
+
+/// Points of two sources, turned by 45 degrees.
+#[pyfunction]
+#[pyo3(signature = (law, n_samples, seed=None))]
+pub(crate) fn points(
+    py: Python<'_>,
+    law: String,
+    n_samples: usize,
+    seed: Option<u64>,
+) -> PyResult<Arrays<'_>> {
+    arrays(py, || datasets::points(Law::named(&law)?, n_samples, seed))
+}
+
+/// Pictures of discs that hide each other.
+#[pyfunction]
+pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResult<Bound<'_, PyArray4<f64>>> {
+    let made = py.detach(|| datasets::leaves(n, side, seed));
+    numpy::PyArray1::from_vec(py, made.values).reshape([made.n, made.height, made.width, made.channels])
+}
