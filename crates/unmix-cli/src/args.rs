@@ -124,6 +124,14 @@ Examples:
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
   unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
     Report(Report),
+    /// Make published experiments again: figures, and numbers beside the published ones
+    #[command(after_help = "\
+Examples:
+  unmix reproduce --list                                     what there is
+  unmix reproduce signals                                    one of them: unmix-reproduce/index.html
+  unmix reproduce --quick                                    all of them, on smaller data
+  unmix reproduce filters --pictures data_batch_1.bin        patches of the published pictures")]
+    Reproduce(crate::reproduce::Reproduce),
     /// List the methods, or the settings of one
     #[command(after_help = "\
 Examples:

@@ -12,7 +12,7 @@ use unmix::data::Features;
 use unmix::data::{NpyWriter, RawArray, write_npy};
 use unmix::datasets::{LowRank, patterns};
 use unmix::metrics::{match_rows, subspace_angles};
-use unmix::{AnyRows, Dtype, Error, Matrix, Model, Pca, Rows, Run};
+use unmix::{AnyRows, Dtype, Matrix, Model, Pca, Rows, Run};
 use unmix_report::Options;
 
 /// Pictures, pixels along a side, patterns in them, and standard deviation of the noise in each pixel.
@@ -22,7 +22,7 @@ const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
 pub(crate) fn demo(args: &Demo) -> Done {
     let (n, side, k, noise) = SIZES;
     let folder = &args.output;
-    own_folder(folder)?;
+    output::own_folder(folder, "truth.npy", "a demo")?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let made = patterns(n, side, k, noise, args.seed);
@@ -45,25 +45,6 @@ pub(crate) fn demo(args: &Demo) -> Done {
 }
 
 const MODEL: &str = "model.safetensors";
-
-/// Makes the folder; one with other people's files in it is left alone.
-fn own_folder(folder: &Path) -> Result<(), Failure> {
-    let failed = |what, e| Failure::from(Error::io(what, folder, e));
-    let empty = match std::fs::read_dir(folder) {
-        Ok(mut files) => files.next().is_none(),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return std::fs::create_dir_all(folder).map_err(|e| failed("cannot make the folder", e));
-        }
-        Err(e) => return Err(failed("cannot write into", e)),
-    };
-    if empty || folder.join("truth.npy").is_file() {
-        return Ok(());
-    }
-    let name = folder.display();
-    Err(Failure::Said(format!(
-        "a demo in {name} is not possible: the folder holds other files; choose another with -o DIR"
-    )))
-}
 
 fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure> {
     let _guard = WritingGuard::new();

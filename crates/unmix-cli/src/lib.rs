@@ -16,6 +16,7 @@ mod output;
 mod panics;
 mod progress;
 mod report;
+mod reproduce;
 mod select;
 mod show;
 mod terminal;
@@ -117,6 +118,7 @@ fn work(cli: Cli) -> Done {
         Verb::Show(args) => show::show(&args),
         Verb::Select(args) => select::select(&args),
         Verb::Report(args) => report::report(&args),
+        Verb::Reproduce(args) => reproduce::reproduce(&args),
         Verb::Methods(args) => methods::methods(&args),
         Verb::Completions { shell } => completions(shell),
         Verb::Man { verb } => man(verb.as_deref()),

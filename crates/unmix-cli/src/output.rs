@@ -255,3 +255,23 @@ impl Target {
         flushed.map_err(|e| Error::io("cannot write", self.name(), e))
     }
 }
+
+/// Makes a folder for `what`, such as "a demo"; one with other people's files in it is left alone: `mark` is the file by which ours
+/// is known.
+pub(crate) fn own_folder(folder: &Path, mark: &str, what: &str) -> Result<(), Failure> {
+    let failed = |what, e| Failure::from(Error::io(what, folder, e));
+    let empty = match std::fs::read_dir(folder) {
+        Ok(mut files) => files.next().is_none(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return std::fs::create_dir_all(folder).map_err(|e| failed("cannot make the folder", e));
+        }
+        Err(e) => return Err(failed("cannot write into", e)),
+    };
+    if empty || folder.join(mark).is_file() {
+        return Ok(());
+    }
+    let name = folder.display();
+    Err(Failure::Said(format!(
+        "{what} in {name} is not possible: the folder holds other files; choose another with -o DIR"
+    )))
+}

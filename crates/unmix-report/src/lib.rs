@@ -2,8 +2,8 @@
 //!
 //! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
 //! curves or bars, how much each explains, the rows seen through the model, and how to make it all again. The page asks
-//! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, and [`mosaic`] the
-//! components as one PNG.
+//! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, [`mosaic`] the
+//! components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};
@@ -25,11 +25,13 @@ mod number;
 mod page;
 mod picture;
 mod sample;
+mod sheet;
 mod summary;
 mod svg;
 
 pub use page::page;
 pub use picture::mosaic;
+pub use sheet::{Content, Panel, Sheet};
 pub use summary::summary;
 
 /// What a page is made from besides the model. All of it may be left out.

@@ -184,10 +184,16 @@ pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
         return Err(refuse("there is none to show".into(), "ask for at least one component and one column"));
     }
     let decoder = facts::decoder(model);
-    tile(&decoder, count, columns.min(count), layout)
+    Ok(tile(&decoder, count, columns.min(count), layout)?.0)
 }
 
-fn tile(vectors: &Matrix<f64>, count: usize, columns: usize, layout: Layout) -> Result<Vec<u8>> {
+/// The first `count` vectors as one PNG, and its width and height.
+pub(crate) fn tile(
+    vectors: &Matrix<f64>,
+    count: usize,
+    columns: usize,
+    layout: Layout,
+) -> Result<(Vec<u8>, (usize, usize))> {
     let gap = (layout.width.max(layout.height) / 14).max(1);
     let (height, width, channels) = (layout.height, layout.width, layout.channels());
     let mut sheet = Pixels {
@@ -205,7 +211,7 @@ fn tile(vectors: &Matrix<f64>, count: usize, columns: usize, layout: Layout) -> 
             sheet.data[start..start + line.len()].copy_from_slice(line);
         }
     }
-    png(&sheet, Scale::Signed(1.0))
+    Ok((png(&sheet, Scale::Signed(1.0))?, (sheet.width, sheet.height)))
 }
 
 #[cfg(test)]
@@ -270,7 +276,7 @@ mod tests {
     #[test]
     fn a_mosaic_has_its_pictures_in_reading_order() {
         let vectors = Matrix::from_fn(3, 4, |i, j| if i == j { 1.0 } else { 0.0 });
-        let (w, h, data) = decoded(&tile(&vectors, 3, 2, Layout::of(Some(&[2, 2])).unwrap()).unwrap());
+        let (w, h, data) = decoded(&tile(&vectors, 3, 2, Layout::of(Some(&[2, 2])).unwrap()).unwrap().0);
         assert_eq!((w, h), (5, 5));
         let at = |y: usize, x: usize| {
             [data[(y * 5 + x) * 3], data[(y * 5 + x) * 3 + 1], data[(y * 5 + x) * 3 + 2]]

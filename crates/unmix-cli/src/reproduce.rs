@@ -1,0 +1,96 @@
+//! `unmix reproduce`: published experiments, figures and numbers beside the published ones.
+
+use crate::args::Running;
+use crate::failure::{Done, Failure};
+use crate::output::own_folder;
+use crate::progress::Progress;
+use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
+use std::path::PathBuf;
+use unmix_reproduce::{EXPERIMENTS, Options, reproduce as run_experiments};
+
+/// What may be typed.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Reproduce {
+    /// One experiment by its key [default: all]
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiment: Option<String>,
+    /// List the experiments
+    #[arg(long, conflicts_with = "experiment")]
+    pub(crate) list: bool,
+    /// Smaller data and fewer repetitions
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Pictures to cut patches from: a CIFAR-10 batch (.bin, .bin.gz), MNIST's idx file, or a folder of images [default: pictures
+    /// made by seeded code]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) pictures: Option<PathBuf>,
+    /// Folder for figures and tables
+    #[arg(short, long, value_name = "DIR", default_value = "unmix-reproduce")]
+    pub(crate) output: PathBuf,
+    /// Exit code 1 when a condition does not hold
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+/// Runs experiments and says what came out.
+pub(crate) fn reproduce(args: &Reproduce) -> Done {
+    if args.list {
+        return terminal::text(&list());
+    }
+    own_folder(&args.output, "index.html", "reproducing experiments")?;
+    let progress = Progress::new(&args.running);
+    let run = progress.run(&args.running);
+    let options = Options { quick: args.quick, pictures: args.pictures.clone(), output: args.output.clone() };
+    let done = run_experiments(args.experiment.as_deref(), &options, &run, |experiment| {
+        if !args.running.quiet {
+            progress.clear();
+            terminal::note(experiment.key);
+        }
+    })
+    .map_err(|e| match e {
+        unmix::Error::Unknown { .. } => Failure::Usage(e.to_string()),
+        e => Failure::from(e),
+    })?;
+    progress.clear();
+    let mut out = String::new();
+    let mut failed = 0;
+    for (experiment, results) in &done {
+        let conditions = results.numbers.iter().filter(|n| n.condition.is_some()).count();
+        let misses: Vec<_> = results.failed().collect();
+        failed += misses.len();
+        out += &format!(
+            "{}  {}\n",
+            paint(TITLE, format!("{:18}", experiment.key)),
+            match (conditions, misses.len()) {
+                (0, _) => "figures and numbers".to_string(),
+                (all, 0) => format!("all {all} conditions hold"),
+                (all, some) => format!("{} of {all} conditions hold", all - some),
+            }
+        );
+        for n in misses {
+            let (condition, _) = n.condition.clone().unwrap_or_default();
+            out +=
+                &format!("  {}: {:.4}, published {}, asked: {condition}\n", n.quantity, n.ours, n.published);
+        }
+    }
+    let index = args.output.join("index.html").display().to_string();
+    out += &format!("\n{}  (open it in a browser)\n", paint(TYPED, index));
+    terminal::text(&out)?;
+    Ok(i32::from(args.strict && failed > 0))
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for e in EXPERIMENTS {
+        out += &format!(
+            "{}  {}\n{:18}  {}\n",
+            paint(TITLE, format!("{:18}", e.key)),
+            e.summary,
+            "",
+            paint(FAINT, e.source)
+        );
+    }
+    out + &format!("\nunmix reproduce {} --quick\n", EXPERIMENTS[0].key)
+}

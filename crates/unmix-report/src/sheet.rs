@@ -1,0 +1,254 @@
+//! A figure that stands alone: panels with captions on a grid, as one SVG that any browser or editor opens.
+
+use crate::colour::CLASSES;
+use crate::picture::{Layout, tile};
+use crate::svg::{Frame, Ticks, extent, padded, pt};
+use base64::Engine;
+use maud::{Markup, PreEscaped, html};
+use unmix::{Error, Matrix, Result};
+
+/// Panels under a title.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    /// Above the panels.
+    pub title: String,
+    /// Panels beside each other.
+    pub columns: usize,
+    /// In reading order.
+    pub panels: Vec<Panel>,
+}
+
+/// One drawing and what it shows.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// Above the drawing; what does not fit in a line is broken at blanks.
+    pub caption: String,
+    /// The drawing.
+    pub content: Content,
+}
+
+/// What a panel may show.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Rows of a matrix as pictures of `shape`, so many beside each other; each symmetric about 0 on a scale of its own.
+    Pictures {
+        /// `count x n_features`.
+        vectors: Matrix<f64>,
+        /// (height, width) or (height, width, 3).
+        shape: Vec<usize>,
+        /// Pictures beside each other.
+        columns: usize,
+    },
+    /// Rows of a matrix as curves one below the other, each on a scale of its own.
+    Courses(Matrix<f64>),
+    /// Points, on axes of equal scale.
+    Points(Vec<(f64, f64)>),
+    /// Named lines over common axes.
+    Lines {
+        /// Name and points of each.
+        lines: Vec<(String, Vec<(f64, f64)>)>,
+        /// Names of the two axes.
+        names: (String, String),
+        /// Whether y counts powers of ten.
+        log_y: bool,
+    },
+}
+
+impl Sheet {
+    /// An empty sheet with room for `columns` panels beside each other.
+    pub fn new(title: impl Into<String>, columns: usize) -> Self {
+        Self { title: title.into(), columns: columns.max(1), panels: Vec::new() }
+    }
+
+    /// Adds a panel.
+    pub fn add(&mut self, caption: impl Into<String>, content: Content) {
+        self.panels.push(Panel { caption: caption.into(), content });
+    }
+
+    /// The sheet as an SVG document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where the shape given for pictures is that of none.
+    pub fn svg(&self) -> Result<String> {
+        let columns = self.columns.min(self.panels.len()).max(1);
+        let drawn = self.panels.iter().map(|p| p.content.draw()).collect::<Result<Vec<_>>>()?;
+        let captions: Vec<Vec<String>> = self.panels.iter().map(|p| lines(&p.caption)).collect();
+        let mut body = Vec::new();
+        let mut top = TITLE;
+        for (row, panels) in drawn.chunks(columns).enumerate() {
+            let captions = &captions[row * columns..][..panels.len()];
+            let head = LINE * captions.iter().map(Vec::len).max().unwrap_or(1) as f64 + 6.0;
+            for (i, ((markup, _), caption)) in panels.iter().zip(captions).enumerate() {
+                let left = GAP + i as f64 * (WIDTH + GAP);
+                body.push(html! {
+                    @for (l, line) in caption.iter().enumerate() {
+                        text.caption x=(pt(left)) y=(pt(top + LINE * (l as f64 + 1.0) - 3.0)) { (line) }
+                    }
+                    g transform=(format!("translate({} {})", pt(left), pt(top + head))) { (markup) }
+                });
+            }
+            top += head + panels.iter().map(|p| p.1).fold(0.0, f64::max) + GAP;
+        }
+        let width = GAP + columns as f64 * (WIDTH + GAP);
+        let document = html! {
+            svg xmlns="http://www.w3.org/2000/svg" width=(pt(width)) height=(pt(top)) viewBox=(format!("0 0 {} {}", pt(width), pt(top)))
+                role="img" aria-label=(self.title) {
+                style { (PreEscaped(STYLE)) }
+                rect.paper width="100%" height="100%" {}
+                text.title x=(pt(GAP)) y="30" { (self.title) }
+                @for part in &body { (part) }
+            }
+        };
+        Ok(document.into_string())
+    }
+}
+
+/// Width of a panel, between panels, height of a line of captions, and what the title takes.
+const WIDTH: f64 = 300.0;
+const GAP: f64 = 22.0;
+const LINE: f64 = 16.0;
+const TITLE: f64 = 46.0;
+
+const STYLE: &str = "svg{font-family:system-ui,sans-serif}.paper{fill:#fff}text{fill:#5d6674;font-size:11px}\
+.title{fill:#1d2430;font-size:19px;font-weight:600}.caption{fill:#1d2430;font-size:13px}path{fill:none}\
+.grid{stroke:#e4e2dd}.axis,.tick{stroke:#8b939f}.line{stroke:#2f6f8f;stroke-width:1.4;stroke-linejoin:round}\
+.points{stroke:#2f6f8f;stroke-width:3;stroke-linecap:round;stroke-opacity:.55}image{image-rendering:pixelated}";
+
+/// A caption in lines that fit a panel; about 6.6 units a letter.
+fn lines(caption: &str) -> Vec<String> {
+    let most = (WIDTH / 6.6) as usize;
+    let mut out = vec![String::new()];
+    for word in caption.split_whitespace() {
+        let last = out.len() - 1;
+        if !out[last].is_empty() && out[last].chars().count() + 1 + word.chars().count() > most {
+            out.push(word.into());
+        } else {
+            let gap = if out[last].is_empty() { "" } else { " " };
+            out[last] = format!("{}{gap}{word}", out[last]);
+        }
+    }
+    out
+}
+
+impl Content {
+    /// The drawing and its height.
+    fn draw(&self) -> Result<(Markup, f64)> {
+        match self {
+            Content::Pictures { vectors, shape, columns } => pictures(vectors, shape, *columns),
+            Content::Courses(courses) => Ok(courses_of(courses)),
+            Content::Points(points) => Ok(cloud(points)),
+            Content::Lines { lines, names, log_y } => Ok(chart(lines, names, *log_y)),
+        }
+    }
+}
+
+fn pictures(vectors: &Matrix<f64>, shape: &[usize], columns: usize) -> Result<(Markup, f64)> {
+    let layout = Layout::of(Some(shape)).ok_or_else(|| Error::Unsupported {
+        asked: "pictures".into(),
+        found: format!("the shape {shape:?} is that of none"),
+        remedy: "give (height, width) or (height, width, 3)".into(),
+    })?;
+    let (count, columns) = (vectors.rows(), columns.clamp(1, vectors.rows().max(1)));
+    let (bytes, (w, h)) = tile(vectors, count, columns, layout)?;
+    let height = WIDTH * h as f64 / w as f64;
+    let address =
+        format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes));
+    Ok((html! { image href=(address) width=(pt(WIDTH)) height=(pt(height)) {} }, height))
+}
+
+fn courses_of(courses: &Matrix<f64>) -> (Markup, f64) {
+    let strip = 62.0;
+    let one = |i: usize| {
+        let y = padded(extent(courses.row(i).iter().copied()), 0.08);
+        let frame = Frame {
+            width: WIDTH,
+            height: strip,
+            margins: [2.0, 2.0, 2.0, 2.0],
+            x: (0.0, courses.cols().max(2) as f64 - 1.0),
+            y,
+        };
+        frame.curve(courses.row(i))
+    };
+    let markup = html! {
+        @for i in 0..courses.rows() {
+            g transform=(format!("translate(0 {})", pt(strip * i as f64))) {
+                path.grid d=(format!("M0 {}H{}", pt(strip), pt(WIDTH))) {}
+                path.line d=(one(i)) {}
+            }
+        }
+    };
+    (markup, strip * courses.rows() as f64)
+}
+
+fn cloud(points: &[(f64, f64)]) -> (Markup, f64) {
+    let most =
+        points.iter().flat_map(|(x, y)| [x.abs(), y.abs()]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.04;
+    let frame = Frame { width: WIDTH, height: WIDTH, margins: [2.0; 4], x: (-most, most), y: (-most, most) };
+    let middle = WIDTH / 2.0;
+    let markup = html! {
+        path.grid d=(format!("M{m} 0V{w}M0 {m}H{w}", m = pt(middle), w = pt(WIDTH))) {}
+        path.points d=(frame.dots(points.iter().copied())) {}
+    };
+    (markup, WIDTH)
+}
+
+fn chart(lines: &[(String, Vec<(f64, f64)>)], names: &(String, String), log_y: bool) -> (Markup, f64) {
+    let shown = |y: f64| if log_y { y.max(f64::MIN_POSITIVE).log10() } else { y };
+    let all = || lines.iter().flat_map(|(_, points)| points.iter()).filter(|(_, y)| !log_y || *y > 0.0);
+    let x = padded(extent(all().map(|p| p.0)), 0.02);
+    let y = padded(extent(all().map(|p| shown(p.1))), 0.05);
+    let legend = if lines.len() > 1 { LINE * lines.len() as f64 } else { 0.0 };
+    let frame = Frame::new(WIDTH, 220.0, x, y);
+    let y_ticks = if log_y {
+        Ticks::at((y.0.ceil() as i64..=y.1.floor() as i64).map(|e| e as f64), |e| format!("1e{e}"))
+    } else {
+        Ticks::round(frame.y, 5)
+    };
+    let colour = |i: usize| CLASSES[i % CLASSES.len()];
+    let markup = html! {
+        (frame.axes(&names.0, &names.1, &Ticks::round(frame.x, 5), &y_ticks))
+        @for (i, (_, points)) in lines.iter().enumerate() {
+            path.line style=(format!("stroke:{}", colour(i)))
+                d=(frame.line(points.iter().filter(|(_, y)| !log_y || *y > 0.0).map(|(x, y)| (*x, shown(*y))))) {}
+        }
+        @if lines.len() > 1 {
+            @for (i, (name, _)) in lines.iter().enumerate() {
+                path style=(format!("stroke:{};stroke-width:3", colour(i))) d=(format!("M60 {}h18", pt(226.0 + LINE * i as f64))) {}
+                text x="84" y=(pt(230.0 + LINE * i as f64)) { (name) }
+            }
+        }
+    };
+    (markup, 222.0 + legend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_holds_every_kind_of_panel() {
+        let mut sheet = Sheet::new("A < B", 2);
+        let vectors = Matrix::from_fn(5, 12, |i, j| (i as f64 - 2.0) * (j as f64 - 6.0));
+        sheet
+            .add("filters", Content::Pictures { vectors: vectors.clone(), shape: vec![2, 2, 3], columns: 3 });
+        sheet.add("signals", Content::Courses(vectors));
+        sheet.add("points", Content::Points(vec![(0.0, 1.0), (-2.0, 0.5)]));
+        let line = vec![(0.0, 1.0), (1.0, 1e-3), (2.0, 0.0)];
+        let lines = vec![("one".into(), line.clone()), ("two".into(), line)];
+        sheet.add(
+            "a caption that is too long to stand in one line and so is broken into two",
+            Content::Lines { lines, names: ("x".into(), "y".into()), log_y: true },
+        );
+        let svg = sheet.svg().unwrap();
+        assert!(
+            svg.contains("A &lt; B")
+                && svg.contains("data:image/png;base64,")
+                && svg.contains("stroke-width:3")
+        );
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "a zero on a logarithmic axis is left out");
+        assert!(svg.matches("<text class=\"caption\"").count() == 5);
+        sheet.add("none", Content::Pictures { vectors: Matrix::zeros(1, 7), shape: vec![7], columns: 1 });
+        assert!(sheet.svg().unwrap_err().to_string().contains("the shape [7] is that of none"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Three time signals, mixed: who separates them when variances are distinct, equal in part, all equal, and when the mixing is
+//! not orthogonal.
+
+use super::PAPER;
+use crate::Experiment;
+use crate::lab::{Lab, as_courses, filters};
+use crate::measure;
+use serde_json::{Value, json};
+use unmix::datasets::{Mixed, Setting, signals};
+use unmix::num::factor;
+use unmix::{Matrix, Result};
+use unmix_report::Sheet;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    key: "signals",
+    source: "Figs 5 and 6 of sigma-PCA, arXiv 2311.13580v3, section 4.1",
+    summary: "a sine, a square wave and a sawtooth: linear PCA separates distinct variances only, sigma-PCA all of them",
+    run,
+};
+
+/// Name of a setting, least correlation that linear PCA has there, and the least that sigma-PCA must have.
+const SETTINGS: [(&str, Setting, &str, f64); 3] = [
+    ("distinct variances", Setting::Distinct, ".984", 0.995),
+    ("two equal variances", Setting::TwoEqual, ".70", 0.995),
+    ("all variances equal", Setting::AllEqual, ".61", 0.995),
+];
+
+fn run(lab: &mut Lab<'_>) -> Result<()> {
+    for (name, setting, linear, least) in SETTINGS {
+        let data = signals(setting, None);
+        let mut sheet = Sheet::new(format!("Time signals, {name}"), 3);
+        sheet.add("true", as_courses(&data.sources));
+        sheet.add("mixed", as_courses(&data.x));
+        shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
+        let (w, y) = shown(
+            lab,
+            &mut sheet,
+            name,
+            "sigma-PCA",
+            "sigma-pca",
+            json!({"n_components": 3}),
+            &data,
+            ".9975-.9997",
+        )?;
+        let correlation = measure::correlations(&y, &data.sources)[0];
+        lab.check(
+            format!("{name}: sigma-PCA separates"),
+            correlation,
+            ">= .995",
+            "least correlation >= .995",
+            correlation >= least,
+        )?;
+        variances(lab, name, &w, &data)?;
+        let published = json!({
+            "n_components": 3, "variant": "ema-scaled-tanh", "a": 0.8, "solver": "sgd", "learning_rate": 0.01,
+            "batch_size": 100, "max_epochs": if lab.options.quick { 40 } else { 200 },
+        });
+        let (w, _) = shown(
+            lab,
+            &mut sheet,
+            name,
+            "sigma-PCA as published",
+            "sigma-pca",
+            published,
+            &data,
+            ".9975-.9997",
+        )?;
+        lab.check(
+            format!("{name}: sigma-PCA as published, orthonormality"),
+            measure::orthonormality(&w),
+            ".02-.06",
+            "at most .08",
+            measure::orthonormality(&w) <= 0.08,
+        )?;
+        if unmix::method::find("fastica").is_ok() {
+            let settings = json!({"n_components": 3});
+            let (w, _) = shown(lab, &mut sheet, name, "FastICA", "fastica", settings, &data, ".996")?;
+            let off = measure::orthonormality(&measure::unit_rows(&w));
+            lab.number(format!("{name}: FastICA, orthonormality of unit rows"), off, ".15-.54")?;
+        }
+        lab.figure(&name.replace(' ', "-"), &sheet)?;
+    }
+    oblique(lab)?;
+    lab.note(format!("The draws are those that were published ({PAPER}); sigma-PCA's default has no learning rate and no seed."))
+}
+
+/// Fits, adds a panel, and notes the least correlation; returns filters and codes.
+fn shown(
+    lab: &mut Lab<'_>,
+    sheet: &mut Sheet,
+    name: &str,
+    caption: &str,
+    method: &str,
+    settings: Value,
+    data: &Mixed,
+    published: &str,
+) -> Result<(Matrix<f64>, Matrix<f64>)> {
+    let model = lab.fit(method, settings, &data.x)?;
+    let mut rows = unmix::Rows::from_slice(data.x.as_slice(), data.x.cols())?;
+    rows.settle(lab.run)?;
+    let codes = model.encode_to_vec(&rows, lab.run)?;
+    let y = Matrix::from_vec(data.x.rows(), model.n_codes(), codes);
+    let least = measure::correlations(&y, &data.sources)[0];
+    sheet.add(format!("{caption}: least correlation {least:.4}"), as_courses(&y));
+    lab.number(format!("{name}: {caption}, least correlation with the sources"), least, published)?;
+    Ok((filters(&model), y))
+}
+
+/// Largest relative error of the variances along the axes found.
+fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &Mixed) -> Result<()> {
+    let found = measure::moments(&factor::multiply_transposed(&data.x, &measure::unit_rows(w)));
+    let truth = measure::moments(&data.sources);
+    let sorted = |moments: &[(f64, f64)]| {
+        let mut out: Vec<f64> = moments.iter().map(|m| m.0).collect();
+        out.sort_by(f64::total_cmp);
+        out
+    };
+    let error =
+        sorted(&found).iter().zip(sorted(&truth)).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
+    lab.check(format!("{name}: error of the variances"), error, "<= .01", "at most .02", error <= 0.02)
+}
+
+/// The fourth setting: only two layers can undo a mixing that is not orthogonal.
+fn oblique(lab: &mut Lab<'_>) -> Result<()> {
+    let data = signals(Setting::NonOrthogonal, None);
+    let name = "non-orthogonal mixing";
+    let mut sheet = Sheet::new("Time signals, a mixing that is not orthogonal", 3);
+    sheet.add("true", as_courses(&data.sources));
+    sheet.add("mixed", as_courses(&data.x));
+    shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, ".68-.88")?;
+    let (_, y) =
+        shown(lab, &mut sheet, name, "sigma-PCA", "sigma-pca", json!({"n_components": 3}), &data, ".75-.93")?;
+    let one = measure::correlations(&y, &data.sources)[0];
+    lab.check(format!("{name}: one layer fails, as it must"), one, ".75-.93", "below .97", one < 0.97)?;
+    if unmix::method::find("ica").is_ok() {
+        let settings = json!({"n_components": 3, "algorithm": "sigma-pca"});
+        let (_, y) = shown(lab, &mut sheet, name, "two layers", "ica", settings, &data, ".9964-.9998")?;
+        let two = measure::correlations(&y, &data.sources)[0];
+        lab.check(format!("{name}: two layers separate"), two, ".9964-.9998", "at least .99", two >= 0.99)?;
+        shown(lab, &mut sheet, name, "FastICA", "fastica", json!({"n_components": 3}), &data, ".9964-.9998")?;
+    }
+    lab.figure("non-orthogonal-mixing", &sheet)
+}

@@ -1,0 +1,198 @@
+//! What experiments share: data, fits, and where results go.
+
+use crate::output::{Folder, Number, Results};
+use crate::pictures::{self, PatchSet};
+use crate::{Experiment, Options, measure};
+use serde_json::{Map, Value};
+use std::rc::Rc;
+use unmix::data::{Features, RawArray};
+use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
+use unmix_report::{Content, Sheet};
+
+/// The bench at which an experiment works.
+pub(crate) struct Lab<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) run: &'a Run<'a>,
+    folder: Option<Folder>,
+    patches: Option<Rc<PatchSet>>,
+    converged: Option<Rc<Matrix<f64>>>,
+}
+
+/// Components in every experiment with pictures.
+pub(crate) const K: usize = 32;
+
+impl<'a> Lab<'a> {
+    pub(crate) fn new(options: &'a Options, run: &'a Run<'a>) -> Result<Self> {
+        std::fs::create_dir_all(&options.output)
+            .map_err(|e| Error::io("cannot make the folder", &options.output, e))?;
+        Ok(Self { options, run, folder: None, patches: None, converged: None })
+    }
+
+    pub(crate) fn begin(&mut self, experiment: &Experiment) -> Result<()> {
+        self.folder = Some(Folder::new(self.options.output.join(experiment.key))?);
+        Ok(())
+    }
+
+    pub(crate) fn end(&mut self) -> Result<Results> {
+        self.folder.take().map_or_else(|| Ok(Results::default()), Folder::close)
+    }
+
+    fn folder(&mut self) -> Result<&mut Folder> {
+        self.folder.as_mut().ok_or_else(|| Error::Unsupported {
+            asked: "writing a result".into(),
+            found: "no experiment has begun".into(),
+            remedy: "run one of the experiments by its key".into(),
+        })
+    }
+
+    /// Writes a figure.
+    pub(crate) fn figure(&mut self, name: &str, sheet: &Sheet) -> Result<()> {
+        self.folder()?.figure(name, sheet)
+    }
+
+    /// Writes a table of its own.
+    pub(crate) fn table(&mut self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
+        self.folder()?.table(name, header, rows)
+    }
+
+    /// Says something about the data or the method.
+    pub(crate) fn note(&mut self, text: impl Into<String>) -> Result<()> {
+        self.folder()?.results.notes.push(text.into());
+        Ok(())
+    }
+
+    /// A number beside the published one.
+    pub(crate) fn number(&mut self, quantity: impl Into<String>, ours: f64, published: &str) -> Result<()> {
+        let number = Number { quantity: quantity.into(), ours, published: published.into(), condition: None };
+        self.folder()?.results.numbers.push(number);
+        Ok(())
+    }
+
+    /// A number and the condition that makes the result recognisable.
+    pub(crate) fn check(
+        &mut self,
+        quantity: impl Into<String>,
+        ours: f64,
+        published: &str,
+        condition: &str,
+        holds: bool,
+    ) -> Result<()> {
+        let condition = Some((condition.into(), holds));
+        let number = Number { quantity: quantity.into(), ours, published: published.into(), condition };
+        self.folder()?.results.numbers.push(number);
+        Ok(())
+    }
+
+    /// Fits double-precision rows.
+    pub(crate) fn fit(&self, method: &str, settings: Value, x: &Matrix<f64>) -> Result<Model> {
+        let mut rows = AnyRows::F64(Rows::from_slice(x.as_slice(), x.cols())?);
+        unmix::fit(method, &map(settings), &mut rows, self.run)
+    }
+
+    /// Fits patches.
+    pub(crate) fn fit_patches(&self, method: &str, settings: Value, set: &PatchSet) -> Result<Model> {
+        let features = Features { names: None, shape: Some(set.shape.clone()) };
+        let array = RawArray::lent(&set.x, set.n_features())?;
+        let mut rows = AnyRows::F32(Rows::new(array, features, "patches"));
+        unmix::fit(method, &map(settings), &mut rows, self.run)
+    }
+
+    /// The patches, cut once; a note says what they are.
+    pub(crate) fn patches(&mut self) -> Result<Rc<PatchSet>> {
+        if self.patches.is_none() {
+            self.patches = Some(Rc::new(pictures::patches(self.options, self.run)?));
+        }
+        let set = self.patches.clone().unwrap_or_else(|| unreachable!("filled above"));
+        self.note(format!("Data: {}, {} rows of {} numbers.", set.origin, set.len(), set.n_features()))?;
+        Ok(set)
+    }
+
+    /// The filters that the default solver converges to with a = 4, the field of the published main method: what others are
+    /// compared with.
+    pub(crate) fn converged(&mut self, set: &PatchSet) -> Result<Rc<Matrix<f64>>> {
+        if self.converged.is_none() {
+            let settings = serde_json::json!({"n_components": K, "a": 4.0, "max_iter": 150, "tol": 1e-4});
+            let model = self.fit_patches("sigma-pca", settings, set)?;
+            self.converged = Some(Rc::new(filters(&model)));
+        }
+        Ok(self.converged.clone().unwrap_or_else(|| unreachable!("filled above")))
+    }
+
+    /// Kurtosis, effective pixels, orthonormality, and agreement with `reference`, of filters on patches.
+    pub(crate) fn measured(
+        &mut self,
+        name: &str,
+        w: &Matrix<f64>,
+        set: &PatchSet,
+        reference: &Matrix<f64>,
+    ) -> Result<Seen> {
+        let unit = measure::unit_rows(w);
+        let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
+        let moments = measure::moments(&measure::scores(eighth, &unit));
+        let kurtosis = moments.iter().map(|m| m.1).sum::<f64>() / moments.len() as f64;
+        let agreement = measure::matched(&unit, reference);
+        let seen = Seen {
+            kurtosis,
+            pixels: measure::effective_pixels(&unit, set.channels()),
+            orthonormality: measure::orthonormality(w),
+            agreement: agreement.mean,
+            close: agreement.close,
+        };
+        self.number(format!("{name}: mean excess kurtosis"), seen.kurtosis, "")?;
+        self.number(format!("{name}: effective pixels of a filter"), seen.pixels, "")?;
+        self.number(format!("{name}: orthonormality"), seen.orthonormality, "")?;
+        self.number(format!("{name}: mean cosine with the converged filters"), seen.agreement, "")?;
+        Ok(seen)
+    }
+}
+
+/// What [`Lab::measured`] found.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) kurtosis: f64,
+    pub(crate) pixels: f64,
+    pub(crate) orthonormality: f64,
+    pub(crate) agreement: f64,
+    pub(crate) close: usize,
+}
+
+fn map(settings: Value) -> Map<String, Value> {
+    match settings {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// The rows that encode, unit or not, `k x p`.
+pub(crate) fn filters(model: &Model) -> Matrix<f64> {
+    model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
+}
+
+/// Rows as pictures, 8 beside each other.
+pub(crate) fn as_pictures(w: &Matrix<f64>, set: &PatchSet) -> Content {
+    Content::Pictures { vectors: w.clone(), shape: set.shape.clone(), columns: 8 }
+}
+
+/// Columns of `x` as curves.
+pub(crate) fn as_courses(x: &Matrix<f64>) -> Content {
+    Content::Courses(x.transposed())
+}
+
+/// Settings of a published variant, trained as section 9 of the specification recommends: the radial part of the gradient removed,
+/// a rate that falls to zero.
+pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Value {
+    let epochs = if lab.options.quick { 2 } else { 3 };
+    let mut out = serde_json::json!({
+        "n_components": k, "variant": variant, "solver": "adam", "learning_rate": 0.001, "batch_size": 128, "max_epochs": epochs,
+    });
+    for (name, value) in map(more) {
+        out[name] = value;
+    }
+    out
+}
+
+/// Filters by a rule that has no key of its own.
+pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, name: &str) -> Result<Matrix<f64>> {
+    let model = lab.fit_patches("sigma-pca", trained(lab, name, K, serde_json::json!({})), set)?;
+    Ok(filters(&model))
+}

@@ -1,0 +1,156 @@
+//! The numbers by which a result is recognised: how well it matches, how sparse and how local its filters are.
+
+use unmix::metrics::match_rows;
+use unmix::num::factor;
+use unmix::{Matrix, Result};
+
+/// Columns of `scores` (`n x k`) beside those of `sources`: the absolute correlations of the best pairing, smallest first.
+pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f64> {
+    let (a, b) = (centred(scores).transposed(), centred(sources).transposed());
+    let mut out = match_rows(&a, &b).cosine;
+    out.sort_by(f64::total_cmp);
+    out
+}
+
+/// Cosines of rows of `a` with their partners among the rows of `b`.
+#[derive(Clone, Debug)]
+pub(crate) struct Matched {
+    pub(crate) mean: f64,
+    pub(crate) least: f64,
+    /// Pairs above 0.95.
+    pub(crate) close: usize,
+}
+
+pub(crate) fn matched(a: &Matrix<f64>, b: &Matrix<f64>) -> Matched {
+    let cosine = match_rows(a, b).cosine;
+    let k = cosine.len() as f64;
+    Matched {
+        mean: cosine.iter().sum::<f64>() / k,
+        least: cosine.iter().copied().fold(1.0, f64::min),
+        close: cosine.iter().filter(|c| **c > 0.95).count(),
+    }
+}
+
+/// `‖W Wᵀ - I‖` of unit rows.
+pub(crate) fn orthonormality(rows: &Matrix<f64>) -> f64 {
+    let gram = factor::multiply_transposed(rows, rows);
+    let k = gram.rows();
+    (0..k * k)
+        .map(|i| (gram.as_slice()[i] - f64::from(u8::from(i % (k + 1) == 0))).powi(2))
+        .sum::<f64>()
+        .sqrt()
+}
+
+/// Rows divided by their lengths.
+pub(crate) fn unit_rows(rows: &Matrix<f64>) -> Matrix<f64> {
+    let mut out = rows.clone();
+    for i in 0..out.rows() {
+        let length = out.row(i).iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+        out.row_mut(i).iter_mut().for_each(|x| *x /= length);
+    }
+    out
+}
+
+/// `x wᵀ` of single-precision rows, `n x k`, by blocks.
+pub(crate) fn scores(x: &[f32], w: &Matrix<f64>) -> Matrix<f64> {
+    let (p, k) = (w.cols(), w.rows());
+    let mut out = Vec::with_capacity(x.len() / p * k);
+    for block in x.chunks(4096 * p) {
+        let block = Matrix::from_vec(block.len() / p, p, block.iter().map(|&v| f64::from(v)).collect());
+        out.extend_from_slice(factor::multiply_transposed(&block, w).as_slice());
+    }
+    Matrix::from_vec(out.len() / k, k, out)
+}
+
+fn centred(x: &Matrix<f64>) -> Matrix<f64> {
+    let n = x.rows() as f64;
+    let means: Vec<f64> =
+        (0..x.cols()).map(|j| (0..x.rows()).map(|i| x.row(i)[j]).sum::<f64>() / n).collect();
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| x.row(i)[j] - means[j])
+}
+
+/// Variance and excess kurtosis of every column.
+pub(crate) fn moments(scores: &Matrix<f64>) -> Vec<(f64, f64)> {
+    let (x, n) = (centred(scores), scores.rows() as f64);
+    (0..x.cols())
+        .map(|j| {
+            let power = |e: i32| (0..x.rows()).map(|i| x.row(i)[j].powi(e)).sum::<f64>() / n;
+            let variance = power(2);
+            (variance, power(4) / (variance * variance) - 3.0)
+        })
+        .collect()
+}
+
+/// The effective number of pixels of each filter, averaged: the exponential of the entropy of its energy over the pixels.
+pub(crate) fn effective_pixels(filters: &Matrix<f64>, channels: usize) -> f64 {
+    let one = |row: &[f64]| {
+        let energy: Vec<f64> = row.chunks(channels).map(|pixel| pixel.iter().map(|x| x * x).sum()).collect();
+        let total: f64 = energy.iter().sum();
+        (-energy.iter().map(|e| e / total).filter(|e| *e > 0.0).map(|e| e * e.ln()).sum::<f64>()).exp()
+    };
+    (0..filters.rows()).map(|i| one(filters.row(i))).sum::<f64>() / filters.rows() as f64
+}
+
+/// Squared error of the reconstruction `h(z) Σ Wᵀ` with `h(z) = a tanh(z/a)`, unit rows and exact deviations, mean over rows; the
+/// linear one where `a` is None. Rows are centred already.
+pub(crate) fn loss(x: &[f32], filters: &Matrix<f64>, a: Option<f64>) -> Result<f64> {
+    let w = unit_rows(filters);
+    let y = scores(x, &w);
+    let deviations: Vec<f64> = moments(&y).iter().map(|m| m.0.sqrt().max(f64::MIN_POSITIVE)).collect();
+    let u = Matrix::from_fn(y.rows(), y.cols(), |i, j| match a {
+        None => y.row(i)[j],
+        Some(a) => deviations[j] * a * (y.row(i)[j] / deviations[j] / a).tanh(),
+    });
+    // |x - uW|^2 = |x|^2 - 2 u.y + u M u', which needs no product of the size of x.
+    let gram = factor::multiply_transposed(&w, &w);
+    let um = factor::multiply(&u, &gram);
+    let total: f64 = x.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+    let rest: f64 =
+        (0..u.as_slice().len()).map(|i| u.as_slice()[i] * (um.as_slice()[i] - 2.0 * y.as_slice()[i])).sum();
+    Ok((total + rest) / y.rows() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_of_one_pixel_is_local_and_a_flat_one_is_not() {
+        let filters = Matrix::from_vec(
+            2,
+            12,
+            [vec![0.0, 0.0, 0.0, 1.0, 2.0, -1.0], vec![0.0; 6], vec![1.0; 12]].concat(),
+        );
+        assert!((effective_pixels(&filters.rows_from(1), 3) - 4.0).abs() < 1e-12);
+        assert!((effective_pixels(&filters, 3) - 2.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_loss_is_that_of_the_reconstruction_written_out() {
+        let x: Vec<f32> = (0..60).map(|i| ((i * i * 7 % 23) as f32 - 11.0) / 5.0).collect();
+        let x = {
+            let m = centred(&Matrix::from_vec(20, 3, x.iter().map(|&v| f64::from(v)).collect()));
+            m.as_slice().iter().map(|&v| v as f32).collect::<Vec<f32>>()
+        };
+        let w = Matrix::from_vec(2, 3, vec![1.0, 2.0, 2.0, 0.0, 1.0, 1.0]);
+        let unit = unit_rows(&w);
+        let y = scores(&x, &unit);
+        let sd: Vec<f64> = moments(&y).iter().map(|m| m.0.sqrt()).collect();
+        let mut expected = 0.0;
+        for i in 0..20 {
+            for c in 0..3 {
+                let back: f64 =
+                    (0..2).map(|j| sd[j] * 2.0 * (y.row(i)[j] / sd[j] / 2.0).tanh() * unit.row(j)[c]).sum();
+                expected += (f64::from(x[3 * i + c]) - back).powi(2) / 20.0;
+            }
+        }
+        assert!((loss(&x, &w, Some(2.0)).unwrap() - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn kurtosis_of_two_equal_heaps_is_minus_two() {
+        let y = Matrix::from_fn(10, 1, |i, _| if i < 5 { 3.0 } else { -1.0 });
+        let (variance, kurtosis) = moments(&y)[0];
+        assert!((variance - 4.0).abs() < 1e-12 && (kurtosis + 2.0).abs() < 1e-12);
+    }
+}

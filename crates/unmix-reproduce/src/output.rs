@@ -1,0 +1,150 @@
+//! What an experiment leaves behind: figures, numbers, and a page that shows them.
+
+use crate::Experiment;
+use maud::{DOCTYPE, html};
+use std::path::{Path, PathBuf};
+use unmix::{Error, Result};
+use unmix_report::Sheet;
+
+/// A measured number beside the published one.
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// What was measured, of what.
+    pub quantity: String,
+    /// What we found.
+    pub ours: f64,
+    /// What the publication, or the specification measured from it, says; a number or a range in words.
+    pub published: String,
+    /// The condition that makes the result recognisable, and whether it holds.
+    pub condition: Option<(String, bool)>,
+}
+
+/// What one experiment gave.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// File names of figures, under the folder of the experiment.
+    pub figures: Vec<String>,
+    /// Every number, in the order measured.
+    pub numbers: Vec<Number>,
+    /// The data, in words, and what else a reader should know.
+    pub notes: Vec<String>,
+}
+
+impl Results {
+    /// Conditions that do not hold.
+    pub fn failed(&self) -> impl Iterator<Item = &Number> {
+        self.numbers.iter().filter(|n| n.condition.as_ref().is_some_and(|c| !c.1))
+    }
+}
+
+/// A folder that fills.
+pub(crate) struct Folder {
+    path: PathBuf,
+    pub(crate) results: Results,
+}
+
+impl Folder {
+    pub(crate) fn new(path: PathBuf) -> Result<Self> {
+        std::fs::create_dir_all(&path).map_err(|e| Error::io("cannot make the folder", &path, e))?;
+        Ok(Self { path, results: Results::default() })
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path.join(name);
+        std::fs::write(&path, bytes).map_err(|e| Error::io("cannot write", &path, e))
+    }
+
+    /// Writes a figure.
+    pub(crate) fn figure(&mut self, name: &str, sheet: &Sheet) -> Result<()> {
+        let name = format!("{name}.svg");
+        self.write(&name, sheet.svg()?.as_bytes())?;
+        self.results.figures.push(name);
+        Ok(())
+    }
+
+    /// Writes a table of its own, beside `numbers.csv`.
+    pub(crate) fn table(&self, name: &str, header: &[&str], rows: &[Vec<String>]) -> Result<()> {
+        let lines =
+            std::iter::once(header.iter().map(ToString::to_string).collect()).chain(rows.iter().cloned());
+        self.write(&format!("{name}.csv"), &csv(lines)?)
+    }
+
+    /// Writes the numbers and lets go of the results.
+    pub(crate) fn close(self) -> Result<Results> {
+        let header = ["quantity", "ours", "published", "condition", "holds"].map(String::from).to_vec();
+        let lines = self.results.numbers.iter().map(|n| {
+            let (condition, holds) = n
+                .condition
+                .as_ref()
+                .map_or((String::new(), String::new()), |(c, h)| (c.clone(), h.to_string()));
+            vec![n.quantity.clone(), shown(n.ours), n.published.clone(), condition, holds]
+        });
+        self.write("numbers.csv", &csv(std::iter::once(header).chain(lines))?)?;
+        Ok(self.results)
+    }
+}
+
+fn csv(lines: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let failed = |e: &dyn std::fmt::Display| {
+        Error::io("cannot write", "a table", std::io::Error::other(e.to_string()))
+    };
+    for line in lines {
+        out.write_record(&line).map_err(|e| failed(&e))?;
+    }
+    out.into_inner().map_err(|e| failed(&e))
+}
+
+/// Four significant digits.
+pub(crate) fn shown(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        size if (1e-3..1e5).contains(&size) => {
+            let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+            format!("{x:.digits$}")
+        }
+        _ => format!("{x:.3e}"),
+    }
+}
+
+/// One page with every figure and number of the experiments done so far.
+pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]) -> Result<()> {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Published experiments, made again" }
+                style { "body{font:15px/1.5 system-ui,sans-serif;max-width:1120px;margin:2rem auto;padding:0 1rem;color:#1d2430}\
+                    img{max-width:100%;height:auto;border:1px solid #e4e2dd;border-radius:6px;margin:.5rem 0}\
+                    table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
+                    border-bottom:1px solid #e4e2dd;vertical-align:top}td.n{font-variant-numeric:tabular-nums}.no{color:#b3541e;font-weight:600}\
+                    .note{color:#5d6674}" }
+            }
+            body {
+                h1 { "Published experiments, made again" }
+                ul { @for (e, results) in done {
+                    li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
+                        @let failed = results.failed().count();
+                        @if failed > 0 { " " span.no { (failed) " of its conditions fail" } } }
+                } }
+                @for (e, results) in done {
+                    h2 id=(e.key) { (e.key) }
+                    p { (e.summary) " " span.note { (e.source) } }
+                    @for note in &results.notes { p.note { (note) } }
+                    @for figure in &results.figures { p { img src=(format!("{}/{figure}", e.key)) alt=(format!("{}: {figure}", e.key)); } }
+                    @if !results.numbers.is_empty() { table {
+                        tr { th { "quantity" } th { "ours" } th { "published" } th { "condition" } }
+                        @for n in &results.numbers { tr {
+                            td { (n.quantity) } td.n { (shown(n.ours)) } td.n { (n.published) }
+                            td { @if let Some((c, holds)) = &n.condition { @if *holds { (c) ": holds" } @else { span.no { (c) ": fails" } } } }
+                        } }
+                    } }
+                }
+            }
+        }
+    };
+    let path = folder.join("index.html");
+    std::fs::write(&path, page.into_string()).map_err(|e| Error::io("cannot write", &path, e))
+}
