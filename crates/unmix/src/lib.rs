@@ -36,6 +36,7 @@ pub mod num;
 mod run;
 pub mod select;
 pub mod spectrum;
+pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};

@@ -18,5 +18,6 @@ mod sigma_pca;
 mod sizes;
 mod solvers;
 mod sparse;
+mod stability;
 mod sums;
 mod theory;

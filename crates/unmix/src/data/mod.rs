@@ -12,6 +12,7 @@ mod rows;
 mod source;
 mod sparse;
 mod spool;
+mod subset;
 mod sweep;
 
 pub use crate::num::Workspace;
@@ -24,5 +25,6 @@ pub use source::{RandomAccess, Source, Stream};
 pub(crate) use sparse::Centred;
 pub use sparse::{Index, Sparse};
 pub use spool::Spool;
+pub(crate) use subset::Subset;
 pub(crate) use sweep::no_columns;
 pub use sweep::{Plan, Sink, VecSink};

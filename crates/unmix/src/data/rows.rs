@@ -269,6 +269,18 @@ macro_rules! with_rows {
     };
 }
 
+impl<'a> From<Rows<'a, f32>> for AnyRows<'a> {
+    fn from(rows: Rows<'a, f32>) -> Self {
+        AnyRows::F32(rows)
+    }
+}
+
+impl<'a> From<Rows<'a, f64>> for AnyRows<'a> {
+    fn from(rows: Rows<'a, f64>) -> Self {
+        AnyRows::F64(rows)
+    }
+}
+
 impl<'a> AnyRows<'a> {
     /// Rows of an array of any kind of number, in the type that it is computed in.
     pub fn from_array(array: RawArray<'a>, features: Features, origin: impl Into<String>) -> Self {

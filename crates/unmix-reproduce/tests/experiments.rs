@@ -1,0 +1,72 @@
+//! Experiments run, write what they promise, and come out as published.
+
+use std::path::Path;
+use unmix::Run;
+use unmix_reproduce::{EXPERIMENTS, Options, Results, reproduce};
+
+fn run(key: &str, folder: &Path) -> Results {
+    let options = Options { quick: true, pictures: None, output: folder.into() };
+    let mut done = reproduce(Some(key), &options, &Run::default(), |_| ()).unwrap();
+    assert_eq!(done.len(), 1);
+    done.remove(0).1
+}
+
+fn holds(key: &str, least: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let results = run(key, folder.path());
+    let missed: Vec<String> = results.failed().map(|n| format!("{}: {}", n.quantity, n.ours)).collect();
+    assert!(missed.is_empty(), "{key}: {missed:?}");
+    let conditions = results.numbers.iter().filter(|n| n.condition.is_some()).count();
+    assert!(conditions >= least, "{key}: {conditions} conditions");
+    for figure in &results.figures {
+        let svg = std::fs::read_to_string(folder.path().join(key).join(figure)).unwrap();
+        assert!(svg.starts_with("<svg") && !svg.contains("NaN"), "{figure}");
+    }
+    let table = std::fs::read_to_string(folder.path().join(key).join("numbers.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + results.numbers.len(), "one line a number, none broken");
+    assert!(
+        std::fs::read_to_string(folder.path().join("index.html")).unwrap().contains(&format!("id=\"{key}\""))
+    );
+}
+
+#[test]
+fn curves_of_the_text() {
+    holds("shapes", 5);
+}
+
+#[test]
+fn time_signals() {
+    holds("signals", 10);
+}
+
+#[test]
+fn points_of_two_sources() {
+    holds("points", 12);
+}
+
+#[test]
+fn the_input_may_be_scaled() {
+    holds("scaling", 3);
+}
+
+#[test]
+fn keys_differ_and_unknown_ones_are_refused() {
+    let mut keys: Vec<&str> = EXPERIMENTS.iter().map(|e| e.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), EXPERIMENTS.len());
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { quick: true, pictures: None, output: folder.path().into() };
+    let refused = reproduce(Some("singals"), &options, &Run::default(), |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("did you mean 'signals'"), "{refused}");
+}
+
+#[test]
+fn pictures_that_are_none_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data_batch_1.bin");
+    std::fs::write(&file, [7u8; 100]).unwrap();
+    let options = Options { quick: true, pictures: Some(file), output: folder.path().join("out") };
+    let refused = reproduce(Some("filters"), &options, &Run::default(), |_| ()).unwrap_err().to_string();
+    assert!(refused.contains("its 100 bytes are no whole number of records of 3073"), "{refused}");
+}

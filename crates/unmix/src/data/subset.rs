@@ -1,0 +1,59 @@
+//! Some rows of a source, in the order of their numbers.
+
+use super::source::{Forward, RandomAccess, Source, Stream};
+use crate::error::Result;
+use crate::num::Real;
+use std::ops::Range;
+
+/// The rows `chosen` of a source, as a source of its own.
+pub(crate) struct Subset<'a, T: Real> {
+    of: &'a dyn RandomAccess<T>,
+    n_features: usize,
+    /// Rising.
+    chosen: Vec<u64>,
+}
+
+impl<'a, T: Real> Subset<'a, T> {
+    /// Rows `chosen` of `of`, each below its number of rows; they are read in rising order.
+    pub(crate) fn new(of: &'a dyn RandomAccess<T>, n_features: usize, mut chosen: Vec<u64>) -> Self {
+        chosen.sort_unstable();
+        Self { of, n_features, chosen }
+    }
+}
+
+impl<T: Real> Source<T> for Subset<'_, T> {
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.chosen.len() as u64)
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(Forward::new(self, self.n_features)))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Subset<'_, T> {
+    fn n_rows(&self) -> u64 {
+        self.chosen.len() as u64
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
+        let (mut wanted, width) = (&self.chosen[rows.start as usize..rows.end as usize], columns.len());
+        let mut done = 0;
+        while let Some(&first) = wanted.first() {
+            // Neighbours are read at once.
+            let run = wanted.iter().zip(first..).take_while(|(row, next)| **row == *next).count();
+            let to = &mut out[done * width..(done + run) * width];
+            self.of.read(first..first + run as u64, columns.clone(), to, raw)?;
+            (wanted, done) = (&wanted[run..], done + run);
+        }
+        Ok(())
+    }
+}
