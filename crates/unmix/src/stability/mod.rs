@@ -12,6 +12,11 @@
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart.
 
+mod gaussian;
+mod verdict;
+
+pub use verdict::{LEVEL, Verdict};
+
 use crate::data::{AnyRows, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::assignment;
@@ -49,30 +54,33 @@ pub struct Stability {
     /// Mean similarity to its own partners less that to all others, over all fits: the index of ICASSO, 1 for a component that
     /// is always found and like no other.
     pub index: Vec<f64>,
+    /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
+    /// in one half, tested in the other, both ways round, the smaller doubled.
+    pub gaussian: Vec<f64>,
+    /// What can be told from these rows.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// Components whose halves agree by at least this are called stable.
 pub const STABLE: f64 = 0.9;
 
 impl Stability {
-    /// In a word: whether half of the data finds component `j` again.
-    pub fn verdict(&self, j: usize) -> &'static str {
-        match (self.halves[j] >= STABLE, self.restarts.as_ref().is_none_or(|r| r[j] >= STABLE)) {
-            (true, true) => "stable",
-            (true, false) => "depends on the start",
-            (false, _) if self.halves[j] >= 0.7 => "uncertain",
-            (false, _) => "not found again",
-        }
+    /// In words: what can be told of component `j` from these rows, and whether the solver's start mattered.
+    pub fn in_words(&self, j: usize) -> String {
+        let start = self.restarts.as_ref().is_some_and(|r| r[j] < STABLE);
+        let words = self.verdicts[j].in_words();
+        if start { format!("{words}; depends on the start") } else { words }
     }
 
     /// As JSON, in the form that a report holds.
     pub fn to_json(&self) -> Value {
-        let verdicts: Vec<&str> = (0..self.halves.len()).map(|j| self.verdict(j)).collect();
+        let verdicts: Vec<String> = (0..self.halves.len()).map(|j| self.in_words(j)).collect();
         serde_json::json!({
             "halves": self.halves,
             "interval": self.interval.iter().map(|(a, b)| [a, b]).collect::<Vec<_>>(),
             "restarts": self.restarts,
             "index": self.index,
+            "gaussian": self.gaussian,
             "verdict": verdicts,
         })
     }
@@ -112,28 +120,47 @@ where
         fit(key, &settings, &mut AnyRows::from(rows), &run)
     };
     let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
-    let (mut halves, mut to_model) = (Vec::new(), Vec::new());
+    let k = seen.codes.rows();
+    let (mut halves, mut to_model, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut gaussian = vec![1.0; k];
     for cut in 0..trials.cuts {
-        let mut order: Vec<u64> = (0..n).collect();
-        Stream::new(run.seed, CUTS + cut as u64).shuffle(0, &mut order);
-        let right = order.split_off((n / 2) as usize);
-        let (a, b) = (fitted(of(order), run.seed)?, fitted(of(right), run.seed)?);
-        let (a, b) = (seen.place(&a, run)?, seen.place(&b, run)?);
-        halves.push(seen.between(&a, &b));
-        to_model.extend([seen.similar(&a), seen.similar(&b)]);
+        let (left, right) = cut_in_two(n, run.seed, cut);
+        let (a, b) = (fitted(of(left.clone()), run.seed)?, fitted(of(right.clone()), run.seed)?);
+        let (found_a, found_b) = (seen.place(&a, run)?, seen.place(&b, run)?);
+        if cut == 0 {
+            let tested = [(&a, &found_a, right), (&b, &found_b, left)];
+            for (model, found, held_out) in tested {
+                let p = gaussian::p_values(&codes(model, &of(thinned(held_out)), run)?, model.n_codes());
+                let of_component = |j: usize| found.order[j].map_or(1.0, |i| p[i]);
+                (0..k).for_each(|j| gaussian[j] = f64::min(gaussian[j], (2.0 * of_component(j)).min(1.0)));
+            }
+        }
+        halves.push(between(&found_a.vectors, &found_b.vectors));
+        to_model.extend([seen.similar(&found_a.vectors), seen.similar(&found_b.vectors)]);
+        pairs.push((found_a.vectors, found_b.vectors));
     }
     let mut restarts = Vec::new();
     let mut same = true;
     for restart in 0..trials.restarts {
         let other = fitted(of((0..n).collect()), run.seed.wrapping_add(1 + restart as u64))?;
         same &= other.tensor("components").map(|t| t.f64s()) == model.tensor("components").map(|t| t.f64s());
-        let all = seen.similar(&seen.place(&other, run)?);
+        let all = seen.similar(&seen.place(&other, run)?.vectors);
         restarts.push((0..all.rows()).map(|j| all[(j, j)]).collect::<Vec<f64>>());
         to_model.push(all);
     }
-    let k = seen.codes.rows();
+    let agreement = mean(&halves, k);
+    let variances = variances(model);
+    let evidence = verdict::Evidence {
+        variances: variances.as_deref(),
+        gaussian: looks_at_independence(model).then_some(&gaussian),
+        n: n as f64,
+    };
+    let groups = verdict::groups(k, &evidence);
+    let spaces: Vec<f64> = (0..k).map(|j| space(&pairs, j, &groups[j])).collect();
     Ok(Stability {
-        halves: mean(&halves, k),
+        verdicts: verdict::verdicts(groups, &agreement, &spaces),
+        halves: agreement,
+        gaussian,
         interval: intervals(&halves, k, run.seed),
         restarts: (!same && trials.restarts > 0).then(|| mean(&restarts, k)),
         index: index(&to_model, k),
@@ -186,7 +213,7 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 
     /// The vectors of another fit, in the order of their partners.
-    fn place(&self, other: &Model, run: &Run<'_>) -> Result<Matrix<f64>> {
+    fn place(&self, other: &Model, run: &Run<'_>) -> Result<Placed> {
         let found = vectors(other, &self.rows, self.by_axes, run)?;
         let k = self.codes.rows();
         let all = factor::multiply_transposed(&self.codes, &found);
@@ -195,16 +222,9 @@ impl<'a, T: Real> Reference<'a, T> {
             if j < found.rows() { 1.0 - all[(i, j)].abs() } else { 1.0 }
         });
         let order = assignment(&cost);
-        let none = vec![0.0; found.cols()];
-        Ok(Matrix::from_fn(k, found.cols(), |i, c| {
-            if order[i] < found.rows() { found.row(order[i])[c] } else { none[c] }
-        }))
-    }
-
-    fn between(&self, a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
-        (0..a.rows())
-            .map(|j| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0))
-            .collect()
+        let order: Vec<Option<usize>> = order.into_iter().map(|i| (i < found.rows()).then_some(i)).collect();
+        let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
+        Ok(Placed { vectors, order })
     }
 
     /// Absolute cosines of every component of the model with every one of another fit in the order of partners.
@@ -212,6 +232,67 @@ impl<'a, T: Real> Reference<'a, T> {
         let all = factor::multiply_transposed(&self.codes, placed);
         Matrix::from_fn(all.rows(), all.cols(), |i, j| all[(i, j)].abs().min(1.0))
     }
+}
+
+/// What another fit found, in the order of the model's components.
+struct Placed {
+    vectors: Matrix<f64>,
+    /// Which of its components is whose partner.
+    order: Vec<Option<usize>>,
+}
+
+fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
+    (0..a.rows())
+        .map(|j| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0))
+        .collect()
+}
+
+/// How well two halves agree about the space of component `j` and of `others`: the root mean square of the cosines of the
+/// principal angles, mean over the cuts.
+fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> f64 {
+    let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
+    let basis = |m: &Matrix<f64>| {
+        let rows = Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
+        factor::orthonormal_rows(&rows)
+    };
+    let one = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
+        let product = factor::multiply_transposed(&basis(a), &basis(b));
+        (product.as_slice().iter().map(|x| x * x).sum::<f64>() / members.len() as f64).sqrt()
+    };
+    pairs.iter().map(one).sum::<f64>() / pairs.len().max(1) as f64
+}
+
+/// Variances along the components, where the method tells directions apart by them: where codes are uncorrelated scores along axes.
+fn variances(model: &Model) -> Option<Vec<f64>> {
+    if model.tensor("second_rotation").is_some() {
+        return None;
+    }
+    model
+        .tensor("explained_variance")
+        .map(|t| t.f64s())
+        .or_else(|| model.tensor("scale").map(|t| t.f64s().iter().map(|s| s * s).collect()))
+}
+
+/// Whether the method looks at more than variances.
+fn looks_at_independence(model: &Model) -> bool {
+    !matches!(model.method().key, "pca" | "neural-pca")
+}
+
+fn cut_in_two(n: u64, seed: u64, cut: usize) -> (Vec<u64>, Vec<u64>) {
+    let mut left: Vec<u64> = (0..n).collect();
+    Stream::new(seed, CUTS + cut as u64).shuffle(0, &mut left);
+    let right = left.split_off((n / 2) as usize);
+    (left, right)
+}
+
+/// As many rows as a test needs: they are in random order already.
+fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
+    rows.truncate(1 << 16);
+    rows
+}
+
+fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    Ok(model.encode_to_vec(rows, run)?.iter().map(|v| v.to_f64()).collect())
 }
 
 fn orthonormal(rows: &Matrix<f64>) -> bool {
@@ -224,9 +305,9 @@ fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by_axes: bool, run: &Run<
     let mut out = if by_axes {
         model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
     } else {
-        let codes = model.encode_to_vec(rows, run)?;
-        let (n, k) = (codes.len() / model.n_codes().max(1), model.n_codes());
-        let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j].to_f64());
+        let (codes, k) = (codes(model, rows, run)?, model.n_codes());
+        let n = codes.len() / k.max(1);
+        let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
         for j in 0..k {
             let mean = out.row(j).iter().sum::<f64>() / n as f64;
             out.row_mut(j).iter_mut().for_each(|v| *v -= mean);
