@@ -12,6 +12,7 @@ mod progress;
 mod quality;
 mod read;
 mod sparse;
+mod stability;
 mod sums;
 mod tools;
 
@@ -34,6 +35,8 @@ mod _unmix {
     use super::quality::quality;
     #[pymodule_export]
     use super::read::read;
+    #[pymodule_export]
+    use super::stability::stability;
     #[pymodule_export]
     use super::sums::Sums;
     #[pymodule_export]

@@ -19,6 +19,7 @@ from ._base import registry
 from ._read import read
 from ._report import Report
 from ._select import Selection, select_components
+from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
@@ -29,6 +30,7 @@ __all__ = [
     "Report",
     "Selection",
     "SigmaPCA",
+    "Stability",
     "datasets",
     "get_num_threads",
     "load",
@@ -39,6 +41,7 @@ __all__ = [
     "report",
     "select_components",
     "set_num_threads",
+    "stability",
     "variants",
 ]
 __version__ = _unmix.__version__

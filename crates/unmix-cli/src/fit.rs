@@ -9,6 +9,7 @@ use crate::terminal::{self, TITLE, TYPED, paint};
 use crate::weights;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Error, Model, Report, Run, method, model};
 
 /// Fits, saves, and says what to do next.
@@ -32,6 +33,15 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let model = match args.sums {
         false => model::fit(&args.method, &settings, &mut rows, &run)?,
         true => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
+    };
+    let model = match args.stability {
+        None => model,
+        Some(n) => {
+            rows.settle(&run)?;
+            let trials = Trials { cuts: n.into(), restarts: n.into() };
+            let found = stability(&model, &rows, trials, &run)?;
+            model.with_stability(&found)
+        }
     };
     progress.clear();
     save(&model, &place)?;

@@ -24,6 +24,20 @@ pub fn summary(model: &Model) -> String {
         out.push('\n');
         out += &table(&spectrum);
     }
+    out + &stability(model)
+}
+
+/// What halves of the rows and other seeds found again, where that was asked.
+fn stability(model: &Model) -> String {
+    let Some(found) = &model.report().stability else { return String::new() };
+    let number = |name: &str, j: usize| found[name][j].as_f64();
+    let mut out = "\ncomponent  halves  other seeds  verdict\n".to_string();
+    for j in 0..model.n_components() {
+        let (halves, seeds) = (number("halves", j).unwrap_or(0.0), number("restarts", j));
+        let seeds = seeds.map_or("-".into(), |s| format!("{s:.3}"));
+        let verdict = found["verdict"][j].as_str().unwrap_or("");
+        out += &format!("{j:>9}  {halves:>6.3}  {seeds:>11}  {verdict}\n");
+    }
     out
 }
 

@@ -6,3 +6,4 @@ mod grow;
 mod path;
 mod rules;
 mod select;
+mod stability;

@@ -4,6 +4,7 @@ mod components;
 mod head;
 mod rows;
 mod settings;
+mod stability;
 mod truth;
 mod variance;
 
@@ -76,6 +77,7 @@ fn document(context: &Context<'_>) -> Result<Markup> {
                     (components::section(context)?)
                     (truth::section(context)?)
                     (variance::section(context))
+                    (stability::section(context))
                     (rows::scores(context))
                     (rows::reconstructions(context)?)
                     (settings::fit(context))

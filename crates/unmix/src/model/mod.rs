@@ -172,6 +172,12 @@ impl Model {
         self.tensors.get(name)
     }
 
+    /// The same model, with what was found of its stability in the report.
+    pub fn with_stability(mut self, found: &crate::stability::Stability) -> Self {
+        self.report.stability = Some(found.to_json());
+        self
+    }
+
     /// How the fit went.
     pub fn report(&self) -> &Report {
         &self.report

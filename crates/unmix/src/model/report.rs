@@ -76,6 +76,11 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Settings as they were resolved, as in the solver that "auto" chose.
     pub settings: serde_json::Map<String, serde_json::Value>,
+    /// What halves of the rows and other seeds found again, where that was asked: [`Stability::to_json`].
+    ///
+    /// [`Stability::to_json`]: crate::stability::Stability::to_json
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<serde_json::Value>,
     /// What differs between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
@@ -141,6 +146,7 @@ impl Report {
             processor: processor(),
             warnings: Vec::new(),
             settings: Default::default(),
+            stability: None,
             run: RunRecord::default(),
         }
     }
