@@ -89,6 +89,12 @@ enum Table {
 
 fn all<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
     let p = rows.n_features();
+    if let (Some(n), None) = (rows.n_rows(), rows.source().random()) {
+        let mut whole = vec![T::default(); n as usize * p];
+        if let Some(filled) = rows.source().fill(&mut whole, run.threads) {
+            return filled.map(|()| whole);
+        }
+    }
     let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * p));
     rows.map(
         run,

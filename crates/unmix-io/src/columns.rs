@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use unmix::data::{Source, Spool, Stream};
 use unmix::{AnyRows, Error, Features, Real, Result, Rows, Run};
 
@@ -22,6 +22,15 @@ pub(crate) trait Columnar: Send + Sync {
     fn n_rows(&self) -> u64;
     /// The columns `columns`, which ascend, from the first row on.
     fn batches(&self, columns: &[usize]) -> Result<Batches<'_>>;
+    /// Rows of each part that can be read by itself; empty where there are no such parts.
+    fn parts(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// As [`batches`](Self::batches), of one part.
+    fn part(&self, part: usize, columns: &[usize]) -> Result<Batches<'_>> {
+        let _ = part;
+        self.batches(columns)
+    }
 }
 
 pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) -> Result<Input> {
@@ -222,6 +231,84 @@ impl<T: Real> Source<T> for Table {
         let batches = self.file.batches(&sorted)?;
         Ok(Box::new(Front { of: self, places, batches, now: None, at: 0, done: 0 }))
     }
+
+    fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
+        let parts = self.file.parts();
+        let n_rows = self.file.n_rows();
+        let all =
+            parts.len() > 1 && parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
+        let fits = (n_rows as usize).checked_mul(self.columns.len()) == Some(out.len());
+        // What does not add up is for the reader from the start to describe.
+        (all && fits).then(|| self.fill_parts(&parts, out, threads))
+    }
+}
+
+impl Table {
+    /// Every part over its place in `out`, the next one by whichever thread is free.
+    fn fill_parts<T: Real>(&self, parts: &[u64], out: &mut [T], threads: usize) -> Result<()> {
+        let sorted = ascending(&self.columns);
+        let places: Vec<usize> = self.columns.iter().map(|&j| sorted.partition_point(|&s| s < j)).collect();
+        let mut rest = out;
+        let mut jobs = Vec::new();
+        for (part, n) in parts.iter().enumerate() {
+            let (own, more) = rest.split_at_mut(*n as usize * places.len());
+            jobs.push((part, own));
+            rest = more;
+        }
+        // Parts are handed out from the back.
+        jobs.reverse();
+        let jobs = Mutex::new(jobs);
+        let work = || -> Result<()> {
+            loop {
+                let job = jobs.lock().map_or_else(|e| e.into_inner().pop(), |mut jobs| jobs.pop());
+                let Some((part, own)) = job else { return Ok(()) };
+                self.fill_part(part, &sorted, &places, own)?;
+            }
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
+            let first = work();
+            let others = others
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            std::iter::once(first).chain(others).collect()
+        })
+    }
+
+    fn fill_part<T: Real>(
+        &self,
+        part: usize,
+        sorted: &[usize],
+        places: &[usize],
+        out: &mut [T],
+    ) -> Result<()> {
+        let (p, mut done) = (places.len(), 0);
+        for batch in self.file.part(part, sorted)? {
+            let batch = batch?;
+            let own = out.get_mut(done..done + batch.num_rows() * p).ok_or_else(|| self.other_rows(part))?;
+            write(&batch, places, own);
+            done += own.len();
+        }
+        if done == out.len() { Ok(()) } else { Err(self.other_rows(part)) }
+    }
+
+    fn other_rows(&self, part: usize) -> Error {
+        let found = format!("row group {part} has another number of rows than it promises");
+        Error::format(self.file.path(), found, "it was cut short or is not what it says; write it again")
+    }
+}
+
+/// The numbers of a batch, row by row; a few rows of all columns at a time, so that they stay in cache until they are whole.
+fn write<T: Real>(batch: &RecordBatch, places: &[usize], out: &mut [T]) {
+    let p = places.len().max(1);
+    let rows = ((1 << 15) / p).max(1);
+    for (i, out) in out.chunks_mut(rows * p).enumerate() {
+        out.fill(T::from_f64(f64::NAN));
+        let part = batch.slice(i * rows, out.len() / p);
+        for (feature, &place) in places.iter().enumerate() {
+            crate::cells::place(part.column(place), &mut out[feature..], p);
+        }
+    }
 }
 
 /// Reads forward.
@@ -278,10 +365,8 @@ impl<T: Real> Stream<T> for Front<'_> {
         let (p, start) = (self.places.len(), out.len());
         let n = max_rows.min(batch.num_rows() - self.at);
         let part = batch.slice(self.at, n);
-        out.resize(start + n * p, T::from_f64(f64::NAN));
-        for (feature, &place) in self.places.iter().enumerate() {
-            crate::cells::place(part.column(place), &mut out[start + feature..], p);
-        }
+        out.resize(start + n * p, T::default());
+        write(&part, &self.places, &mut out[start..]);
         self.at += n;
         self.now = Some(batch);
         Ok(n)

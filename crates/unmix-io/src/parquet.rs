@@ -53,16 +53,38 @@ impl Columnar for File {
     }
 
     fn batches(&self, columns: &[usize]) -> Result<Batches<'_>> {
+        self.read(columns, None)
+    }
+
+    fn parts(&self) -> Vec<u64> {
+        let groups = self.metadata.metadata().row_groups();
+        groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).collect()
+    }
+
+    fn part(&self, part: usize, columns: &[usize]) -> Result<Batches<'_>> {
+        self.read(columns, Some(part))
+    }
+}
+
+impl File {
+    /// The columns of all row groups, or of one.
+    fn read(&self, columns: &[usize], group: Option<usize>) -> Result<Batches<'_>> {
         let path = self.path();
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-        // About a million numbers at a time.
-        let rows = ((1 << 20) / columns.len().max(1)).clamp(64, 1 << 14);
+        // So few at a time that a column's share is memory that the allocator keeps at hand, and all of it stays in the second cache.
+        let rows = ((1 << 16) / columns.len().max(1)).clamp(64, 1 << 13);
         let mut reader = guarded(path, || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.shared.clone(), self.metadata.clone())
-                .with_projection(mask)
-                .with_batch_size(rows)
-                .build()
-                .map_err(|e| wrong(e, path))
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                self.shared.clone(),
+                self.metadata.clone(),
+            )
+            .with_projection(mask)
+            .with_batch_size(rows);
+            let builder = match group {
+                None => builder,
+                Some(group) => builder.with_row_groups(vec![group]),
+            };
+            builder.build().map_err(|e| wrong(e, path))
         })?;
         let next = move || {
             let damaged =

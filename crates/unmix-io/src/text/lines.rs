@@ -17,11 +17,19 @@ pub(super) struct Lines<'a> {
     /// Byte of the text at which the first record begins.
     start: u64,
     record_start: Rc<Cell<u64>>,
+    delimiter: u8,
 }
 
 /// Where a record begins: a byte of the text, at or before its line's first.
 #[derive(Clone, Copy)]
 pub(super) struct Place(u64);
+
+impl Place {
+    /// That byte.
+    pub(super) fn byte(self) -> u64 {
+        self.0
+    }
+}
 
 impl<'a> Lines<'a> {
     /// Passes over a byte-order mark and `skip` lines, and finds out what stands between cells.
@@ -56,7 +64,12 @@ impl<'a> Lines<'a> {
             .delimiter(delimiter)
             .buffer_capacity(1 << 17)
             .from_reader(Guard { text, read: 0, record_start: record_start.clone() });
-        Ok(Self { reader, bytes, gz, start, record_start })
+        Ok(Self { reader, bytes, gz, start, record_start, delimiter })
+    }
+
+    /// What stands between cells.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// Reads the next record and says where it is; `None` at the end.

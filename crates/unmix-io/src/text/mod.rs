@@ -4,11 +4,13 @@ mod cells;
 mod delimiter;
 mod header;
 mod lines;
+mod plain;
 
 use crate::selection::Selection;
 use crate::{Input, Options, array, progress};
 use cells::Role;
 use lines::{Lines, Place};
+use plain::Plain;
 use unmix::data::{Bytes, Spool};
 use unmix::{Error, Features, Result, Run};
 
@@ -46,7 +48,7 @@ pub(crate) fn open(
         });
     }
     let first = if has_header { None } else { Some(place) };
-    let table = Table { names, n_columns, selection, count_text: options.count_text, bytes };
+    let table = Table { names, n_columns, selection, count_text: options.count_text, bytes, gz };
     let read = table.read(&mut lines, record, first, run)?;
     table.input(read, options)
 }
@@ -58,6 +60,7 @@ struct Table<'a> {
     selection: Selection,
     count_text: bool,
     bytes: &'a Bytes<'static>,
+    gz: bool,
 }
 
 /// What its other lines hold.
@@ -101,11 +104,19 @@ impl Table<'_> {
             kept: vec![Vec::new(); self.selection.kept.len()],
             text_cells: vec![0; if self.count_text { width } else { 0 }],
         };
-        let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
         let mut place = match first {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
         };
+        let only_numbers = read.kept.is_empty() && !self.count_text && !self.gz;
+        if let Some(at) = place.filter(|_| only_numbers) {
+            let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
+            match plain.read(at.byte(), &mut read.spool, run)? {
+                Some(n_rows) => return Ok(Read { n_rows, ..read }),
+                None => read.spool = Spool::new(self.bytes.path()),
+            }
+        }
+        let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
         while let Some(at) = place {
             // A line of blanks at the end is no row; blank lines without blanks never get here.
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();

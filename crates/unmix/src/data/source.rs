@@ -20,6 +20,13 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
+    /// Writes all rows over `out`, which has room for exactly these, by `threads` threads; `None` where the place knows no faster way
+    /// than one reader from the start.
+    fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
+        let _ = (out, threads);
+        None
+    }
+
     /// The rows as stored entries, where that is how they are kept.
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None
