@@ -30,8 +30,9 @@ impl From<FactsTuple> for Facts {
     }
 }
 
-/// Work below this many multiply-adds takes less time than starting a thread and waiting for it.
-const SMALL: u64 = 1_000_000;
+/// Work below this many multiply-adds ends long before somebody could want to interrupt it; starting a thread and waiting for it would
+/// take longer than much of it.
+const SMALL: u64 = 20_000_000;
 /// How often signals are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long an interrupted run may take to notice; after that it ends by itself and its result is thrown away.

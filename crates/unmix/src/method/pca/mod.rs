@@ -91,8 +91,9 @@ impl Pca {
         rows.settle(run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         self.check(Size::of(rows), rows.origin())?;
-        // Small problems never leave this thread, and do not pay for a pool.
-        match n.saturating_mul(p as u64) < 1 << 15 {
+        // Problems of one shard with sequential factorisations never leave this thread, and do not pay for a pool.
+        let numbers = n.saturating_mul(p as u64);
+        match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
             true => self.fit_settled(rows, run),
             false => on_pool(run.threads, || self.fit_settled(rows, run)),
         }
