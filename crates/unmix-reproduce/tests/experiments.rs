@@ -35,11 +35,6 @@ fn curves_of_the_text() {
 }
 
 #[test]
-fn time_signals() {
-    holds("signals", 10);
-}
-
-#[test]
 fn points_of_two_sources() {
     holds("points", 12);
 }
