@@ -11,7 +11,7 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     let lines: Vec<String> = (0..data.x.rows())
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
-    b.write("d.csv", &lines.join("\n"));
+    b.write("d.csv", lines.join("\n"));
     let fitted = b.ok("fit pca d.csv --no-header --stability 3 -o m.safetensors");
     assert!(fitted.out.contains("resolved as a group with 3"), "{}", fitted.out);
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
