@@ -1,3 +1,5 @@
 //! Rules that a single layer learns by: every row of the tables, against what it claims.
 
+mod gradient;
 mod linear;
+mod twin;

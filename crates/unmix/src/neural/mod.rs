@@ -2,8 +2,8 @@
 //! not tell axes apart. One record of axes, one field, tables of what was published.
 //!
 //! A rule is data ([`Spec`]): which terms its loss has. One function turns a record, weights and rows into the half-gradient
-//! `G`; everything else, from the linear rules of the 1980s to sigma-PCA, is a row of a table ([`LINEAR`]). Adding a published
-//! variant is adding a row.
+//! `G`; everything else, from the linear rules of the 1980s to sigma-PCA, is a row of a table ([`LINEAR`], [`NONLINEAR`]).
+//! Adding a published variant is adding a row.
 //!
 //! Every term is one of two products, `G = X'E/n + W K`: `E` has a number for each row and column, `K` is `k x k`. Where only
 //! second moments enter, `E = Y A`, and `X'E/n = C W A`: then rows are not needed, and the fixed point is found from their
@@ -16,22 +16,31 @@
 //! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
 
 pub mod auto;
+mod constraint;
+mod field;
 pub mod flow;
 pub mod forces;
 pub mod gpm;
 mod linear;
 mod linear_table;
 pub mod native;
+mod nonlinear_table;
 pub mod nonlinearity;
+mod optimiser;
 pub mod pairs;
 mod spec;
 pub mod start;
 mod table;
+mod train;
 
+pub use field::{Field, Further, State};
 pub use linear::{Pull, linear_pull};
 pub use linear_table::{LINEAR, LINEAR_MORE};
+pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
 pub use nonlinearity::{Shape, Slope};
+pub use optimiser::Optimiser;
 pub use spec::{
     Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
 };
 pub use table::{Order, Row, Step, find_row};
+pub use train::{Begin, Trained, Training, train};

@@ -198,6 +198,28 @@ pub fn add_cross<T: Real>(
     widest(|| total.iter_mut().zip(scratch.iter()).for_each(|(s, a)| *s += a.to_f64()));
 }
 
+/// `out = a b` for a batch that is always the same one: `a` is `n x p`, `b` is `p x k`, row-major. Unlike [`product`], a row's
+/// bits depend on how many rows there are.
+pub(crate) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+    let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, p, k));
+    let out = MatMut::from_row_major_slice_mut(out, n, k);
+    matmul(out, Accum::Replace, a, b, T::from_f64(1.0), Par::Seq);
+}
+
+/// `out += a b`: `a` is `n x p`, `b` is `p x k`, row-major.
+pub(crate) fn add_product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+    let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, p, k));
+    let out = MatMut::from_row_major_slice_mut(out, n, k);
+    matmul(out, Accum::Add, a, b, T::from_f64(1.0), Par::Seq);
+}
+
+/// `out = a' b`: `a` is `n x p`, `b` is `n x k`, `out` is `p x k`, row-major.
+pub(crate) fn multiply_left_transposed<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+    let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, n, k));
+    let out = MatMut::from_row_major_slice_mut(out, p, k);
+    matmul(out, Accum::Replace, a.transpose(), b, T::from_f64(1.0), Par::Seq);
+}
+
 /// Sum of squares.
 pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()

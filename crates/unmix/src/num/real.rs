@@ -85,6 +85,8 @@ pub trait Real:
     fn minus(self, other: Self) -> Self;
     /// `self + other` in this type.
     fn plus(self, other: Self) -> Self;
+    /// The square root.
+    fn root(self) -> Self;
     /// The same numbers, where they are in double precision already.
     fn as_f64s(numbers: &[Self]) -> Option<&[f64]>;
     /// Little-endian bytes, appended.
@@ -113,6 +115,10 @@ macro_rules! real {
             }
             fn plus(self, other: Self) -> Self {
                 self + other
+            }
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
             }
             fn as_f64s(numbers: &[Self]) -> Option<&[f64]> {
                 let convert: fn(&[Self]) -> Option<&[f64]> = $as_f64s;
