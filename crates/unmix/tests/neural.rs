@@ -2,4 +2,5 @@
 
 mod gradient;
 mod linear;
+mod recover;
 mod twin;

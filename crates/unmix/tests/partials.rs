@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    FeatureView, Gram, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes,
+    FeatureView, Gram, Lengths, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -30,6 +30,20 @@ impl Told for Moments {
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], self.mean.clone(), self.squares.clone())
+    }
+}
+
+impl Told for Lengths {
+    const NAME: &'static str = "lengths";
+    fn empty(_: usize) -> Self {
+        Lengths::default()
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let about: Vec<f64> = (0..block.n_features).map(|j| 0.1 * j as f64).collect();
+        Lengths::gather(self, block, &about)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), vec![self.sum])
     }
 }
 
@@ -176,11 +190,13 @@ proptest! {
     #[test]
     fn every_statistic_keeps_the_three_laws((x, p, cuts) in some_rows()) {
         laws::<Moments, f64>(&x, p, cuts);
+        laws::<Lengths, f64>(&x, p, cuts);
         laws::<Scatter, f64>(&x, p, cuts);
         laws::<Triangle, f64>(&x, p, cuts);
         laws::<Gram, f64>(&x, p, cuts);
         laws::<Sketch, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
+        laws::<Lengths, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
         laws::<Triangle, f32>(&x, p, cuts);
         laws::<Gram, f32>(&x, p, cuts);

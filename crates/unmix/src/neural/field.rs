@@ -396,9 +396,11 @@ impl<T: Real> Field<T> {
         let length = if spec.by_length { state.length } else { 1.0 };
         for (weight, shape) in [(spec.l1, Shape::Sign), (spec.logcosh, Shape::Tanh)] {
             if weight != 0.0 {
-                Nonlinearity { shape, slope: Slope::True, a: vec![1.0] }
-                    .ready(k)
-                    .values(&self.y, &mut self.h, &mut self.slope);
+                Nonlinearity { shape, slope: Slope::True, a: vec![1.0] }.ready(k).values(
+                    &self.y,
+                    &mut self.h,
+                    &mut self.slope,
+                );
                 let weight = T::from_f64(0.5 * weight * length);
                 self.e.iter_mut().zip(&self.h).for_each(|(e, h)| *e = *e + weight * *h);
             }
@@ -421,9 +423,11 @@ impl<T: Real> Field<T> {
             let inverse: Vec<T> = sigma.iter().map(|s| T::from_f64(1.0 / s.max(f64::MIN_POSITIVE))).collect();
             scale_columns(&mut self.z, &inverse);
         }
-        Nonlinearity { shape: self.spec.xh, slope: Slope::True, a: vec![1.0] }
-            .ready(k)
-            .values(&self.z, &mut self.h, &mut self.slope);
+        Nonlinearity { shape: self.spec.xh, slope: Slope::True, a: vec![1.0] }.ready(k).values(
+            &self.z,
+            &mut self.h,
+            &mut self.slope,
+        );
         let mut b = Self::second_moments(&mut self.table, &self.y, &self.h, k);
         if let Some(sigma) = &sigma {
             b = Matrix::from_fn(k, k, |i, j| b[(i, j)] * sigma[j]);

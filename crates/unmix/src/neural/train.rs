@@ -13,8 +13,10 @@ use super::{Constraint, Field, Mean, Optimiser, Sigma, Spec, State};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
-use crate::num::{Matrix, Real, widest};
+use crate::num::{Matrix, Real, factor, widest};
 use crate::run::Run;
+use crate::spectrum::Decomposition;
+use crate::stats::Lengths;
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +65,51 @@ pub struct Begin {
     pub length: f64,
     /// Standard deviation along the last of the principal axes that are learnt.
     pub last: f64,
+}
+
+impl Begin {
+    /// At the first `k` principal axes of the rows, at most as many as the rank.
+    ///
+    /// # Errors
+    ///
+    /// Those of a sweep, which rules that go by the length of rows need.
+    pub fn at_axes<T: Real>(
+        rows: &Rows<'_, T>,
+        found: &Decomposition,
+        spec: &Spec,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let (k, p) = (k.min(found.axes.rows()), found.mean.len());
+        let share = (found.n - 1.0) / found.n;
+        let by_length =
+            spec.by_length && [spec.l1, spec.logcosh, spec.skew, spec.nodiag].iter().any(|w| *w != 0.0);
+        let length = match by_length {
+            true => {
+                let about = &found.mean;
+                let sums =
+                    rows.sweep(run, "lengths", Lengths::default, |sums, block, _| sums.gather(block, about))?;
+                sums.sum / sums.n
+            }
+            false => 1.0,
+        };
+        Ok(Self {
+            w: found.axes.clone().top_rows(k).transposed(),
+            mean: found.mean.clone(),
+            size: (found.total * share / p as f64).sqrt(),
+            length,
+            last: found.values.get(k.max(1) - 1).map_or(1.0, |v| (v * share).max(0.0).sqrt()),
+        })
+    }
+
+    /// With random orthonormal directions in place of the axes.
+    pub fn at_random(mut self, seed: u64) -> Self {
+        let (p, k) = (self.w.rows(), self.w.cols());
+        let draws = Stream::new(seed, 0x6e70);
+        let random = Matrix::from_fn(k, p, |j, i| draws.normal((j * p + i) as u64));
+        self.w = factor::orthonormal_rows(&random).transposed();
+        self
+    }
 }
 
 /// Weights as they were left.

@@ -214,7 +214,14 @@ pub(crate) fn add_product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p:
 }
 
 /// `out = a' b`: `a` is `n x p`, `b` is `n x k`, `out` is `p x k`, row-major.
-pub(crate) fn multiply_left_transposed<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+pub(crate) fn multiply_left_transposed<T: Real>(
+    out: &mut [T],
+    a: &[T],
+    b: &[T],
+    n: usize,
+    p: usize,
+    k: usize,
+) {
     let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, n, k));
     let out = MatMut::from_row_major_slice_mut(out, p, k);
     matmul(out, Accum::Replace, a.transpose(), b, T::from_f64(1.0), Par::Seq);

@@ -1,6 +1,7 @@
 //! What rows add up to: one [`Partial`] a file. A statistic never knows where its rows live.
 
 mod gram;
+mod lengths;
 mod moments;
 mod pack;
 mod scatter;
@@ -8,6 +9,7 @@ mod sketch;
 mod triangle;
 
 pub use gram::{Feature, FeatureView, Gram};
+pub use lengths::Lengths;
 pub use moments::Moments;
 pub use pack::{Packer, Unpacker};
 pub use scatter::Scatter;

@@ -19,7 +19,9 @@ pub(super) fn design() -> (Vec<f64>, Matrix<f64>) {
     let mut x = unmix::num::factor::multiply(&z, &mix);
     let mean: Vec<f64> = (0..P).map(|j| (0..N).map(|i| x[(i, j)]).sum::<f64>() / N as f64).collect();
     (0..N).for_each(|i| (0..P).for_each(|j| x[(i, j)] -= mean[j]));
-    let q = unmix::num::factor::orthonormal_rows(&Matrix::from_fn(K, P, |i, j| s.normal((5000 + i * P + j) as u64)));
+    let q = unmix::num::factor::orthonormal_rows(&Matrix::from_fn(K, P, |i, j| {
+        s.normal((5000 + i * P + j) as u64)
+    }));
     let w = Matrix::from_fn(P, K, |i, j| q[(j, i)] + 0.15 * s.normal((9000 + i * K + j) as u64));
     (x.into_vec(), w)
 }
@@ -140,9 +142,7 @@ fn the_tangent_has_no_part_along_the_columns() {
             field.pull(&x, w.as_slice(), &mut state(&spec));
             field.tangent(whole);
             field.gradient(&x, w.as_slice(), &mut g);
-            let inner = |g: &[f64], i: usize, j: usize| {
-                (0..P).map(|r| w[(r, i)] * g[r * K + j]).sum::<f64>()
-            };
+            let inner = |g: &[f64], i: usize, j: usize| (0..P).map(|r| w[(r, i)] * g[r * K + j]).sum::<f64>();
             let size = largest(&plain).max(1.0);
             for i in 0..K {
                 for j in 0..=i {

@@ -1,0 +1,321 @@
+//! What every nonlinear row recovers, and what it does not, on fixed designs.
+
+use unmix::neural::{
+    Begin, Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Order, Sigma, Spec, Trained, Training, train,
+};
+use unmix::num::factor;
+use unmix::num::random::Stream;
+use unmix::spectrum::{self, Decomposition, Request, Solver};
+use unmix::{Matrix, Rows, Run, metrics};
+
+const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
+const P: usize = 10;
+const K: usize = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Laplace,
+    Uniform,
+}
+
+/// Independent sources of unit variance in the sample, times the roots of `variances`, turned; and the true axes (rows).
+pub(super) fn mixed(kind: Kind, n: usize, scale: f64, seed: u64) -> (Vec<f64>, Matrix<f64>) {
+    let (s, t) = (Stream::new(seed, 40), Stream::new(seed, 41));
+    let mut z = Matrix::from_fn(n, P, |i, j| match kind {
+        Kind::Laplace => s.laplace((i * P + j) as u64),
+        Kind::Uniform => s.uniform((i * P + j) as u64) - 0.5,
+    });
+    for j in 0..P {
+        let mean = (0..n).map(|i| z[(i, j)]).sum::<f64>() / n as f64;
+        let square = (0..n).map(|i| (z[(i, j)] - mean).powi(2)).sum::<f64>() / n as f64;
+        (0..n).for_each(|i| z[(i, j)] = (z[(i, j)] - mean) * (TIED[j] / square).sqrt() * scale);
+    }
+    let axes = factor::orthonormal_rows(&Matrix::from_fn(P, P, |i, j| t.normal((i * P + j) as u64)));
+    (factor::multiply(&z, &axes).into_vec(), axes)
+}
+
+pub(super) fn decomposed(rows: &Rows<'_, f64>) -> Decomposition {
+    let request = Request {
+        method: "test",
+        solver: Solver::CovarianceEigh,
+        top: None,
+        center: true,
+        standardize: false,
+        tol: 0.0,
+        rounds: None,
+        n_oversamples: 0,
+    };
+    spectrum::decompose(rows, &Run::default(), &request).unwrap()
+}
+
+/// Trained from the principal axes.
+pub(super) fn trained(spec: &Spec, x: &[f64], how: &Training, seed: u64) -> Trained {
+    let rows = Rows::from_slice(x, P).unwrap();
+    let run = Run { seed, ..Run::default() };
+    let begin = Begin::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap();
+    train(&rows, spec, &begin, how, &run).unwrap()
+}
+
+/// The smallest cosine between matched axes.
+pub(super) fn least_cosine(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
+    let (_, cosines) = matched(w, axes);
+    cosines.into_iter().fold(1.0, f64::min)
+}
+
+/// Which true axis each column is nearest to, and how near, greedily, best first.
+fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f64>) {
+    let length = |j: usize| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt();
+    let cosine = |j: usize, a: usize| (0..P).map(|i| w[(i, j)] * axes[(a, i)]).sum::<f64>().abs() / length(j);
+    let mut pairs: Vec<(usize, usize)> = (0..K).flat_map(|j| (0..K).map(move |a| (j, a))).collect();
+    pairs.sort_by(|x, y| cosine(y.0, y.1).total_cmp(&cosine(x.0, x.1)));
+    let (mut to, mut found) = (vec![usize::MAX; K], vec![0.0; K]);
+    for (j, a) in pairs {
+        if to[j] == usize::MAX && !to.contains(&a) {
+            (to[j], found[j]) = (a, cosine(j, a));
+        }
+    }
+    (to, found)
+}
+
+/// Long enough for every row: 60 passes over 8000 rows take a tenth of a second.
+const LONG: Training = Training {
+    optimiser: Optimiser::Adam,
+    learning_rate: 0.01,
+    batch_size: 128,
+    max_epochs: 60,
+    tangent: true,
+    decay: true,
+    absolute: false,
+};
+
+/// As published, to the letter.
+const LITERAL: Training = Training { tangent: false, decay: false, absolute: true, ..LONG };
+
+fn lengths(w: &Matrix<f64>) -> Vec<f64> {
+    (0..K).map(|j| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt()).collect()
+}
+
+#[test]
+fn every_row_recovers_what_it_claims_and_nothing_else() {
+    let (laplace, uniform) = (mixed(Kind::Laplace, 6000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
+    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
+        let spec = row.spec.unwrap();
+        let on = |data: &(Vec<f64>, Matrix<f64>)| {
+            let found = trained(&spec, &data.0, &LONG, 3);
+            (least_cosine(&found.w, &data.1), lengths(&found.w))
+        };
+        let ((a, norms), (b, _)) = (on(&laplace), on(&uniform));
+        let said = format!("{}: {a:.4} on Laplace, {b:.4} on uniform sources", row.key);
+        // Two that depend on the units of the data have a test of their own.
+        if ["decoder-no-sigma", "encoder-sigma"].contains(&row.key) {
+            continue;
+        }
+        match row.recovers {
+            // Its triangle draws at the axes as well.
+            _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{said}"),
+            r if r.starts_with("super") => assert!(a > 0.99 && b < 0.9, "{said}"),
+            r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.99, "{said}"),
+            _ => assert!(a < 0.9, "{said}"),
+        }
+        let unit = norms.iter().all(|l| (l - 1.0).abs() < 0.01);
+        assert_eq!(unit, row.unit, "{}: lengths {norms:?}", row.key);
+    }
+}
+
+#[test]
+fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
+    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
+    let main = NONLINEAR[8].spec.unwrap();
+    let weight_norm = Spec { constraint: Constraint::WeightNorm, ..main };
+    let short = Training { max_epochs: 20, ..LITERAL };
+    assert!(least_cosine(&trained(&main, &x, &short, 3).w, &axes) < 0.9);
+    assert!(least_cosine(&trained(&weight_norm, &x, &short, 3).w, &axes) > 0.99);
+    // Plain gradient descent is not misled either.
+    let sgd = Training { optimiser: Optimiser::Sgd, tangent: false, learning_rate: 0.03, ..LONG };
+    let found = least_cosine(&trained(&main, &x, &sgd, 3).w, &axes);
+    assert!(found > 0.99, "gradient descent: {found}");
+}
+
+#[test]
+fn rows_that_order_their_columns_do_so_from_random_starts() {
+    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 2);
+    let rows = Rows::from_slice(&x, P).unwrap();
+    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Falling) {
+        let spec = row.spec.unwrap();
+        for seed in 0..3 {
+            let run = Run { seed, ..Run::default() };
+            let begin = Begin::at_axes(&rows, &decomposed(&rows), &spec, K, &run).unwrap().at_random(seed);
+            let found = train(&rows, &spec, &begin, &LONG, &run).unwrap();
+            let along: Vec<f64> = matched(&found.w, &axes).0.iter().map(|a| TIED[*a]).collect();
+            let falls = along.windows(2).all(|v| v[0] >= v[1]);
+            // One start in three of this row ends at a neighbouring fixed point, also after 200 epochs.
+            let excused = row.key == "latent-upper" && seed == 1;
+            assert!(falls != excused, "{}, seed {seed}: {along:?}", row.key);
+        }
+    }
+}
+
+#[test]
+fn learnt_deviations_grow_without_bound_unless_they_cost_something() {
+    let (x, _) = mixed(Kind::Laplace, 20_000, 1.0, 1);
+    let rows = Rows::from_slice(&x, P).unwrap();
+    let published = Training { tangent: true, ..LITERAL };
+    let rule = |l2: f64| Spec { sigma_l2: l2, ..NONLINEAR[2].spec.unwrap() };
+    let ratios = |found: &Trained| -> Vec<Vec<f64>> {
+        let axes = decomposed(&rows);
+        let deviation = |j: usize| {
+            let (w, n) = (&found.w, axes.n);
+            let along = |a: usize| (0..P).map(|i| axes.axes[(a, i)] * w[(i, j)]).sum::<f64>();
+            ((0..P).map(|a| axes.values[a] * along(a).powi(2)).sum::<f64>() * (n - 1.0) / n).sqrt()
+        };
+        found.sigma.iter().map(|s| (0..K).map(|j| s[j] / deviation(j)).collect()).collect()
+    };
+    let free = ratios(&trained(&rule(0.0), &x, &published, 3));
+    assert_eq!(free.len(), 60);
+    for j in 0..K {
+        assert!(free.windows(2).all(|r| r[1][j] > r[0][j]), "column {j} does not grow at every epoch");
+        assert!(free[59][j] > 7.0, "column {j}: {} after 60 epochs", free[59][j]);
+    }
+    // With it they come to rest where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3.
+    let held = &ratios(&trained(&rule(1e-3), &x, &published, 3))[59];
+    assert!(held.iter().all(|r| (r / 4.37 - 1.0).abs() < 0.03), "{held:?}");
+}
+
+/// Axes of `found` that are nearest to those of `reference`: the smallest cosine.
+fn same_axes(found: &Matrix<f64>, reference: &Matrix<f64>) -> f64 {
+    let by = lengths(reference);
+    let axes = Matrix::from_fn(K, P, |j, i| reference[(i, j)] / by[j]);
+    least_cosine(found, &axes)
+}
+
+#[test]
+fn rows_that_are_scale_free_have_the_same_axes_at_every_scale() {
+    let x = mixed(Kind::Laplace, 2000, 1.0, 4).0;
+    let short = Training { max_epochs: 4, ..LONG };
+    let scaled = |by: f64| x.iter().map(|v| v * by).collect::<Vec<f64>>();
+    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
+        let spec = row.spec.unwrap();
+        let want = trained(&spec, &x, &short, 3);
+        let worst = [0.01, 100.0, 1000.0]
+            .map(|by| same_axes(&trained(&spec, &scaled(by), &short, 3).w, &want.w))
+            .into_iter()
+            .fold(1.0, f64::min);
+        match row.scale_free {
+            true => assert!(1.0 - worst < 1e-6, "{}: {worst}", row.key),
+            false => assert!(worst < 0.99, "{}: {worst}, though it goes by the units of the data", row.key),
+        }
+    }
+}
+
+#[test]
+fn literal_forms_depend_on_the_units_of_the_data() {
+    let (small, axes) = mixed(Kind::Laplace, 8000, 0.01, 1);
+    let plain = mixed(Kind::Laplace, 8000, 1.0, 1).0;
+    let absolute = Training { absolute: true, max_epochs: 20, ..LONG };
+    let batch = |spec: Spec| Spec { sigma: Sigma::Batch, a: 4.0, sigma_l2: 0.0, ..spec };
+    let orthogonal: Vec<Spec> = [4, 5, 6, 13, 16].map(|i: usize| batch(NONLINEAR[i].spec.unwrap())).to_vec();
+    for (i, spec) in orthogonal.iter().enumerate() {
+        // In units of the variance they are the same at both scales.
+        let relative = Training { absolute: false, ..absolute };
+        let apart = same_axes(&trained(spec, &small, &relative, 3).w, &trained(spec, &plain, &relative, 3).w);
+        assert!(1.0 - apart < 1e-6, "rule {i}: {apart}");
+        let found = least_cosine(&trained(spec, &small, &absolute, 3).w, &axes);
+        assert!(found < 0.9, "rule {i} with fixed weights, rows times 0.01: {found}");
+    }
+    // A fixed rate, a fixed weight of sparsity, and nonlinearities of codes in their own units.
+    let main = NONLINEAR[8].spec.unwrap();
+    let sgd = Training { optimiser: Optimiser::Sgd, ..absolute };
+    assert!(least_cosine(&trained(&main, &small, &sgd, 3).w, &axes) < 0.9);
+    let rica = Spec { by_length: false, l1: 0.3, ..NONLINEAR[18].spec.unwrap() };
+    assert!(least_cosine(&trained(&rica, &plain, &absolute, 3).w, &axes) > 0.99);
+    assert!(least_cosine(&trained(&rica, &small, &absolute, 3).w, &axes) < 0.9);
+    for i in [19, 20, 21] {
+        let found = least_cosine(&trained(&NONLINEAR[i].spec.unwrap(), &small, &absolute, 3).w, &axes);
+        assert!(found < 0.9, "{}: {found}", NONLINEAR[i].key);
+    }
+}
+
+#[test]
+fn the_decoder_does_harm_by_the_law_of_its_scale() {
+    // Coefficients of a pair of one variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for Laplace
+    // and a = 4. So a weight up to 0.46 is borne, and the forms with a scale work above a deviation of 2.2 only.
+    let main = NONLINEAR[8].spec.unwrap();
+    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
+    for (weight, works) in [(0.1, true), (1.0, false)] {
+        let found = least_cosine(&trained(&Spec { dec: weight, ..main }, &x, &LONG, 3).w, &axes);
+        assert_eq!(found > 0.95, works, "a weight of {weight}: {found}");
+    }
+    // Tied deviations are 2 there, and 10 in the larger data.
+    let large = mixed(Kind::Laplace, 8000, 5.0, 1).0;
+    for key in ["decoder-no-sigma", "encoder-sigma"] {
+        let spec = NONLINEAR_MORE.iter().find(|row| row.key == key).unwrap().spec.unwrap();
+        let (small, large) = (trained(&spec, &x, &LONG, 3).w, trained(&spec, &large, &LONG, 3).w);
+        let (small, large) = (least_cosine(&small, &axes), least_cosine(&large, &axes));
+        assert!(small < 0.9 && large > 0.95, "{key}: {small} and {large}");
+    }
+}
+
+#[test]
+fn sparsity_within_its_range_finds_sources_and_beyond_it_minor_axes() {
+    // Stable while beta < 2 sigma_k / E|z|, 2.8 sigma_k for Laplace: 3.96 here, where sigma_k is the root of 2.
+    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
+    let own = Training { absolute: true, ..LONG };
+    for (beta, works) in [(0.5, true), (2.0, true), (12.0, false)] {
+        let spec = Spec { by_length: false, l1: beta, ..NONLINEAR[18].spec.unwrap() };
+        let found = least_cosine(&trained(&spec, &x, &own, 3).w, &axes);
+        assert_eq!(found > 0.99, works, "beta {beta}: {found}");
+    }
+    // Without unit columns their length d is the larger root of d³ - d + beta E|z| / (4 s), half of that range for the subspace
+    // form; beyond 1.54 s / E|z| there is none, and the column shrinks to nothing.
+    let rica = Spec { constraint: Constraint::None, by_length: false, ..NONLINEAR[18].spec.unwrap() };
+    for (spec, over) in [(rica, 4.0), (Spec { lin_enc: 0.0, ..rica }, 2.0)] {
+        let beta = 0.6;
+        let found = trained(&Spec { l1: beta, ..spec }, &x, &own, 3);
+        let (to, _) = matched(&found.w, &axes);
+        for (j, length) in lengths(&found.w).into_iter().enumerate() {
+            let c = beta * std::f64::consts::FRAC_1_SQRT_2 / (over * TIED[to[j]].sqrt());
+            let root = (0..60).fold(1.0f64, |d, _| d - (d * d * d - d + c) / (3.0 * d * d - 1.0));
+            assert!((length - root).abs() < 0.01, "column {j}: {length} and not {root}");
+        }
+        let beyond = trained(&Spec { l1: 2.6 * over, ..spec }, &x, &own, 3);
+        let least = lengths(&beyond.w).into_iter().fold(1.0, f64::min);
+        assert!(least < 0.1, "beyond the range: {:?}", lengths(&beyond.w));
+    }
+}
+
+#[test]
+fn lengths_without_a_constraint_are_those_of_their_formulas() {
+    let (x, _) = mixed(Kind::Laplace, 4000, 1.0, 1);
+    let codes = |w: &Matrix<f64>, j: usize| -> Vec<f64> {
+        let y: Vec<f64> = x.chunks(P).map(|r| (0..P).map(|i| r[i] * w[(i, j)]).sum()).collect();
+        let mean = y.iter().sum::<f64>() / y.len() as f64;
+        let sigma = (y.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / y.len() as f64).sqrt();
+        y.iter().map(|y| (y - mean) / sigma).collect()
+    };
+    let mean = |v: &[f64], f: &dyn Fn(f64) -> f64| v.iter().map(|z| f(*z)).sum::<f64>() / v.len() as f64;
+    let free = |spec: Spec| Spec { sigma: Sigma::Batch, constraint: Constraint::None, ..spec };
+    // Batches that are all rows, as the formulas have them.
+    let whole = Training { batch_size: 4000, max_epochs: 600, learning_rate: 0.02, ..LONG };
+    // Any slope: |w|² = E[z² h'] / E[z h h'].
+    let main = free(NONLINEAR[8].spec.unwrap());
+    let w = trained(&main, &x, &whole, 3).w;
+    for (j, length) in lengths(&w).into_iter().enumerate() {
+        let z = codes(&w, j);
+        let (h, d) = (|z: f64| 4.0 * (z / 4.0).tanh(), |z: f64| 1.0 - (z / 4.0).tanh().powi(2));
+        let want = mean(&z, &|z| z * z * d(z)) / mean(&z, &|z| z * h(z) * d(z));
+        assert!((length * length - want).abs() < 0.01, "column {j}: {} and not {want}", length * length);
+    }
+    // A slope of 1 and a linear reconstruction of weight alpha: (1 + alpha) / (alpha + E[z h]).
+    for alpha in [0.5, 2.0, 8.0] {
+        let spec = free(Spec { lin_enc: alpha, ..NONLINEAR[17].spec.unwrap() });
+        let w = trained(&spec, &x, &whole, 3).w;
+        for (j, length) in lengths(&w).into_iter().enumerate() {
+            let want = (1.0 + alpha) / (alpha + mean(&codes(&w, j), &|z| z * z.tanh()));
+            assert!(
+                (length * length - want).abs() < 0.01,
+                "{alpha}, column {j}: {} not {want}",
+                length * length
+            );
+        }
+    }
+}
