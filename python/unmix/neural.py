@@ -21,7 +21,7 @@ class NeuralPCA(Estimator):
 
     ``unmix.variants("neural-pca")`` lists the rules: from autoencoder and subspace rule, which find the subspace only, to the
     generalised Hebbian algorithm and the weighted rules, which find axes by falling variance. Every rule needs only second
-    moments, so rows are read once and the rule is followed to rest with full batches: no learning rate, no epochs.
+    moments, so by default rows are read once and the rule is followed to rest with full batches: no learning rate, no epochs.
 
     Parameters
     ----------
@@ -29,6 +29,9 @@ class NeuralPCA(Estimator):
         How many components to learn; None for all, ``min(n_samples, n_features)``.
     variant : str or int, default="gha"
         The rule, by its key or its number from 1 to 14.
+    solver : {"auto", "sgd", "adam"}, default="auto"
+        ``"auto"`` follows the rule to rest with full batches; ``"sgd"`` and ``"adam"`` take small batches of rows, as published,
+        with a rate that falls to 0.
     init : {"random", "pca"}, default="random"
         Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest already.
     whiten : bool, default=False
@@ -39,6 +42,12 @@ class NeuralPCA(Estimator):
         Steps with full batches at most. Axes whose variances are close, or much smaller than the first, need many.
     tol : float, default=1e-8
         The residual at which the rule counts as at rest: ``||G|| / ||C W||``, with its half-gradient ``G``.
+    learning_rate : float, default=0.01
+        Length of the first step of ``"sgd"`` and ``"adam"``, for rows divided by the root of their mean square.
+    batch_size : int, default=128
+        Rows in a batch of ``"sgd"`` and ``"adam"``, at most.
+    max_epochs : int, default=20
+        How often ``"sgd"`` and ``"adam"`` visit all rows.
     random_state : int, RandomState or None, default=None
         Where the random directions begin; recorded in ``report_.seed``.
     verbose : {0, 1, 2}, default=0
@@ -82,11 +91,15 @@ class NeuralPCA(Estimator):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions(set(_variants("neural-pca"))), Interval(Integral, 1, 14, closed="both")],
+        "solver": [StrOptions({"auto", "sgd", "adam"})],
         "init": [StrOptions({"random", "pca"})],
         "whiten": ["boolean"],
         "center": ["boolean"],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -96,21 +109,29 @@ class NeuralPCA(Estimator):
         n_components=None,
         variant="gha",
         *,
+        solver="auto",
         init="random",
         whiten=False,
         center=True,
         max_iter=20000,
         tol=1e-8,
+        learning_rate=0.01,
+        batch_size=128,
+        max_epochs=20,
         random_state=None,
         verbose=0,
     ):
         self.n_components = n_components
         self.variant = variant
+        self.solver = solver
         self.init = init
         self.whiten = whiten
         self.center = center
         self.max_iter = max_iter
         self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
         self.random_state = random_state
         self.verbose = verbose
 

@@ -3,4 +3,5 @@
 mod gradient;
 mod linear;
 mod recover;
+mod storage;
 mod twin;

@@ -9,7 +9,7 @@ pub(super) fn lengths<T: Real>(w: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
     widest(|| {
         for row in w.chunks_exact(k) {
-            sums.iter_mut().zip(row).for_each(|(s, w)| *s = *s + *w * *w);
+            sums.iter_mut().zip(row).for_each(|(s, w)| *s += *w * *w);
         }
     });
     sums.iter().map(|s| s.to_f64().sqrt().max(f64::MIN_POSITIVE)).collect()
@@ -20,7 +20,7 @@ pub(super) fn divide<T: Real>(w: &mut [T], by: &[f64]) {
     let inverse: Vec<T> = by.iter().map(|l| T::from_f64(1.0 / l)).collect();
     widest(|| {
         for row in w.chunks_exact_mut(by.len()) {
-            row.iter_mut().zip(&inverse).for_each(|(w, s)| *w = *w * *s);
+            row.iter_mut().zip(&inverse).for_each(|(w, s)| *w *= *s);
         }
     });
 }
@@ -117,17 +117,5 @@ mod tests {
         assert!(unit(&gs) < 1e-12);
         let along: f64 = (0..p).map(|i| gs[(i, 0)] * w[(i, 0)]).sum::<f64>() / lengths(w.as_slice(), k)[0];
         assert!((along - 1.0).abs() < 1e-12, "{along}");
-    }
-
-    #[test]
-    fn the_symmetric_regulariser_moves_eigenvalues_as_its_map_says() {
-        // W <- W - 4 a W(M - I) turns an eigenvalue l of M into l (1 + b - b l)^2, b = 4 a: with b = 1/2 one Newton-Schulz step.
-        for b in [0.1, 0.5, 0.8] {
-            for l in [0.2, 0.9, 1.4] {
-                let w = l.sqrt() * (1.0 + b - b * l);
-                let map = (1.0 + b) * (1.0 + b) * l - 2.0 * (1.0 + b) * b * l * l + b * b * l * l * l;
-                assert!((w * w - map).abs() < 1e-14);
-            }
-        }
     }
 }

@@ -162,7 +162,7 @@ impl<T: Real> Field<T> {
         let b = x.len() / p;
         kernel::multiply_left_transposed(out, x, &self.e, b, p, k);
         let share = T::from_f64(1.0 / b as f64);
-        widest(|| out.iter_mut().for_each(|g| *g = *g * share));
+        widest(|| out.iter_mut().for_each(|g| *g *= share));
         if self.has_inner {
             self.table.iter_mut().zip(self.inner.as_slice()).for_each(|(t, x)| *t = T::from_f64(*x));
             kernel::add_product(out, w, &self.table, p, k, k);
@@ -170,7 +170,7 @@ impl<T: Real> Field<T> {
         if self.radial.iter().any(|r| *r != 0.0) {
             for (g, w) in out.chunks_exact_mut(k).zip(w.chunks_exact(k)) {
                 for ((g, w), r) in g.iter_mut().zip(w).zip(&self.radial) {
-                    *g = *g + *w * T::from_f64(*r);
+                    *g += *w * T::from_f64(*r);
                 }
             }
         }
@@ -209,7 +209,7 @@ impl<T: Real> Field<T> {
         self.z.copy_from_slice(&self.y);
         if spec.deflate {
             self.times(Codes::Y, |i, j| if i > j { m[(i, j)] } else { 0.0 });
-            self.z.iter_mut().zip(&self.product).for_each(|(z, t)| *z = *z - *t);
+            self.z.iter_mut().zip(&self.product).for_each(|(z, t)| *z -= *t);
         }
         let means = match spec.mean {
             Mean::Kept => column_means(&self.z, k),
@@ -278,7 +278,7 @@ impl<T: Real> Field<T> {
         widest(|| {
             for (d, e) in slope.chunks_exact_mut(k).zip(product.chunks_exact(k)) {
                 for ((d, e), w) in d.iter_mut().zip(e).zip(&weights) {
-                    *d = *d * *e * *w;
+                    *d *= *e * *w;
                 }
             }
         });
@@ -361,7 +361,7 @@ impl<T: Real> Field<T> {
         add(&mut self.inner, weight, |i, j| s[(i, j)]);
         self.has_inner = true;
         let weight = T::from_f64(weight);
-        self.e.iter_mut().zip(out).for_each(|(e, u)| *e = *e - weight * *u);
+        self.e.iter_mut().zip(out).for_each(|(e, u)| *e -= weight * *u);
     }
 
     // (3), (4)
@@ -386,7 +386,7 @@ impl<T: Real> Field<T> {
         self.has_inner = true;
         if about_rows {
             self.times(Codes::Y, |i, j| outer[(i, j)]);
-            self.e.iter_mut().zip(&self.product).for_each(|(e, t)| *e = *e + *t);
+            self.e.iter_mut().zip(&self.product).for_each(|(e, t)| *e += *t);
         }
     }
 
@@ -402,7 +402,7 @@ impl<T: Real> Field<T> {
                     &mut self.slope,
                 );
                 let weight = T::from_f64(0.5 * weight * length);
-                self.e.iter_mut().zip(&self.h).for_each(|(e, h)| *e = *e + weight * *h);
+                self.e.iter_mut().zip(&self.h).for_each(|(e, h)| *e += weight * *h);
             }
         }
         let raw = [spec.skew, spec.nodiag].iter().any(|w| *w != 0.0);
@@ -474,7 +474,7 @@ fn column_means<T: Real>(y: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
     widest(|| {
         for row in y.chunks_exact(k) {
-            sums.iter_mut().zip(row).for_each(|(s, y)| *s = *s + *y);
+            sums.iter_mut().zip(row).for_each(|(s, y)| *s += *y);
         }
     });
     sums.iter().map(|s| s.to_f64() / n).collect()
@@ -491,7 +491,7 @@ fn column_products<T: Real>(a: &[T], b: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
     widest(|| {
         for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(k)) {
-            sums.iter_mut().zip(a).zip(b).for_each(|((s, a), b)| *s = *s + *a * *b);
+            sums.iter_mut().zip(a).zip(b).for_each(|((s, a), b)| *s += *a * *b);
         }
     });
     sums.iter().map(|s| s.to_f64()).collect()
@@ -506,7 +506,7 @@ fn subtract_columns<T: Real>(y: &mut [T], means: &[f64], k: usize) {
     let means: Vec<T> = means.iter().map(|m| T::from_f64(*m)).collect();
     widest(|| {
         for row in y.chunks_exact_mut(k) {
-            row.iter_mut().zip(&means).for_each(|(y, m)| *y = *y - *m);
+            row.iter_mut().zip(&means).for_each(|(y, m)| *y -= *m);
         }
     });
 }
@@ -514,18 +514,18 @@ fn subtract_columns<T: Real>(y: &mut [T], means: &[f64], k: usize) {
 fn scale_columns<T: Real>(y: &mut [T], by: &[T]) {
     widest(|| {
         for row in y.chunks_exact_mut(by.len()) {
-            row.iter_mut().zip(by).for_each(|(y, s)| *y = *y * *s);
+            row.iter_mut().zip(by).for_each(|(y, s)| *y *= *s);
         }
     });
 }
 
 fn subtract<T: Real>(from: &mut [T], y: &[T]) {
-    widest(|| from.iter_mut().zip(y).for_each(|(t, y)| *t = *t - *y));
+    widest(|| from.iter_mut().zip(y).for_each(|(t, y)| *t -= *y));
 }
 
 fn subtract_scaled<T: Real>(from: &mut [T], y: &[T], by: &[f64], k: usize) {
     let by: Vec<T> = by.iter().map(|b| T::from_f64(*b)).collect();
     for (t, y) in from.chunks_exact_mut(k).zip(y.chunks_exact(k)) {
-        t.iter_mut().zip(y).zip(&by).for_each(|((t, y), b)| *t = *t - *y * *b);
+        t.iter_mut().zip(y).zip(&by).for_each(|((t, y), b)| *t -= *y * *b);
     }
 }

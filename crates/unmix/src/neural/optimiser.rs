@@ -43,7 +43,7 @@ impl<T: Real> Memory<T> {
                 widest(|| {
                     for ((w, g), m) in w.iter_mut().zip(g).zip(&mut self.first) {
                         *m = momentum * *m - rate * *g;
-                        *w = *w + *m;
+                        *w += *m;
                     }
                 });
             }
@@ -59,7 +59,7 @@ impl<T: Real> Memory<T> {
                     for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(moments) {
                         *m = b1 * *m + c1 * *g;
                         *v = b2 * *v + c2 * (*g * *g);
-                        *w = *w - rate * *m / (v.root() + eps);
+                        *w -= rate * *m / (v.root() + eps);
                     }
                 });
             }

@@ -104,6 +104,8 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("axes, wide", json!({"n_components": 3, "variant": "nested-dropout"}), 30, 600),
             otherwise("axes, whitened", json!({"n_components": 3, "variant": 13, "whiten": true}), 300, 12),
             otherwise("subspace", json!({"n_components": 4, "variant": "oja"}), 300, 12),
+            otherwise("by Adam", json!({"n_components": 3, "solver": "adam", "max_epochs": 3}), 700, 9),
+            otherwise("by descent, wide", json!({"n_components": 2, "solver": "sgd", "variant": 5}), 40, 60),
             otherwise(
                 "about 0, from axes",
                 json!({"variant": "wsla", "center": false, "init": "pca"}),

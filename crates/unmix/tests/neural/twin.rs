@@ -2,9 +2,7 @@
 
 use unmix::Matrix;
 use unmix::neural::nonlinearity::Shape;
-use unmix::neural::{
-    Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Sigma, Slope, Space, Spec, State,
-};
+use unmix::neural::{Anchor, DecoderScale, Lambda, Mean, Mix, Orthogonality, Slope, Space, Spec, State};
 
 pub(super) struct Twin {
     pub(super) g: Vec<f64>,

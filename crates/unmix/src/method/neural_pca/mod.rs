@@ -7,6 +7,7 @@
 //!  1. second moments in one sweep, and their spectrum;
 //!  2. `solver="auto"`: from random orthonormal directions (or `E`), `W <- W - lr G(W)`, `lr` a quarter of the inverse of the largest
 //!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, which no rule notices;
+//!     `solver="sgd"` or `"adam"`: the same field on small batches, as published ([`train`]);
 //!  3. columns divided by their lengths, sorted by the variance along them, signed.
 //!
 //! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps see sums over rows, never rows.
@@ -23,17 +24,17 @@ mod settings;
 use super::{Fit, Method, Takes, Variant};
 use crate::data::Rows;
 use crate::error::{Error, Result};
-use crate::model::{Model, canonical_sign};
+use crate::model::{Model, Outcome, canonical_sign};
 use crate::neural::flow::{Flow, Flowed, flow};
-use crate::neural::{LINEAR, Row, find_row};
+use crate::neural::{Begin, LINEAR, Mean, Optimiser, Row, Spec, Training, find_row, train};
 use crate::num::threads::on_pool;
-use crate::num::{Matrix, Real};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Init, Named, NeuralPca};
+pub use settings::{Init, Named, NeuralPca, Solver};
 
 /// NeuralPCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -110,6 +111,13 @@ impl NeuralPca {
         rows.settle(run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let k = self.count(rows)?;
+        if self.solver != Solver::Auto && (rows.weights().is_some() || rows.sparse().is_some()) {
+            return Err(Error::Unsupported {
+                asked: "training on weighted or sparse rows".into(),
+                found: "small batches are of plain rows".into(),
+                remedy: "choose solver='auto'".into(),
+            });
+        }
         // Small problems never leave this thread, and do not pay for a pool.
         match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_settled(rows, row, k, run),
@@ -139,10 +147,66 @@ impl NeuralPca {
         // A rule begins at random in their coordinates: the same place whatever the eigensolver made of their signs.
         canonical_sign(&mut axes.axes, T::DTYPE.eps());
         run.stage("rule")?;
-        let flowed = self.rest(row, &axes, k, run)?;
-        let weights = crate::num::factor::multiply(&axes.axes.transposed(), &flowed.w);
+        let (flowed, weights) = match self.optimiser() {
+            None => {
+                let flowed = self.rest(row, &axes, k, run)?;
+                let weights = factor::multiply(&axes.axes.transposed(), &flowed.w);
+                (flowed, weights)
+            }
+            Some(optimiser) => self.trained(rows, row, &axes, k, optimiser, run)?,
+        };
         let found = Found { row, axes, flowed, weights, features: rows.features(), dtype: T::DTYPE, k };
         self.model(found, run)
+    }
+
+    fn optimiser(&self) -> Option<Optimiser> {
+        match self.solver {
+            Solver::Auto => None,
+            Solver::Sgd => Some(Optimiser::Sgd),
+            Solver::Adam => Some(Optimiser::Adam),
+        }
+    }
+
+    /// The weights as small batches leave them: in the coordinates of the principal axes, and as they are.
+    fn trained<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        row: &Row,
+        axes: &Decomposition,
+        k: usize,
+        optimiser: Optimiser,
+        run: &Run<'_>,
+    ) -> Result<(Flowed, Matrix<f64>)> {
+        let Some(spec) = &row.spec else {
+            let why = "'svd' is a closed form, which takes no steps";
+            return Err(Error::setting(
+                "solver",
+                "'sgd' or 'adam'",
+                why,
+                "choose 'auto', or another variant",
+            ));
+        };
+        let spec = Spec { mean: if self.center { Mean::Batch } else { Mean::Rows }, ..*spec };
+        let mut begin = Begin::at_axes(rows, axes, &spec, k, run)?;
+        if self.init == Init::Random {
+            begin = begin.at_random(run.seed);
+        }
+        let how = Training {
+            optimiser,
+            learning_rate: self.learning_rate,
+            batch_size: self.batch_size,
+            max_epochs: self.max_epochs,
+            ..Training::default()
+        };
+        let trained = train(rows, &spec, &begin, &how, run)?;
+        let out_of_time = trained.epochs < self.max_epochs;
+        let flowed = Flowed {
+            w: factor::multiply(&axes.axes, &trained.w),
+            n_iter: trained.steps,
+            residual: f64::NAN,
+            outcome: if out_of_time { Outcome::Time } else { Outcome::Completed },
+        };
+        Ok((flowed, trained.w))
     }
 
     /// The weights at which the rule rests, in the coordinates of the principal axes.
@@ -161,10 +225,15 @@ impl NeuralPca {
     }
 
     fn check_numbers(&self) -> Result<()> {
-        if self.tol.is_finite() && self.tol >= 0.0 {
-            return Ok(());
+        if !(self.tol.is_finite() && self.tol >= 0.0) {
+            return Err(Error::setting(
+                "tol",
+                self.tol,
+                "a residual is 0 or more",
+                "choose a number such as 1e-8",
+            ));
         }
-        Err(Error::setting("tol", self.tol, "a residual is 0 or more", "choose a number such as 1e-8"))
+        check_training(self.learning_rate, self.batch_size, self.max_epochs)
     }
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
@@ -199,6 +268,22 @@ impl NeuralPca {
             k => Ok(k.unwrap_or(most)),
         }
     }
+}
+
+/// Refuses rates, batches and epochs that mean nothing.
+pub(crate) fn check_training(learning_rate: f64, batch_size: usize, max_epochs: u64) -> Result<()> {
+    if !(learning_rate.is_finite() && learning_rate > 0.0) {
+        let why = "a step has a length above 0";
+        return Err(Error::setting("learning_rate", learning_rate, why, "choose a number such as 0.01"));
+    }
+    if batch_size < 2 {
+        let why = "variances need two rows in a batch";
+        return Err(Error::setting("batch_size", batch_size, why, "choose a number such as 128"));
+    }
+    if max_epochs == 0 {
+        return Err(Error::setting("max_epochs", 0, "nothing would be learnt", "choose a number from 1"));
+    }
+    Ok(())
 }
 
 impl Fit for NeuralPca {

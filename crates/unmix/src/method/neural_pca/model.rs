@@ -4,6 +4,7 @@ use super::{Found, METHOD, NeuralPca};
 use crate::error::Result;
 use crate::method::{Tensors, require};
 use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::neural::Optimiser;
 use crate::num::{Matrix, factor, null};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -37,14 +38,19 @@ impl NeuralPca {
             ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
             ("weights", Tensor::matrix(&weights, dtype)),
         ];
-        let solver = if row.spec.is_some() { "full batch" } else { "closed form" };
+        let solver = match self.optimiser() {
+            _ if row.spec.is_none() => "closed form",
+            None => "full batch",
+            Some(Optimiser::Sgd) => "sgd",
+            Some(Optimiser::Adam) => "adam",
+        };
         let mut report = Report::closed_form(solver, axes.n, p, dtype, run.seed);
-        report.sweeps = axes.sweeps;
+        report.sweeps = axes.sweeps + if self.optimiser().is_some() { self.max_epochs } else { 0 };
         report.rank = axes.rank;
         report.n_constant = axes.n_constant;
         report.outcome = flowed.outcome;
         report.n_iter = flowed.n_iter;
-        if row.spec.is_some() {
+        if flowed.residual.is_finite() && row.spec.is_some() {
             (report.residual, report.tol) = (Some(flowed.residual), Some(self.tol));
         }
         report.warnings = warnings(axes.n_constant, p, kept, k);

@@ -12,6 +12,8 @@ pub struct NeuralPca {
     pub n_components: Option<usize>,
     /// The rule.
     pub variant: Named,
+    /// Full batches to where the rule rests, or small ones as published.
+    pub solver: Solver,
     /// Where it begins.
     pub init: Init,
     /// Scale codes to unit variance.
@@ -22,6 +24,12 @@ pub struct NeuralPca {
     pub max_iter: u64,
     /// The residual `||G|| / ||CW||` at which a rule counts as at rest.
     pub tol: f64,
+    /// Length of the first step of `sgd` and `adam`.
+    pub learning_rate: f64,
+    /// Rows in a batch of theirs.
+    pub batch_size: usize,
+    /// How often they visit all rows.
+    pub max_epochs: u64,
 }
 
 impl Default for NeuralPca {
@@ -29,13 +37,30 @@ impl Default for NeuralPca {
         Self {
             n_components: None,
             variant: Named::Key("gha".into()),
+            solver: Solver::Auto,
             init: Init::Random,
             whiten: false,
             center: true,
             max_iter: 20_000,
             tol: 1e-8,
+            learning_rate: 0.01,
+            batch_size: 128,
+            max_epochs: 20,
         }
     }
+}
+
+/// How a rule is followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// With full batches, on second moments, to rest.
+    #[default]
+    Auto,
+    /// With small batches, by gradient descent with momentum.
+    Sgd,
+    /// With small batches, by Adam.
+    Adam,
 }
 
 /// A row of a table, by its key or its number from 1.
@@ -103,6 +128,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         python_only: false,
     },
     Setting {
+        name: "solver",
+        kind: Kind::Choice,
+        choices: &["auto", "sgd", "adam"],
+        default: "\"auto\"",
+        doc: "'auto' follows the rule to rest with full batches, which needs second moments only; 'sgd' and 'adam' take small batches of \
+              rows, as published, with a rate that falls to 0.",
+        python_only: false,
+    },
+    Setting {
         name: "init",
         kind: Kind::Choice,
         choices: &["random", "pca"],
@@ -141,6 +175,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "1e-8",
         doc: "The residual at which a rule counts as at rest: the length of its half-gradient as a share of that of the \
               covariance times the weights.",
+        python_only: false,
+    },
+    Setting {
+        name: "learning_rate",
+        kind: Kind::Number,
+        choices: &[],
+        default: "0.01",
+        doc: "Length of the first step of 'sgd' and 'adam', for rows divided by the root of their mean square.",
+        python_only: false,
+    },
+    Setting {
+        name: "batch_size",
+        kind: Kind::Integer,
+        choices: &[],
+        default: "128",
+        doc: "Rows in a batch of 'sgd' and 'adam', at most.",
+        python_only: false,
+    },
+    Setting {
+        name: "max_epochs",
+        kind: Kind::Integer,
+        choices: &[],
+        default: "20",
+        doc: "How often 'sgd' and 'adam' visit all rows.",
         python_only: false,
     },
 ];

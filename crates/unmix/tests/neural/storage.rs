@@ -1,0 +1,53 @@
+//! Training sees the same batches wherever rows are, and whoever works.
+
+use crate::made::{bits, cast, falling, settings};
+use serde_json::json;
+use unmix::data::{Features, open_npy, write_npy};
+use unmix::neural::{Begin, NONLINEAR, Training, train};
+use unmix::{NeuralPca, Rows, Run};
+
+#[test]
+fn trained_weights_have_the_same_bits_from_memory_and_from_a_file_for_any_number_of_threads() {
+    let (n, p) = (3001, 20);
+    let x: Vec<f32> = cast(&falling(n, p, 3));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write_npy(&path, &x, &[p]).unwrap();
+    let given = json!({"n_components": 4, "solver": "adam", "max_epochs": 2});
+    let rule = NeuralPca::from_settings(&settings(given)).unwrap();
+    let fit = |mut rows: Rows<'_, f32>, threads: usize| {
+        bits(&rule.fit(&mut rows, &Run { threads, seed: 5, ..Run::default() }).unwrap())
+    };
+    let want = fit(Rows::from_slice(&x, p).unwrap(), 1);
+    for threads in [1, 2, 5] {
+        assert_eq!(fit(Rows::from_slice(&x, p).unwrap(), threads), want, "{threads} threads");
+        let stored = Rows::new(open_npy(&path).unwrap().0, Features::default(), "x.npy");
+        assert_eq!(fit(stored, threads), want, "from a file, {threads} threads");
+    }
+}
+
+#[test]
+fn another_seed_is_another_order_of_the_rows() {
+    let (n, p) = (500, 8);
+    let x = falling(n, p, 3);
+    let rows = Rows::from_slice(&x, p).unwrap();
+    let (spec, how) = (NONLINEAR[8].spec.unwrap(), Training { max_epochs: 1, ..Training::default() });
+    let weights = |seed: u64| {
+        let run = Run { seed, ..Run::default() };
+        let begin = Begin::at_axes(&rows, &super::recover::decomposed(&rows), &spec, 3, &run).unwrap();
+        let trained = train(&rows, &spec, &begin, &how, &run).unwrap();
+        assert_eq!((trained.steps, trained.epochs, trained.sigma.len()), (4, 1, 1));
+        trained.w
+    };
+    assert_eq!(weights(1), weights(1));
+    assert_ne!(weights(1), weights(2));
+}
+
+#[test]
+fn a_rate_that_is_far_too_large_is_refused_and_not_returned() {
+    let x = falling(400, 8, 3);
+    let given = json!({"n_components": 2, "solver": "sgd", "learning_rate": 1e30});
+    let rule = NeuralPca::from_settings(&settings(given)).unwrap();
+    let said = rule.fit(&mut Rows::from_slice(&x, 8).unwrap(), &Run::default()).unwrap_err().to_string();
+    assert!(said.contains("choose a smaller one"), "{said}");
+}
