@@ -2,6 +2,7 @@
 
 mod gradient;
 mod linear;
+mod published;
 mod recover;
 mod storage;
 mod twin;

@@ -125,6 +125,8 @@ fn of(method: &'static Method) -> Vec<Case> {
                 300,
                 6,
             ),
+            otherwise("by Adam", json!({"n_components": 3, "variant": "ema-tanh", "max_epochs": 3}), 400, 9),
+            otherwise("by descent", json!({"n_components": 2, "solver": "sgd", "max_epochs": 2}), 400, 9),
         ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }

@@ -14,18 +14,9 @@ impl NeuralPca {
         let Found { row, axes, flowed, weights, features, dtype, k } = found;
         let p = axes.mean.len();
         let share = (axes.n - 1.0) / axes.n;
-        let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps());
+        let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps(), true);
         let kept = canonical.axes.rows();
-        let mut components = canonical.axes;
-        if kept < k {
-            let more = null::null_directions(&axes.axes, k - kept)?;
-            let mut all = components.into_vec();
-            for i in 0..k - kept {
-                let sign = sign_of(more.row(i), dtype.eps());
-                all.extend(more.row(i).iter().map(|x| x * sign + 0.0));
-            }
-            components = Matrix::from_vec(k, p, all);
-        }
+        let components = completed(canonical.axes, &axes.axes, k, dtype.eps())?;
         let mut variances: Vec<f64> = canonical.variances.iter().map(|v| v * share).collect();
         variances.resize(k, 0.0);
         let total = axes.total * share;
@@ -67,6 +58,21 @@ impl NeuralPca {
     }
 }
 
+/// `k` rows: those found, and directions that depend on the axes of the rows alone where these are fewer.
+pub(crate) fn completed(found: Matrix<f64>, axes: &Matrix<f64>, k: usize, eps: f64) -> Result<Matrix<f64>> {
+    let (kept, p) = (found.rows(), found.cols());
+    if kept >= k {
+        return Ok(found);
+    }
+    let more = null::null_directions(axes, k - kept)?;
+    let mut all = found.into_vec();
+    for i in 0..k - kept {
+        let sign = sign_of(more.row(i), eps);
+        all.extend(more.row(i).iter().map(|x| x * sign + 0.0));
+    }
+    Ok(Matrix::from_vec(k, p, all))
+}
+
 /// Weights with unit columns, sorted by the variance along them, signed.
 pub(crate) struct Canonical {
     /// `k x p`.
@@ -76,8 +82,9 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// From weights in the coordinates of `basis` (rows), along which rows have variances `values`.
-    pub(crate) fn of(w: &Matrix<f64>, values: &[f64], basis: &Matrix<f64>, eps: f64) -> Self {
+    /// From weights in the coordinates of `basis` (rows), along which rows have variances `values`; by falling variance where
+    /// `sorted`.
+    pub(crate) fn of(w: &Matrix<f64>, values: &[f64], basis: &Matrix<f64>, eps: f64, sorted: bool) -> Self {
         let (r, k) = (w.rows(), w.cols());
         let length = |j: usize| (0..r).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
         let lengths: Vec<f64> = (0..k).map(length).collect();
@@ -85,7 +92,9 @@ impl Canonical {
         let along = |j: usize| (0..r).map(|i| values[i] * unit[(j, i)].powi(2)).sum::<f64>();
         let variances: Vec<f64> = (0..k).map(along).collect();
         let mut order: Vec<usize> = (0..k).collect();
-        order.sort_by(|&i, &j| variances[j].total_cmp(&variances[i]));
+        if sorted {
+            order.sort_by(|&i, &j| variances[j].total_cmp(&variances[i]));
+        }
         let sorted = Matrix::from_fn(k, r, |j, i| unit[(order[j], i)]);
         let mut axes = factor::multiply(&sorted, basis);
         crate::model::canonical_sign(&mut axes, eps);

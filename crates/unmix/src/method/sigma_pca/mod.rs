@@ -15,6 +15,9 @@
 //! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
 //! solver ([`native`](crate::neural::native)).
 //!
+//! `variant=` names a published row instead, or `solver="sgd"` or `"adam"` the main one: small batches from the principal axes
+//! ([`train`](crate::neural::train)).
+//!
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
 //! **Equals** PCA where nothing but variance tells components apart (Gaussian rows). **Fails** where the mixing is not orthogonal: it
@@ -25,15 +28,17 @@
 
 mod model;
 mod settings;
+mod trained;
 
-use super::{Fit, Method, Takes};
+use super::neural_pca::variants;
+use super::{Fit, Method, Takes, Variant};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::neural::gpm::{Polar, Solved};
-use crate::neural::native;
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
+use crate::neural::{NONLINEAR, native};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
@@ -49,7 +54,7 @@ pub(super) const METHOD: Method = Method {
     class: "SigmaPCA",
     summary: "orthogonal directions by variance and independence: sources of equal variance are told apart",
     settings: SETTINGS,
-    variants: &[],
+    variants: &VARIANTS,
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
     equals: &["Gaussian rows: pca, with variances divided by n"],
     references: &["sigma-PCA, arXiv 2311.13580", "Journée, Nesterov, Richtárik & Sepulchre 2010"],
@@ -58,6 +63,8 @@ pub(super) const METHOD: Method = Method {
     density: None,
     memory: |n, p| vec![("gpm", spectrum::memory(n, p))],
 };
+
+const VARIANTS: [Variant; 24] = variants(&NONLINEAR);
 
 impl SigmaPca {
     /// From settings by name.
@@ -112,6 +119,9 @@ impl SigmaPca {
     }
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
+        if self.is_trained() {
+            return self.fit_trained(rows, k, run);
+        }
         let ask =
             Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
         let principal = Principal::new(rows, &ask, run)?;
@@ -168,30 +178,17 @@ impl SigmaPca {
                 );
             }
             Widths::Auto(_)
-                if self.h.is_some_and(|h| h != Default::default())
-                    || self.deriv.is_some_and(|d| d != Default::default()) =>
+                if !self.is_trained()
+                    && (self.h.is_some_and(|h| h != Default::default())
+                        || self.deriv.is_some_and(|d| d != Default::default())) =>
             {
                 let why = "only the width of h='tanh' with deriv='true' can be chosen from the data";
                 return refused("a", &"auto", why, "give a number");
             }
             _ => {}
         }
-        if !self.variant.is_null() {
-            let got = self.variant.as_str().map_or_else(|| self.variant.to_string(), Into::into);
-            return refused(
-                "variant",
-                &got,
-                "the published rows are not available yet",
-                "leave it out for the deterministic solver",
-            );
-        }
-        if matches!(self.solver, Solver::Sgd | Solver::Adam) {
-            return refused(
-                "solver",
-                &"'sgd' or 'adam'",
-                "trained solvers are not available yet",
-                "choose 'auto' or 'gpm'",
-            );
+        if self.is_trained() {
+            return self.check_trained();
         }
         if self.constraint == Constraint::Native && self.solver == Solver::Gpm {
             let why = "constraint='native' is the fixed point of another rule, whose columns are only nearly orthogonal";

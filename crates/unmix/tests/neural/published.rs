@@ -1,0 +1,67 @@
+//! The published rows as a person asks for them.
+
+use super::recover::{Kind, mixed};
+use crate::made::{numbers, settings, try_fit};
+use serde_json::json;
+use unmix::neural::NONLINEAR;
+use unmix::{Matrix, Model, Outcome};
+
+fn fit(x: &[f64], given: serde_json::Value) -> Model {
+    try_fit("sigma-pca", &settings(given), x, 10).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The smallest of the cosines between components and the true axes nearest to them.
+fn least(model: &Model, axes: &Matrix<f64>) -> f64 {
+    let w = numbers(model, "components");
+    let cosine = |row: &[f64], a: usize| row.iter().zip(axes.row(a)).map(|(x, y)| x * y).sum::<f64>().abs();
+    w.chunks(10).map(|row| (0..5).map(|a| cosine(row, a)).fold(0.0, f64::max)).fold(1.0, f64::min)
+}
+
+#[test]
+fn every_published_row_can_be_asked_for_by_key_and_by_number() {
+    let (x, _) = mixed(Kind::Laplace, 1000, 1.0, 1);
+    for (i, row) in NONLINEAR.iter().enumerate() {
+        let by = |variant: serde_json::Value| {
+            fit(&x, json!({"n_components": 3, "variant": variant, "max_epochs": 1}))
+        };
+        let (a, b) = (by(json!(row.key)), by(json!(i + 1)));
+        assert_eq!(numbers(&a, "components"), numbers(&b, "components"), "{}", row.key);
+        let report = a.report();
+        assert_eq!((report.outcome, report.n_iter, report.sweeps), (Outcome::Completed, 8, 2), "{}", row.key);
+        assert_eq!(report.settings["variant"], row.key);
+    }
+}
+
+#[test]
+fn a_published_row_recovers_sources_of_equal_variance_and_its_literal_form_does_not() {
+    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
+    let on = |given| least(&fit(&x, given), &axes);
+    assert!(on(json!({"n_components": 5, "variant": "ema-scaled-tanh"})) > 0.99);
+    assert!(on(json!({"n_components": 5, "variant": 9, "tangent": false})) < 0.9);
+    assert!(on(json!({"n_components": 5, "variant": "ema-tanh"})) < 0.9);
+    // What was asked for takes the place of the row's own.
+    assert!(on(json!({"n_components": 5, "variant": "ema-tanh", "a": 4.0})) > 0.99);
+    assert!(on(json!({"n_components": 5, "solver": "adam", "sigma": "batch"})) > 0.99);
+    assert!(on(json!({"n_components": 5, "solver": "adam", "center": false})) > 0.99);
+    let (y, axes) = mixed(Kind::Uniform, 8000, 1.0, 1);
+    assert!(least(&fit(&y, json!({"n_components": 5, "variant": 8})), &axes) > 0.98);
+}
+
+#[test]
+fn what_a_published_row_cannot_do_is_refused() {
+    let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
+    for (given, word) in [
+        (json!({"variant": "ema-tan"}), "did you mean 'ema-tanh'?"),
+        (json!({"variant": 25}), "choose one of"),
+        (json!({"variant": 9, "solver": "gpm"}), "'gpm'"),
+        (json!({"variant": 9, "a": [1.0, 4.0], "n_components": 2}), "one width"),
+        (json!({"variant": 9, "constraint": "native"}), "constraints of its own"),
+        (json!({"variant": 9, "batch_size": 1}), "two rows"),
+        (json!({"variant": 9, "max_epochs": 0}), "nothing would be learnt"),
+        (json!({"variant": 9, "learning_rate": 0.0}), "learning_rate"),
+        (json!({"variant": 9, "standardize": true}), "own units"),
+    ] {
+        let text = try_fit("sigma-pca", &settings(given.clone()), &x, 10).unwrap_err().to_string();
+        assert!(text.contains(word), "{given}: {text}");
+    }
+}
