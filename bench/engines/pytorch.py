@@ -82,3 +82,39 @@ def pca_file(job):
 
     np.load(job.path, mmap_mode="r")  # it is there, and it is an array
     return work, _answer
+
+
+@engine("rica", "PyTorch L-BFGS", needs="torch")
+def rica(job):
+    """The function as its formula has it, differentiated automatically; torch's own search with the memory that ours has."""
+    from harness.answers import BETA
+    from harness.data import features
+
+    torch = _torch(job)
+    X = torch.from_numpy(job.X)
+    n, start = len(X), torch.from_numpy(features(job.k, X.shape[1])).to(X.dtype)
+
+    def cost(W):
+        W = torch.nn.functional.normalize(W, dim=1)
+        codes = X @ W.T
+        size = codes.abs()
+        sparsity = (size + torch.nn.functional.softplus(-2 * size)).sum() - np.log(2.0) * codes.numel()
+        return ((codes @ W - X).square().sum() + BETA * sparsity) / n
+
+    def work():
+        W = start.clone().requires_grad_(True)
+        search = torch.optim.LBFGS(
+            [W], max_iter=100, max_eval=10_000, history_size=20, tolerance_grad=0, tolerance_change=0, line_search_fn="strong_wolfe"
+        )
+
+        def closure():
+            search.zero_grad()
+            with torch.enable_grad():
+                value = cost(W)
+                value.backward()
+            return value
+
+        search.step(closure)
+        return W.detach()
+
+    return work, lambda W: {"features": W.numpy()}

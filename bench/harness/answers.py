@@ -79,6 +79,37 @@ def check_pca(row, answer, path):
     return _judge(row, errors)
 
 
+#: The weight of sparsity in rows of the task "rica".
+BETA = 0.2
+
+
+def rica(X, W):
+    """What features of length 1 cost, in double precision: reconstruction, and log cosh of their outputs."""
+    W = W / np.linalg.norm(W, axis=1, keepdims=True)
+    total = 0.0
+    for block in _centred_blocks(X, 0.0):
+        codes = block @ W.T
+        total += ((codes @ W - block) ** 2).sum()
+        total += BETA * (np.logaddexp(codes, -codes) - np.log(2.0)).sum()
+    return total / X.shape[0]
+
+
+def check_rica(row, answer, path):
+    """By how much features cost more than those that our own search finds in as many steps, of what it gains over the start."""
+    from .data import features
+
+    X, W = np.load(path, mmap_mode="r"), np.asarray(answer["features"], dtype=np.float64)
+    if W.shape != (row.k, X.shape[1]) or not np.isfinite(W).all():
+        raise Wrong(f"features of shape {W.shape}, or not finite")
+    kept = beside(path, f".rica{row.k}.npy")
+    if not kept.exists():
+        from engines.ours import features_of
+
+        np.save(kept, rica(X, features_of(np.load(path), row.k)))
+    best, start = float(np.load(kept)), rica(X, features(row.k, X.shape[1]))
+    return _judge(row, {"rise": (rica(X, W) - best) / (start - best)})
+
+
 def check_entries(row, answer, path):
     """Largest difference between numbers that were read and those that were written."""
     numbers = np.load(beside(path, ".numbers.npy"))
@@ -96,4 +127,4 @@ def _judge(row, errors):
     return errors
 
 
-CHECKS = {"pca": check_pca, "pca_file": check_pca, "fit_transform": check_pca, "read": check_entries}
+CHECKS = {"pca": check_pca, "pca_file": check_pca, "fit_transform": check_pca, "read": check_entries, "rica": check_rica}

@@ -82,7 +82,36 @@ def table(path, n, p, dtype, others, ending):
     np.save(beside(path, ".numbers.npy"), numbers.astype(dtype))
 
 
-MAKERS = {"power_law": power_law, "digits": digits, "table": table}
+def patches(path, n, side, dtype):
+    """White patches of a picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
+    generator = np.random.default_rng(zlib.crc32(f"patches {n} {side}".encode()))
+    size = 1024
+    picture = np.zeros((size, size))
+    for _ in range(6000):
+        radius = 3.0 / np.sqrt(generator.uniform(3.0**2 / 120.0**2, 1.0))
+        x, y = generator.uniform(0, size, 2)
+        rows = slice(max(0, int(y - radius)), int(y + radius) + 1)
+        columns = slice(max(0, int(x - radius)), int(x + radius) + 1)
+        v, u = np.ogrid[rows.start : min(rows.stop, size), columns.start : min(columns.stop, size)]
+        leaf = picture[rows, columns]
+        leaf[(u - x) ** 2 + (v - y) ** 2 < radius**2] = generator.uniform()
+    picture += 0.02 * generator.standard_normal(picture.shape)
+    corners = generator.integers(0, size - side, (n, 2))
+    X = np.stack([picture[i : i + side, j : j + side].ravel() for i, j in corners])
+    X -= X.mean(axis=0)
+    values, vectors = np.linalg.eigh(X.T @ X / n)
+    X = (X @ vectors / np.sqrt(values)) @ vectors.T
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(X, dtype=dtype))
+
+
+def features(k, p):
+    """Where a search for features begins: normal rows of length 1."""
+    W = np.random.default_rng(k + p).standard_normal((k, p))
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches}
 
 
 def warm(path):

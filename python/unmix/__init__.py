@@ -23,10 +23,12 @@ from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
+from .rica import RICA
 
 __all__ = [
     "NeuralPCA",
     "PCA",
+    "RICA",
     "Report",
     "Selection",
     "SigmaPCA",
@@ -46,7 +48,7 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA)}
+_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA, RICA)}
 
 
 def load(path):

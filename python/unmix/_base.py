@@ -526,6 +526,12 @@ def _mixing(estimator):
     return estimator._model.mixing.astype(estimator.mean_.dtype, copy=False)
 
 
+def _rotation(estimator):
+    if "mixing" in estimator._model.tensors:
+        raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation; components_ encode and mixing_ decodes")
+    return estimator.components_.T
+
+
 def _std_error(estimator):
     errors = estimator._model.explained_variance_std_error
     if errors is None:
@@ -537,7 +543,7 @@ def _std_error(estimator):
 _ON_REQUEST = {
     "mixing_": _mixing,
     "explained_variance_std_error_": _std_error,
-    "rotation_": lambda estimator: estimator.components_.T,
+    "rotation_": _rotation,
     "n_components_": lambda estimator: estimator._model.n_components,
     "n_samples_": lambda estimator: _whole(estimator._model.end[3]),
     "n_iter_": lambda estimator: estimator.report_.n_iter,

@@ -11,6 +11,7 @@ mod neural;
 mod partials;
 mod property;
 mod quality;
+mod rica;
 mod same_bits;
 mod seen;
 mod select;

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    FeatureView, Gram, Lengths, Moments, Partial, Scatter, Sketch, Triangle, Viewpoint, from_bytes, to_bytes,
+    FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, Sketch, Sparsity, Triangle,
+    Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -104,6 +105,23 @@ impl Told for Sketch {
     }
 }
 
+impl Told for Sparsity {
+    const NAME: &'static str = "sparsity";
+    fn empty(p: usize) -> Self {
+        Sparsity::empty(2, p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let p = block.n_features;
+        let rows = Matrix::from_fn(2, p, |i, j| T::from_f64(0.5 - (i * p + j) as f64 / 7.0));
+        let mean = vec![0.25; p];
+        let filters = Filters { mean: Some(&mean), rows, penalty: Penalty::SmoothL1 };
+        Sparsity::gather(self, block, &filters, work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), [&[self.value], self.gradient.as_slice()].concat())
+    }
+}
+
 /// The lower triangle, which is all that is filled.
 fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
@@ -195,12 +213,14 @@ proptest! {
         laws::<Triangle, f64>(&x, p, cuts);
         laws::<Gram, f64>(&x, p, cuts);
         laws::<Sketch, f64>(&x, p, cuts);
+        laws::<Sparsity, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Lengths, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
         laws::<Triangle, f32>(&x, p, cuts);
         laws::<Gram, f32>(&x, p, cuts);
         laws::<Sketch, f32>(&x, p, cuts);
+        laws::<Sparsity, f32>(&x, p, cuts);
     }
 
     #[test]
@@ -224,6 +244,7 @@ proptest! {
         check(&of::<Scatter, f64>(&x, p), &at, new);
         check(&of::<Triangle, f64>(&x, p), &at, new);
         check(&of::<Gram, f64>(&x, p), &at, new);
+        check(&of::<Sparsity, f64>(&x, p), &at, new);
     }
 
     #[test]

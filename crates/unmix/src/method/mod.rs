@@ -2,11 +2,13 @@
 
 pub mod neural_pca;
 pub mod pca;
+pub mod rica;
 mod settings;
 pub mod sigma_pca;
 
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
+pub use rica::Rica;
 pub use settings::{Kind, Setting, resolve};
 pub use sigma_pca::SigmaPca;
 
@@ -99,7 +101,7 @@ impl std::fmt::Debug for Method {
 }
 
 /// Every method there is.
-pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD];
+pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD, rica::METHOD];
 
 /// The method named `key`.
 pub fn find(key: &str) -> Result<&'static Method> {

@@ -30,6 +30,10 @@ pub enum Kind {
     NamedOrNull,
     /// One of the choices, a number, or a number for each component.
     Numbers,
+    /// `null`, or rows of numbers.
+    Table,
+    /// A number, or one of the choices.
+    NumberOrChoice,
 }
 
 impl Kind {
@@ -48,6 +52,8 @@ impl Kind {
             Kind::ChoiceOrNull => "the name of a choice, or nothing",
             Kind::NamedOrNull => "the name of a choice, its number, or nothing",
             Kind::Numbers => "a number, a list of one number for each component, or the name of a choice",
+            Kind::Table => "rows of numbers, such as [[1, 0], [0, 1]], or null",
+            Kind::NumberOrChoice => "a number, or the name of a choice",
         }
     }
 }
@@ -90,6 +96,8 @@ impl Setting {
             Kind::ChoiceOrNull => "str or null",
             Kind::NamedOrNull => "str, int or null",
             Kind::Numbers => "float, list or str",
+            Kind::Table => "matrix or null",
+            Kind::NumberOrChoice => "float or str",
         }
     }
 
@@ -122,6 +130,8 @@ impl Setting {
                 let numbers = |list: &Vec<Value>| !list.is_empty() && list.iter().all(Value::is_number);
                 value.is_number() || word() || value.as_array().is_some_and(numbers)
             }
+            Kind::Table => value.is_null() || is_table(value),
+            Kind::NumberOrChoice => value.is_number() || word(),
         };
         if fits {
             return Ok(());
@@ -140,11 +150,20 @@ impl Setting {
             Kind::Numbers => format!("{near}give a number, a list of numbers, or one of: {known}"),
             Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),
             Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
-            Kind::Components => format!("{near}give a number, or one of: {known}"),
+            Kind::Components | Kind::NumberOrChoice => format!("{near}give a number, or one of: {known}"),
+            Kind::Table => format!("give {}", self.kind.in_words()),
         };
         let got = value.as_str().map_or_else(|| value.to_string(), |s| format!("'{s}'"));
         Err(Error::setting(self.name, got, why, remedy))
     }
+}
+
+/// Rows of numbers, all of one length.
+fn is_table(value: &Value) -> bool {
+    let row = |v: &Value| v.as_array().filter(|r| r.iter().all(Value::is_number)).map(Vec::len);
+    value.as_array().is_some_and(|rows| {
+        rows.first().and_then(row).is_some_and(|n| n > 0 && rows.iter().all(|r| row(r) == Some(n)))
+    })
 }
 
 /// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.

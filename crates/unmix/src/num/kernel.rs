@@ -227,6 +227,31 @@ pub(crate) fn multiply_left_transposed<T: Real>(
     matmul(out, Accum::Replace, a.transpose(), b, T::from_f64(1.0), Par::Seq);
 }
 
+/// `out = a b'`, all row-major: `a` is `k x p`, `b` is `n x p`.
+pub fn product_by_rows<T: Real>(out: &mut [T], a: &[T], b: &[T], k: usize, n: usize, p: usize) {
+    matmul(
+        MatMut::from_row_major_slice_mut(out, k, n),
+        Accum::Replace,
+        MatRef::from_row_major_slice(a, k, p),
+        MatRef::from_row_major_slice(b, n, p).transpose(),
+        T::from_f64(1.0),
+        Par::Seq,
+    );
+}
+
+/// `out = a b`, all row-major, for `[k, n, p]`: `a` is `k x n`, `b` is `n x p`. `a` has few rows that are not samples.
+pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]) {
+    let [k, n, p] = size;
+    matmul(
+        MatMut::from_row_major_slice_mut(out, k, p),
+        Accum::Replace,
+        MatRef::from_row_major_slice(a, k, n),
+        MatRef::from_row_major_slice(b, n, p),
+        T::from_f64(1.0),
+        Par::Seq,
+    );
+}
+
 /// Sum of squares.
 pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()

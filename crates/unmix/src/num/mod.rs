@@ -6,6 +6,7 @@
 pub mod factor;
 pub mod gmres;
 pub mod kernel;
+pub mod lbfgs;
 mod matrix;
 pub mod null;
 pub mod power;

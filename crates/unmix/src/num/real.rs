@@ -64,6 +64,9 @@ pub(crate) mod private {
 pub trait Real:
     private::Field
     + super::tanh::Elementary
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
     + Copy
     + Default
     + PartialOrd
@@ -85,8 +88,12 @@ pub trait Real:
     fn minus(self, other: Self) -> Self;
     /// `self + other` in this type.
     fn plus(self, other: Self) -> Self;
+    /// Without its sign.
+    fn absolute(self) -> Self;
     /// The square root.
     fn root(self) -> Self;
+    /// `self * factor + term`, rounded once.
+    fn times_plus(self, factor: Self, term: Self) -> Self;
     /// The same numbers, where they are in double precision already.
     fn as_f64s(numbers: &[Self]) -> Option<&[f64]>;
     /// Little-endian bytes, appended.
@@ -117,8 +124,16 @@ macro_rules! real {
                 self + other
             }
             #[inline(always)]
+            fn absolute(self) -> Self {
+                self.abs()
+            }
+            #[inline(always)]
             fn root(self) -> Self {
                 self.sqrt()
+            }
+            #[inline(always)]
+            fn times_plus(self, factor: Self, term: Self) -> Self {
+                self.mul_add(factor, term)
             }
             fn as_f64s(numbers: &[Self]) -> Option<&[f64]> {
                 let convert: fn(&[Self]) -> Option<&[f64]> = $as_f64s;

@@ -6,6 +6,7 @@ mod moments;
 mod pack;
 mod scatter;
 mod sketch;
+mod sparsity;
 mod triangle;
 
 pub use gram::{Feature, FeatureView, Gram};
@@ -14,6 +15,7 @@ pub use moments::Moments;
 pub use pack::{Packer, Unpacker};
 pub use scatter::Scatter;
 pub use sketch::{Sketch, Viewpoint};
+pub use sparsity::{Filters, Penalty, Sparsity};
 pub use triangle::Triangle;
 
 use crate::error::Result;

@@ -128,6 +128,32 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("by Adam", json!({"n_components": 3, "variant": "ema-tanh", "max_epochs": 3}), 400, 9),
             otherwise("by descent", json!({"n_components": 2, "solver": "sgd", "max_epochs": 2}), 400, 9),
         ],
+        "rica" => vec![
+            otherwise("complete", json!({}), 700, 9),
+            otherwise("more than there are directions", json!({"n_components": 20, "max_iter": 60}), 300, 6),
+            otherwise(
+                "more of them, of any length",
+                json!({"n_components": 9, "unit_norm": false, "beta": 0.05, "max_iter": 60}),
+                300,
+                6,
+            ),
+            otherwise("few", json!({"n_components": 3, "contrast": "smooth-l1"}), 300, 12),
+            otherwise("wide", json!({"n_components": 5, "max_iter": 60}), 40, 90),
+            otherwise(
+                "wide, as they are",
+                json!({"n_components": 5, "whiten": false, "max_iter": 60}),
+                40,
+                90,
+            ),
+            otherwise("columns as they are", json!({"whiten": false}), 300, 5),
+            otherwise("of length 1", json!({"unit_norm": true, "standardize": true}), 300, 6),
+            otherwise(
+                "about 0, standardized",
+                json!({"center": false, "standardize": true, "whiten": false}),
+                300,
+                6,
+            ),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -2,9 +2,11 @@
 
 mod evidence;
 mod pca;
+mod rica;
 
 pub(crate) use evidence::{minka, minka_log_evidence};
 pub(crate) use pca::{Twin, log_likelihoods};
+pub(crate) use rica::rica;
 
 /// A sum that carries its own rounding error along (Neumaier).
 pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {

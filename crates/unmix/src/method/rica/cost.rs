@@ -1,0 +1,173 @@
+//! What RICA minimises, and its gradient.
+//!
+//! ```text
+//! J(W) = E ||W'W z - z||² + beta E Σ_j g(w_j z)
+//! ```
+//!
+//! The first term sees rows through their second moments `F'F` alone: it is `||F (W'W - I)||²`, so a pass over the rows only
+//! has to form `W z` and `g'(W z) z'`. That is two products where the textbook has five. With `A = F W'` and `B = A W - F` the
+//! gradient is `2 A'B + 2 (B W')'F`; in white coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
+
+use super::seen::Seen;
+use crate::data::{Plan, Rows};
+use crate::error::Result;
+use crate::num::lbfgs::Objective;
+use crate::num::{Block, Matrix, Real, Workspace, factor};
+use crate::run::Run;
+use crate::stats::{Filters, Penalty, Sparsity};
+
+/// The function, of `k x d` numbers.
+pub(super) struct Cost<'a, 'b, T: Real> {
+    pub(super) rows: &'a Rows<'b, T>,
+    pub(super) run: &'a Run<'a>,
+    pub(super) seen: &'a Seen,
+    /// `F`; `None` for the identity.
+    pub(super) moments: Option<Matrix<f64>>,
+    pub(super) penalty: Penalty,
+    pub(super) beta: f64,
+    /// Rows of `W` count as if they had length 1.
+    pub(super) unit: bool,
+    pub(super) k: usize,
+    /// Passes over the rows so far.
+    pub(super) sweeps: u64,
+}
+
+/// After so many iterations rows that count as if they had length 1 are given it: steps only ever make them longer.
+const RENEWED: u64 = 50;
+
+impl<T: Real> Cost<'_, '_, T> {
+    /// The function at `w` and its gradient.
+    pub(super) fn evaluate(&mut self, w: &Matrix<f64>) -> Result<(f64, Matrix<f64>)> {
+        if !self.unit {
+            return self.of_filters(w);
+        }
+        let lengths = lengths(w);
+        let unit = scaled(w.clone(), |i| 1.0 / lengths[i]);
+        let (value, mut gradient) = self.of_filters(&unit)?;
+        for i in 0..w.rows() {
+            // What would only change the length has no effect.
+            let along: f64 = gradient.row(i).iter().zip(unit.row(i)).map(|(g, u)| g * u).sum();
+            let entries = gradient.row_mut(i).iter_mut().zip(unit.row(i));
+            entries.for_each(|(g, u)| *g = (*g - u * along) / lengths[i]);
+        }
+        Ok((value, gradient))
+    }
+
+    fn of_filters(&mut self, w: &Matrix<f64>) -> Result<(f64, Matrix<f64>)> {
+        let (mut value, mut gradient) = reconstruction(w, self.moments.as_ref());
+        if self.beta > 0.0 && value.is_finite() {
+            let sums = self.sparsity(w)?;
+            let weight = self.beta / sums.n;
+            value += weight * sums.value;
+            let rest = self.seen.folded_back(sums.gradient);
+            let entries = gradient.as_mut_slice().iter_mut().zip(rest.as_slice());
+            entries.for_each(|(g, r)| *g += weight * r);
+        }
+        Ok((value, gradient))
+    }
+
+    fn sparsity(&mut self, w: &Matrix<f64>) -> Result<Sparsity> {
+        let (k, p) = (w.rows(), self.rows.n_features());
+        let exact = self.seen.folded(w);
+        let filters =
+            Filters { mean: self.seen.subtracted(), rows: exact.cast::<T>(), penalty: self.penalty };
+        self.sweeps += 1;
+        let mut sums = self.rows.sweep_by(
+            plan(k, p),
+            self.run,
+            "features",
+            || Sparsity::empty(k, p),
+            |sums: &mut Sparsity, block: Block<'_, T>, work: &mut Workspace<T>| {
+                sums.gather(block, &filters, work)
+            },
+        )?;
+        // The value at the filters themselves, not at what single precision makes of them: otherwise the search ends where a
+        // step changes the one term and not the other.
+        let entries = sums.gradient.as_slice().iter().zip(exact.as_slice()).zip(filters.rows.as_slice());
+        sums.value += entries.map(|((g, exact), used)| g * (exact - used.to_f64())).sum::<f64>();
+        Ok(sums)
+    }
+}
+
+impl<T: Real> Objective for Cost<'_, '_, T> {
+    fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
+        let w = Matrix::from_vec(self.k, self.seen.d(), x.to_vec());
+        let (value, found) = self.evaluate(&w)?;
+        gradient.copy_from_slice(found.as_slice());
+        Ok(value)
+    }
+
+    fn residual(&self, gradient: &[f64]) -> f64 {
+        gradient.iter().fold(0.0f64, |m, g| m.max(g.abs())) / self.seen.unit()
+    }
+
+    fn iterated(&mut self, n_iter: u64, residual: f64, value: f64) -> Result<bool> {
+        self.run.iteration(n_iter, residual, Some(value))?;
+        Ok(!self.run.out_of_time())
+    }
+
+    fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
+        if !self.unit || !n_iter.is_multiple_of(RENEWED) {
+            return None;
+        }
+        let d = self.seen.d();
+        let lengths = lengths(&Matrix::from_vec(self.k, d, x.to_vec()));
+        Some(lengths.iter().flat_map(|s| std::iter::repeat_n(1.0 / s, d)).collect())
+    }
+}
+
+/// `||F (W'W - I)||²` and its gradient by `W`; without `F`, for the identity.
+fn reconstruction(w: &Matrix<f64>, moments: Option<&Matrix<f64>>) -> (f64, Matrix<f64>) {
+    let squares = |m: &Matrix<f64>| m.as_slice().iter().map(|x| x * x).sum::<f64>();
+    let Some(f) = moments else {
+        let mut b = factor::multiply(&w.transposed(), w);
+        (0..b.rows()).for_each(|i| b[(i, i)] -= 1.0);
+        let gradient = factor::multiply(w, &b);
+        return (squares(&b), scaled(gradient, |_| 4.0));
+    };
+    let a = factor::multiply_transposed(f, w);
+    let mut b = factor::multiply(&a, w);
+    b.as_mut_slice().iter_mut().zip(f.as_slice()).for_each(|(b, f)| *b -= f);
+    let mut gradient = factor::multiply(&a.transposed(), &b);
+    let other = factor::multiply(&factor::multiply_transposed(w, &b), f);
+    gradient.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(g, o)| *g = 2.0 * (*g + o));
+    (squares(&b), gradient)
+}
+
+/// How rows of `p` numbers are cut for `k` filters: blocks whose outputs stay in cache between the two products, and shards so
+/// short that threads end together.
+fn plan(k: usize, p: usize) -> Plan {
+    let width = k.max(p).max(1);
+    let mut block_rows = 512;
+    while block_rows > 16 && block_rows * width > 1 << 18 {
+        block_rows /= 2;
+    }
+    let shard_rows = ((1 << 18) / width).max(2 * block_rows).next_multiple_of(block_rows);
+    Plan { block_rows, shard_rows }
+}
+
+/// Length of every row.
+pub(super) fn lengths(m: &Matrix<f64>) -> Vec<f64> {
+    (0..m.rows()).map(|i| m.row(i).iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
+}
+
+/// Every row times a number.
+pub(super) fn scaled(mut m: Matrix<f64>, by: impl Fn(usize) -> f64) -> Matrix<f64> {
+    for i in 0..m.rows() {
+        m.row_mut(i).iter_mut().for_each(|x| *x *= by(i));
+    }
+    m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_have_whole_blocks() {
+        for (k, p) in [(1, 1), (3, 2), (512, 256), (64, 784), (10, 70_000), (3000, 5)] {
+            let Plan { block_rows, shard_rows } = plan(k, p);
+            assert!(block_rows >= 16 && shard_rows >= block_rows && shard_rows % block_rows == 0, "{k}, {p}");
+        }
+    }
+}

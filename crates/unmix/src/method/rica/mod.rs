@@ -1,0 +1,332 @@
+//! RICA: features that are sparse and from which rows can be put together again, as many of them as one likes.
+//!
+//! **Finds** rows `w_j` of a `k x d` matrix `W` such that `y = W z` is sparse and `W'y` is near `z`, for coordinates `z` of a row:
+//! white ones, or those of the columns.
+//! **Model** minimises `E ||W'W z - z||² + beta E Σ_j g(w_j z)`, with `g` log cosh or `sqrt(y² + 0.01)`. Le et al. weigh the other
+//! term: their `lambda` is `1 / beta`.
+//! **Algorithm** (Le et al. 2011):
+//!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`;
+//!  2. limited-memory BFGS ([`lbfgs`](crate::num::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
+//!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
+//!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
+//!     calls a ball is the sphere): steps only lengthen `w_j`, which gets length 1 again every 50 iterations;
+//!  4. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
+//!
+//! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; `40 k d` numbers beside the rows.
+//! **Equals** ICA as `beta` goes to 0, in white coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
+//! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
+//! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` says how nearly. Where `beta`
+//! exceeds `4 / g''(0)`, all features may shrink to nothing, which is an error.
+//!
+//! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
+
+mod cost;
+mod model;
+mod seen;
+mod settings;
+
+use super::{Fit, Method, Takes};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::model::Model;
+use crate::num::lbfgs::Lbfgs;
+use crate::num::random::Stream;
+use crate::num::threads::on_pool;
+use crate::num::{Dtype, Matrix, Real, factor};
+use crate::run::Run;
+use crate::spectrum;
+use cost::{Cost, lengths, scaled};
+use model::Fitted;
+use seen::{Seen, Wish};
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use crate::stats::Penalty;
+pub use settings::{Beta, Rica, UnitNorm};
+
+/// RICA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "rica",
+    class: "RICA",
+    summary: "sparse features from which rows can be reconstructed, also more of them than columns",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    equals: &["beta near 0, whiten=true, as many features as directions: ICA"],
+    references: &["Le, Karpenko, Ngiam & Ng 2011"],
+    spec: |given| Ok(Box::new(Rica::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("l-bfgs", spectrum::memory(n, p).saturating_add(search_memory(p, p)))],
+};
+
+/// Pairs that the search remembers.
+const MEMORY: usize = 20;
+
+/// Bytes that a search for `k` features of `d` coordinates takes.
+fn search_memory(k: usize, d: usize) -> u64 {
+    // Pairs; places, gradients and sums over rows besides.
+    (k as u64).saturating_mul(d as u64).saturating_mul(8 * (2 * MEMORY as u64 + 16))
+}
+
+/// What a fit works on: coordinates, and the settings that depend on them.
+struct Task {
+    seen: Seen,
+    k: usize,
+    unit: bool,
+    beta: f64,
+    warnings: Vec<String>,
+}
+
+impl Rica {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of RICA's, a value of the wrong kind.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
+        serde_json::from_value(resolved)
+            .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see 'unmix methods rica'"))
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, features that all
+    /// shrink to nothing, what the source reports. Constant columns and missing rank are not errors; the report says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        rows.settle(run)?;
+        self.check(rows)?;
+        on_pool(run.threads, || self.fit_settled(rows, run))
+    }
+
+    /// What a fit minimises, and its gradient, at features `w`: `k x d` numbers in the coordinates in which rows are seen, which are
+    /// white ones in the order of PCA's components where `whiten`, else the columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fit`](Self::fit); features of another length than there are coordinates.
+    pub fn cost<T: Real>(
+        &self,
+        rows: &mut Rows<'_, T>,
+        w: &Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<(f64, Matrix<f64>)> {
+        rows.settle(run)?;
+        let named = Self { n_components: Some(w.rows()), ..self.clone() };
+        named.check(rows)?;
+        on_pool(run.threads, || {
+            let task = named.task(rows, run)?;
+            if w.cols() != task.seen.d() || w.rows() != task.k {
+                return Err(Error::Width {
+                    what: "features".into(),
+                    need: task.seen.d(),
+                    got: w.cols(),
+                    remedy: "give a number for each coordinate".into(),
+                });
+            }
+            named.cost_of(rows, &task, run).evaluate(w)
+        })
+    }
+
+    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let task = self.task(rows, run)?;
+        let (k, d) = (task.k, task.seen.d());
+        check_memory(
+            &format!("a search for {k} features of {d} coordinates"),
+            search_memory(k, d),
+            "ask for fewer features, or choose fewer columns",
+        )?;
+        let start = self.start(&task, run)?;
+        let mut cost = self.cost_of(rows, &task, run);
+        run.stage("features")?;
+        let tol = self.tol.unwrap_or(if T::DTYPE == Dtype::F32 { 1e-4 } else { 1e-6 });
+        let search = Lbfgs { memory: MEMORY, max_iter: self.max_iter, tol };
+        let found = search.minimise(&mut cost, start.into_vec())?;
+        let sweeps = task.seen.sweeps + cost.sweeps;
+        let w = Matrix::from_vec(k, d, found.x.clone());
+        let w = match task.unit {
+            true => {
+                let lengths = lengths(&w);
+                scaled(w, |i| 1.0 / lengths[i])
+            }
+            false => w,
+        };
+        self.check_collapse(&w, task.beta)?;
+        run.stage("components")?;
+        self.model(
+            Fitted { task: &task, found, w, tol, sweeps, features: rows.features(), dtype: T::DTYPE },
+            run,
+        )
+    }
+
+    fn cost_of<'a, 'b, T: Real>(
+        &self,
+        rows: &'a Rows<'b, T>,
+        task: &'a Task,
+        run: &'a Run<'a>,
+    ) -> Cost<'a, 'b, T> {
+        Cost {
+            rows,
+            run,
+            seen: &task.seen,
+            moments: task.seen.moments(),
+            penalty: self.contrast,
+            beta: task.beta,
+            unit: task.unit,
+            k: task.k,
+            sweeps: 0,
+        }
+    }
+
+    fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        let n = rows.n_rows().unwrap_or(0);
+        if n < 2 {
+            return Err(Error::TooFewRows {
+                method: "rica".into(),
+                need: 2,
+                got: n,
+                what: rows.origin().into(),
+                remedy: "features are about how rows differ; if rows are channels, transpose".into(),
+            });
+        }
+        if self.n_components == Some(0) {
+            let remedy = "choose a number from 1 on, or leave it out for as many as there are directions";
+            return Err(Error::setting("n_components", 0, "no feature would be left to learn", remedy));
+        }
+        if let Beta::Weight(beta) = self.beta
+            && !(beta.is_finite() && beta >= 0.0)
+        {
+            let why = "it weighs sparsity against reconstruction";
+            return Err(Error::setting("beta", beta, why, "choose a number from 0 on, or 'auto'"));
+        }
+        if let Some(tol) = self.tol
+            && !(tol.is_finite() && tol >= 0.0)
+        {
+            let why = "no gradient is as small as that";
+            return Err(Error::setting("tol", tol, why, "choose a number from 0 on"));
+        }
+        Ok(())
+    }
+
+    /// Looks at the rows and settles what depends on them.
+    fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
+        let wish = Wish { whiten: self.whiten, center: self.center, standardize: self.standardize };
+        let mut seen = Seen::of(rows, wish, run)?;
+        let (p, d) = (rows.n_features(), seen.d());
+        let asked = self.n_components.or_else(|| self.w_init.as_ref().map(Vec::len));
+        let mut warnings = Vec::new();
+        // More features than columns are asked for on purpose; more than directions, where columns would do, are not.
+        let k = match asked {
+            Some(k) if k <= p => k.min(d),
+            Some(k) => k,
+            None => d,
+        };
+        if self.whiten && k < asked.unwrap_or(p) {
+            let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
+            warnings.push(format!(
+                "the rows vary along {k} {directions} only, so {k} of {} features {are} kept",
+                asked.unwrap_or(p)
+            ));
+        }
+        if seen.n_constant > 0 {
+            let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
+            warnings.push(format!("{} of {p} {columns} not vary; no feature reaches them", seen.n_constant));
+        }
+        let unit = match self.unit_norm {
+            UnitNorm::Always(unit) => unit,
+            UnitNorm::Auto(_) => k > d,
+        };
+        let beta = match self.beta {
+            Beta::Weight(beta) => beta,
+            Beta::Auto(_) if self.whiten => 0.2 / self.contrast.curvature(),
+            Beta::Auto(_) => {
+                seen.sweeps += 1;
+                (0.1 * seen.mean_length(rows, run)?).min(0.6 * seen.deviation_along(k - 1))
+            }
+        };
+        Ok(Task { seen, k, unit, beta, warnings })
+    }
+
+    /// Where the search begins, `k x d`.
+    fn start(&self, task: &Task, run: &Run<'_>) -> Result<Matrix<f64>> {
+        let (k, d) = (task.k, task.seen.d());
+        let w = match &self.w_init {
+            Some(rows) => self.given_start(rows, task)?,
+            None => {
+                let draws = Stream::new(run.seed, 0);
+                let w = Matrix::from_fn(k, d, |i, j| draws.normal((i * d + j) as u64));
+                if k <= d { factor::orthonormal_rows(&w) } else { w }
+            }
+        };
+        let lengths = lengths(&w);
+        if let Some(i) = lengths.iter().position(|s| task.unit && *s == 0.0) {
+            let why = format!(
+                "row {i} of it is 0 in the directions along which the rows vary, and a feature has length 1"
+            );
+            return Err(Error::setting(
+                "w_init",
+                "this matrix",
+                why,
+                "give rows that are not 0, or unit_norm=false",
+            ));
+        }
+        // As long as W'W = I wants rows to be on average.
+        let own = (d as f64 / k as f64).sqrt();
+        Ok(match (task.unit, &self.w_init) {
+            (true, _) => scaled(w, |i| 1.0 / lengths[i]),
+            (false, None) if k > d => scaled(w, |i| own / lengths[i]),
+            _ => w,
+        })
+    }
+
+    fn given_start(&self, rows: &[Vec<f64>], task: &Task) -> Result<Matrix<f64>> {
+        let (k, p) = (task.k, task.seen.mean.len());
+        let refused = |got: String, why: String| {
+            Err(Error::setting(
+                "w_init",
+                got,
+                why,
+                "give a row of numbers for each feature, in the units of the components",
+            ))
+        };
+        let width = rows.first().map_or(0, Vec::len);
+        if rows.len() < k || rows.len() > self.n_components.unwrap_or(rows.len()) || width != p {
+            return refused(format!("{} x {width} numbers", rows.len()), format!("{k} x {p} are needed"));
+        }
+        if rows.iter().flatten().any(|x| !x.is_finite()) {
+            return refused("this matrix".into(), "it has numbers that are not finite".into());
+        }
+        let entries = rows[..k].iter().flatten().copied().collect();
+        Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
+    }
+
+    /// Refuses features that have all shrunk to nothing.
+    fn check_collapse(&self, w: &Matrix<f64>, beta: f64) -> Result<()> {
+        if lengths(w).iter().any(|s| *s >= model::DEAD) {
+            return Ok(());
+        }
+        let bound = 4.0 / self.contrast.curvature();
+        Err(Error::Unsupported {
+            asked: format!("rica with beta={beta}"),
+            found:
+                "all features shrank to 0, because making outputs small gains more than reconstruction loses"
+                    .into(),
+            remedy: format!(
+                "choose a smaller beta (from {bound} on, no features at all is a local minimum), a larger start, or unit_norm=true"
+            ),
+        })
+    }
+}
+
+impl Fit for Rica {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

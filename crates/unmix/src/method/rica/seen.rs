@@ -1,0 +1,197 @@
+//! How RICA sees rows: in white coordinates, or in those of their columns; and the way back.
+
+use crate::data::{Rows, Sink};
+use crate::error::{Error, Result};
+use crate::model::sign_of;
+use crate::num::{Block, Matrix, Real, Workspace, factor};
+use crate::run::Run;
+use crate::spectrum::{self, Request, Solver, auto_solver};
+
+/// Coordinates `z` of a row `x`: `diag(1/deviation) axes ((x - mean) / noise)` where they are white, else `(x - mean) / noise`.
+pub(super) struct Seen {
+    /// Rows.
+    pub(super) n: f64,
+    /// What is subtracted.
+    pub(super) mean: Vec<f64>,
+    /// What columns are divided by, where they are.
+    pub(super) noise: Option<Vec<f64>>,
+    /// Principal directions that the rows determine, `r x p`.
+    pub(super) axes: Matrix<f64>,
+    /// Standard deviations along them (divisor `n`).
+    pub(super) deviation: Vec<f64>,
+    /// Whether coordinates are white.
+    pub(super) white: bool,
+    /// Directions along which the rows vary.
+    pub(super) rank: usize,
+    /// Columns that do not vary.
+    pub(super) n_constant: usize,
+    /// Passes over the rows.
+    pub(super) sweeps: u64,
+}
+
+/// What is asked of it.
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    pub(super) whiten: bool,
+    pub(super) center: bool,
+    pub(super) standardize: bool,
+}
+
+impl Seen {
+    /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
+    pub(super) fn of<T: Real>(rows: &Rows<'_, T>, wish: Wish, run: &Run<'_>) -> Result<Self> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let by = |solver| {
+            let Wish { center, standardize, .. } = wish;
+            let request = Request {
+                method: "rica",
+                solver,
+                top: None,
+                center,
+                standardize,
+                tol: 0.0,
+                rounds: None,
+                n_oversamples: 10,
+            };
+            spectrum::decompose(rows, run, &request)
+        };
+        let solver = auto_solver(n, p, None, false);
+        let mut found = by(solver)?;
+        let mut sweeps = found.sweeps;
+        let reach = (p - found.n_constant).min(n as usize - usize::from(wish.center));
+        if wish.whiten && solver != Solver::Full && found.axes.rows() < reach {
+            // Sums of squares do not see directions below the root of rounding; singular values do.
+            found = by(Solver::Full)?;
+            sweeps += found.sweeps;
+        }
+        if found.total < T::DTYPE.least() {
+            return Err(Error::Unsupported {
+                asked: "rica of these data".into(),
+                found: format!("their variance, about {:.0e}, is below what {} holds", found.total, T::DTYPE),
+                remedy: "multiply the data by a large constant".into(),
+            });
+        }
+        let rank = found.axes.rows();
+        let share = (found.n - 1.0) / found.n;
+        let deviation = found.values[..rank].iter().map(|v| (v * share).sqrt()).collect();
+        let mut axes = found.axes;
+        for i in 0..rank {
+            // So that where a search begins does not depend on the solver.
+            let sign = sign_of(axes.row(i), f64::EPSILON);
+            axes.row_mut(i).iter_mut().for_each(|x| *x *= sign);
+        }
+        Ok(Self {
+            n: found.n,
+            mean: found.mean,
+            noise: found.noise_scale,
+            axes,
+            deviation,
+            white: wish.whiten,
+            rank,
+            n_constant: found.n_constant,
+            sweeps,
+        })
+    }
+
+    /// Number of coordinates.
+    pub(super) fn d(&self) -> usize {
+        if self.white { self.rank } else { self.mean.len() }
+    }
+
+    /// Mean variance of a coordinate.
+    pub(super) fn unit(&self) -> f64 {
+        match self.white {
+            true => 1.0,
+            false => self.deviation.iter().map(|s| s * s).sum::<f64>() / self.d() as f64,
+        }
+    }
+
+    /// Standard deviation along principal direction `i`, of those that there are, in the coordinates.
+    pub(super) fn deviation_along(&self, i: usize) -> f64 {
+        if self.white { 1.0 } else { self.deviation[i.min(self.rank - 1)] }
+    }
+
+    /// What is subtracted from rows, unless that is 0 throughout.
+    pub(super) fn subtracted(&self) -> Option<&[f64]> {
+        self.mean.iter().any(|m| *m != 0.0).then_some(&self.mean)
+    }
+
+    /// `F` with `F'F` the second moments of the coordinates (divisor `n`); `None` stands for the identity.
+    pub(super) fn moments(&self) -> Option<Matrix<f64>> {
+        let root = |i, j| self.deviation[i] * self.axes[(i, j)];
+        (!self.white).then(|| Matrix::from_fn(self.rank, self.mean.len(), root))
+    }
+
+    /// Filters of coordinates, `k x d`, as filters of `x - mean`, `k x p`.
+    pub(super) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
+        let mut v = match self.white {
+            true => factor::multiply(&self.stretched(w.clone(), |s| 1.0 / s), &self.axes),
+            false => w.clone(),
+        };
+        self.by_noise(&mut v, |x, noise| x / noise);
+        v
+    }
+
+    /// The gradient by filters of `x - mean`, `k x p`, as that by filters of coordinates, `k x d`.
+    pub(super) fn folded_back(&self, mut gradient: Matrix<f64>) -> Matrix<f64> {
+        self.by_noise(&mut gradient, |x, noise| x / noise);
+        match self.white {
+            true => self.stretched(factor::multiply_transposed(&gradient, &self.axes), |s| 1.0 / s),
+            false => gradient,
+        }
+    }
+
+    /// Filters of `x - mean`, `k x p`, as filters of coordinates, `k x d`: undoes [`folded`](Self::folded).
+    pub(super) fn unfolded(&self, mut v: Matrix<f64>) -> Matrix<f64> {
+        self.by_noise(&mut v, |x, noise| x * noise);
+        match self.white {
+            true => self.stretched(factor::multiply_transposed(&v, &self.axes), |s| s),
+            false => v,
+        }
+    }
+
+    /// Decoders of white coordinates, `k x r`, as decoders of `x - mean`, `k x p`.
+    pub(super) fn decoded(&self, m: Matrix<f64>) -> Matrix<f64> {
+        let mut out = factor::multiply(&self.stretched(m, |s| s), &self.axes);
+        self.by_noise(&mut out, |x, noise| x * noise);
+        out
+    }
+
+    fn stretched(&self, mut m: Matrix<f64>, f: impl Fn(f64) -> f64) -> Matrix<f64> {
+        for i in 0..m.rows() {
+            m.row_mut(i).iter_mut().zip(&self.deviation).for_each(|(x, s)| *x *= f(*s));
+        }
+        m
+    }
+
+    fn by_noise(&self, m: &mut Matrix<f64>, f: impl Fn(f64, f64) -> f64) {
+        let Some(noise) = &self.noise else { return };
+        for i in 0..m.rows() {
+            m.row_mut(i).iter_mut().zip(noise).for_each(|(x, s)| *x = f(*x, *s));
+        }
+    }
+
+    /// The mean length of a row in the coordinates of columns: one pass.
+    pub(super) fn mean_length<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<f64> {
+        /// Adds up what it is given.
+        struct Total(f64);
+        impl Sink<f64> for Total {
+            fn put(&mut self, rows: &[f64]) -> Result<()> {
+                self.0 += rows.iter().sum::<f64>();
+                Ok(())
+            }
+        }
+        let unit = |j: usize| self.noise.as_ref().map_or(1.0, |s| s[j]);
+        let length = |row: &[T]| {
+            let entry = |(j, x): (usize, &T)| ((x.to_f64() - self.mean[j]) / unit(j)).powi(2);
+            row.iter().enumerate().map(entry).sum::<f64>().sqrt()
+        };
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            out.iter_mut().zip(block.rows()).for_each(|(out, row)| *out = length(row));
+            Ok(())
+        };
+        let mut total = Total(0.0);
+        rows.map(run, "lengths", 1, step, &mut total)?;
+        Ok(total.0 / self.n)
+    }
+}

@@ -1,0 +1,209 @@
+//! How sparse the outputs of filters are, and how that changes with the filters.
+
+use super::{Packer, Partial, Unpacker};
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
+use serde::{Deserialize, Serialize};
+
+/// A function of one number that grows like `|y|`, and is smooth at 0: small for numbers of which most are near 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// `log cosh y`.
+    #[default]
+    #[serde(rename = "logcosh")]
+    LogCosh,
+    /// `sqrt(y² + 0.01)` (Le et al. 2011).
+    SmoothL1,
+}
+
+/// How wide the smooth part of [`Penalty::SmoothL1`] is, squared.
+const ROUNDED: f64 = 1e-2;
+
+impl Penalty {
+    /// Its second derivative at 0.
+    pub fn curvature(self) -> f64 {
+        match self {
+            Penalty::LogCosh => 1.0,
+            Penalty::SmoothL1 => 1.0 / ROUNDED.sqrt(),
+        }
+    }
+
+    /// Writes its derivative at every number over that number, and returns the sum of its values.
+    pub fn differentiate<T: Real>(self, y: &mut [T]) -> f64 {
+        match self {
+            Penalty::LogCosh => each(y, |y| (y.tanh_of(), y.log_cosh_of())),
+            Penalty::SmoothL1 => {
+                let rounded = T::from_f64(ROUNDED);
+                each(y, |y| {
+                    let value = y.times_plus(y, rounded).root();
+                    (y / value, value)
+                })
+            }
+        }
+    }
+}
+
+/// Numbers that are summed beside each other, so that whole vectors can be used without changing the order of a sum.
+const LANES: usize = 16;
+/// Numbers of each lane whose sum is formed in their own type before it is added in double precision.
+const RUN: usize = 32;
+
+/// `y` becomes `f(y).0`; the sum of the others.
+#[inline(always)]
+fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut total = 0.0;
+            for y in y.chunks_mut(RUN * LANES) {
+                let mut sums = [T::default(); LANES];
+                let (wide, rest) = y.as_chunks_mut::<LANES>();
+                for y in wide {
+                    for i in 0..LANES {
+                        let (slope, value) = f(y[i]);
+                        y[i] = slope;
+                        sums[i] = sums[i].plus(value);
+                    }
+                }
+                for (y, sum) in rest.iter_mut().zip(&mut sums) {
+                    let (slope, value) = f(*y);
+                    *y = slope;
+                    *sum = sum.plus(value);
+                }
+                total += sums.iter().map(|s| s.to_f64()).sum::<f64>();
+            }
+            total
+        },
+    )
+}
+
+/// How rows are seen by filters.
+#[derive(Clone, Debug)]
+pub struct Filters<'a, T> {
+    /// What is subtracted first, unless that is 0 throughout.
+    pub mean: Option<&'a [f64]>,
+    /// `V`, `k x p`.
+    pub rows: Matrix<T>,
+    /// What their outputs are measured by.
+    pub penalty: Penalty,
+}
+
+/// `Σ_x Σ_j g(y_j)` and `Σ_x g'(y) x'` over rows `x`, where `y = V x` is what filters make of a row.
+///
+/// `k p + 2` numbers, however many rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sparsity {
+    /// Rows seen.
+    pub n: f64,
+    /// The sum of the penalty.
+    pub value: f64,
+    /// Its gradient by `V`, `k x p`.
+    pub gradient: Matrix<f64>,
+}
+
+impl Sparsity {
+    /// Nothing seen yet, of `k` filters of `p` numbers.
+    pub fn empty(k: usize, p: usize) -> Self {
+        Self { n: 0.0, value: 0.0, gradient: Matrix::zeros(k, p) }
+    }
+
+    /// Adds a block of rows: two products and a pass over what the first one made. `4 b k p` operations.
+    pub fn gather<T: Real>(
+        &mut self,
+        block: Block<'_, T>,
+        filters: &Filters<'_, T>,
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p, k) = (block.n_rows(), block.n_features, self.gradient.rows());
+        let Workspace { rows, product, .. } = work;
+        let centred = match filters.mean {
+            None => block.data,
+            Some(mean) => {
+                kernel::centre(block.data, None, mean, rows);
+                rows
+            }
+        };
+        product.resize(k * (n + p), T::default());
+        let (outputs, scratch) = product.split_at_mut(k * n);
+        kernel::product_by_rows(outputs, filters.rows.as_slice(), centred, k, n, p);
+        self.value += filters.penalty.differentiate(outputs);
+        kernel::product_of_few(scratch, outputs, centred, [k, n, p]);
+        widest(
+            #[inline(always)]
+            || {
+                let sums = self.gradient.as_mut_slice().iter_mut();
+                sums.zip(&*scratch).for_each(|(sum, add)| *sum += add.to_f64());
+            },
+        );
+        self.n += n as f64;
+    }
+}
+
+impl Partial for Sparsity {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0.0 {
+            return;
+        }
+        if self.n == 0.0 {
+            *self = right;
+            return;
+        }
+        self.n += right.n;
+        self.value += right.value;
+        let sums = self.gradient.as_mut_slice().iter_mut();
+        sums.zip(right.gradient.as_slice()).for_each(|(a, b)| *a += b);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.number(self.value);
+        out.matrix(&self.gradient);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self { n: from.number()?, value: from.number()?, gradient: from.matrix()? })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (2 + self.gradient.as_slice().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn values_and_slopes_are_those_of_the_formulas_whatever_the_length() {
+        let s = Stream::new(4, 0);
+        for n in [1usize, 15, 16, 17, 511, 512, 513, 1500] {
+            let y: Vec<f64> = (0..n).map(|i| 2.0 * s.normal(i as u64)).collect();
+            for (penalty, value, slope) in [
+                (Penalty::LogCosh, (|y: f64| y.cosh().ln()) as fn(f64) -> f64, f64::tanh as fn(f64) -> f64),
+                (Penalty::SmoothL1, |y| (y * y + 0.01).sqrt(), |y| y / (y * y + 0.01).sqrt()),
+            ] {
+                let want: f64 = y.iter().map(|&y| value(y)).sum();
+                let mut wide = y.clone();
+                let mut narrow: Vec<f32> = y.iter().map(|&y| y as f32).collect();
+                let (found, single) = (penalty.differentiate(&mut wide), penalty.differentiate(&mut narrow));
+                assert!((found - want).abs() < 1e-13 * want, "{penalty:?}, {n}: {found} not {want}");
+                assert!((single - want).abs() < 1e-6 * want, "{penalty:?}, {n} in f32: {single} not {want}");
+                for ((y, wide), narrow) in y.iter().zip(&wide).zip(&narrow) {
+                    assert!((wide - slope(*y)).abs() < 1e-15, "{penalty:?} at {y}");
+                    assert!((f64::from(*narrow) - slope(*y)).abs() < 1e-6, "{penalty:?} at {y} in f32");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_curvature_is_that_at_zero() {
+        for penalty in [Penalty::LogCosh, Penalty::SmoothL1] {
+            let mut y = [1e-6f64];
+            penalty.differentiate(&mut y);
+            assert!((y[0] / 1e-6 - penalty.curvature()).abs() < 1e-8, "{penalty:?}");
+        }
+    }
+}

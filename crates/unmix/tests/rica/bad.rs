@@ -1,0 +1,141 @@
+//! What fits refuse, and what they put up with and say so.
+
+use super::fit;
+use crate::made::{Known, encode, falling, numbers, settings, try_fit};
+use serde_json::json;
+use unmix::method::rica::Beta;
+use unmix::{Error, Rica};
+
+fn refused(given: serde_json::Value, x: &[f64], p: usize) -> Error {
+    match try_fit("rica", &settings(given.clone()), x, p) {
+        Ok(_) => panic!("{given} was accepted"),
+        Err(e) => e,
+    }
+}
+
+#[test]
+fn settings_outside_their_domain_are_refused_with_what_would_work() {
+    let x = falling(50, 5, 1);
+    for (given, word) in [
+        (json!({"n_components": 0}), "choose a number from 1"),
+        (json!({"n_components": 2.5}), "whole number"),
+        (json!({"n_components": "all"}), "n_components"),
+        (json!({"beta": -1.0}), "choose a number from 0 on, or 'auto'"),
+        (json!({"beta": "aut"}), "did you mean 'auto'?"),
+        (json!({"contrast": "logcos"}), "did you mean 'logcosh'?"),
+        (json!({"unit_norm": "yes"}), "unit_norm"),
+        (json!({"whiten": "zca"}), "whiten"),
+        (json!({"tol": -1e-3}), "choose a number from 0 on"),
+        (json!({"max_iter": -1}), "whole number"),
+        (json!({"w_init": [[1.0, 2.0]]}), "w_init=1 x 2 numbers"),
+        (json!({"w_init": [[1.0, 2.0], [3.0]]}), "w_init"),
+        (json!({"w_init": [[1, 0, 0, 0, 0]], "n_components": 2}), "2 x 5 are needed"),
+        (json!({"w_init": [[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]], "unit_norm": true}), "row 1 of it is 0"),
+    ] {
+        let e = refused(given.clone(), &x, 5);
+        assert!(matches!(e, Error::Setting { .. }), "{given}: {e:?}");
+        assert!(e.to_string().contains(word), "{given}: {e}");
+    }
+    let e = refused(json!({"lambda": 1.0}), &x, 5);
+    assert!(matches!(e, Error::Unknown { .. }), "{e:?}");
+}
+
+#[test]
+fn too_few_rows_and_rows_that_do_not_vary_are_refused() {
+    let x = falling(50, 5, 1);
+    for n in [0, 1] {
+        assert!(matches!(refused(json!({}), &x[..5 * n], 5), Error::TooFewRows { need: 2, .. }));
+    }
+    for value in [0.0, 0.1, -1e300, 5e-324] {
+        assert!(matches!(refused(json!({}), &[value; 100], 5), Error::NoVariance { .. }), "{value}");
+    }
+    let huge: Vec<f64> = x.iter().map(|v| v * 1e200).collect();
+    assert!(matches!(refused(json!({}), &huge, 5), Error::Overflow { .. }));
+    let tiny: Vec<f64> = x.iter().map(|v| v * 1e-170).collect();
+    assert!(refused(json!({}), &tiny, 5).to_string().contains("multiply the data"));
+}
+
+#[test]
+fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
+    // Seven columns: two the same, one their sum, one constant.
+    let mut x = falling(300, 7, 2);
+    for row in x.chunks_exact_mut(7) {
+        (row[4], row[5], row[6]) = (row[0], row[0] + row[1], 3.0);
+    }
+    for (given, k) in [
+        (json!({}), 4),
+        (json!({"n_components": 6}), 4),
+        (json!({"n_components": 2}), 2),
+        (json!({"n_components": 9}), 9),
+    ] {
+        for f32 in [false, true] {
+            let model = match f32 {
+                false => try_fit("rica", &settings(given.clone()), &x, 7),
+                true => try_fit("rica", &settings(given.clone()), &crate::made::cast::<f32>(&x), 7),
+            };
+            let model = model.unwrap_or_else(|e| panic!("{given}: {e}"));
+            let report = model.report();
+            assert_eq!(
+                (report.rank, report.n_constant, model.n_components()),
+                (Some(4), 1, k),
+                "{given}, {f32}"
+            );
+            assert!(
+                report.warnings.iter().any(|w| w.starts_with("1 of 7 column does not vary")),
+                "{:?}",
+                report.warnings
+            );
+            let few = report.warnings.iter().any(|w| w.starts_with("the rows vary along 4 directions only"));
+            assert_eq!(few, k == 4, "{given}: {:?}", report.warnings);
+            for name in ["components", "mixing"] {
+                assert!(numbers(&model, name).iter().all(|v| v.abs() < 1e3), "{given}: {name}");
+            }
+            // The constant column takes no part.
+            assert!(numbers(&model, "components").chunks_exact(7).all(|row| row[6].abs() < 1e-6), "{given}");
+        }
+    }
+}
+
+#[test]
+fn duplicates_and_fewer_rows_than_columns_are_no_trouble_for_columns_as_they_are() {
+    fn check<T: Known>(x: &[T], p: usize, given: serde_json::Value) {
+        let model =
+            try_fit("rica", &settings(given.clone()), x, p).unwrap_or_else(|e| panic!("{given}: {e}"));
+        for name in ["components", "mixing", "component_variance"] {
+            assert!(numbers(&model, name).iter().all(|v| v.abs() < 1e4), "{given}: {name}");
+        }
+        assert!(encode(&model, x).iter().all(|y| y.finite()));
+    }
+    let mut x = falling(200, 6, 3);
+    x.chunks_exact_mut(6).for_each(|row| row[5] = row[0]);
+    let wide = falling(12, 40, 3);
+    for whiten in [true, false] {
+        for k in [4, 6, 10] {
+            let given = json!({"whiten": whiten, "n_components": k, "max_iter": 100});
+            check(&x, 6, given.clone());
+            check(&crate::made::cast::<f32>(&x), 6, given.clone());
+            check(&wide, 40, given);
+        }
+    }
+    // Clipped and flat: two values only.
+    let flat: Vec<f64> = falling(300, 3, 4).iter().map(|v| if *v > 1.0 { 1.0 } else { -1.0 }).collect();
+    check(&flat, 3, json!({}));
+}
+
+#[test]
+fn weights_and_sparse_rows_are_refused_by_name() {
+    let x = falling(20, 3, 1);
+    let rows = unmix::Rows::from_slice(&x, 3).unwrap().weighted(vec![2.0; 20]).unwrap();
+    let mut rows = unmix::AnyRows::F64(rows);
+    let e = unmix::fit("rica", &settings(json!({})), &mut rows, &unmix::Run::default()).unwrap_err();
+    assert!(e.to_string().contains("rica of rows with weights"), "{e}");
+}
+
+#[test]
+fn one_column_has_one_feature() {
+    let x = falling(200, 1, 5);
+    let model = fit(&Rica { beta: Beta::Weight(0.0), tol: Some(1e-10), ..Rica::default() }, &x, 1);
+    let variance = crate::naive::covariance(&x, 1)[0][0] * 199.0 / 200.0;
+    assert!((numbers(&model, "components")[0] - 1.0 / variance.sqrt()).abs() < 1e-8);
+    assert!((numbers(&model, "component_variance")[0] / variance - 1.0).abs() < 1e-8);
+}

@@ -1,0 +1,84 @@
+"""RICA in Python: starts, saved models, types, and the page about it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import unmix
+from unmix import RICA
+
+PAGE = Path(__file__).parents[2] / "docs" / "rica.md"
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.RandomState(1)
+    return draw.laplace(size=(1500, 5)) @ draw.randn(5, 5) + 3.0
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_examples_of_the_page_run():
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert blocks
+    exec("\n".join(blocks), {})
+
+
+def test_codes_are_the_components_and_mixing_is_their_pseudo_inverse(rows):
+    for settings in ({}, {"n_components": 3}, {"n_components": 9, "tol": 1e-3}, {"whiten": False}):
+        model = RICA(random_state=0, **settings).fit(rows)
+        codes = model.transform(rows)
+        assert np.allclose(codes, (rows - model.mean_) @ model.components_.T)
+        assert np.allclose(model.mixing_, np.linalg.pinv(model.components_))
+        assert np.allclose(model.inverse_transform(codes), codes @ model.mixing_.T + model.mean_)
+        assert 0 <= model.coherence_ <= 1
+        assert np.all(np.diff(model.report_.objective) <= 0)
+
+
+def test_a_model_keeps_the_parts_that_it_has(rows):
+    model = RICA().fit(rows)
+    made = model.rotation_ @ np.diag(1 / model.scale_) @ model.second_rotation_
+    assert np.allclose(made.T, model.components_)
+    with pytest.raises(AttributeError, match="no rotation"):
+        RICA(n_components=8, tol=1e-2).fit(rows).rotation_
+
+
+def test_warm_starts_go_on_where_the_last_fit_ended(rows):
+    model = RICA(max_iter=5, tol=0.0, warm_start=True, random_state=0)
+    ends = []
+    for _ in range(3):
+        with pytest.warns(ConvergenceWarning, match="did not converge in 5 iterations"):
+            model.fit(rows)
+        ends.append(model.report_.objective)
+    for before, after in zip(ends, ends[1:]):
+        assert after[0] == pytest.approx(before[-1], rel=1e-12) and after[-1] < before[-1]
+    done = RICA(random_state=0).fit(rows)
+    again = RICA(w_init=done.components_, tol=1e-4).fit(rows)
+    assert again.n_iter_ == 0
+
+
+def test_single_precision_and_files(rows, tmp_path):
+    narrow = rows.astype(np.float32)
+    model = RICA(random_state=0).fit(narrow)
+    assert model.components_.dtype == model.transform(narrow).dtype == np.float32
+    np.save(tmp_path / "rows.npy", narrow)
+    other = RICA(random_state=0).fit(tmp_path / "rows.npy")
+    assert np.array_equal(other.components_, model.components_)
+    model.save(tmp_path / "model.safetensors")
+    loaded = unmix.load(tmp_path / "model.safetensors")
+    assert isinstance(loaded, RICA) and np.array_equal(loaded.transform(narrow), model.transform(narrow))
+
+
+def test_settings_that_cannot_be_are_refused(rows):
+    for settings, words in (
+        ({"beta": -1.0}, "beta"),
+        ({"contrast": "exp"}, "contrast"),
+        ({"n_components": 0}, "n_components"),
+        ({"w_init": np.eye(4)}, "w_init=4 x 4 numbers"),
+        ({"beta": 10.0, "w_init": 1e-3 * np.eye(5)}, "all features shrank to 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            RICA(**settings).fit(rows)
