@@ -28,6 +28,16 @@ def test_every_difference_from_scikit_learn_is_a_test_and_every_test_of_differen
     assert {*named, *below} <= {name for path in HERE.glob("test_*.py") for name in names_of(path.name)}
 
 
+@pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
+@pytest.mark.parametrize("page", ["sigma-pca.md"])
+def test_examples_of_pages_run_as_they_are(page, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (PAGE.parent / page).read_text(), re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, page, "exec"), {})
+    assert "resolved" in capsys.readouterr().out
+
+
 def names_of(name):
     """The tests of a file, in order."""
     return re.findall(r"^def (test_\w+)", (HERE / name).read_text(), re.MULTILINE)

@@ -169,10 +169,10 @@ class SigmaPCA(Estimator):
         ``"gpm"`` for orthonormal components, a second-order solver for ``constraint="native"``, and a variant's own optimiser.
     learning_rate : float or None, default=None
         Step length of trained solvers; None for the variant's own.
-    batch_size, max_epochs : int or None, default=None
-        Rows in a batch of trained solvers, and their passes over the rows; None for the variant's own.
+    batch_size : int or None, default=None
+        Rows in a batch of trained solvers; None for the variant's own.
     max_epochs : int or None, default=None
-        See ``batch_size``.
+        Passes of trained solvers over the rows; None for the variant's own.
     max_iter : int, default=500
         Iterations of the deterministic solvers at most, each a pass over the rows.
     tol : float or None, default=None

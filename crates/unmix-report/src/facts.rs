@@ -19,6 +19,10 @@ pub(crate) struct Spectrum {
     pub(crate) cumulative: Option<Vec<f64>>,
     /// Singular values of the centred rows.
     pub(crate) singular: Option<Vec<f64>>,
+    /// The width of the nonlinearity, where components have one.
+    pub(crate) width: Option<Vec<f64>>,
+    /// Whether components are told apart from all others, 1 or 0, where a method says so.
+    pub(crate) resolved: Option<Vec<f64>>,
 }
 
 impl Spectrum {
@@ -40,6 +44,8 @@ impl Spectrum {
             share,
             cumulative,
             singular: get("singular_values"),
+            width: get("a"),
+            resolved: get("resolved"),
         }
     }
 
@@ -63,6 +69,8 @@ impl Spectrum {
             (self.share.is_some(), "share"),
             (self.cumulative.is_some(), "cumulative"),
             (self.singular.is_some(), "singular value"),
+            (self.width.is_some(), "a"),
+            (self.resolved.is_some(), "resolved"),
         ];
         known.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect()
     }
@@ -76,6 +84,8 @@ impl Spectrum {
             text(&self.share, &percent),
             text(&self.cumulative, &percent),
             plain(&self.singular),
+            plain(&self.width),
+            text(&self.resolved, &|r| if r == 0.0 { "no".into() } else { "yes".into() }),
         ]
         .into_iter()
         .flatten()

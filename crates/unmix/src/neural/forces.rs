@@ -42,6 +42,13 @@ pub struct Pass {
     pub(super) push: bool,
 }
 
+impl Pass {
+    /// Of centred rows, by `h`; with a close look through each of `looks`.
+    pub fn new(h: Nonlinearity, looks: Vec<Nonlinearity>) -> Self {
+        Self { h, looks, push: false }
+    }
+}
+
 /// Sums of a [`Pass`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassSums {

@@ -122,7 +122,7 @@ impl Polar {
                 if sweep >= LAST_LOOK && !none && !last && at.leave_to_chance(chance, rows)? {
                     continue;
                 }
-                if !last && at.kick(&forces, &step, self.alpha) {
+                if !last && at.kick(&forces, &step, self.alpha, rows.n()) {
                     continue;
                 }
             }
@@ -280,7 +280,7 @@ impl State {
     }
 
     /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
-    fn kick(&mut self, forces: &Forces, step: &Step, alpha: f64) -> bool {
+    fn kick(&mut self, forces: &Forces, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (forces.sigma.len(), &step.f);
         let mut needy = Vec::new();
         for i in 0..k {
@@ -288,7 +288,11 @@ impl State {
                 let (l, error) = curvature(&forces.sigma, &forces.looks[0], &forces.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
-                if l < -super::auto::CERTAIN * error && still {
+                // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
+                // neighbouring variances are close but not equal, and turns among them lead astray.
+                let ratio = (forces.sigma[i] / forces.sigma[j]).powi(2);
+                let tied = ratio.max(1.0 / ratio) < 1.0 + 2.0 * super::auto::CERTAIN / n.sqrt();
+                if l < -super::auto::CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));
                 }
             }

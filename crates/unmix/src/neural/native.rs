@@ -124,7 +124,7 @@ impl<T: Real> Rule<T> for NativePass {
             for (i, w) in weights.iter().enumerate() {
                 let w = T::from_f64(*w);
                 for part in [&mut *error, &mut *square, &mut *both, &mut *z] {
-                    part[i * k..(i + 1) * k].iter_mut().for_each(|x| *x = *x * w);
+                    part[i * k..(i + 1) * k].iter_mut().for_each(|x| *x *= w);
                 }
             }
         }

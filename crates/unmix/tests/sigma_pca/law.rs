@@ -45,12 +45,13 @@ fn drive(sources: [&[f64]; 2], s: [f64; 2], a: [f64; 2], alpha: f64, angle: f64)
 #[test]
 fn the_law_of_pairs_is_the_slope_of_the_field() {
     let (sharp, flat) = (values(laplace, 400), values(uniform, 400));
-    let pairs: [([&[f64]; 2], [f64; 2], [f64; 2]); 5] = [
-        ([&sharp, &sharp], [1.0, 1.0], [4.0, 4.0]),
-        ([&sharp, &flat], [1.0, 1.0], [4.0, 0.8]),
-        ([&sharp, &flat], [1.0, 2.0], [4.0, 4.0]),
-        ([&flat, &flat], [1.3, 1.0], [4.0, 4.0]),
-        ([&sharp, &sharp], [1.0, 3.0], [0.8, 0.8]),
+    let (sharp, flat) = (&sharp[..], &flat[..]);
+    let pairs = [
+        ([sharp, sharp], [1.0, 1.0], [4.0, 4.0]),
+        ([sharp, flat], [1.0, 1.0], [4.0, 0.8]),
+        ([sharp, flat], [1.0, 2.0], [4.0, 4.0]),
+        ([flat, flat], [1.3, 1.0], [4.0, 4.0]),
+        ([sharp, sharp], [1.0, 3.0], [0.8, 0.8]),
     ];
     for (sources, s, a) in pairs {
         for alpha in [0.0, 1.0, 2.0] {

@@ -5,3 +5,4 @@ mod model;
 mod native;
 mod polar;
 mod problems;
+mod speed;

@@ -1,0 +1,102 @@
+"""SigmaPCA from Python: truths, verdicts, files, widths."""
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unmix
+
+
+def mixed(n=4000, seed=0, dtype=np.float64):
+    """Four sources of two kinds, three of them of one variance, turned; and their axes as columns."""
+    rng = np.random.default_rng(seed)
+    sources = np.c_[rng.laplace(size=(n, 2)) / np.sqrt(2), rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 2))]
+    axes = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    return (sources * [3, 1, 1, 1] @ axes.T + 5).astype(dtype), axes
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_tied_sources_of_both_kinds_are_found_and_vouched_for(dtype):
+    X, axes = mixed(dtype=dtype)
+    model = unmix.SigmaPCA().fit(X)
+    assert np.abs(model.components_ @ axes).max(axis=1).min() > 0.99
+    assert model.resolved_.dtype == bool and model.resolved_.all()
+    assert sorted(model.a_.round(1)) == [np.float32(0.8)] * 2 + [4, 4] or sorted(model.a_.round(1)) == [0.8, 0.8, 4, 4]
+    assert (model.separation_ > 0).all() and (model.seeking_ < 0).all()
+    assert model.report_.outcome == "converged" and model.report_.solver == "gpm"
+    assert model.report_.orthonormality < 1e-5
+    assert model.components_.dtype == dtype and model.transform(X).dtype == dtype
+
+
+def test_gaussian_rows_are_no_error_and_give_the_principal_axes():
+    X = np.random.default_rng(1).normal(size=(2000, 5)) * [5, 4, 3, 2, 1]
+    model, pca = unmix.SigmaPCA().fit(X), unmix.PCA().fit(X)
+    np.testing.assert_allclose(model.components_, pca.components_, atol=1e-10)
+    np.testing.assert_allclose(model.explained_variance_, pca.explained_variance_ * 1999 / 2000)
+    assert not model.resolved_.any()
+    assert any("nothing beyond PCA" in w for w in model.report_.warnings)
+
+
+def test_saved_models_keep_their_verdicts(tmp_path):
+    X, _ = mixed()
+    model = unmix.SigmaPCA(n_components=3, whiten=True).fit(X)
+    model.save(tmp_path / "model.safetensors")
+    again = unmix.load(tmp_path / "model.safetensors")
+    assert again.resolved_.dtype == bool and again.report_ == model.report_
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+    np.testing.assert_allclose(model.transform(X).std(axis=0), 1)
+    assert "resolved" in model.summary()
+
+
+def test_widths_are_a_number_or_one_for_each():
+    X, _ = mixed()
+    assert unmix.SigmaPCA(a=4).fit(X).a_.tolist() == [4.0] * 4
+    assert sorted(unmix.SigmaPCA(n_components=2, a=np.array([0.8, 3.0])).fit(X).a_) == [0.8, 3.0]
+    with pytest.raises(ValueError, match="there are 4 components"):
+        unmix.SigmaPCA(a=[1.0, 2.0]).fit(X)
+    with pytest.raises(ValueError, match="'deriv' parameter"):
+        unmix.SigmaPCA(deriv="two").fit(X)
+
+
+def test_the_published_fixed_point_is_nearly_orthonormal_and_decodes_by_least_squares():
+    X, axes = mixed()
+    model = unmix.SigmaPCA(n_components=3, constraint="native").fit(X)
+    assert model.report_.solver == "second-order" and 1e-9 < model.report_.orthonormality < 0.05
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+    np.testing.assert_allclose(model.mixing_, np.linalg.pinv(model.components_), atol=1e-12)
+    assert np.abs(model.components_ @ axes).max(axis=1).min() > 0.99
+
+
+def test_a_fit_that_ends_too_early_says_so():
+    X, _ = mixed()
+    with pytest.warns(unmix._base.ConvergenceWarning, match="did not converge in 3 iterations"):
+        model = unmix.SigmaPCA(max_iter=3).fit(X)
+    assert model.report_.outcome == "max_iter" and model.n_iter_ == 3
+
+
+def patches(n, seed):
+    """Random 11 x 11 patches of the first 500 photographs of CIFAR-10, zero padded, every number standardised."""
+    folder = os.environ.get("UNMIX_DATA")
+    file = folder and Path(folder) / "cifar10" / "data_batch_1.bin.gz"
+    if not file or not file.exists():
+        pytest.skip("UNMIX_DATA names no folder that holds cifar10/data_batch_1.bin.gz")
+    with gzip.open(file) as f:
+        raw = np.frombuffer(f.read(500 * 3073), np.uint8).reshape(-1, 3073)
+    images = raw[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1).astype(np.float32) / 255
+    padded = np.pad(images, ((0, 0), (5, 5), (5, 5), (0, 0)))
+    at = np.random.default_rng(seed).permutation(512_000)[:n]
+    rows = np.stack([padded[i, y : y + 11, x : x + 11].ravel() for i, y, x in zip(at // 1024, at // 32 % 32, at % 32)])
+    rows -= rows.mean(axis=0)
+    return rows / np.sqrt(1e-3 + (rows**2).mean(axis=0))
+
+
+def test_photographs_have_sparse_components_and_the_published_fixed_point_is_nearly_orthonormal():
+    X = patches(40_000, 7)
+    pca = unmix.PCA(32).fit(X)
+    model = unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.1).fit(X)
+    kurtosis = [((y**4).mean(axis=0) / (y**2).mean(axis=0) ** 2 - 3).mean() for y in (pca.transform(X), model.transform(X))]
+    assert 2 < kurtosis[0] < 3.5 and 4.5 < kurtosis[1] < 8.5
+    assert model.report_.outcome == "converged" and 0.05 < model.report_.orthonormality < 0.12
