@@ -41,7 +41,8 @@ mod _unmix {
     use super::sums::Sums;
     #[pymodule_export]
     use super::tools::{
-        low_rank_plus_noise, match_rows, matched_cosine, patterns, ppca, projection_distance, subspace_angles,
+        amari_distance, interference, low_rank_plus_noise, match_rows, matched_cosine, mutual_information,
+        patterns, ppca, projection_distance, subspace_angles,
     };
     #[pymodule_export]
     use super::{fit, methods, num_threads, run_cli, select, set_num_threads};

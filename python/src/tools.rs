@@ -62,6 +62,31 @@ pub(crate) fn match_rows<'py>(
     (PyArray1::from_vec(py, order), PyArray1::from_vec(py, found.sign), PyArray1::from_vec(py, found.cosine))
 }
 
+/// Amari's distance of a gain.
+#[pyfunction]
+pub(crate) fn amari_distance(gain: PyReadonlyArray2<'_, f64>) -> PyResult<f64> {
+    metrics::amari_distance(&owned(&gain)).map_err(|e| raised(e, Dtype::F64))
+}
+
+/// Signal to interference of every source of a gain, in decibels.
+#[pyfunction]
+pub(crate) fn interference<'py>(
+    py: Python<'py>,
+    gain: PyReadonlyArray2<'py, f64>,
+) -> Bound<'py, PyArray1<f64>> {
+    PyArray1::from_vec(py, metrics::interference(&owned(&gain)))
+}
+
+/// Mutual information between each pair of columns.
+#[pyfunction]
+pub(crate) fn mutual_information<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let x = owned(&x);
+    matrix(py, py.detach(|| metrics::mutual_information(&x)))
+}
+
 /// Rows, axes, scores and labels.
 type LowRank<'py> = (
     Bound<'py, PyArray2<f64>>,

@@ -14,18 +14,21 @@ import os
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _unmix, datasets, metrics, plot
+from . import _unmix, compat, datasets, metrics, plot
 from ._base import registry
 from ._read import read
 from ._report import Report
 from ._select import Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
+from .ica import ICA, FastICA, fastica
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 from .rica import RICA
 
 __all__ = [
+    "FastICA",
+    "ICA",
     "NeuralPCA",
     "PCA",
     "RICA",
@@ -33,7 +36,9 @@ __all__ = [
     "Selection",
     "SigmaPCA",
     "Stability",
+    "compat",
     "datasets",
+    "fastica",
     "get_num_threads",
     "load",
     "methods",
@@ -48,7 +53,7 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA, RICA)}
+_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)}
 
 
 def load(path):

@@ -6,7 +6,17 @@ import numpy as np
 
 from . import _unmix
 
-__all__ = ["Match", "match", "matched_cosine", "projection_distance", "subspace_angles"]
+__all__ = [
+    "Match",
+    "amari_distance",
+    "interference",
+    "match",
+    "matched_correlation",
+    "matched_cosine",
+    "mutual_information",
+    "projection_distance",
+    "subspace_angles",
+]
 
 
 class Match(NamedTuple):
@@ -41,6 +51,117 @@ def _pair(a, b):
             f"comparing components of {a.shape[1]} and {b.shape[1]} features is not possible; give models of the same features"
         )
     return a, b
+
+
+def _gain(model, mixing):
+    gain = _rows(model)
+    if mixing is None:
+        return gain
+    mixing = np.asarray(getattr(mixing, "mixing_", mixing), dtype=np.float64)
+    if mixing.ndim != 2 or len(mixing) != gain.shape[1]:
+        raise ValueError(f"mixing has shape {mixing.shape}; give an array of shape ({gain.shape[1]}, n_sources)")
+    return gain @ mixing
+
+
+def amari_distance(model, mixing=None):
+    """Return Amari's distance between what was found and the truth (Amari, Cichocki & Yang 1996).
+
+    Parameters
+    ----------
+    model : fitted estimator, or array-like of shape (n_components, n_features)
+        What unmixes.
+    mixing : array-like of shape (n_features, n_components), optional
+        What mixed; without it ``model`` is the product of both.
+
+    Returns
+    -------
+    distance : float
+        0 when every source found is one true source up to its scale; 1 when every one holds all of them alike.
+
+    Examples
+    --------
+    >>> from unmix.metrics import amari_distance
+    >>> amari_distance([[0, -2], [3, 0]])
+    0.0
+    """
+    return _unmix.amari_distance(_gain(model, mixing))
+
+
+def interference(model, mixing=None):
+    """Return signal to interference of every source, in decibels: its largest part against all the others.
+
+    Parameters
+    ----------
+    model : fitted estimator, or array-like of shape (n_components, n_features)
+        What unmixes.
+    mixing : array-like of shape (n_features, n_sources), optional
+        What mixed, each source with unit variance; without it ``model`` is the product of both.
+
+    Returns
+    -------
+    ratio : ndarray of shape (n_components,)
+        20 for a tenth of the amplitude of another source.
+
+    Examples
+    --------
+    >>> from unmix.metrics import interference
+    >>> interference([[1, 0.1], [0.01, 1]]).round()
+    array([20., 40.])
+    """
+    return _unmix.interference(_gain(model, mixing))
+
+
+def matched_correlation(a, b):
+    """Pair the columns of two tables so that the sum of absolute correlations is largest (the Hungarian method).
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples, n_sources)
+        Sources of the same samples; ``b`` has at least as many columns as ``a``.
+
+    Returns
+    -------
+    match : Match
+        Order, signs, and absolute correlations in place of cosines.
+
+    Examples
+    --------
+    >>> from unmix.metrics import matched_correlation
+    >>> matched_correlation([[0, 1], [1, 0], [2, 5]], [[1, 0], [0, -2], [5, -4]]).order
+    array([1, 0])
+    """
+    a, b = (np.asarray(m, dtype=np.float64) for m in (a, b))
+    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b):
+        raise ValueError(f"tables have shapes {a.shape} and {b.shape}; give sources of the same samples")
+    return match((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
+
+
+def mutual_information(X):
+    """Return an estimate of the mutual information between each pair of columns, in nats.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_columns)
+        Sources, or anything else.
+
+    Returns
+    -------
+    information : ndarray of shape (n_columns, n_columns)
+        0 for independent columns, up to errors of either sign, and on the diagonal. By counts in cells of equal ranks, less the bias
+        of such counts (Miller 1955).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.metrics import mutual_information
+    >>> x = np.random.RandomState(0).randn(5000, 2)
+    >>> bool(mutual_information(x)[0, 1] < 0.02 < 0.3 < mutual_information(x @ [[1, 1], [0, 0.6]])[0, 1])
+    True
+    """
+    X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or len(X) < 2:
+        raise ValueError(f"X has shape {X.shape}; give an array of two axes and two rows or more")
+    return _unmix.mutual_information(X)
 
 
 def match(a, b):

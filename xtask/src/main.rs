@@ -44,10 +44,10 @@ fn test_python() -> Done {
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
     run(Command::new(&python).args(["-m", "pytest", "-q"]).arg(&tests).current_dir(root()))?;
-    // scikit-learn's own tests of its PCA, with ours in its place.
+    // scikit-learn's own tests of its PCA and FastICA, with ours in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
-        .arg("sklearn.decomposition.tests.test_pca")
+        .args(["test_pca", "test_fastica"].map(|file| format!("sklearn.decomposition.tests.{file}")))
         .env("PYTHONPATH", tests.join("swap"))
         // Not in `python/`: its source folder would stand before the installed package.
         .current_dir(&tests))

@@ -1,11 +1,11 @@
 //! A model applied to rows: encode, decode, reconstruct, score.
 
-use crate::args::{Apply, Score};
+use crate::args::{Apply, Reconstruct, Score};
 use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
-use crate::terminal;
+use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::VecSink;
 use unmix::model::{Parts, Quality};
@@ -14,46 +14,60 @@ use unmix_io::Input;
 
 /// `unmix encode`: rows to codes.
 pub(crate) fn encode(args: &Apply) -> Done {
-    let job = Job::new(args)?;
+    let folder = sound::folder(args);
+    let job = match &folder {
+        // Sound goes to a file for each source.
+        Some(_) => {
+            Job { args, files: args.input.files()?, model: Model::load(&args.model)?, output: Output::none() }
+        }
+        None => Job::new(args)?,
+    };
     if job.model.n_components() == 0 {
         let name = args.model.display();
         let message =
             format!("encoding by {name} is not possible: it has 0 components; fit a model with -k 1 or more");
         return Err(Failure::Said(message));
     }
-    job.rows(Map::Encode)
+    if let Some(folder) = &folder {
+        return sound::encode(&job.model, &job.files, args, folder);
+    }
+    job.rows(&Map::Encode)
 }
 
 /// `unmix decode`: codes to rows.
 pub(crate) fn decode(args: &Apply) -> Done {
-    Job::new(args)?.rows(Map::Decode)
+    Job::new(args)?.rows(&Map::Decode)
 }
 
-/// `unmix reconstruct`: rows to codes and back.
-pub(crate) fn reconstruct(args: &Apply) -> Done {
-    Job::new(args)?.rows(Map::Reconstruct)
+/// `unmix reconstruct`: rows to codes and back, without some of the components.
+pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
+    Job::new(&args.apply)?.rows(&Map::Reconstruct(args.exclude.clone()))
 }
 
 /// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what a person
 /// asks about all of them.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
+    if !args.reference.is_empty() {
+        return reference::score(&job.model, &job.files, &job.output, args);
+    }
     // Whatever the model has not is said before anything is read.
     if args.quality {
         let parts = Parts { components: args.parts, columns: args.parts };
         Quality::of(&job.model, parts)?;
-        return job.rows(Map::Quality(parts));
+        return job.rows(&Map::Quality(parts));
     }
     job.model.density()?;
-    if args.summary { job.summary() } else { job.rows(Map::Score) }
+    if args.summary { job.summary() } else { job.rows(&Map::Score) }
 }
 
 /// What is done with the rows.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(PartialEq)]
 enum Map {
     Encode,
     Decode,
-    Reconstruct,
+    /// Without these components.
+    Reconstruct(Vec<usize>),
     Score,
     Quality(Parts),
 }
@@ -73,13 +87,13 @@ impl<'a> Job<'a> {
         Ok(Self { args, files, model: Model::load(&args.model)?, output })
     }
 
-    fn open(&self, map: Map, run: &Run<'_>) -> Result<Input, Failure> {
-        let open = if map == Map::Decode { input::open_codes } else { input::open_for };
+    fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
+        let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
         open(&self.model, &self.files, self.args.reading.options(), run, self.args.running.quiet)
     }
 
     /// Maps the rows of the input to the output.
-    fn rows(&self, map: Map) -> Done {
+    fn rows(&self, map: &Map) -> Done {
         let progress = Progress::new(&self.args.running);
         let run = progress.run(&self.args.running);
         let mut input = self.open(map, &run)?;
@@ -99,16 +113,16 @@ impl<'a> Job<'a> {
     }
 
     /// Names of what comes out, and the shape of one row of it.
-    fn columns(&self, map: Map) -> (Vec<String>, Vec<usize>) {
+    fn columns(&self, map: &Map) -> (Vec<String>, Vec<usize>) {
         match map {
             Map::Encode => (input::component_names(&self.model), vec![self.model.n_codes()]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Quality(parts) => {
-                let names = self.quality_columns(parts);
+                let names = self.quality_columns(*parts);
                 let width = names.len();
                 (names, vec![width])
             }
-            Map::Decode | Map::Reconstruct => {
+            Map::Decode | Map::Reconstruct(_) => {
                 let shape = self.model.features().shape.clone();
                 (self.feature_names(), shape.unwrap_or_else(|| vec![self.model.n_features()]))
             }
@@ -139,22 +153,22 @@ impl<'a> Job<'a> {
         &self,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
-        map: Map,
+        map: &Map,
         to: &mut TableWriter,
     ) -> unmix::Result<u64> {
         match map {
             Map::Encode => self.model.encode(rows, run, to),
             Map::Decode => self.model.decode(rows, run, to),
-            Map::Reconstruct => self.model.reconstruct(rows, run, to),
+            Map::Reconstruct(without) => self.model.reconstruct_without(without, rows, run, to),
             Map::Score => self.model.score_samples(rows, run, to),
-            Map::Quality(parts) => self.model.quality(rows, parts, run, to),
+            Map::Quality(parts) => self.model.quality(rows, *parts, run, to),
         }
     }
 
     fn summary(&self) -> Done {
         let progress = Progress::new(&self.args.running);
         let run = progress.run(&self.args.running);
-        let input = self.open(Map::Score, &run)?;
+        let input = self.open(&Map::Score, &run)?;
         let mut scores = VecSink(Vec::new());
         with_rows!(&input.rows, rows => self.model.score_samples(rows, &run, &mut scores))?;
         progress.clear();

@@ -62,6 +62,7 @@ Examples:
   unmix encode data.pca.safetensors data.csv                          text, to the terminal
   unmix encode data.pca.safetensors data.npy -o codes.npy             an array
   unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id' beside
+  unmix encode voices.ica.safetensors left.wav right.wav -o voices/   a sound file for each source
 
 Where the model and the file both have column names, columns are matched by name.")]
     Encode(Apply),
@@ -75,8 +76,9 @@ Examples:
     #[command(after_help = "\
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
-  unmix reconstruct data.pca.safetensors data.csv > kept.csv")]
-    Reconstruct(Apply),
+  unmix reconstruct data.pca.safetensors data.csv > kept.csv
+  unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
+    Reconstruct(Reconstruct),
     /// Log-likelihood of each row, where the model has one, or how far it is from what the model knows
     #[command(after_help = "\
 Examples:
@@ -85,6 +87,7 @@ Examples:
   unmix score data.pca.safetensors new.npy -o scores.npy
   unmix score data.pca.safetensors new.csv --quality            two numbers a row: T2 and Q
   unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
+  unmix score eeg.ica.safetensors eeg.csv --reference eog       which sources are like a recorded channel
 
 T2 (Hotelling): squared distance from the mean along the components, each in its standard deviations.
 Q: squared distance from the subspace of the components. With --parts, also what they are made of:
@@ -248,6 +251,15 @@ pub(crate) struct Apply {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Reconstruct {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// Components that count as 0, by number from 0, as in 0,3
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) exclude: Vec<usize>,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,
@@ -260,6 +272,9 @@ pub(crate) struct Score {
     /// With --quality: also the part of each component and of each column
     #[arg(long, requires = "quality")]
     pub(crate) parts: bool,
+    /// Write the correlation of each component with a file's columns, or with a column of INPUT, instead
+    #[arg(long, value_name = "FILE|COLUMN", conflicts_with_all = ["summary", "quality"])]
+    pub(crate) reference: Vec<String>,
 }
 
 #[derive(Args, Debug)]

@@ -15,10 +15,12 @@ mod methods;
 mod output;
 mod panics;
 mod progress;
+mod reference;
 mod report;
 mod reproduce;
 mod select;
 mod show;
+mod sound;
 mod terminal;
 mod weights;
 

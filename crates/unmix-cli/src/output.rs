@@ -53,6 +53,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Of a verb that writes files of its own.
+    pub(crate) fn none() -> Self {
+        Self { place: Place::StandardOutput, format: Format::Csv }
+    }
+
     /// From what was typed.
     pub(crate) fn new(writing: &Writing, never: &[&Path]) -> Result<Self, Failure> {
         let path = writing.output.as_deref().unwrap_or(Path::new("-"));

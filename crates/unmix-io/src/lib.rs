@@ -48,6 +48,7 @@ pub use describe::{Column, Description, describe};
 pub use format::ENDINGS;
 pub use options::{Options, Patches, Pixels};
 pub use paths::expand;
+pub use wav::{sample_rate, write_wav};
 
 use format::{Found, Kind};
 use std::path::Path;

@@ -8,6 +8,42 @@ use std::path::Path;
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{Error, Real, Result, Run};
 
+/// Samples a second of the file at `path`; `None` where it is no `.wav` file.
+///
+/// # Errors
+///
+/// A file that cannot be read.
+pub fn sample_rate(path: &Path) -> Result<Option<u32>> {
+    use std::io::Read;
+    let mut file = std::fs::File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let mut head = [0; 12];
+    let known = file.read_exact(&mut head).is_ok() && begins(&head);
+    if !known {
+        return Ok(None);
+    }
+    Ok(WavReader::open(path).ok().map(|reader| reader.spec().sample_rate))
+}
+
+/// Writes one channel, numbers from -1 to 1, in 16 bits; what is outside is clipped.
+///
+/// # Errors
+///
+/// An unwritable place.
+pub fn write_wav(path: &Path, rate: u32, samples: &[f64]) -> Result<()> {
+    let spec =
+        WavSpec { channels: 1, sample_rate: rate, bits_per_sample: 16, sample_format: SampleFormat::Int };
+    let failed = |e: hound::Error| Error::io("cannot write", path, std::io::Error::other(e.to_string()));
+    let mut bytes = std::io::Cursor::new(Vec::with_capacity(2 * samples.len() + 64));
+    let mut writer = hound::WavWriter::new(&mut bytes, spec).map_err(failed)?;
+    for x in samples {
+        writer.write_sample((x.clamp(-1.0, 1.0) * f64::from(i16::MAX)).round() as i16).map_err(failed)?;
+    }
+    writer.finalize().map_err(failed)?;
+    let mut file = unmix::data::NewFile::create(path)?;
+    file.put(&bytes.into_inner())?;
+    file.finish()
+}
+
 /// Whether a file begins as these files do.
 pub(crate) fn begins(head: &[u8]) -> bool {
     head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE")

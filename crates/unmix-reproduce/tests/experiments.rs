@@ -65,3 +65,8 @@ fn pictures_that_are_none_are_refused_by_name() {
     let refused = reproduce(Some("filters"), &options, &Run::default(), |_| ()).unwrap_err().to_string();
     assert!(refused.contains("its 100 bytes are no whole number of records of 3073"), "{refused}");
 }
+
+#[test]
+fn time_signals() {
+    holds("signals", 10);
+}

@@ -27,6 +27,7 @@
 pub mod data;
 pub mod datasets;
 mod error;
+mod ica;
 mod machine;
 pub mod method;
 pub mod metrics;
@@ -42,7 +43,7 @@ pub mod stats;
 pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Result, nearest};
 pub use machine::available_memory;
-pub use method::{METHODS, Method, NeuralPca, Pca, Rica, SigmaPca};
+pub use method::{FastIca, Ica, METHODS, Method, NeuralPca, Pca, Rica, SigmaPca};
 pub use model::{Model, Outcome, Report, fit};
 pub use num::threads::{num_threads, set_num_threads};
 pub use num::{Dtype, Matrix, Real};

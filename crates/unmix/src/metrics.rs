@@ -1,5 +1,9 @@
 //! How near two answers are, whatever order and signs they come in.
 
+mod sources;
+
+pub use sources::{amari_distance, correlations, interference, mutual_information};
+
 use crate::error::{Error, Result};
 use crate::num::{Matrix, factor};
 

@@ -3,6 +3,7 @@
 //! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
 
 mod golden;
+mod ica;
 mod laws;
 mod made;
 mod model_file;

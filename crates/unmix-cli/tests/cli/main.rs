@@ -6,4 +6,5 @@ mod grow;
 mod path;
 mod rules;
 mod select;
+mod sources;
 mod stability;

@@ -62,6 +62,20 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
+    /// contrasts of these in the second-level cache together.
+    pub const fn for_sources(p: usize, k: usize) -> Self {
+        let width = if p > k { p } else { k };
+        let mut block_rows = 512;
+        while block_rows > 64 && block_rows * width > 1 << 15 {
+            block_rows /= 2;
+        }
+        let Self { shard_rows, .. } = Self::for_table(p);
+        Self { block_rows, shard_rows: shard_rows.next_multiple_of(block_rows) }
+    }
+}
+
 /// Numbers that are read at once.
 const PIECE: usize = 1 << 20;
 

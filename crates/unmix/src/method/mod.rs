@@ -1,11 +1,15 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
+pub mod fastica;
+pub mod ica;
 pub mod neural_pca;
 pub mod pca;
 pub mod rica;
 mod settings;
 pub mod sigma_pca;
 
+pub use fastica::FastIca;
+pub use ica::Ica;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use rica::Rica;
@@ -101,7 +105,8 @@ impl std::fmt::Debug for Method {
 }
 
 /// Every method there is.
-pub const METHODS: &[Method] = &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD, rica::METHOD];
+pub const METHODS: &[Method] =
+    &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD, ica::METHOD, fastica::METHOD, rica::METHOD];
 
 /// The method named `key`.
 pub fn find(key: &str) -> Result<&'static Method> {

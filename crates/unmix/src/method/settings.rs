@@ -30,8 +30,12 @@ pub enum Kind {
     NamedOrNull,
     /// One of the choices, a number, or a number for each component.
     Numbers,
+    /// `null`, true or false.
+    BoolOrNull,
     /// `null`, or rows of numbers.
-    Table,
+    TableOrNull,
+    /// `null`, or numbers by name.
+    ArgumentsOrNull,
     /// A number, or one of the choices.
     NumberOrChoice,
 }
@@ -52,7 +56,9 @@ impl Kind {
             Kind::ChoiceOrNull => "the name of a choice, or nothing",
             Kind::NamedOrNull => "the name of a choice, its number, or nothing",
             Kind::Numbers => "a number, a list of one number for each component, or the name of a choice",
-            Kind::Table => "rows of numbers, such as [[1, 0], [0, 1]], or null",
+            Kind::BoolOrNull => "true, false, or null",
+            Kind::TableOrNull => "rows of numbers, such as [[1, 0], [0, 1]], or null",
+            Kind::ArgumentsOrNull => "numbers by name, such as {\"alpha\": 1}, or null",
             Kind::NumberOrChoice => "a number, or the name of a choice",
         }
     }
@@ -96,7 +102,9 @@ impl Setting {
             Kind::ChoiceOrNull => "str or null",
             Kind::NamedOrNull => "str, int or null",
             Kind::Numbers => "float, list or str",
-            Kind::Table => "matrix or null",
+            Kind::BoolOrNull => "bool or null",
+            Kind::TableOrNull => "matrix or null",
+            Kind::ArgumentsOrNull => "dict or null",
             Kind::NumberOrChoice => "float or str",
         }
     }
@@ -130,7 +138,11 @@ impl Setting {
                 let numbers = |list: &Vec<Value>| !list.is_empty() && list.iter().all(Value::is_number);
                 value.is_number() || word() || value.as_array().is_some_and(numbers)
             }
-            Kind::Table => value.is_null() || is_table(value),
+            Kind::BoolOrNull => value.is_null() || value.is_boolean(),
+            Kind::TableOrNull => value.is_null() || is_table(value),
+            Kind::ArgumentsOrNull => {
+                value.is_null() || value.as_object().is_some_and(|m| m.values().all(Value::is_number))
+            }
             Kind::NumberOrChoice => value.is_number() || word(),
         };
         if fits {
@@ -150,8 +162,12 @@ impl Setting {
             Kind::Numbers => format!("{near}give a number, a list of numbers, or one of: {known}"),
             Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),
             Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
-            Kind::Components | Kind::NumberOrChoice => format!("{near}give a number, or one of: {known}"),
-            Kind::Table => format!("give {}", self.kind.in_words()),
+            Kind::Components if self.choices.is_empty() => "give a number, a share, or null".into(),
+            Kind::Components => format!("{near}give a number, or one of: {known}"),
+            Kind::BoolOrNull | Kind::TableOrNull | Kind::ArgumentsOrNull => {
+                format!("give {}", self.kind.in_words())
+            }
+            Kind::NumberOrChoice => format!("{near}give a number, or one of: {known}"),
         };
         let got = value.as_str().map_or_else(|| value.to_string(), |s| format!("'{s}'"));
         Err(Error::setting(self.name, got, why, remedy))

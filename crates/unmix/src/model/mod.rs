@@ -213,13 +213,35 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<T>,
     ) -> Result<u64> {
+        self.reconstruct_without(&[], rows, run, sink)
+    }
+
+    /// [`reconstruct`](Self::reconstruct) without some of the components: their codes count as 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of it; a component that the model has not.
+    pub fn reconstruct_without<T: Real>(
+        &self,
+        exclude: &[usize],
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<u64> {
+        let k = self.n_codes();
+        if let Some(c) = exclude.iter().find(|&&c| c >= k) {
+            let why = format!("the model has {k} components, which count from 0");
+            return Err(Error::setting("exclude", c, why, "name components that it has"));
+        }
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let (encoder, decoder) = (self.code.encoder::<T>(), self.code.decoder::<T>());
-        let k = self.n_codes();
         let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
             rows.check_finite("reconstruct", &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
             encoder.apply(block.data, &mut codes, work);
+            for code in codes.chunks_exact_mut(k.max(1)) {
+                exclude.iter().for_each(|&c| code[c] = T::default());
+            }
             decoder.apply(&codes, out, work);
             Ok(())
         };

@@ -252,6 +252,26 @@ pub fn product_of_few<T: Real>(out: &mut [T], a: &[T], b: &[T], size: [usize; 3]
     );
 }
 
+/// `total += a b'`, all row-major: `a` is `k x n`, `b` is `m x n`, for `[k, m, n]`.
+///
+/// The product is formed in `T`, the total in `f64`; `scratch`, of `k m` numbers, is only used when they differ.
+pub fn add_product_by_rows<T: Real>(
+    total: &mut [f64],
+    a: &[T],
+    b: &[T],
+    size: [usize; 3],
+    scratch: &mut [T],
+) {
+    let [k, m, n] = size;
+    if let (Some(a), Some(b)) = (T::as_f64s(a), T::as_f64s(b)) {
+        let (a, b) = (MatRef::from_row_major_slice(a, k, n), MatRef::from_row_major_slice(b, m, n));
+        let out = MatMut::from_row_major_slice_mut(total, k, m);
+        return matmul(out, Accum::Add, a, b.transpose(), 1.0, Par::Seq);
+    }
+    product_by_rows(scratch, a, b, k, m, n);
+    widest(|| total.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64()));
+}
+
 /// Sum of squares.
 pub fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
     values.iter().map(|x| x.to_f64() * x.to_f64()).sum()

@@ -88,10 +88,10 @@ pub trait Real:
     fn minus(self, other: Self) -> Self;
     /// `self + other` in this type.
     fn plus(self, other: Self) -> Self;
-    /// Without its sign.
-    fn absolute(self) -> Self;
     /// The square root.
     fn root(self) -> Self;
+    /// Without its sign.
+    fn absolute(self) -> Self;
     /// `self * factor + term`, rounded once.
     fn times_plus(self, factor: Self, term: Self) -> Self;
     /// The same numbers, where they are in double precision already.
@@ -108,9 +108,11 @@ macro_rules! real {
     ($t:ty, $dtype:expr, $variant:ident, $other:ident, $as_f64s:expr) => {
         impl Real for $t {
             const DTYPE: Dtype = $dtype;
+            #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $t
             }
+            #[inline(always)]
             fn to_f64(self) -> f64 {
                 self as f64
             }
@@ -124,12 +126,12 @@ macro_rules! real {
                 self + other
             }
             #[inline(always)]
-            fn absolute(self) -> Self {
-                self.abs()
-            }
-            #[inline(always)]
             fn root(self) -> Self {
                 self.sqrt()
+            }
+            #[inline(always)]
+            fn absolute(self) -> Self {
+                self.abs()
             }
             #[inline(always)]
             fn times_plus(self, factor: Self, term: Self) -> Self {

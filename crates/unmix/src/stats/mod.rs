@@ -1,20 +1,24 @@
 //! What rows add up to: one [`Partial`] a file. A statistic never knows where its rows live.
 
+mod contrast;
 mod gram;
 mod lengths;
 mod moments;
 mod pack;
 mod scatter;
 mod sketch;
+mod sources;
 mod sparsity;
 mod triangle;
 
+pub use contrast::{Contrast, ContrastSums};
 pub use gram::{Feature, FeatureView, Gram};
 pub use lengths::Lengths;
 pub use moments::Moments;
 pub use pack::{Packer, Unpacker};
 pub use scatter::Scatter;
 pub use sketch::{Sketch, Viewpoint};
+pub use sources::{SourceSums, SourceView, UnitSums};
 pub use sparsity::{Filters, Penalty, Sparsity};
 pub use triangle::Triangle;
 

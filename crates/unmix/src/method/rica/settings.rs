@@ -145,7 +145,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "w_init",
-        kind: Kind::Table,
+        kind: Kind::TableOrNull,
         choices: &[],
         default: "null",
         doc: "Where the search begins, in the units of the components: those of an earlier fit, for example. A model file does not \

@@ -1,0 +1,92 @@
+//! `unmix score --reference`: which components are like something that was recorded beside them.
+
+use crate::args::Score;
+use crate::failure::{Done, Failure};
+use crate::input;
+use crate::output::{Output, Shape, TableWriter};
+use crate::progress::Progress;
+use std::path::{Path, PathBuf};
+use unmix::data::{Sink, VecSink};
+use unmix::{Dtype, Error, Matrix, Model, Run, metrics, with_rows};
+use unmix_io::{Input, Options};
+
+/// Writes a row for each component: its number, and its correlation with every reference.
+pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Score) -> Done {
+    let (apply, quiet) = (&args.apply, args.apply.running.quiet);
+    let progress = Progress::new(&apply.running);
+    let run = progress.run(&apply.running);
+    let input = input::open_for(model, files, apply.reading.options(), &run, quiet)?;
+    let codes = with_rows!(&input.rows, rows => {
+        let mut sink = VecSink(Vec::new());
+        model.encode(rows, &run, &mut sink)?;
+        table(&sink.0, model.n_codes())
+    });
+    let (mut names, mut columns) = (vec!["component".to_string()], Vec::new());
+    for reference in &args.reference {
+        let (own, found) = references(reference, files, &apply.reading.options(), &run)?;
+        if found.rows() != codes.rows() {
+            let message = format!(
+                "comparing components with {reference} is not possible: it has {} rows and the input {}; give rows of the same \
+                 samples",
+                found.rows(),
+                codes.rows()
+            );
+            return Err(Failure::Said(message));
+        }
+        names.extend(own);
+        columns.push(metrics::correlations(&codes, &found)?);
+    }
+    progress.clear();
+    let width = names.len();
+    let shape = Shape { names, trailing: vec![width], kept: Vec::new(), n_rows: codes.cols() as u64 };
+    let mut writer = TableWriter::create(output, shape, Dtype::F64)?;
+    for i in 0..codes.cols() {
+        let mut row = vec![i as f64];
+        columns.iter().for_each(|c| row.extend_from_slice(c.row(i)));
+        Sink::<f64>::put(&mut writer, &row)?;
+    }
+    writer.finish()?;
+    Ok(0)
+}
+
+fn table<T: unmix::Real>(numbers: &[T], width: usize) -> Matrix<f64> {
+    Matrix::from_vec(numbers.len() / width, width, numbers.iter().map(|x| x.to_f64()).collect())
+}
+
+/// Names and numbers of the columns of a file, or of one column of the input.
+fn references(
+    reference: &str,
+    files: &[PathBuf],
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<(Vec<String>, Matrix<f64>), Failure> {
+    let path = Path::new(reference);
+    let mut found: Input = match path.is_file() {
+        true => {
+            // Rows are samples or channels as in the input; its columns are its own.
+            let options =
+                Options { transpose: options.transpose, rows_axis: options.rows_axis, ..Options::default() };
+            unmix_io::open_many(&[path], &options, run)?
+        }
+        false => {
+            let columns = Some(input::column_word(reference));
+            let options = Options { columns, drop: None, keep: None, wanted: None, ..options.clone() };
+            unmix_io::open_many(files, &options, run).map_err(|e| missing(reference, e))?
+        }
+    };
+    found.rows.settle(run)?;
+    let (p, n) = (found.rows.n_features(), found.rows.n_rows().unwrap_or(0));
+    let numbers = with_rows!(&found.rows, rows => table(&rows.some(0..n)?, p));
+    let stem = crate::fit::stem(path);
+    let made = |j: usize| match (path.is_file(), p) {
+        (true, 1) => stem.clone(),
+        (true, _) => format!("{stem}{j}"),
+        _ => reference.into(),
+    };
+    let names = found.rows.features().names.clone().unwrap_or_else(|| (0..p).map(made).collect());
+    Ok((names, numbers))
+}
+
+fn missing(reference: &str, e: Error) -> Failure {
+    Failure::Said(format!("--reference {reference} is neither a file nor a column of the input: {e}"))
+}

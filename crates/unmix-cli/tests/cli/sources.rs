@@ -1,0 +1,97 @@
+//! Independent sources from the shell: voices out of two microphones, channels out of a recording.
+
+use crate::bench::{Bench, read_npy};
+use unmix::data::write_npy;
+use unmix::num::random::Stream;
+
+/// Two voices (a hum and clicks) as two microphones hear them.
+fn voices(n: usize) -> [Vec<f64>; 2] {
+    let s = Stream::new(1, 0);
+    let hum = |i: usize| (0.05 * i as f64).sin();
+    let click = |i: usize| s.laplace(i as u64);
+    let mix = |a: f64, b: f64| (0..n).map(|i| 0.15 * (a * hum(i) + b * click(i))).collect::<Vec<f64>>();
+    [mix(1.0, 0.5), mix(0.4, -0.8)]
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+    let (ma, mb) = (mean(a), mean(b));
+    let dot = |x: &[f64], mx: f64, y: &[f64], my: f64| {
+        x.iter().zip(y).map(|(a, b)| (a - mx) * (b - my)).sum::<f64>()
+    };
+    dot(a, ma, b, mb) / (dot(a, ma, a, ma) * dot(b, mb, b, mb)).sqrt()
+}
+
+#[test]
+fn two_microphones_in_and_a_sound_file_for_each_voice_out() {
+    let b = Bench::new();
+    let n = 8000;
+    for (name, samples) in ["left.wav", "right.wav"].iter().zip(voices(n)) {
+        unmix_io::write_wav(&b.path(name), 8000, &samples).unwrap();
+    }
+    let fitted = b.ok("fit ica left.wav right.wav -o v.safetensors");
+    assert!(fitted.out.contains("ICA of 8,000 x 2 float64: 2 components"), "{}", fitted.out);
+    assert!(fitted.out.contains("converged after"), "{}", fitted.out);
+    b.ok("encode v.safetensors left.wav right.wav -o voices/");
+    let hum: Vec<f64> = (0..n).map(|i| (0.05 * i as f64).sin()).collect();
+    let mut best: f64 = 0.0;
+    for name in ["voices/ica0.wav", "voices/ica1.wav"] {
+        assert_eq!(unmix_io::sample_rate(&b.path(name)).unwrap(), Some(8000));
+        b.ok(&format!("reconstruct p.safetensors {name} -o x.npy").replace("p.safetensors", {
+            b.ok(&format!("fit pca {name} -o p.safetensors"));
+            "p.safetensors"
+        }));
+        let (samples, _) = read_npy(&b.path("x.npy"));
+        let peak = samples.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        assert!((peak - 0.9).abs() < 1e-3, "{name}: {peak}");
+        best = best.max(correlation(&samples, &hum).abs());
+    }
+    assert!(best > 0.99, "{best}");
+    let refused = b.run("encode v.safetensors left.wav right.wav -o codes");
+    assert!(refused.code == 2 && refused.err.contains("ending"), "{}", refused.err);
+}
+
+#[test]
+fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
+    let b = Bench::new();
+    let (n, [left, right]) = (3000, voices(3000));
+    let third: Vec<f64> = (0..n).map(|i| ((i / 40) % 2) as f64).collect();
+    let table: Vec<f64> = (0..n)
+        .flat_map(|i| [left[i] + 0.1 * third[i], right[i] - 0.2 * third[i], 0.3 * left[i] + 0.5 * third[i]])
+        .collect();
+    // Channels as rows, as recordings have them.
+    let channels: Vec<f64> =
+        (0..3).flat_map(|j| (0..n).map(|i| table[3 * i + j]).collect::<Vec<_>>()).collect();
+    write_npy(&b.path("eeg.npy"), &channels, &[n]).unwrap();
+    write_npy(&b.path("light.npy"), &third, &[n]).unwrap();
+    let told = b.ok("fit ica eeg.npy --transpose -o m.safetensors");
+    assert!(told.out.contains("3,000 x 3"), "{}", told.out);
+    let scored = b.ok("score m.safetensors eeg.npy --transpose --reference light.npy").out;
+    let lines: Vec<Vec<f64>> =
+        scored.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    assert!(scored.starts_with("component,light\n") && lines.len() == 3, "{scored}");
+    let which = lines.iter().find(|l| l[1].abs() > 0.99).unwrap_or_else(|| panic!("{scored}"))[0] as usize;
+    b.ok(&format!("reconstruct m.safetensors eeg.npy --transpose --exclude {which} -o clean.npy"));
+    let (clean, shape) = read_npy(&b.path("clean.npy"));
+    assert_eq!(shape, [n, 3]);
+    for j in 0..3 {
+        let column: Vec<f64> = (0..n).map(|i| clean[3 * i + j]).collect();
+        assert!(correlation(&column, &third).abs() < 0.02, "{j}");
+    }
+    let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
+    assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
+    let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");
+    assert!(refused.code == 1 && refused.err.contains("neither a file nor a column"), "{}", refused.err);
+}
+
+#[test]
+fn what_did_not_converge_is_said_and_strict_fails() {
+    let b = Bench::new();
+    b.both("d", 400, 4);
+    let told = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");
+    assert!(told.code == 0 && told.err.contains("it ended by 'max_iter' after 1 iterations"), "{}", told.err);
+    assert_eq!(b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o m.safetensors").code, 1);
+    b.ok("fit fastica d.csv -k 3 -o f.safetensors");
+    b.ok("report f.safetensors d.csv -o f.html");
+    assert!(b.ok("encode f.safetensors d.csv").out.starts_with("fastica0,fastica1,fastica2\n"));
+}

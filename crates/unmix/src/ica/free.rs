@@ -1,0 +1,196 @@
+//! Maximum likelihood over all invertible matrices: Picard, Infomax and extended Infomax.
+//!
+//! ```text
+//! L(W) = -log |det W| + Σ k_i E l(y_i) + [extended] ½ E y_i²
+//! G_ij = k_i E[ψ(y_i) y_j] + [extended] E[y_i y_j] - δ_ij                    the relative gradient
+//! h_ij = (k_i E ψ'(y_i) + [extended] 1) E y_j²                               of independent sources
+//! ```
+//!
+//! `ψ = tanh` is Picard's density (Ablin, Cardoso & Gramfort 2018a), `ψ(y) = tanh(y/2)` the logistic one of Infomax (Bell &
+//! Sejnowski 1995); extended Infomax (Lee, Girolami & Sejnowski 1999) is `ψ_i = y + k_i tanh y`. Steps are `W <- (I + a p) W`, `p`
+//! from limited-memory BFGS around the Hessian in blocks `[[h_ij, 1], [1, h_ji]]`. Instead of `E[ψ'(y_i) y_j²]` its value for
+//! independent sources is used, which needs no product of its own; both have the same solution.
+
+use super::linear::{identity, inner, largest, log_determinant, sum};
+use super::memory::Memory;
+use super::view::View;
+use super::{Found, Limits, Signs};
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::{Contrast, SourceSums};
+
+/// Eigenvalues of the blocks below this are lifted to it.
+const FLOOR: f64 = 0.01;
+
+/// Halvings of a step before it is given up.
+const HALVINGS: usize = 12;
+
+struct Point {
+    w: Matrix<f64>,
+    log_det: f64,
+    sums: SourceSums,
+    /// `E[y y']`.
+    second: Matrix<f64>,
+    signs: Vec<f64>,
+    gradient: Matrix<f64>,
+}
+
+struct Search<'s, 'a, 'b, 'r, T: Real> {
+    view: &'s View<'a, 'b, T>,
+    /// Second moments of the coordinates, unless they are white.
+    moments: Option<&'s Matrix<f64>>,
+    contrast: Contrast,
+    extended: bool,
+    signs: Signs,
+    run: &'s Run<'r>,
+    sweeps: u64,
+}
+
+/// An invertible matrix for the coordinates, from `start`.
+pub(super) fn solve<T: Real>(
+    view: &View<'_, '_, T>,
+    moments: Option<&Matrix<f64>>,
+    contrast: Contrast,
+    extended: bool,
+    start: Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Found> {
+    let mut search =
+        Search { view, moments, contrast, extended, signs: Signs::new(extended), run, sweeps: 0 };
+    let log_det = log_determinant(&start);
+    let Some(mut at) = search.look(start.clone(), log_det, None)? else {
+        return Ok(Found::not_finite(start));
+    };
+    let (mut memory, mut n_iter) = (Memory::default(), 0);
+    let mut history = Vec::new();
+    let outcome = loop {
+        if largest(&at.gradient) <= limits.tol {
+            break Outcome::Converged;
+        }
+        if n_iter >= limits.max_iter {
+            break Outcome::MaxIter;
+        }
+        if run.out_of_time() {
+            break Outcome::Time;
+        }
+        let Some(next) = search.step(&at, &mut memory)? else { break Outcome::Stalled };
+        n_iter += 1;
+        history.push(search.objective(&next, &next.signs));
+        at = next;
+        run.iteration(n_iter, largest(&at.gradient), history.last().copied())?;
+    };
+    Ok(Found {
+        residual: largest(&at.gradient),
+        value: search.objective(&at, &at.signs),
+        w: at.w,
+        outcome,
+        n_iter,
+        sweeps: search.sweeps,
+        objective: history,
+        sums: Some(at.sums),
+    })
+}
+
+impl<T: Real> Search<'_, '_, '_, '_, T> {
+    /// What is known at `w`; with the signs given, or those that the sources ask for.
+    fn look(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
+        self.sweeps += 1;
+        let Some(sums) = self.view.means(&w, self.contrast, self.run)? else { return Ok(None) };
+        let second = match self.moments {
+            None => factor::multiply_transposed(&w, &w),
+            Some(c) => factor::multiply_transposed(&factor::multiply(&w, c), &w),
+        };
+        let mut point = Point { gradient: Matrix::zeros(0, 0), signs: Vec::new(), w, log_det, sums, second };
+        let signs = signs.map_or_else(|| self.wanted(&point), <[f64]>::to_vec);
+        self.set_signs(&mut point, signs);
+        Ok(Some(point))
+    }
+
+    fn wanted(&mut self, at: &Point) -> Vec<f64> {
+        let variance: Vec<f64> = (0..at.w.rows()).map(|i| at.second[(i, i)]).collect();
+        self.signs.of_scaled(&at.sums, &variance)
+    }
+
+    fn set_signs(&self, point: &mut Point, signs: Vec<f64>) {
+        let k = point.w.rows();
+        let own = f64::from(u8::from(self.extended));
+        point.gradient = Matrix::from_fn(k, k, |i, j| {
+            let delta = f64::from(u8::from(i == j));
+            signs[i] * point.sums.cross[(i, j)] + own * point.second[(i, j)] - delta
+        });
+        point.signs = signs;
+    }
+
+    fn objective(&self, at: &Point, signs: &[f64]) -> f64 {
+        let own = if self.extended { 0.5 } else { 0.0 };
+        let each = |i: usize| signs[i] * at.sums.loss[i] + own * at.second[(i, i)];
+        (0..signs.len()).map(each).sum::<f64>() - at.log_det
+    }
+
+    /// The inverse of the Hessian in blocks of two.
+    fn precondition(&self, at: &Point, q: &Matrix<f64>) -> Matrix<f64> {
+        let k = q.rows();
+        let own = f64::from(u8::from(self.extended));
+        let h = |i: usize, j: usize| (at.signs[i] * at.sums.slope[i] + own) * at.second[(j, j)];
+        let mut out = Matrix::zeros(k, k);
+        for i in 0..k {
+            out[(i, i)] = q[(i, i)] / (h(i, i) + 1.0).max(FLOOR);
+            for j in 0..i {
+                let (mut a, mut b) = (h(i, j), h(j, i));
+                let least = 0.5 * (a + b - ((a - b) * (a - b) + 4.0).sqrt());
+                if least < FLOOR {
+                    (a, b) = (a + FLOOR - least, b + FLOOR - least);
+                }
+                let determinant = a * b - 1.0;
+                out[(i, j)] = (b * q[(i, j)] - q[(j, i)]) / determinant;
+                out[(j, i)] = (a * q[(j, i)] - q[(i, j)]) / determinant;
+            }
+        }
+        out
+    }
+
+    fn step(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
+        let before = self.objective(at, &at.signs);
+        let rounding = super::rounding::<T>(&at.sums.loss);
+        loop {
+            let mut direction = memory.direction(&at.gradient, |q| self.precondition(at, q));
+            if inner(&direction, &at.gradient) >= 0.0 {
+                memory.clear();
+                direction = memory.direction(&at.gradient, |q| self.precondition(at, q));
+            }
+            let mut size = 1.0;
+            for _ in 0..HALVINGS {
+                let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
+                size *= 0.5;
+                let factor = sum(&identity(at.w.rows()), 1.0, &step);
+                let log_det = at.log_det + log_determinant(&factor);
+                if !log_det.is_finite() {
+                    continue;
+                }
+                let w = factor::multiply(&factor, &at.w);
+                let Some(mut next) = self.look(w, log_det, Some(&at.signs))? else { continue };
+                let after = self.objective(&next, &at.signs);
+                let flat = after <= before + rounding && largest(&next.gradient) < largest(&at.gradient);
+                if !(after < before - rounding || flat) {
+                    continue;
+                }
+                let wanted = self.wanted(&next);
+                if wanted == at.signs {
+                    memory.push(step, sum(&next.gradient, -1.0, &at.gradient));
+                } else {
+                    // What was learnt belongs to another objective.
+                    memory.clear();
+                    self.set_signs(&mut next, wanted);
+                }
+                return Ok(Some(next));
+            }
+            if memory.is_empty() {
+                return Ok(None);
+            }
+            memory.clear();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Small square matrices: rotations, inverses, determinants.
+
+use crate::error::Result;
+use crate::num::{Matrix, factor};
+
+/// The identity.
+pub(super) fn identity(k: usize) -> Matrix<f64> {
+    Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)))
+}
+
+/// `a + s b`.
+pub(super) fn sum(a: &Matrix<f64>, s: f64, b: &Matrix<f64>) -> Matrix<f64> {
+    let both = a.as_slice().iter().zip(b.as_slice());
+    Matrix::from_vec(a.rows(), a.cols(), both.map(|(a, b)| a + s * b).collect())
+}
+
+/// `Σ a_ij b_ij`.
+pub(super) fn inner(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
+    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
+}
+
+/// The entry of largest magnitude; NaN when one is.
+pub(super) fn largest(a: &Matrix<f64>) -> f64 {
+    a.as_slice().iter().fold(0.0, |m: f64, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) })
+}
+
+/// `(a - a') / 2`.
+pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
+    Matrix::from_fn(a.rows(), a.rows(), |i, j| 0.5 * (a[(i, j)] - a[(j, i)]))
+}
+
+/// The nearest orthogonal matrix, `U V'` of `a = U S V'`. Directions that `a` does not have are completed by an orthonormal basis of
+/// what is left.
+pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    let (values, right) = factor::svd_right(a)?;
+    let known = values.iter().take_while(|&&s| s > k as f64 * f64::EPSILON * values[0]).count();
+    // Columns of U, as rows.
+    let mut left = factor::multiply_transposed(&right, a).top_rows(known);
+    for (i, s) in values[..known].iter().enumerate() {
+        left.row_mut(i).iter_mut().for_each(|x| *x /= s);
+    }
+    if known < k {
+        let rest = factor::complement(&left);
+        let all = [left.into_vec(), rest.into_vec()].concat();
+        left = Matrix::from_vec(k, k, all);
+    }
+    // Small singular values leave rows of `left` a little less orthogonal than they should be.
+    let mut q = factor::multiply(&left.transposed(), &right);
+    for _ in 0..2 {
+        q = nearer_to_orthogonal(&q);
+    }
+    Ok(q)
+}
+
+/// One step of Newton and Schulz: squares the distance from the orthogonal matrices.
+pub(super) fn nearer_to_orthogonal(q: &Matrix<f64>) -> Matrix<f64> {
+    let mut error = factor::multiply_transposed(q, q);
+    for i in 0..q.rows() {
+        error[(i, i)] -= 1.0;
+    }
+    sum(q, -0.5, &factor::multiply(&error, q))
+}
+
+/// `e^a` of an antisymmetric matrix: a rotation. Taylor's series of `a / 2^m`, squared `m` times.
+pub(super) fn rotation(a: &Matrix<f64>) -> Matrix<f64> {
+    let k = a.rows();
+    let norm = (0..k).map(|i| a.row(i).iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+    let halvings = if norm > 0.25 { (4.0 * norm).log2().ceil() as i32 } else { 0 };
+    let small = sum(&Matrix::zeros(k, k), 0.5f64.powi(halvings), a);
+    // 0.25^11 / 11! is 6e-15 of rounding's 1.
+    let mut out = identity(k);
+    for i in (1..=11).rev() {
+        out = sum(&identity(k), 1.0 / f64::from(i), &factor::multiply(&small, &out));
+    }
+    for _ in 0..halvings {
+        out = factor::multiply(&out, &out);
+    }
+    nearer_to_orthogonal(&out)
+}
+
+/// The inverse of a square matrix of full rank.
+pub(super) fn inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let (values, right) = factor::svd_right(a)?;
+    // V S^-2 (A V)' has the condition number only once: the columns of A V are S times orthonormal ones.
+    let image = factor::multiply_transposed(&right, a);
+    let scaled = Matrix::from_fn(a.rows(), a.rows(), |i, j| image[(i, j)] / (values[i] * values[i]));
+    let first = factor::multiply(&right.transposed(), &scaled);
+    // One step of Newton's method takes away what small singular values added.
+    let error = factor::multiply(a, &first);
+    let correction = sum(&sum(&identity(a.rows()), 1.0, &identity(a.rows())), -1.0, &error);
+    Ok(factor::multiply(&first, &correction))
+}
+
+/// `log |det a|`.
+pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
+    let triangle = factor::qr_triangle(a);
+    (0..a.rows()).map(|i| triangle[(i, i)].abs().ln()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    fn normal(k: usize, stream: u64) -> Matrix<f64> {
+        let s = Stream::new(6, stream);
+        Matrix::from_fn(k, k, |i, j| s.normal((i * k + j) as u64))
+    }
+
+    fn from_identity(a: &Matrix<f64>) -> f64 {
+        largest(&sum(a, -1.0, &identity(a.rows())))
+    }
+
+    #[test]
+    fn the_polar_factor_is_orthogonal_and_leaves_a_symmetric_matrix_that_is_not_negative() {
+        for k in [1, 2, 7, 40] {
+            let a = normal(k, 1);
+            let q = polar(&a).unwrap();
+            assert!(from_identity(&factor::multiply_transposed(&q, &q)) < 1e-13);
+            let h = factor::multiply(&q.transposed(), &a);
+            assert!(largest(&skew(&h)) < 1e-12 * (k as f64));
+            assert!(factor::eigenvalues(&h).unwrap().iter().all(|v| *v > -1e-12));
+        }
+    }
+
+    #[test]
+    fn what_a_singular_matrix_lacks_is_completed() {
+        let mut a = normal(5, 2);
+        for j in 0..5 {
+            a[(4, j)] = a[(0, j)] - a[(1, j)];
+        }
+        for a in [a, Matrix::from_fn(5, 5, |i, j| f64::from(u8::from(i == 0 && j == 2)))] {
+            let q = polar(&a).unwrap();
+            assert!(from_identity(&factor::multiply_transposed(&q, &q)) < 1e-13);
+        }
+    }
+
+    #[test]
+    fn the_exponential_of_an_antisymmetric_matrix_is_a_rotation_and_has_it_as_its_start() {
+        for size in [1e-3, 0.4, 5.0] {
+            let a = sum(&Matrix::zeros(6, 6), size, &skew(&normal(6, 3)));
+            let q = rotation(&a);
+            assert!(from_identity(&factor::multiply_transposed(&q, &q)) < 1e-14);
+            let back = rotation(&sum(&Matrix::zeros(6, 6), -1.0, &a));
+            assert!(from_identity(&factor::multiply(&q, &back)) < 1e-13);
+        }
+        let plane = Matrix::from_vec(2, 2, vec![0.0, -2.0, 2.0, 0.0]);
+        assert!((rotation(&plane)[(0, 0)] - 2f64.cos()).abs() < 1e-14);
+        assert!((rotation(&plane)[(1, 0)] - 2f64.sin()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn inverses_and_determinants_of_matrices_that_are_far_from_orthogonal() {
+        let mut a = normal(9, 4);
+        a.row_mut(3).iter_mut().for_each(|x| *x *= 1e-4);
+        assert!(from_identity(&factor::multiply(&a, &inverse(&a).unwrap())) < 1e-10);
+        let double = factor::multiply(&a, &a);
+        assert!((log_determinant(&double) - 2.0 * log_determinant(&a)).abs() < 1e-10);
+    }
+}

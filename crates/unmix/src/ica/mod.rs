@@ -1,0 +1,112 @@
+//! Independent components: the search that every ICA method here is a thin layer over.
+//!
+//! Rows become coordinates (white ones, of the rank that the rows have), a solver turns these into sources, and sources get one
+//! scale, order and sign. Whitening is folded into the unmixing matrix: solvers sweep over the rows themselves.
+
+mod free;
+mod linear;
+mod memory;
+mod online;
+mod orthogonal;
+mod search;
+mod sources;
+mod unit;
+mod view;
+mod whiten;
+
+pub(crate) use search::{Algorithm, Search, solver_name};
+pub use sources::Order;
+pub(crate) use sources::{Variance, code, model};
+pub(crate) use whiten::Preparation;
+
+use crate::model::Outcome;
+use crate::num::{Matrix, Real};
+use crate::stats::SourceSums;
+
+/// When a solver stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// What the residual is compared with.
+    pub(crate) tol: f64,
+    /// Iterations.
+    pub(crate) max_iter: u64,
+}
+
+/// What a solver found.
+pub(crate) struct Found {
+    /// What coordinates are multiplied by.
+    pub(crate) w: Matrix<f64>,
+    pub(crate) outcome: Outcome,
+    pub(crate) n_iter: u64,
+    pub(crate) sweeps: u64,
+    pub(crate) objective: Vec<f64>,
+    pub(crate) residual: f64,
+    /// Of several starts, the one where this is least is taken.
+    pub(crate) value: f64,
+    /// Means over the sources, at `w`.
+    pub(crate) sums: Option<SourceSums>,
+}
+
+impl Found {
+    /// Sums over the rows that are no finite numbers: nothing could be looked for.
+    fn not_finite(w: Matrix<f64>) -> Self {
+        Self {
+            w,
+            outcome: Outcome::Stalled,
+            n_iter: 0,
+            sweeps: 1,
+            objective: Vec::new(),
+            residual: f64::INFINITY,
+            value: f64::INFINITY,
+            sums: None,
+        }
+    }
+}
+
+/// Rounding errors of an objective that is a sum of such terms.
+fn rounding<T: Real>(terms: &[f64]) -> f64 {
+    2.0 * T::DTYPE.eps() * terms.iter().map(|t| t.abs()).sum::<f64>()
+}
+
+/// Which sources have heavy tails, as far as can be seen: `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
+struct Signs {
+    /// Whether they are looked at; else all are 1.
+    extended: bool,
+    last: Vec<f64>,
+    changes: Vec<u8>,
+}
+
+/// Changes of mind after which the sign of a source, which must be nearly Gaussian, is left alone.
+const PATIENCE: u8 = 8;
+
+impl Signs {
+    fn new(extended: bool) -> Self {
+        Self { extended, last: Vec::new(), changes: Vec::new() }
+    }
+
+    /// Of sources with unit variance.
+    fn of(&mut self, sums: &SourceSums) -> Vec<f64> {
+        self.of_scaled(sums, &vec![1.0; sums.slope.len()])
+    }
+
+    fn of_scaled(&mut self, sums: &SourceSums, variance: &[f64]) -> Vec<f64> {
+        let k = sums.slope.len();
+        if !self.extended {
+            return vec![1.0; k];
+        }
+        let wanted = |i: usize| match sums.slope[i] * variance[i] - sums.cross[(i, i)] {
+            x if x < 0.0 => -1.0,
+            _ => 1.0,
+        };
+        if self.last.is_empty() {
+            (self.last, self.changes) = ((0..k).map(wanted).collect(), vec![0; k]);
+        }
+        for i in 0..k {
+            if wanted(i) != self.last[i] && self.changes[i] < PATIENCE {
+                self.last[i] = wanted(i);
+                self.changes[i] += 1;
+            }
+        }
+        self.last.clone()
+    }
+}

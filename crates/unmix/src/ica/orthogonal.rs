@@ -1,0 +1,253 @@
+//! Rotations of white coordinates: Picard-O and symmetric FastICA, which look for the same matrix.
+//!
+//! With `Y = W Z`, `M = E[g(y) y']`, `d_i = E g'(y_i)` and `k_i = sign(d_i - M_ii)`, both look for a rotation where
+//! `Σ k_i E G(y_i)` is least, that is where `skew(diag(k) M) = 0`.
+//!
+//!  * Picard-O (Ablin, Cardoso & Gramfort 2018b) steps by `W <- exp(p) W`, `p` from limited-memory BFGS around the Hessian that
+//!    independent sources would have, `h_ij = (k_i (d_i - M_ii) + k_j (d_j - M_jj)) / 2`.
+//!  * FastICA (Hyvärinen 1999) steps by `W <- polar(M - diag(d)) W`: `E[g(y) z'] = M W` for a rotation `W`, so no product with the
+//!    rows themselves is needed.
+//!
+//! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is refused.
+
+use super::linear::{identity, inner, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
+use super::memory::Memory;
+use super::view::View;
+use super::{Found, Limits, Signs};
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::{Contrast, SourceSums};
+
+/// How the next rotation is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Limited-memory BFGS.
+    Picard,
+    /// The fixed point.
+    FastIca,
+}
+
+/// When FastICA is as others know it: no step is refused, and the change of the rotation ends it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Guard {
+    /// No step raises the objective; the gradient ends it.
+    Objective,
+    /// `max_i ||w_i - w_i before||² / 2 < tol`.
+    Change,
+}
+
+/// Curvatures below this are taken for it.
+const FLOOR: f64 = 0.01;
+
+/// Halvings of a step before it is given up.
+const HALVINGS: usize = 12;
+
+/// What is known at a rotation.
+struct Point {
+    w: Matrix<f64>,
+    sums: SourceSums,
+    signs: Vec<f64>,
+    gradient: Matrix<f64>,
+}
+
+impl Point {
+    fn new(w: Matrix<f64>, sums: SourceSums, signs: Vec<f64>) -> Self {
+        let k = w.rows();
+        let signed = Matrix::from_fn(k, k, |i, j| signs[i] * sums.cross[(i, j)]);
+        Self { w, gradient: skew(&signed), sums, signs }
+    }
+
+    fn residual(&self) -> f64 {
+        largest(&self.gradient)
+    }
+
+    /// The Hessian that independent sources would have.
+    fn curvature(&self) -> Matrix<f64> {
+        let k = self.w.rows();
+        let each: Vec<f64> =
+            (0..k).map(|i| self.signs[i] * (self.sums.slope[i] - self.sums.cross[(i, i)])).collect();
+        Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(FLOOR))
+    }
+}
+
+fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
+    signs.iter().zip(&sums.loss).map(|(k, l)| k * l).sum()
+}
+
+/// The rotation of white coordinates, from `start`.
+pub(super) fn solve<T: Real>(
+    view: &View<'_, '_, T>,
+    contrast: Contrast,
+    (step, guard): (Step, Guard),
+    extended: bool,
+    start: Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Found> {
+    let mut search = Search { view, contrast, signs: Signs::new(extended), run, sweeps: 0 };
+    let Some(sums) = search.look(&start)? else {
+        return Ok(Found::not_finite(start));
+    };
+    let signs = search.signs.of(&sums);
+    let mut at = Point::new(start, sums, signs);
+    let (mut memory, mut n_iter) = (Memory::default(), 0);
+    let mut history = Vec::new();
+    let mut change = f64::INFINITY;
+    let outcome = loop {
+        let residual = if guard == Guard::Change { change } else { at.residual() };
+        if residual <= limits.tol && (guard == Guard::Objective || residual < limits.tol) {
+            break Outcome::Converged;
+        }
+        if n_iter >= limits.max_iter {
+            break Outcome::MaxIter;
+        }
+        if run.out_of_time() {
+            break Outcome::Time;
+        }
+        let next = match (step, guard) {
+            (Step::FastIca, Guard::Change) => search.fixed_point(&at, &mut change)?,
+            (Step::FastIca, Guard::Objective) => match search.along_arc(&at)? {
+                Some(next) => Some(next),
+                None => search.along_geodesics(&at, &mut memory)?,
+            },
+            (Step::Picard, _) => search.along_geodesics(&at, &mut memory)?,
+        };
+        let Some(next) = next else { break Outcome::Stalled };
+        n_iter += 1;
+        history.push(objective(&next.signs, &next.sums));
+        at = next;
+        let residual = if guard == Guard::Change { change } else { at.residual() };
+        run.iteration(n_iter, residual, history.last().copied())?;
+    };
+    let residual = if guard == Guard::Change { change } else { at.residual() };
+    let value = at.sums.loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
+    Ok(Found {
+        w: at.w,
+        outcome,
+        n_iter,
+        sweeps: search.sweeps,
+        objective: history,
+        residual,
+        // The further from Gaussian, the better.
+        value: -value,
+        sums: Some(at.sums),
+    })
+}
+
+struct Search<'s, 'a, 'b, 'r, T: Real> {
+    view: &'s View<'a, 'b, T>,
+    contrast: Contrast,
+    signs: Signs,
+    run: &'s Run<'r>,
+    sweeps: u64,
+}
+
+impl<T: Real> Search<'_, '_, '_, '_, T> {
+    fn look(&mut self, w: &Matrix<f64>) -> Result<Option<SourceSums>> {
+        self.sweeps += 1;
+        self.view.means(w, self.contrast, self.run)
+    }
+
+    /// The point `turn` away, unless the objective is higher there.
+    fn try_turn(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
+        let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
+        let Some(sums) = self.look(&w)? else { return Ok(None) };
+        let (before, after) = (objective(&at.signs, &at.sums), objective(&at.signs, &sums));
+        let next = Point::new(w, sums, at.signs.clone());
+        // Near the solution steps change the objective by less than its rounding errors: then the gradient decides.
+        let rounding = super::rounding::<T>(&at.sums.loss);
+        let lower = after < before - rounding;
+        let better = lower || (after <= before + rounding && next.residual() < at.residual());
+        if !better {
+            return Ok(None);
+        }
+        let signs = self.signs.of(&next.sums);
+        Ok(Some(if signs == next.signs { next } else { Point::new(next.w, next.sums, signs) }))
+    }
+
+    /// A step of Picard-O: along what BFGS says, or, when that leads nowhere, down the gradient.
+    fn along_geodesics(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
+        let curvature = at.curvature();
+        let divided = |q: &Matrix<f64>| {
+            skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
+        };
+        loop {
+            let mut direction = memory.direction(&at.gradient, divided);
+            if inner(&direction, &at.gradient) >= 0.0 {
+                memory.clear();
+                direction = memory.direction(&at.gradient, divided);
+            }
+            let mut size = 1.0;
+            // A rotation by more than a right angle is no small step of anything.
+            let longest = largest(&direction);
+            while size * longest > std::f64::consts::FRAC_PI_2 {
+                size *= 0.5;
+            }
+            for _ in 0..HALVINGS {
+                let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
+                if let Some(next) = self.try_turn(at, &rotation(&step))? {
+                    match next.signs == at.signs {
+                        true => memory.push(step, sum(&next.gradient, -1.0, &at.gradient)),
+                        // What was learnt belongs to another objective.
+                        false => memory.clear(),
+                    }
+                    return Ok(Some(next));
+                }
+                size *= 0.5;
+            }
+            if memory.is_empty() {
+                return Ok(None);
+            }
+            memory.clear();
+        }
+    }
+
+    /// The rotation that the fixed point asks for, each row kept on its side: contrasts that are even do not tell a source from
+    /// its negative.
+    fn proposal(&self, at: &Point) -> Result<Matrix<f64>> {
+        let mut m = at.sums.cross.clone();
+        for i in 0..m.rows() {
+            m[(i, i)] -= at.sums.slope[i];
+        }
+        let mut turn = polar(&m)?;
+        for i in 0..turn.rows() {
+            if turn[(i, i)] < 0.0 {
+                turn.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+            }
+        }
+        Ok(turn)
+    }
+
+    /// A step of FastICA, shortened while it would raise the objective.
+    fn along_arc(&mut self, at: &Point) -> Result<Option<Point>> {
+        let turn = self.proposal(at)?;
+        let (mut size, one) = (1.0, identity(turn.rows()));
+        for _ in 0..HALVINGS / 2 {
+            let part = match size {
+                1.0 => turn.clone(),
+                _ => polar(&sum(&one, size, &sum(&turn, -1.0, &one)))?,
+            };
+            if let Some(next) = self.try_turn(at, &part)? {
+                return Ok(Some(next));
+            }
+            size *= 0.5;
+        }
+        Ok(None)
+    }
+
+    /// A step of FastICA as it is, and how far it went.
+    fn fixed_point(&mut self, at: &Point, change: &mut f64) -> Result<Option<Point>> {
+        let turn = self.proposal(at)?;
+        // `||w_i - w_i before||² / 2` in the coordinates of the rows before: nothing cancels.
+        let moved = sum(&turn, -1.0, &identity(turn.rows()));
+        *change = (0..moved.rows())
+            .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())
+            .fold(0.0, f64::max);
+        let w = nearer_to_orthogonal(&factor::multiply(&turn, &at.w));
+        let Some(sums) = self.look(&w)? else { return Ok(None) };
+        let signs = self.signs.of(&sums);
+        Ok(Some(Point::new(w, sums, signs)))
+    }
+}

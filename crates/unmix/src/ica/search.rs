@@ -1,0 +1,180 @@
+//! From coordinates to sources: which solver, from which starts.
+
+use super::linear::polar;
+use super::orthogonal::{self, Guard, Step};
+use super::view::View;
+use super::whiten::{self, Coordinates};
+use super::{Found, Limits, free, online, unit};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::num::random::Stream;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::stats::Contrast;
+
+/// A solver and what it may do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Algorithm {
+    /// Limited-memory BFGS over rotations.
+    PicardO {
+        /// Whether the sign of a source's contrast follows its tails.
+        extended: bool,
+    },
+    /// The same over all invertible matrices, by maximum likelihood.
+    Picard {
+        /// As above.
+        extended: bool,
+    },
+    /// Symmetric fixed point that never raises its objective.
+    FastIca,
+    /// The same for one unit after another.
+    Deflation,
+    /// Symmetric fixed point as others know it, ended by the change of the rotation.
+    Parallel,
+    /// One unit after another, ended by its change.
+    OneByOne,
+    /// One row at a time.
+    Easi,
+}
+
+/// Name of a solver, as reports have it.
+pub(crate) fn solver_name(algorithm: Algorithm, contrast: Contrast) -> &'static str {
+    match (algorithm, contrast) {
+        (Algorithm::PicardO { .. }, _) => "picard-o",
+        (Algorithm::Picard { .. }, Contrast::LogCosh(0.5)) => "infomax",
+        (Algorithm::Picard { .. }, _) => "picard",
+        (Algorithm::FastIca | Algorithm::Parallel, _) => "fastica",
+        (Algorithm::Deflation | Algorithm::OneByOne, _) => "fastica deflation",
+        (Algorithm::Easi, _) => "easi",
+    }
+}
+
+/// The gradient at which a rotation is near enough to go on from by other steps.
+const NEAR: f64 = 0.03;
+
+/// A search for sources.
+#[derive(Clone, Debug)]
+pub(crate) struct Search<'s> {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) contrast: Contrast,
+    pub(crate) limits: Limits,
+    /// Starts, of which the best end is taken.
+    pub(crate) n_init: u64,
+    /// The first start, `k x k`, instead of a random rotation.
+    pub(crate) start: Option<&'s Matrix<f64>>,
+}
+
+impl Search<'_> {
+    /// Whether a search begins at a rotation; rows that come one by one are made orthogonal as they come.
+    fn rotates(&self) -> bool {
+        matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::FastIca | Algorithm::Parallel)
+    }
+
+    /// Looks for sources of settled rows.
+    pub(crate) fn run<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        coordinates: &Coordinates,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let (n, p, k) = (rows.n_rows().unwrap_or(0), rows.n_features(), coordinates.k());
+        let basis = coordinates.basis();
+        if basis.is_some() && whiten::keeps_copy(n, p, k, T::DTYPE.size()) {
+            let copied = whiten::copy(rows, coordinates, run)?;
+            let white = Rows::from_slice(&copied, k)?;
+            let view = View { rows: &white, mean: None, basis: None, k };
+            let mut found = self.best_of_starts(&view, coordinates, run)?;
+            found.sweeps += 1;
+            return Ok(found);
+        }
+        let mean = Some(coordinates.mean.as_slice()).filter(|m| m.iter().any(|x| *x != 0.0));
+        self.best_of_starts(&View { rows, mean, basis: basis.as_ref(), k }, coordinates, run)
+    }
+
+    fn best_of_starts<T: Real>(
+        &self,
+        view: &View<'_, '_, T>,
+        coordinates: &Coordinates,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let mut best: Option<Found> = None;
+        let mut sweeps = 0;
+        for i in 0..self.n_init.max(1) {
+            let found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
+            sweeps += found.sweeps;
+            // The first of equals, so that a start more changes nothing unless it is better.
+            if best.as_ref().is_none_or(|b| found.value < b.value) {
+                best = Some(found);
+            }
+            if run.out_of_time() {
+                break;
+            }
+        }
+        match best {
+            Some(found) => Ok(Found { sweeps, ..found }),
+            None => unreachable!("there is at least one start"),
+        }
+    }
+
+    fn begin_at<T: Real>(
+        &self,
+        view: &View<'_, '_, T>,
+        coordinates: &Coordinates,
+        start: Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let (contrast, limits) = (self.contrast, &self.limits);
+        let by = |step, guard, extended, start| {
+            orthogonal::solve(view, contrast, (step, guard), extended, start, limits, run)
+        };
+        match self.algorithm {
+            Algorithm::PicardO { extended } => by(Step::Picard, Guard::Objective, extended, start),
+            Algorithm::FastIca => by(Step::FastIca, Guard::Objective, true, start),
+            Algorithm::Parallel => by(Step::FastIca, Guard::Change, true, start),
+            Algorithm::Deflation => unit::solve(view, contrast, Guard::Objective, start, limits, run),
+            Algorithm::OneByOne => unit::solve(view, contrast, Guard::Change, start, limits, run),
+            Algorithm::Easi => online::solve(view, start, limits, run),
+            Algorithm::Picard { extended } if self.start.is_none() && coordinates.white.is_some() => {
+                // The best rotation is near the best matrix, and the way there has fewer turns.
+                let near = orthogonal::solve(
+                    view,
+                    contrast,
+                    (Step::Picard, Guard::Objective),
+                    extended,
+                    start,
+                    &Limits { tol: limits.tol.max(NEAR), ..*limits },
+                    run,
+                )?;
+                let limits = Limits { max_iter: limits.max_iter.saturating_sub(near.n_iter), ..*limits };
+                let mut found = free::solve(view, None, contrast, extended, near.w, &limits, run)?;
+                (found.n_iter, found.sweeps) = (found.n_iter + near.n_iter, found.sweeps + near.sweeps);
+                Ok(found)
+            }
+            Algorithm::Picard { extended } => {
+                let moments = coordinates.moments.as_ref();
+                free::solve(view, moments, contrast, extended, start, limits, run)
+            }
+        }
+    }
+
+    /// Start number `i`: a random rotation, or the first one given.
+    fn start(&self, k: usize, i: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
+        match self.start.filter(|_| i == 0) {
+            None => {
+                let stream = Stream::new(run.seed, i);
+                polar(&Matrix::from_fn(k, k, |r, c| stream.normal((r * k + c) as u64)))
+            }
+            Some(given) if given.rows() < k || given.cols() < k => Err(Error::setting(
+                "w_init",
+                format!("a {} x {} matrix", given.rows(), given.cols()),
+                format!("there are {k} sources"),
+                format!("give a {k} x {k} matrix"),
+            )),
+            Some(given) => {
+                // The rank may be less than what was asked for: what belongs to the directions that are there.
+                let given = Matrix::from_fn(k, k, |r, c| given[(r, c)]);
+                if self.rotates() { polar(&given) } else { Ok(given) }
+            }
+        }
+    }
+}

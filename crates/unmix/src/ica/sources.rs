@@ -1,0 +1,210 @@
+//! From what a search found to a model: one scale, one order, one sign.
+
+use super::linear::inverse;
+use super::whiten::Coordinates;
+use super::{Found, Limits, Search, solver_name};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::method::{Method, Tensors, require};
+use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::Contrast;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What sources are ordered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The variance of what they add to the rows, largest first.
+    #[default]
+    Variance,
+    /// Kurtosis, largest first.
+    Kurtosis,
+    /// As the solver found them.
+    Found,
+}
+
+/// How large sources are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variance {
+    /// 1.
+    Unit,
+    /// `1 / n`: as scikit-learn's `arbitrary-variance`.
+    PerRow,
+    /// As the solver left them.
+    AsFound,
+}
+
+/// The model of what was found.
+pub(crate) fn model<T: Real>(
+    (method, settings, resolved): (&'static Method, Map<String, Value>, Map<String, Value>),
+    rows: &Rows<'_, T>,
+    coordinates: Coordinates,
+    search: &Search<'_>,
+    found: Found,
+    (variance, order): (Variance, Order),
+    run: &Run<'_>,
+) -> Result<Model> {
+    let (k, dtype) = (coordinates.k(), T::DTYPE);
+    let mut report = Report::closed_form(
+        solver_name(search.algorithm, search.contrast),
+        coordinates.n,
+        rows.n_features(),
+        dtype,
+        run.seed,
+    );
+    report.outcome = found.outcome;
+    report.n_iter = found.n_iter;
+    report.sweeps = found.sweeps + coordinates.sweeps;
+    report.objective = found.objective;
+    let Limits { tol, .. } = search.limits;
+    (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
+    report.rank = coordinates.rank;
+    report.n_constant = coordinates.n_constant;
+    report.warnings = coordinates.warnings.clone();
+    report.warnings.extend(doubts(&coordinates, search.contrast, found.sums.as_ref(), &found.w));
+    report.settings = resolved;
+
+    run.stage("components")?;
+    let size = sizes(&coordinates, &found.w);
+    let per_row = (1.0 / coordinates.n).sqrt();
+    let wanted = |i: usize| match variance {
+        Variance::Unit if size[i] > 0.0 => 1.0 / size[i],
+        Variance::Unit | Variance::AsFound => 1.0,
+        Variance::PerRow => per_row / size[i],
+    };
+    let unmixing = Matrix::from_fn(k, k, |i, j| found.w[(i, j)] * wanted(i));
+    let back = coordinates.back();
+    // Sources as columns: what each adds to a row.
+    let mixing = factor::multiply(&inverse(&unmixing)?.transposed(), &back);
+    let component_variance: Vec<f64> = (0..k)
+        .map(|i| mixing.row(i).iter().map(|m| m * m).sum::<f64>() * (size[i] * wanted(i)).powi(2))
+        .collect();
+    let ranked = ranking(&component_variance, order, rows, &coordinates, &unmixing, run, &mut report)?;
+    let sign: Vec<f64> = (0..k).map(|i| sign_of(mixing.row(i), dtype.eps())).collect();
+    let arranged = |m: &Matrix<f64>| {
+        let mut out = Matrix::from_fn(k, m.cols(), |i, j| sign[ranked[i]] * m[(ranked[i], j)]);
+        // -0 and 0 are equal numbers but not equal bits.
+        out.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 0.0);
+        out
+    };
+    let (unmixing, mixing) = (arranged(&unmixing), arranged(&mixing));
+    let basis = coordinates.basis();
+    let components = basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b));
+    let component_variance: Vec<f64> = ranked.iter().map(|&i| component_variance[i]).collect();
+    let mut tensors = vec![
+        ("components", Tensor::matrix(&components, dtype)),
+        ("mixing", Tensor::matrix(&mixing.transposed(), dtype)),
+        ("mean", Tensor::vector(&coordinates.mean, dtype)),
+        ("component_variance", Tensor::vector(&component_variance, dtype)),
+        ("second_rotation", Tensor::matrix(&unmixing.transposed(), dtype)),
+    ];
+    if let Some((axes, scale)) = &coordinates.white {
+        tensors.push(("rotation", Tensor::matrix(&axes.transposed(), dtype)));
+        tensors.push(("scale", Tensor::vector(scale, dtype)));
+    }
+    if let Some(noise) = &coordinates.noise_scale {
+        tensors.push(("noise_scale", Tensor::vector(noise, dtype)));
+    }
+    report.end(run);
+    let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
+    Model::new(method, settings, rows.features().clone(), 0, tensors, report)
+}
+
+/// Standard deviation of each source, in the coordinates' own terms.
+fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
+    let second = match &coordinates.moments {
+        None => factor::multiply_transposed(w, w),
+        Some(c) => factor::multiply_transposed(&factor::multiply(w, c), w),
+    };
+    (0..w.rows()).map(|i| second[(i, i)].max(0.0).sqrt()).collect()
+}
+
+/// Sources in their order.
+fn ranking<T: Real>(
+    variance: &[f64],
+    order: Order,
+    rows: &Rows<'_, T>,
+    coordinates: &Coordinates,
+    unmixing: &Matrix<f64>,
+    run: &Run<'_>,
+    report: &mut Report,
+) -> Result<Vec<usize>> {
+    let mut ranked: Vec<usize> = (0..variance.len()).collect();
+    let by = |ranked: &mut Vec<usize>, key: &[f64]| ranked.sort_by(|&a, &b| key[b].total_cmp(&key[a]));
+    match order {
+        Order::Found => {}
+        Order::Variance => by(&mut ranked, variance),
+        Order::Kurtosis => {
+            report.sweeps += 1;
+            by(&mut ranked, &kurtosis(rows, coordinates, unmixing, run)?);
+        }
+    }
+    Ok(ranked)
+}
+
+/// Excess kurtosis of every source, in one pass.
+fn kurtosis<T: Real>(
+    rows: &Rows<'_, T>,
+    coordinates: &Coordinates,
+    unmixing: &Matrix<f64>,
+    run: &Run<'_>,
+) -> Result<Vec<f64>> {
+    let basis = coordinates.basis();
+    let view =
+        super::view::View { rows, mean: Some(&coordinates.mean), basis: basis.as_ref(), k: coordinates.k() };
+    let size = sizes(coordinates, unmixing);
+    let sums = view.means(unmixing, Contrast::Cube, run)?;
+    let fourth = |i: usize| sums.as_ref().map_or(0.0, |s| s.cross[(i, i)]);
+    Ok((0..size.len()).map(|i| fourth(i) / size[i].powi(4) - 3.0).collect())
+}
+
+/// What a person should doubt about the sources.
+fn doubts(
+    coordinates: &Coordinates,
+    contrast: Contrast,
+    sums: Option<&crate::stats::SourceSums>,
+    w: &Matrix<f64>,
+) -> Vec<String> {
+    let (n, k) = (coordinates.n, coordinates.k());
+    let mut out = Vec::new();
+    if n < 5.0 * (k * k) as f64 {
+        out.push(format!(
+            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} of them a source may be a single spike; ask for \
+             fewer components"
+        ));
+        return out;
+    }
+    let Some(sums) = sums.filter(|_| coordinates.white.is_some()) else { return out };
+    // Over k dimensions the search has found the largest of what chance offers.
+    let limit = contrast.deviation_of_gaussian() * ((k as f64).sqrt() + 2.0) / n.sqrt();
+    let size = sizes(coordinates, w);
+    let tail = |i: usize| match (size[i] - 1.0).abs() < 1e-3 {
+        true => (sums.slope[i] - sums.cross[(i, i)]).abs(),
+        // The contrast was taken at another scale than its constants are for.
+        false => f64::INFINITY,
+    };
+    let plain = (0..k).filter(|&i| tail(i) < limit).count();
+    if plain >= 2 {
+        out.push(format!(
+            "{plain} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
+             among these any rotation is as good"
+        ));
+    }
+    out
+}
+
+/// `y = (x - mean) components'` and back.
+pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?;
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    Ok(Code::Linear {
+        mean,
+        encoder: components.to_matrix().transposed(),
+        decoder: mixing.to_matrix().transposed(),
+    })
+}

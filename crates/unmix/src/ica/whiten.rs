@@ -1,0 +1,277 @@
+//! Coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
+
+use crate::data::{Plan, Rows, VecSink};
+use crate::error::{Error, Result};
+use crate::method::pca::Components;
+use crate::model::sign_of;
+use crate::num::{Block, Matrix, Real, Workspace};
+use crate::run::Run;
+use crate::select;
+use crate::spectrum::{self, Decomposition, Request, Solver, auto_solver};
+use crate::stats::Scatter;
+
+/// What rows are prepared by.
+#[derive(Clone, Debug)]
+pub(crate) struct Preparation {
+    /// Key of the method that asks, for messages.
+    pub(crate) method: &'static str,
+    /// How many sources; all that the rank allows unless told.
+    pub(crate) n_components: Components,
+    pub(crate) whiten: bool,
+    pub(crate) center: bool,
+    pub(crate) standardize: bool,
+    /// More components than rows or columns are not an error, only too many.
+    pub(crate) clips: bool,
+}
+
+/// Coordinates `z = K (x - mean) / noise`, `K = diag(1/scale) axes`.
+pub(crate) struct Coordinates {
+    pub(crate) n: f64,
+    pub(crate) mean: Vec<f64>,
+    /// What columns are divided by, where they are.
+    pub(crate) noise_scale: Option<Vec<f64>>,
+    /// `k x p` orthonormal rows and the standard deviations along them (divisor `n`), where coordinates are white.
+    pub(crate) white: Option<(Matrix<f64>, Vec<f64>)>,
+    /// Second moments of the coordinates (divisor `n`) where they are not.
+    pub(crate) moments: Option<Matrix<f64>>,
+    pub(crate) rank: Option<usize>,
+    pub(crate) n_constant: usize,
+    pub(crate) sweeps: u64,
+    /// Name of the solver that found the spectrum.
+    pub(crate) solver: &'static str,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Coordinates {
+    /// How many.
+    pub(crate) fn k(&self) -> usize {
+        self.white.as_ref().map_or(self.mean.len(), |(axes, _)| axes.rows())
+    }
+
+    /// What is applied to `x - mean`, `k x p`; the identity where there is none.
+    pub(crate) fn basis(&self) -> Option<Matrix<f64>> {
+        let p = self.mean.len();
+        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        match (&self.white, &self.noise_scale) {
+            (None, None) => None,
+            (None, Some(_)) => Some(Matrix::from_fn(p, p, |i, j| if i == j { 1.0 / unit(j) } else { 0.0 })),
+            (Some((axes, scale)), _) => {
+                Some(Matrix::from_fn(axes.rows(), p, |i, j| axes[(i, j)] / scale[i] / unit(j)))
+            }
+        }
+    }
+
+    /// What leads back: `x - mean` is coordinates times this, `k x p`.
+    pub(crate) fn back(&self) -> Matrix<f64> {
+        let p = self.mean.len();
+        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        match &self.white {
+            None => Matrix::from_fn(p, p, |i, j| if i == j { unit(j) } else { 0.0 }),
+            Some((axes, scale)) => Matrix::from_fn(axes.rows(), p, |i, j| axes[(i, j)] * scale[i] * unit(j)),
+        }
+    }
+}
+
+impl Preparation {
+    /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
+    pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
+        let n = rows.n_rows().unwrap_or(0);
+        if n < 2 {
+            return Err(Error::TooFewRows {
+                method: self.method.into(),
+                need: 2,
+                got: n,
+                what: rows.origin().into(),
+                remedy: "independence is about how rows differ; if rows are channels, transpose".into(),
+            });
+        }
+        if self.whiten { self.white(rows, run) } else { self.as_they_are(rows, run) }
+    }
+
+    fn white<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let most = n.min(p as u64) as usize;
+        let mut warnings = Vec::new();
+        let asked = self.asked(most, rows.origin(), &mut warnings)?;
+        let by = |solver| {
+            let request = Request {
+                method: self.method,
+                solver,
+                top: asked,
+                center: self.center,
+                standardize: self.standardize,
+                tol: 0.0,
+                rounds: None,
+                n_oversamples: 10,
+            };
+            spectrum::decompose(rows, run, &request)
+        };
+        let mut solver = auto_solver(n, p, asked, false);
+        let mut found = by(solver)?;
+        let mut sweeps = found.sweeps;
+        // Centred rows span one direction fewer than there are of them.
+        let reach = most.min(n as usize - usize::from(self.center)) - found.n_constant.min(most);
+        if solver != Solver::Full && found.axes.rows() < asked.unwrap_or(most).min(reach) {
+            // Sums of squares do not see directions below the root of rounding; singular values do.
+            solver = Solver::Full;
+            found = by(solver)?;
+            sweeps += found.sweeps;
+        }
+        let rank = found.axes.rows();
+        let wanted = match self.n_components {
+            Components::Share(share) => select::Spectrum::of(&found, p).by_share(share),
+            _ => asked.unwrap_or(most),
+        };
+        let k = wanted.min(rank);
+        if k < wanted {
+            warnings.push(rank_deficient(k, wanted, n, p));
+        }
+        if found.n_constant > 0 {
+            let (c, columns) =
+                (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
+            warnings.push(format!("{c} of {p} {columns} not vary; no source reaches them"));
+        }
+        Ok(self.coordinates(found, k, solver, sweeps, warnings))
+    }
+
+    fn coordinates(
+        &self,
+        found: Decomposition,
+        k: usize,
+        solver: Solver,
+        sweeps: u64,
+        warnings: Vec<String>,
+    ) -> Coordinates {
+        let share = (found.n - 1.0) / found.n;
+        let scale: Vec<f64> = found.values[..k].iter().map(|v| (v * share).sqrt()).collect();
+        let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
+        let mut axes = found.axes.top_rows(k);
+        for i in 0..k {
+            // So that where a search begins does not depend on the solver.
+            let sign = sign_of(axes.row(i), f64::EPSILON);
+            axes.row_mut(i).iter_mut().for_each(|x| *x *= sign);
+        }
+        Coordinates {
+            n: found.n,
+            mean: found.mean,
+            noise_scale: found.noise_scale,
+            white: Some((axes, scale)),
+            moments: None,
+            rank,
+            n_constant: found.n_constant,
+            sweeps,
+            solver: solver.name(),
+            warnings,
+        }
+    }
+
+    /// The number asked for, where it is one.
+    fn asked(&self, most: usize, origin: &str, warnings: &mut Vec<String>) -> Result<Option<usize>> {
+        let outside = |got: &dyn std::fmt::Display, why: String, remedy: String| {
+            Err(Error::setting("n_components", got, why, remedy))
+        };
+        match self.n_components {
+            Components::Count(0) => outside(
+                &0,
+                "no source would be left to look for".into(),
+                format!("choose a number from 1 to {most}, or leave it out for all"),
+            ),
+            Components::Count(k) if k > most && self.clips => {
+                warnings.push(format!("n_components is too large: it will be set to {most}"));
+                Ok(Some(most))
+            }
+            Components::Count(k) if k > most => outside(
+                &k,
+                format!("{origin} has at most {most} directions"),
+                format!("choose a number from 1 to {most}, or leave it out for all"),
+            ),
+            Components::Count(k) => Ok(Some(k)),
+            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
+                &format!("{f:?}"),
+                "a number that is not whole is a share of the variance".into(),
+                "choose a share between 0 and 1, or a whole number of components".into(),
+            ),
+            _ => Ok(None),
+        }
+    }
+
+    /// Columns as they are: less their mean and in units of their own, where that is asked for.
+    fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
+        let p = rows.n_features();
+        let mut warnings = Vec::new();
+        if !matches!(self.n_components, Components::All) {
+            warnings.push("Ignoring n_components with whiten=False.".into());
+        }
+        let scatter = rows.sweep_by(
+            Plan::for_table(p),
+            run,
+            "covariance",
+            || Scatter::empty(p),
+            |s: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>| s.gather(block, work),
+        )?;
+        if !scatter.finite() {
+            return Err(rows.not_finite(self.method));
+        }
+        let (n, n_constant) = (scatter.n, p - scatter.varying().len());
+        if n_constant == p {
+            return Err(Error::NoVariance { method: self.method.into(), n_features: p, n_samples: n as u64 });
+        }
+        let noise_scale = self.standardize.then(|| {
+            let deviation = |j: usize| match scatter.lower[(j, j)] > 0.0 {
+                true => (scatter.lower[(j, j)] / (n - 1.0)).sqrt(),
+                false => 1.0,
+            };
+            (0..p).map(deviation).collect::<Vec<f64>>()
+        });
+        let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        let moments = Matrix::from_fn(p, p, |i, j| {
+            let own = scatter.lower[(i.max(j), i.min(j))] / n;
+            let about = if self.center { 0.0 } else { scatter.mean[i] * scatter.mean[j] };
+            (own + about) / unit(i) / unit(j)
+        });
+        let mean = if self.center { scatter.mean } else { vec![0.0; p] };
+        Ok(Coordinates {
+            n,
+            mean,
+            noise_scale,
+            white: None,
+            moments: Some(moments),
+            rank: None,
+            n_constant,
+            sweeps: 1,
+            solver: "none",
+            warnings,
+        })
+    }
+}
+
+fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize) -> String {
+    let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
+    let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
+    format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept")
+}
+
+/// Bytes of a copy of the rows in white coordinates beyond which none is made: 1 GiB.
+const COPY: u64 = 1 << 30;
+
+/// Whether a search keeps the rows in `k` white coordinates: where columns are at least twice as many, a pass then costs less than
+/// two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
+pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
+    p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= COPY
+}
+
+/// The rows in these coordinates.
+pub(crate) fn copy<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates, run: &Run<'_>) -> Result<Vec<T>> {
+    let k = coordinates.k();
+    let Some(basis) = coordinates.basis() else { return rows.some(0..u64::MAX) };
+    let basis = basis.cast::<T>();
+    let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * k));
+    let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+        let n = block.n_rows();
+        crate::num::kernel::centre(block.data, None, &coordinates.mean, &mut work.rows);
+        crate::num::kernel::product_by_rows(out, &work.rows, basis.as_slice(), n, k, block.n_features);
+        Ok(())
+    };
+    rows.map(run, "whitening", k, step, &mut sink)?;
+    Ok(sink.0)
+}

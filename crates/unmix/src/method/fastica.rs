@@ -1,0 +1,281 @@
+//! FastICA with scikit-learn's settings: the solver of [ICA](super::ica), ended as scikit-learn ends it.
+//!
+//! **Finds** and **model**: those of ICA.
+//! **Algorithm** (Hyvärinen 1999): `parallel` is eq. 20 for all sources, then the nearest rotation, until the largest
+//! `||w_i - w_i before||² / 2`, which is scikit-learn's `1 - |<w_i, w_i before>|` without its cancellation, is below `tol`;
+//! `deflation` the same for one source after another. No step is refused, so that iterations are those that others count.
+//! **Cost** as ICA's.
+//! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; with `tol` at its default
+//! angles may be off by 0.014, its root.
+
+use super::ica::{Fun, as_map, from_settings, matrix, memory, pooled};
+use super::pca::Components;
+use super::settings::{Kind, Setting};
+use super::{Fit, Method, Takes};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
+use crate::model::Model;
+use crate::num::Real;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Settings of [FastICA](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FastIca {
+    /// How many sources.
+    pub n_components: Components,
+    /// All at once, or one after another.
+    pub algorithm: FastIcaAlgorithm,
+    /// Whether coordinates are made white, and how large sources are.
+    pub whiten: FastIcaWhitening,
+    /// What tells a source from a Gaussian.
+    pub fun: Fun,
+    /// `alpha` of `logcosh`, from 1 to 2.
+    pub fun_args: Option<Map<String, Value>>,
+    /// The most iterations.
+    pub max_iter: u64,
+    /// The largest change of a row that ends the search.
+    pub tol: f64,
+    /// Where the search begins.
+    pub w_init: Option<Vec<Vec<f64>>>,
+    /// Accepted for scikit-learn's sake.
+    pub whiten_solver: WhitenSolver,
+}
+
+/// How sources are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FastIcaAlgorithm {
+    /// All at once.
+    Parallel,
+    /// One after another.
+    Deflation,
+}
+
+/// How large sources are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FastIcaWhitening {
+    /// Only `false`: columns as they are, not even less their mean.
+    Not(bool),
+    /// White coordinates.
+    Named(SourceSize),
+}
+
+/// The variance of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceSize {
+    /// 1.
+    UnitVariance,
+    /// `1 / n_samples`.
+    ArbitraryVariance,
+}
+
+/// How the whitening is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhitenSolver {
+    /// By the shape, and by singular values wherever a scatter matrix does not see all directions.
+    Svd,
+    /// The same.
+    Eigh,
+}
+
+impl Default for FastIca {
+    fn default() -> Self {
+        Self {
+            n_components: Components::All,
+            algorithm: FastIcaAlgorithm::Parallel,
+            whiten: FastIcaWhitening::Named(SourceSize::UnitVariance),
+            fun: Fun::LogCosh,
+            fun_args: None,
+            max_iter: 200,
+            tol: 1e-4,
+            w_init: None,
+            whiten_solver: WhitenSolver::Svd,
+        }
+    }
+}
+
+/// FastICA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "fastica",
+    class: "FastICA",
+    summary: "independent sources by the fixed point of FastICA, with scikit-learn's settings",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    equals: &["ica with algorithm=fastica: the same steps"],
+    references: &["Hyvärinen & Oja 1997", "Hyvärinen 1999"],
+    spec: |given| Ok(Box::new(FastIca::from_settings(given)?)),
+    code: ica::code,
+    density: None,
+    memory,
+};
+
+impl FastIca {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of FastICA's, a value of the wrong kind.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        from_settings(SETTINGS, given)
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ica::fit`](super::Ica::fit).
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let alpha = self.alpha()?;
+        if matches!(self.whiten, FastIcaWhitening::Not(true)) {
+            let why = "it does not say how large sources are to be";
+            return Err(Error::setting(
+                "whiten",
+                "true",
+                why,
+                "give 'unit-variance', 'arbitrary-variance' or false",
+            ));
+        }
+        rows.settle(run)?;
+        pooled(rows, run, |rows| {
+            let white = matches!(self.whiten, FastIcaWhitening::Named(_));
+            let preparation = Preparation {
+                method: "fastica",
+                n_components: self.n_components.clone(),
+                whiten: white,
+                center: white,
+                standardize: false,
+                clips: true,
+            };
+            let coordinates = preparation.of(rows, run)?;
+            let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
+            let algorithm = match self.algorithm {
+                FastIcaAlgorithm::Parallel => Algorithm::Parallel,
+                FastIcaAlgorithm::Deflation => Algorithm::OneByOne,
+            };
+            let search = Search {
+                algorithm,
+                contrast: self.fun.contrast(alpha),
+                limits: Limits { tol: self.tol, max_iter: self.max_iter },
+                n_init: 1,
+                start: start.as_ref(),
+            };
+            let found = search.run(rows, &coordinates, run)?;
+            let settings = as_map(self);
+            let mut resolved = settings.clone();
+            resolved.insert("n_components".into(), coordinates.k().into());
+            resolved.insert("whiten_solver".into(), coordinates.solver.into());
+            let variance = match self.whiten {
+                FastIcaWhitening::Not(_) => Variance::AsFound,
+                FastIcaWhitening::Named(SourceSize::UnitVariance) => Variance::Unit,
+                FastIcaWhitening::Named(SourceSize::ArbitraryVariance) => Variance::PerRow,
+            };
+            let described = (&METHOD, settings, resolved);
+            ica::model(described, rows, coordinates, &search, found, (variance, Order::Variance), run)
+        })
+    }
+
+    fn alpha(&self) -> Result<f64> {
+        let alpha = match self.fun_args.as_ref().and_then(|a| a.get("alpha")) {
+            None => 1.0,
+            Some(alpha) => alpha.as_f64().unwrap_or(f64::NAN),
+        };
+        match (1.0..=2.0).contains(&alpha) {
+            true => Ok(alpha),
+            false => Err(Error::setting("alpha", alpha, "alpha must be in [1,2]", "leave it out for 1")),
+        }
+    }
+}
+
+impl Fit for FastIca {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}
+
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    choices: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { name, kind, choices, default, doc, python_only: false }
+}
+
+const SETTINGS: &[Setting] = &[
+    setting(
+        "n_components",
+        Kind::Components,
+        &[],
+        "null",
+        "How many sources: a number, a share of the variance between 0 and 1, or null for as many as the rows have directions.",
+    ),
+    setting(
+        "algorithm",
+        Kind::Choice,
+        &["parallel", "deflation"],
+        "\"parallel\"",
+        "All sources at once, or one after another.",
+    ),
+    setting(
+        "whiten",
+        Kind::BoolOrChoice,
+        &["unit-variance", "arbitrary-variance"],
+        "\"unit-variance\"",
+        "How large sources are: variance 1, or 1 / n_samples; false for rows that are white already, whose mean then stays.",
+    ),
+    setting(
+        "fun",
+        Kind::Choice,
+        &["logcosh", "exp", "cube", "skew"],
+        "\"logcosh\"",
+        "What tells a source from a Gaussian; in Python also a function that returns values and mean slopes.",
+    ),
+    setting(
+        "fun_args",
+        Kind::ArgumentsOrNull,
+        &[],
+        "null",
+        "For 'logcosh': 'alpha', from 1 to 2, which steepens it; null for 1.",
+    ),
+    setting(
+        "max_iter",
+        Kind::Integer,
+        &[],
+        "200",
+        "The most iterations, for each source where they come one by one.",
+    ),
+    setting(
+        "tol",
+        Kind::Number,
+        &[],
+        "0.0001",
+        "What 1 - |<w, w before>| may be for every row of the rotation at the end, about half the square of the angle.",
+    ),
+    setting(
+        "w_init",
+        Kind::TableOrNull,
+        &[],
+        "null",
+        "Where the search begins: a square matrix for the white coordinates; null for a random rotation.",
+    ),
+    setting(
+        "whiten_solver",
+        Kind::Choice,
+        &["svd", "eigh"],
+        "\"svd\"",
+        "Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter \
+         matrix does not see all directions.",
+    ),
+];

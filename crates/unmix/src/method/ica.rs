@@ -1,0 +1,465 @@
+//! ICA: the linear map that makes the coordinates of rows independent of each other.
+//!
+//! **Finds** sources: numbers `y = (x - mean) B` that tell as little as possible about each other, and as far from Gaussian as can be.
+//! **Model** `x = mean + A s + e`: `s` independent, at most one of them Gaussian, `A` of full rank.
+//! **Algorithm** for `n` rows of `p` features and `k` sources:
+//!  1. one pass: mean, spectrum, rank; white coordinates `z = diag(1/scale) W' (x - mean)` of that rank;
+//!  2. a solver looks for `V` with `y = V z`, one pass a step:
+//!     `picard` over rotations (Ablin, Cardoso & Gramfort 2018b) or, with `ortho=false`, over invertible matrices (2018a, eq. 5-8),
+//!     `fastica` by its fixed point, symmetric or one by one (Hyvärinen 1999, eq. 20 and 26), `infomax` with the logistic density
+//!     (Bell & Sejnowski 1995; extended: Lee, Girolami & Sejnowski 1999), `easi` row by row (Cardoso & Laheld 1996, eq. 22);
+//!  3. unit variance, order by what each source adds to the rows, canonical sign.
+//!
+//! **Cost** `2 n k (p + k)` multiply-adds and `n k` hyperbolic tangents a pass, some ten to twenty of them; `O(p² + k²)` memory beside
+//! the rows, and a copy of `n k` numbers where `p >= 2 k`.
+//! **Equals** the page about ICA has the table of settings and the methods that they are. **Fails** for two Gaussian sources, which any
+//! rotation mixes, and for few rows, where a source may be one spike: both are said.
+
+use super::pca::Components;
+use super::settings::{Kind, Setting};
+use super::{Fit, Method, Takes};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
+use crate::model::Model;
+use crate::num::threads::on_pool;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::stats::Contrast;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use crate::ica::Order;
+
+/// Settings of [ICA](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ica {
+    /// How many sources: a number, a share of the variance, or as many as the rank allows.
+    pub n_components: Components,
+    /// Which solver.
+    pub algorithm: IcaAlgorithm,
+    /// What tells a source from a Gaussian.
+    pub fun: Fun,
+    /// For `picard`: sources are a rotation of white coordinates.
+    pub ortho: bool,
+    /// Whether the sign of a contrast follows the tails of its source; `None`: where sources are a rotation.
+    pub extended: Option<bool>,
+    /// For `fastica`: all sources at once, or one after another.
+    pub orthogonalization: Orthogonalization,
+    /// Whether coordinates are made white first.
+    pub whiten: Whitening,
+    /// The most iterations.
+    pub max_iter: u64,
+    /// What the largest entry of the relative gradient may be; `None`: 1e-6 in double precision, 1e-4 in single.
+    pub tol: Option<f64>,
+    /// Starts, of which the best end is taken.
+    pub n_init: u64,
+    /// The first start.
+    pub w_init: Option<Vec<Vec<f64>>>,
+    /// Subtract the mean.
+    pub center: bool,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
+    /// What sources are ordered by.
+    pub order: Order,
+}
+
+/// A solver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IcaAlgorithm {
+    /// Limited-memory BFGS around the Hessian of independent sources.
+    Picard,
+    /// The fixed point.
+    FastIca,
+    /// Maximum likelihood with the logistic density.
+    Infomax,
+    /// One row at a time.
+    Easi,
+}
+
+/// A contrast function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fun {
+    /// `log cosh`.
+    #[serde(alias = "tanh")]
+    LogCosh,
+    /// `-exp(-y²/2)`.
+    Exp,
+    /// `y⁴/4`.
+    Cube,
+    /// `y³/3`.
+    Skew,
+}
+
+/// How sources of FastICA are kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Orthogonalization {
+    /// All at once.
+    Symmetric,
+    /// One after another.
+    Deflation,
+}
+
+/// Whether coordinates are made white, and how large sources are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Whitening {
+    /// Only `false`: columns as they are.
+    Not(bool),
+    /// White coordinates, sources of unit variance.
+    Named(UnitVariance),
+}
+
+/// The words `"unit-variance"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnitVariance {
+    /// Them.
+    UnitVariance,
+}
+
+impl Default for Ica {
+    fn default() -> Self {
+        Self {
+            n_components: Components::All,
+            algorithm: IcaAlgorithm::Picard,
+            fun: Fun::LogCosh,
+            ortho: true,
+            extended: None,
+            orthogonalization: Orthogonalization::Symmetric,
+            whiten: Whitening::Named(UnitVariance::UnitVariance),
+            max_iter: 500,
+            tol: None,
+            n_init: 1,
+            w_init: None,
+            center: true,
+            standardize: false,
+            order: Order::Variance,
+        }
+    }
+}
+
+/// ICA's row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "ica",
+    class: "ICA",
+    summary: "sources that are independent of each other, as far from Gaussian as can be",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    equals: &[
+        "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",
+        "algorithm=picard, ortho=false, extended=true: extended Infomax's solution",
+        "algorithm=infomax, extended=true: the same to the bit",
+    ],
+    references: &[
+        "Ablin, Cardoso & Gramfort 2018",
+        "Hyvärinen 1999",
+        "Bell & Sejnowski 1995",
+        "Lee, Girolami & Sejnowski 1999",
+        "Cardoso & Laheld 1996",
+    ],
+    spec: |given| Ok(Box::new(Ica::from_settings(given)?)),
+    code: ica::code,
+    density: None,
+    memory: |n, p| memory(n, p),
+};
+
+/// The whitening's tables; copies of the rows depend on the number of sources, and are left out where it is not known.
+pub(super) fn memory(n: u64, p: usize) -> Vec<(&'static str, u64)> {
+    vec![("whitening", crate::spectrum::memory(n, p))]
+}
+
+impl Ica {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of ICA's, a value of the wrong kind.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        from_settings(SETTINGS, given)
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, what the source
+    /// reports. A rank below the number of sources asked for is no error: as many are kept as there are directions, and the report
+    /// says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let (algorithm, contrast) = self.solver()?;
+        rows.settle(run)?;
+        pooled(rows, run, |rows| {
+            let preparation = Preparation {
+                method: "ica",
+                n_components: self.n_components.clone(),
+                whiten: matches!(self.whiten, Whitening::Named(_)),
+                center: self.center,
+                standardize: self.standardize,
+                clips: false,
+            };
+            let coordinates = preparation.of(rows, run)?;
+            let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
+            let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
+            let limits = Limits { tol, max_iter: self.max_iter };
+            let search = Search { algorithm, contrast, limits, n_init: self.n_init, start: start.as_ref() };
+            let found = search.run(rows, &coordinates, run)?;
+            let settings = as_map(self);
+            let mut resolved = settings.clone();
+            resolved.insert("n_components".into(), coordinates.k().into());
+            resolved.insert("tol".into(), tol.into());
+            let extended = matches!(
+                algorithm,
+                Algorithm::PicardO { extended: true } | Algorithm::Picard { extended: true }
+            );
+            resolved.insert("extended".into(), extended.into());
+            let variance = match self.whiten {
+                Whitening::Named(_) => Variance::Unit,
+                Whitening::Not(_) => Variance::AsFound,
+            };
+            let described = (&METHOD, settings, resolved);
+            ica::model(described, rows, coordinates, &search, found, (variance, self.order), run)
+        })
+    }
+
+    /// Which solver, and by which contrast.
+    fn solver(&self) -> Result<(Algorithm, Contrast)> {
+        let contrast = self.fun.contrast(1.0);
+        let named =
+            |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
+        if matches!(self.whiten, Whitening::Not(true)) {
+            return named(
+                "whiten",
+                "true",
+                "there is one way to be white here",
+                "give 'unit-variance', which is the default, or false",
+            );
+        }
+        if self.n_init == 0 {
+            return named("n_init", "0", "a search begins somewhere", "give 1 or more");
+        }
+        let plain = |name| {
+            named(
+                "fun",
+                self.fun.name(),
+                name,
+                "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')",
+            )
+        };
+        match self.algorithm {
+            IcaAlgorithm::Picard if self.ortho => {
+                Ok((Algorithm::PicardO { extended: self.extended.unwrap_or(true) }, contrast))
+            }
+            IcaAlgorithm::Picard if self.fun != Fun::LogCosh => {
+                plain("without ortho the contrast has to be the logarithm of a density, whatever its sign")
+            }
+            IcaAlgorithm::Picard => {
+                Ok((Algorithm::Picard { extended: self.extended.unwrap_or(false) }, contrast))
+            }
+            IcaAlgorithm::FastIca if self.orthogonalization == Orthogonalization::Deflation => {
+                Ok((Algorithm::Deflation, contrast))
+            }
+            IcaAlgorithm::FastIca => Ok((Algorithm::FastIca, contrast)),
+            IcaAlgorithm::Infomax | IcaAlgorithm::Easi if self.fun != Fun::LogCosh => {
+                plain("infomax and easi have nonlinearities of their own")
+            }
+            // y + k tanh(y) for both signs, as Lee, Girolami & Sejnowski have it.
+            IcaAlgorithm::Infomax if self.extended == Some(true) => {
+                Ok((Algorithm::Picard { extended: true }, contrast))
+            }
+            IcaAlgorithm::Infomax => Ok((Algorithm::Picard { extended: false }, Contrast::LogCosh(0.5))),
+            IcaAlgorithm::Easi => Ok((Algorithm::Easi, contrast)),
+        }
+    }
+}
+
+impl Fun {
+    fn name(self) -> &'static str {
+        match self {
+            Fun::LogCosh => "logcosh",
+            Fun::Exp => "exp",
+            Fun::Cube => "cube",
+            Fun::Skew => "skew",
+        }
+    }
+
+    /// `a` is FastICA's `alpha`, of `logcosh` alone.
+    pub(super) fn contrast(self, a: f64) -> Contrast {
+        match self {
+            Fun::LogCosh => Contrast::LogCosh(a),
+            Fun::Exp => Contrast::Exp,
+            Fun::Cube => Contrast::Cube,
+            Fun::Skew => Contrast::Skew,
+        }
+    }
+}
+
+/// A specification of the settings given, checked against the method's list.
+pub(super) fn from_settings<S: serde::de::DeserializeOwned>(
+    settings: &[Setting],
+    given: &Map<String, Value>,
+) -> Result<S> {
+    let resolved = Value::Object(super::resolve(settings, given)?);
+    serde_json::from_value(resolved.clone()).map_err(|e| {
+        let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
+        Error::setting(
+            "n_components",
+            got,
+            e.to_string(),
+            "give a whole number, a share between 0 and 1, or null",
+        )
+    })
+}
+
+/// A specification as settings.
+pub(super) fn as_map(spec: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Small problems never leave this thread, and do not pay for a pool.
+pub(super) fn pooled<T: Real>(
+    rows: &Rows<'_, T>,
+    run: &Run<'_>,
+    fit: impl FnOnce(&Rows<'_, T>) -> Result<Model> + Send,
+) -> Result<Model> {
+    match rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64) < 1 << 15 {
+        true => fit(rows),
+        false => on_pool(run.threads, || fit(rows)),
+    }
+}
+
+/// A square matrix, as settings have it.
+pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
+    let k = rows.len();
+    match rows.iter().all(|r| r.len() == k) && rows.iter().flatten().all(|x| x.is_finite()) {
+        true => Ok(Matrix::from_vec(k, k, rows.concat())),
+        false => Err(Error::setting(
+            "w_init",
+            format!("{k} rows of {} numbers", rows.first().map_or(0, Vec::len)),
+            "a start is a square matrix of finite numbers",
+            "give as many rows as columns, one for each source",
+        )),
+    }
+}
+
+impl Fit for Ica {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}
+
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    choices: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { name, kind, choices, default, doc, python_only: false }
+}
+
+const SETTINGS: &[Setting] = &[
+    setting(
+        "n_components",
+        Kind::Components,
+        &[],
+        "null",
+        "How many sources: a number, a share of the variance between 0 and 1 (the fewest directions that explain more), or null for \
+         as many as the rows have directions.",
+    ),
+    setting(
+        "algorithm",
+        Kind::Choice,
+        &["picard", "fastica", "infomax", "easi"],
+        "\"picard\"",
+        "How sources are found: 'picard' by quasi-Newton steps, 'fastica' by its fixed point, 'infomax' by maximum likelihood with \
+         the logistic density, 'easi' row by row.",
+    ),
+    setting(
+        "fun",
+        Kind::Choice,
+        &["logcosh", "exp", "cube", "skew", "tanh"],
+        "\"logcosh\"",
+        "What tells a source from a Gaussian: 'logcosh' (or 'tanh') in general, 'exp' against outliers, 'cube' kurtosis, 'skew' \
+         skewness.",
+    ),
+    setting(
+        "ortho",
+        Kind::Bool,
+        &[],
+        "true",
+        "For 'picard': sources are a rotation of white coordinates, so exactly uncorrelated; false for maximum likelihood over all \
+         invertible matrices.",
+    ),
+    setting(
+        "extended",
+        Kind::BoolOrNull,
+        &[],
+        "null",
+        "Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it; null for yes where sources are a \
+         rotation, else no.",
+    ),
+    setting(
+        "orthogonalization",
+        Kind::Choice,
+        &["symmetric", "deflation"],
+        "\"symmetric\"",
+        "For 'fastica': all sources at once, or one after another.",
+    ),
+    setting(
+        "whiten",
+        Kind::BoolOrChoice,
+        &["unit-variance"],
+        "\"unit-variance\"",
+        "Make coordinates white first and sources of unit variance; false for rows that are white already, and then no direction is \
+         dropped.",
+    ),
+    setting("max_iter", Kind::Integer, &[], "500", "The most iterations; for 'easi' the most passes."),
+    setting(
+        "tol",
+        Kind::NumberOrNull,
+        &[],
+        "null",
+        "What the largest entry of the relative gradient may be at the end; null for 1e-6 in double precision, 1e-4 in single.",
+    ),
+    setting(
+        "n_init",
+        Kind::Integer,
+        &[],
+        "1",
+        "Starts, of which the end that is furthest from Gaussian is taken.",
+    ),
+    setting(
+        "w_init",
+        Kind::TableOrNull,
+        &[],
+        "null",
+        "Where the first search begins: a square matrix for the white coordinates; null for a random rotation.",
+    ),
+    setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
+    setting(
+        "standardize",
+        Kind::Bool,
+        &[],
+        "false",
+        "Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.",
+    ),
+    setting(
+        "order",
+        Kind::Choice,
+        &["variance", "kurtosis", "found"],
+        "\"variance\"",
+        "What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.",
+    ),
+];

@@ -1,0 +1,191 @@
+//! How well sources were separated, with or without the truth.
+
+use crate::error::{Error, Result};
+use crate::num::Matrix;
+
+/// Amari's distance of a gain, `components mixing` (Amari, Cichocki & Yang 1996): 0 when every source found is one true source
+/// up to its scale, 1 when every one holds all of them alike. `O(k²)`.
+///
+/// # Errors
+///
+/// A gain that is not square, has fewer than two sources, or a row or a column of zeros.
+pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
+    let k = gain.rows();
+    let wrong = |found: String| Error::Unsupported {
+        asked: "Amari's distance".into(),
+        found,
+        remedy: "give the product of unmixing and mixing matrix, as many rows as columns".into(),
+    };
+    if k < 2 || gain.cols() != k {
+        return Err(wrong(format!("the gain is {k} x {}", gain.cols())));
+    }
+    let mut total = 0.0;
+    for i in 0..k {
+        let [mut row, mut column] = [(0.0f64, 0.0f64); 2];
+        for j in 0..k {
+            let (across, down) = (gain[(i, j)].abs(), gain[(j, i)].abs());
+            row = (row.0 + across, row.1.max(across));
+            column = (column.0 + down, column.1.max(down));
+        }
+        if !(row.1 > 0.0 && column.1 > 0.0 && (row.0 + column.0).is_finite()) {
+            return Err(wrong(format!("row or column {i} of the gain has no finite number but 0")));
+        }
+        total += row.0 / row.1 + column.0 / column.1 - 2.0;
+    }
+    Ok(total / (2 * k * (k - 1)) as f64)
+}
+
+/// Signal to interference of every source, in decibels: the largest entry of its row of the gain against all the others.
+/// Infinite for a row with one entry.
+pub fn interference(gain: &Matrix<f64>) -> Vec<f64> {
+    (0..gain.rows())
+        .map(|i| {
+            let squares = gain.row(i).iter().map(|x| x * x);
+            let (sum, most) = squares.fold((0.0, 0.0f64), |(s, m), x| (s + x, m.max(x)));
+            // The others by themselves: a difference from the sum would lose them.
+            let mut others = 0.0;
+            let mut seen = false;
+            for x in gain.row(i).iter().map(|x| x * x) {
+                if x == most && !seen {
+                    seen = true;
+                } else {
+                    others += x;
+                }
+            }
+            if sum == 0.0 { f64::NAN } else { 10.0 * (most / others).log10() }
+        })
+        .collect()
+}
+
+/// Correlation of every column of `a` with every column of `b`, which have as many rows; 0 where a column does not vary.
+///
+/// # Errors
+///
+/// Another number of rows.
+pub fn correlations(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Matrix<f64>> {
+    if a.rows() != b.rows() {
+        return Err(Error::Unsupported {
+            asked: "correlations of columns".into(),
+            found: format!("one table has {} rows and the other {}", a.rows(), b.rows()),
+            remedy: "give rows of the same samples".into(),
+        });
+    }
+    let (a, b) = (standardised(a), standardised(b));
+    Ok(Matrix::from_fn(a.len(), b.len(), |i, j| a[i].iter().zip(&b[j]).map(|(x, y)| x * y).sum()))
+}
+
+/// Columns of mean 0 and length 1.
+fn standardised(m: &Matrix<f64>) -> Vec<Vec<f64>> {
+    let n = m.rows() as f64;
+    (0..m.cols())
+        .map(|j| {
+            let first = if m.rows() > 0 { m[(0, j)] } else { 0.0 };
+            let mean = first + (0..m.rows()).map(|i| m[(i, j)] - first).sum::<f64>() / n;
+            let mut column: Vec<f64> = (0..m.rows()).map(|i| m[(i, j)] - mean).collect();
+            let length = column.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if length > 0.0 {
+                column.iter_mut().for_each(|x| *x /= length);
+            }
+            column
+        })
+        .collect()
+}
+
+/// Mutual information in nats between each pair of columns, `k x k` with zeros on the diagonal: 0 for independent ones, up to its
+/// standard error of about `bins / n`.
+///
+/// Ranks are cut into as many equal parts as leave five rows to a cell, at most 32; the bias of the plug-in estimate (Miller 1955),
+/// `(bins - 1)² / 2n`, is taken off, so small numbers may be negative. `O(k² n)`.
+pub fn mutual_information(x: &Matrix<f64>) -> Matrix<f64> {
+    let (n, k) = (x.rows(), x.cols());
+    let bins = ((n as f64 / 5.0).sqrt() as usize).clamp(2, 32);
+    let cells: Vec<Vec<usize>> = (0..k).map(|j| parts(x, j, bins)).collect();
+    let mut out = Matrix::zeros(k, k);
+    for i in 0..k {
+        for j in 0..i {
+            let mut counts = vec![0.0f64; bins * bins];
+            cells[i].iter().zip(&cells[j]).for_each(|(a, b)| counts[a * bins + b] += 1.0);
+            let along = |f: &dyn Fn(usize, usize) -> usize| -> Vec<f64> {
+                (0..bins).map(|a| (0..bins).map(|b| counts[f(a, b)]).sum()).collect()
+            };
+            let (rows, columns) = (along(&|a, b| a * bins + b), along(&|a, b| b * bins + a));
+            let mut sum = 0.0;
+            for a in 0..bins {
+                for b in 0..bins {
+                    let c = counts[a * bins + b];
+                    if c > 0.0 {
+                        sum += c / n as f64 * (c * n as f64 / (rows[a] * columns[b])).ln();
+                    }
+                }
+            }
+            let value = sum - ((bins - 1) * (bins - 1)) as f64 / (2 * n) as f64;
+            (out[(i, j)], out[(j, i)]) = (value, value);
+        }
+    }
+    out
+}
+
+/// For every row the part of column `j`'s ranks that it is in; equal numbers are in one part.
+fn parts(x: &Matrix<f64>, j: usize, bins: usize) -> Vec<usize> {
+    let n = x.rows();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| x[(a, j)].total_cmp(&x[(b, j)]));
+    let mut out = vec![0; n];
+    let mut part = 0;
+    for (rank, &i) in order.iter().enumerate() {
+        if rank == 0 || x[(i, j)] != x[(order[rank - 1], j)] {
+            part = rank * bins / n;
+        }
+        out[i] = part;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn amari_is_0_for_scaled_permutations_and_1_for_ones() {
+        let permuted = Matrix::from_fn(4, 4, |i, j| if (i + 1) % 4 == j { -1.5 - i as f64 } else { 0.0 });
+        assert_eq!(amari_distance(&permuted).unwrap(), 0.0);
+        assert!((amari_distance(&Matrix::from_fn(3, 3, |_, _| -2.0)).unwrap() - 1.0).abs() < 1e-15);
+        assert!(amari_distance(&Matrix::zeros(3, 3)).is_err());
+        assert!(amari_distance(&Matrix::zeros(3, 2)).is_err());
+    }
+
+    #[test]
+    fn interference_is_in_decibels_and_keeps_small_others() {
+        let gain = Matrix::from_vec(3, 2, vec![1.0, 0.1, 0.0, 5.0, 1e-12, 1.0]);
+        let found = interference(&gain);
+        assert!((found[0] - 20.0).abs() < 1e-12 && found[1].is_infinite() && (found[2] - 240.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn information_of_independent_columns_is_nothing_and_of_gaussians_what_theory_says() {
+        let s = Stream::new(8, 0);
+        let (n, r) = (20_000, 0.6f64);
+        let x = Matrix::from_fn(n, 3, |i, j| {
+            let z = |c: u64| s.normal(3 * i as u64 + c);
+            match j {
+                0 => z(0),
+                1 => r * z(0) + (1.0 - r * r).sqrt() * z(1),
+                _ => z(2),
+            }
+        });
+        let found = mutual_information(&x);
+        let theory = -0.5 * (1.0 - r * r).ln();
+        assert!((found[(0, 1)] / theory - 1.0).abs() < 0.1, "{} {theory}", found[(0, 1)]);
+        assert!(found[(0, 2)].abs() < 0.003 && found[(1, 2)].abs() < 0.003 && found[(2, 2)] == 0.0);
+    }
+
+    #[test]
+    fn correlations_do_not_see_scale_or_mean_and_columns_that_do_not_vary_have_none() {
+        let a = Matrix::from_fn(5, 2, |i, j| if j == 0 { 1e6 + i as f64 } else { 3.0 });
+        let b = Matrix::from_fn(5, 1, |i, _| -2.0 * i as f64);
+        let found = correlations(&a, &b).unwrap();
+        assert!((found[(0, 0)] + 1.0).abs() < 1e-12 && found[(1, 0)] == 0.0);
+        assert!(correlations(&a, &Matrix::zeros(4, 1)).is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! What independent component analysis sums up over rows: how sources go together with their contrasts.
+
+use super::{Contrast, Packer, Partial, Unpacker};
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
+
+/// Sums over rows `x` of the sources `y = B (x - mean)` and of their contrast.
+///
+/// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceSums {
+    /// Rows seen.
+    pub n: f64,
+    /// `Σ g(y_i) y_j`, `k x k`.
+    pub cross: Matrix<f64>,
+    /// `Σ g'(y_i)`.
+    pub slope: Vec<f64>,
+    /// `Σ G(y_i)`.
+    pub loss: Vec<f64>,
+}
+
+/// How rows are seen as sources: `y = B (x - mean)`, and by which contrast.
+#[derive(Clone, Debug)]
+pub struct SourceView<'a, T> {
+    /// What is subtracted first, unless that is 0 throughout.
+    pub mean: Option<&'a [f64]>,
+    /// `B`, `k x p`.
+    pub unmixing: Matrix<T>,
+    /// The contrast.
+    pub contrast: Contrast,
+}
+
+impl<T: Real> SourceView<'_, T> {
+    /// The block less the mean: as it is, or in `rows`.
+    fn centred<'b>(&self, block: Block<'b, T>, rows: &'b mut Vec<T>) -> &'b [T] {
+        match self.mean {
+            None => block.data,
+            Some(mean) => {
+                kernel::centre(block.data, None, mean, rows);
+                rows
+            }
+        }
+    }
+}
+
+impl SourceSums {
+    /// Nothing seen yet, of `k` sources.
+    pub fn empty(k: usize) -> Self {
+        Self { n: 0.0, cross: Matrix::zeros(k, k), slope: vec![0.0; k], loss: vec![0.0; k] }
+    }
+
+    /// Adds a block of rows: two products and one pass of the contrast, all on numbers that are still in cache.
+    /// `O(b k (p + k))`.
+    pub fn gather<T: Real>(
+        &mut self,
+        block: Block<'_, T>,
+        view: &SourceView<'_, T>,
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
+        let Workspace { rows, product, .. } = work;
+        let centred = view.centred(block, rows);
+        // Sources as rows: a contrast then runs along one of them, with one constant.
+        product.resize(2 * k * n + k * k, T::default());
+        let (sources, rest) = product.split_at_mut(k * n);
+        let (scores, scratch) = rest.split_at_mut(k * n);
+        kernel::product_by_rows(sources, view.unmixing.as_slice(), centred, k, n, p);
+        for (i, (y, g)) in sources.chunks_exact(n).zip(scores.chunks_exact_mut(n)).enumerate() {
+            let sums = view.contrast.apply(y, g);
+            self.slope[i] += sums.slope;
+            self.loss[i] += sums.loss;
+        }
+        kernel::add_product_by_rows(self.cross.as_mut_slice(), scores, sources, [k, k, n], scratch);
+        self.n += n as f64;
+    }
+
+    /// Whether every sum is a finite number.
+    pub fn finite(&self) -> bool {
+        self.cross.as_slice().iter().chain(&self.slope).chain(&self.loss).all(|x| x.is_finite())
+    }
+}
+
+/// Sums over rows of one source `y = b (x - mean)`, and of how it goes together with the rows.
+///
+/// `p + 3` numbers: a step of FastICA for one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitSums {
+    /// Rows seen.
+    pub n: f64,
+    /// `Σ g(y) (x - mean)`, of `p` columns.
+    pub cross: Vec<f64>,
+    /// `Σ g'(y)`.
+    pub slope: f64,
+    /// `Σ G(y)`.
+    pub loss: f64,
+}
+
+impl UnitSums {
+    /// Nothing seen yet, of `p` columns.
+    pub fn empty(p: usize) -> Self {
+        Self { n: 0.0, cross: vec![0.0; p], slope: 0.0, loss: 0.0 }
+    }
+
+    /// Adds a block of rows; `view` has one source. `O(b p)`.
+    pub fn gather<T: Real>(
+        &mut self,
+        block: Block<'_, T>,
+        view: &SourceView<'_, T>,
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p) = (block.n_rows(), block.n_features);
+        let Workspace { rows, product, .. } = work;
+        let centred = view.centred(block, rows);
+        product.resize(2 * n + p, T::default());
+        let (source, rest) = product.split_at_mut(n);
+        let (score, scratch) = rest.split_at_mut(n);
+        kernel::product_by_rows(source, view.unmixing.as_slice(), centred, 1, n, p);
+        let sums = view.contrast.apply(source, score);
+        self.slope += sums.slope;
+        self.loss += sums.loss;
+        kernel::product_of_few(scratch, score, centred, [1, n, p]);
+        self.cross.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64());
+        self.n += n as f64;
+    }
+}
+
+impl Partial for UnitSums {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0.0 {
+            return;
+        }
+        if self.n == 0.0 {
+            *self = right;
+            return;
+        }
+        self.n += right.n;
+        self.slope += right.slope;
+        self.loss += right.loss;
+        self.cross.iter_mut().zip(&right.cross).for_each(|(a, b)| *a += b);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        [self.n, self.slope, self.loss].into_iter().for_each(|x| out.number(x));
+        out.numbers(&self.cross);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (n, slope, loss) = (from.number()?, from.number()?, from.number()?);
+        Ok(Self { n, slope, loss, cross: from.numbers()? })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (3 + self.cross.len())
+    }
+}
+
+impl Partial for SourceSums {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0.0 {
+            return;
+        }
+        if self.n == 0.0 {
+            *self = right;
+            return;
+        }
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        self.n += right.n;
+        add(self.cross.as_mut_slice(), right.cross.as_slice());
+        add(&mut self.slope, &right.slope);
+        add(&mut self.loss, &right.loss);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.matrix(&self.cross);
+        out.numbers(&self.slope);
+        out.numbers(&self.loss);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let part =
+            Self { n: from.number()?, cross: from.matrix()?, slope: from.numbers()?, loss: from.numbers()? };
+        let k = part.slope.len();
+        from.check([part.cross.rows(), part.cross.cols(), part.loss.len()] == [k; 3])?;
+        Ok(part)
+    }
+
+    fn bytes(&self) -> usize {
+        let k = self.slope.len();
+        8 * (1 + 2 * k + k * k)
+    }
+}

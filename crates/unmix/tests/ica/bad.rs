@@ -1,0 +1,174 @@
+//! Rows without sources, or with fewer than columns: what can be kept is kept, and what cannot is said.
+
+use super::made::{fit, laplace, mix, mixed_kinds, mixing};
+use crate::made::{falling, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::{Error, Matrix, Model};
+
+fn every_way() -> Vec<(&'static str, Value)> {
+    vec![
+        ("ica", json!({})),
+        ("ica", json!({"algorithm": "fastica"})),
+        ("ica", json!({"algorithm": "fastica", "orthogonalization": "deflation"})),
+        ("ica", json!({"ortho": false, "extended": true})),
+        ("ica", json!({"algorithm": "infomax", "max_iter": 100})),
+        ("ica", json!({"algorithm": "easi"})),
+        ("fastica", json!({})),
+        ("fastica", json!({"algorithm": "deflation"})),
+    ]
+}
+
+fn largest(model: &Model, name: &str) -> f64 {
+    crate::made::numbers(model, name).iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+fn warned(model: &Model, words: &str) -> bool {
+    model.report().warnings.iter().any(|w| w.contains(words))
+}
+
+#[test]
+fn the_rank_is_found_and_as_many_sources_are_kept() {
+    let (n, k, p) = (2000, 3, 8);
+    let a = mixing(p, k, 1);
+    let x = mix(&laplace(n, k, 1), &a);
+    for (key, given) in every_way() {
+        let model = fit(key, given.clone(), &x, p);
+        assert_eq!(model.n_components(), k, "{key} {given}");
+        assert!(warned(&model, "3 of 8 sources"), "{key} {given}: {:?}", model.report().warnings);
+        assert!(largest(&model, "components") < 100.0, "{key} {given}");
+        assert!(super::made::amari(&super::made::gain(&model, &a)) < 0.05, "{key} {given}");
+    }
+}
+
+#[test]
+fn a_duplicated_channel_costs_one_source_and_a_constant_one_reaches_none() {
+    let (n, p) = (1500, 5);
+    let mut x = mix(&mixed_kinds(n, p, 2), &mixing(p, p, 2));
+    x.chunks_exact_mut(p).for_each(|row| row[4] = row[1]);
+    for (key, given) in every_way() {
+        let model = fit(key, given.clone(), &x, p);
+        assert_eq!(model.n_components(), 4, "{key} {given}");
+        let m = model.tensor("mixing").unwrap().to_matrix();
+        assert!((0..4).all(|i| (m[(1, i)] - m[(4, i)]).abs() < 1e-9), "{key} {given}");
+    }
+    x.chunks_exact_mut(p).for_each(|row| row[4] = 7.5);
+    for (key, given) in every_way() {
+        let model = fit(key, given.clone(), &x, p);
+        let (m, e) =
+            (model.tensor("mixing").unwrap().to_matrix(), model.tensor("components").unwrap().to_matrix());
+        assert!((0..4).all(|i| m[(4, i)] == 0.0 && e[(i, 4)] == 0.0), "{key} {given}");
+        assert_eq!((model.report().n_constant, model.n_components()), (1, 4), "{key} {given}");
+        assert!(warned(&model, "1 of 5 column does not vary"), "{:?}", model.report().warnings);
+    }
+}
+
+#[test]
+fn fewer_samples_than_channels_leave_one_source_fewer_than_samples() {
+    let x = falling(12, 40, 3);
+    for (key, given) in every_way() {
+        let model = fit(key, given.clone(), &x, 40);
+        assert_eq!(model.n_components(), 11, "{key} {given}");
+        assert!(largest(&model, "components") < 1e3, "{key} {given}: {}", largest(&model, "components"));
+        assert!(warned(&model, "are few for"), "{key} {given}");
+    }
+}
+
+#[test]
+fn gaussian_sources_are_told() {
+    let s = unmix::num::random::Stream::new(3, 0);
+    let (n, k) = (4000, 5);
+    let white = Matrix::from_fn(n, k, |i, j| s.normal((i * k + j) as u64));
+    let two = {
+        let mut all = laplace(n, k, 3);
+        (0..n).for_each(|i| (all[(i, 1)], all[(i, 3)]) = (white[(i, 1)], white[(i, 3)]));
+        all
+    };
+    let one = {
+        let mut all = laplace(n, k, 3);
+        (0..n).for_each(|i| all[(i, 1)] = white[(i, 1)]);
+        all
+    };
+    for (key, given) in every_way().into_iter().take(3) {
+        let model = |sources: &Matrix<f64>| fit(key, given.clone(), &mix(sources, &mixing(k, k, 3)), k);
+        assert!(
+            warned(&model(&white), "5 of 5 sources cannot be told"),
+            "{key} {given}: {:?}",
+            model(&white).report()
+        );
+        assert!(
+            warned(&model(&two), "2 of 5 sources cannot be told"),
+            "{key} {given}: {:?}",
+            model(&two).report().warnings
+        );
+        assert!(!warned(&model(&one), "cannot be told"), "{key} {given}");
+    }
+}
+
+#[test]
+fn clipped_and_flat_recordings_are_fitted() {
+    let (n, p) = (3000, 4);
+    let mut x = mix(&laplace(n, p, 4), &mixing(p, p, 4));
+    x.iter_mut().for_each(|v| *v = v.clamp(-0.8, 0.8));
+    // Half a recording during which one channel was off.
+    x.chunks_exact_mut(p).take(n / 2).for_each(|row| row[2] = 0.0);
+    for (key, given) in every_way() {
+        let model = fit(key, given.clone(), &x, p);
+        assert!(largest(&model, "components") < 100.0 && model.n_components() == 4, "{key} {given}");
+    }
+}
+
+#[test]
+fn large_means_and_small_units_change_nothing() {
+    let (n, p) = (2000, 4);
+    let x = mix(&laplace(n, p, 5), &mixing(p, p, 5));
+    let plain = fit("ica", json!({}), &x, p);
+    let moved: Vec<f64> = x.iter().map(|v| 1e6 + v).collect();
+    let small: Vec<f64> = x.iter().map(|v| 1e-9 * v).collect();
+    let own = super::made::components(&plain);
+    let shifted = super::made::components(&fit("ica", json!({}), &moved, p));
+    assert!(crate::made::apart(&own, &shifted) < 1e-4);
+    let scaled = super::made::components(&fit("ica", json!({}), &small, p));
+    assert!(own.iter().zip(&scaled).all(|(a, b)| (a - 1e-9 * b).abs() < 1e-6));
+}
+
+#[test]
+fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
+    let x = falling(50, 5, 1);
+    let refused = |key: &str, given: Value| try_fit(key, &settings(given), &x, 5).unwrap_err();
+    for (key, given, words) in [
+        ("ica", json!({"n_components": 6}), "choose a number from 1 to 5"),
+        ("ica", json!({"n_components": 0}), "choose a number from 1 to 5"),
+        ("ica", json!({"n_components": 1.5}), "share"),
+        ("ica", json!({"ortho": false, "fun": "cube"}), "choose fun='logcosh'"),
+        ("ica", json!({"algorithm": "infomax", "fun": "exp"}), "choose fun='logcosh'"),
+        ("ica", json!({"algorithm": "picrd"}), "did you mean 'picard'?"),
+        ("ica", json!({"w_init": [[1, 0], [0, 1]]}), "give a 5 x 5 matrix"),
+        ("ica", json!({"w_init": [[1, 0, 2], [0, 1, 3]]}), "as many rows as columns"),
+        ("ica", json!({"w_init": "no"}), "rows of numbers"),
+        ("ica", json!({"whiten": true}), "unit-variance"),
+        ("ica", json!({"extended": 3}), "true, false, or null"),
+        ("ica", json!({"tol": "small"}), "a number, or nothing"),
+        ("ica", json!({"n_init": 0}), "give 1 or more"),
+        ("fastica", json!({"fun_args": {"alpha": 0.5}}), "alpha must be in [1,2]"),
+        ("fastica", json!({"whiten": true}), "arbitrary-variance"),
+    ] {
+        let e = refused(key, given.clone());
+        assert!(matches!(e, Error::Setting { .. }), "{given}: {e:?}");
+        assert!(e.to_string().contains(words), "{given}: {e}");
+    }
+    let clipped = fit("fastica", json!({"n_components": 9}), &x, 5);
+    assert!(
+        clipped.n_components() == 5 && warned(&clipped, "n_components is too large: it will be set to 5")
+    );
+}
+
+#[test]
+fn a_time_limit_ends_a_search_and_says_so() {
+    let x = mix(&mixed_kinds(5000, 6, 1), &mixing(6, 6, 1));
+    let run = unmix::Run { max_seconds: Some(0.0), ..unmix::Run::default() };
+    for (key, given) in [("ica", json!({})), ("ica", json!({"ortho": false})), ("fastica", json!({}))] {
+        let mut rows = unmix::AnyRows::F64(unmix::Rows::from_slice(&x, 6).unwrap());
+        let model = unmix::fit(key, &settings(given), &mut rows, &run).unwrap();
+        assert_eq!((model.report().outcome, model.report().n_iter), (unmix::Outcome::Time, 0));
+    }
+}

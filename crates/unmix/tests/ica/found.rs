@@ -1,0 +1,150 @@
+//! Sources that are found, how well and how soon.
+
+use super::made::{amari, fit, fit_f32, gain, median, mix, mixed_kinds, mixing};
+use serde_json::{Value, json};
+use unmix::Outcome;
+
+/// Median distance over five mixtures, and the numbers of iterations.
+fn over_seeds(given: &Value, k: usize, n: usize) -> (f64, Vec<u64>) {
+    let fits = (0..5).map(|seed| {
+        let a = mixing(k, k, seed);
+        let model = fit("ica", given.clone(), &mix(&mixed_kinds(n, k, seed), &a), k);
+        (amari(&gain(&model, &a)), model.report().n_iter)
+    });
+    let (distances, n_iter): (Vec<f64>, Vec<u64>) = fits.unzip();
+    (median(distances), n_iter)
+}
+
+#[test]
+fn distances_are_those_of_the_literatures_implementations() {
+    // Medians over fifteen mixtures of the same four kinds, by scripts in another language.
+    for (given, want) in [
+        (json!({"algorithm": "fastica", "fun": "cube"}), 0.0289),
+        (json!({"algorithm": "fastica"}), 0.0178),
+        (json!({"algorithm": "fastica", "fun": "exp"}), 0.0170),
+        (json!({"algorithm": "fastica", "orthogonalization": "deflation"}), 0.0225),
+        (json!({}), 0.0178),
+        (json!({"ortho": false, "extended": true}), 0.0187),
+        (json!({"algorithm": "infomax", "extended": true}), 0.0187),
+    ] {
+        let (found, _) = over_seeds(&given, 8, 2000);
+        assert!((found / want - 1.0).abs() < 0.3, "{given}: {found} instead of {want}");
+    }
+    for (given, want) in [(json!({"algorithm": "fastica", "fun": "cube"}), 0.0092), (json!({}), 0.0055)] {
+        let (found, _) = over_seeds(&given, 8, 20_000);
+        assert!((found / want - 1.0).abs() < 0.3, "{given}: {found} instead of {want}");
+    }
+    let (easi, _) = over_seeds(&json!({"algorithm": "easi"}), 4, 20_000);
+    assert!(easi < 0.03, "row by row: {easi}");
+}
+
+#[test]
+fn few_iterations_reach_a_small_gradient() {
+    for (given, typical) in [(json!({"algorithm": "fastica"}), 20), (json!({}), 25)] {
+        let mut given = given;
+        given["tol"] = json!(1e-9);
+        let (_, mut n_iter) = over_seeds(&given, 8, 2000);
+        n_iter.sort_unstable();
+        assert!(n_iter[2] <= typical && n_iter[4] <= 30, "{given}: {n_iter:?}");
+    }
+}
+
+#[test]
+fn single_precision_converges_too() {
+    for (key, given) in [
+        ("ica", json!({})),
+        ("ica", json!({"algorithm": "fastica"})),
+        ("ica", json!({"ortho": false, "extended": true})),
+        ("fastica", json!({})),
+        ("fastica", json!({"algorithm": "deflation"})),
+    ] {
+        let (k, a) = (8, mixing(8, 8, 1));
+        let x = mix(&mixed_kinds(20_000, k, 1), &a);
+        let (single, double) = (fit_f32(key, given.clone(), &x, k), fit(key, given.clone(), &x, k));
+        assert_eq!(
+            single.report().outcome,
+            Outcome::Converged,
+            "{key} {given}: {:?}",
+            single.report().residual
+        );
+        let [s, d] = [&single, &double].map(|m| amari(&gain(m, &a)));
+        assert!((s / d - 1.0).abs() < 0.02, "{key} {given}: {s} and {d}");
+    }
+}
+
+#[test]
+fn the_objective_never_rises() {
+    let x = mix(&mixed_kinds(1000, 6, 3), &mixing(6, 6, 3));
+    for given in [
+        json!({"extended": false}),
+        json!({"ortho": false}),
+        json!({"algorithm": "infomax"}),
+        json!({"extended": false, "fun": "exp"}),
+    ] {
+        let model = fit("ica", given.clone(), &x, 6);
+        let objective = &model.report().objective;
+        assert!(objective.len() > 3, "{given}");
+        // The best rotation comes first, in an objective of its own.
+        let own = if model.report().solver == "picard-o" { 0 } else { objective.len() / 2 };
+        assert!(
+            objective[own..].windows(2).all(|o| o[1] <= o[0] + 1e-13 * o[0].abs()),
+            "{given}: {objective:?}"
+        );
+    }
+}
+
+#[test]
+fn sources_have_unit_variance_and_come_by_what_they_add_to_the_rows() {
+    let (n, k, p) = (3000, 4, 7);
+    let a = mixing(p, k, 6);
+    let x = mix(&mixed_kinds(n, k, 6), &a);
+    let model = fit("ica", json!({"n_components": k}), &x, p);
+    let y = super::made::sources(&model, &x);
+    let mixing = model.tensor("mixing").unwrap().to_matrix();
+    let sizes = crate::made::numbers(&model, "component_variance");
+    for i in 0..k {
+        let variance = (0..n).map(|r| y[(r, i)] * y[(r, i)]).sum::<f64>() / n as f64;
+        assert!((variance - 1.0).abs() < 1e-11);
+        let size: f64 = (0..p).map(|j| mixing[(j, i)].powi(2)).sum();
+        assert!((size / sizes[i] - 1.0).abs() < 1e-11);
+    }
+    assert!(sizes.windows(2).all(|s| s[0] >= s[1]));
+    // `y = (x - mean) diag(1/noise) W diag(1/scale) V`, part by part.
+    let [w, v] = ["rotation", "second_rotation"].map(|t| model.tensor(t).unwrap().to_matrix());
+    let scale = crate::made::numbers(&model, "scale");
+    let product =
+        unmix::Matrix::from_fn(p, k, |j, c| (0..k).map(|i| w[(j, i)] / scale[i] * v[(i, c)]).sum::<f64>());
+    let encoder = model.tensor("components").unwrap().to_matrix().transposed();
+    assert!(crate::made::apart(product.as_slice(), encoder.as_slice()) < 1e-12);
+    // On the directions that are kept, decoding gives the rows back.
+    let mut sink = unmix::data::VecSink(Vec::new());
+    let rows = unmix::Rows::from_slice(&x, p).unwrap();
+    model.reconstruct(&rows, &unmix::Run::default(), &mut sink).unwrap();
+    assert!(crate::made::apart(&sink.0, &x) < 1e-10);
+    // Without some, the others are what is left.
+    let mut without = unmix::data::VecSink(Vec::new());
+    model.reconstruct_without(&[1, 3], &rows, &unmix::Run::default(), &mut without).unwrap();
+    let mean = crate::made::numbers(&model, "mean");
+    let want: Vec<f64> = (0..n * p)
+        .map(|at| mean[at % p] + [0, 2].map(|i| y[(at / p, i)] * mixing[(at % p, i)]).iter().sum::<f64>())
+        .collect();
+    assert!(crate::made::apart(&without.0, &want) < 1e-10);
+    let refused = model.reconstruct_without(&[4], &rows, &unmix::Run::default(), &mut without).unwrap_err();
+    assert!(refused.to_string().contains("4 components"), "{refused}");
+}
+
+#[test]
+fn other_orders_are_kurtosis_and_as_found() {
+    let (k, a) = (4, mixing(4, 4, 8));
+    let x = mix(&mixed_kinds(5000, k, 8), &a);
+    let model = fit("ica", json!({"order": "kurtosis"}), &x, k);
+    let y = super::made::sources(&model, &x);
+    let fourth = |i: usize| (0..5000).map(|r| y[(r, i)].powi(4)).sum::<f64>();
+    assert!((1..k).all(|i| fourth(i - 1) >= fourth(i)));
+    let [found, sorted] = ["found", "variance"].map(|o| fit("ica", json!({"order": o}), &x, k));
+    let pairs = unmix::metrics::match_rows(
+        &found.tensor("components").unwrap().to_matrix(),
+        &sorted.tensor("components").unwrap().to_matrix(),
+    );
+    assert!(pairs.cosine.iter().all(|c| *c == 1.0 || (c - 1.0).abs() < 1e-14));
+}

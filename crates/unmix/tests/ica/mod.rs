@@ -1,0 +1,8 @@
+//! Independent component analysis: that sources come out as theory says, and what happens where there are none.
+
+mod bad;
+mod equal;
+mod exact;
+mod found;
+mod made;
+mod theory;

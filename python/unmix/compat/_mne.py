@@ -1,0 +1,54 @@
+"""MNE-Python's ICA on our solvers."""
+
+import contextlib
+import sys
+import types
+
+import numpy as np
+import sklearn.decomposition
+
+from ..ica import FastICA
+from ._picard import picard
+
+_MISSING = object()
+
+
+class _Writable(FastICA):
+    """MNE divides the components that it gets by standard deviations, in place."""
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.components_ = np.array(self.components_)
+        return self
+
+
+@contextlib.contextmanager
+def mne():
+    """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on our solvers while the block lasts.
+
+    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the search for sources is ours. The package
+    picard need not be installed.
+
+    Examples
+    --------
+    >>> import unmix.compat
+    >>> with unmix.compat.mne():
+    ...     pass  # mne.preprocessing.ICA(method="picard").fit(raw)
+    """
+    module = types.ModuleType("picard")
+    module.picard = picard
+    # MNE asks for a version before it imports the function.
+    module.__version__ = "0.8"
+    module.__spec__ = None
+    kept = sys.modules.get("picard", _MISSING)
+    theirs = sklearn.decomposition.FastICA
+    sys.modules["picard"] = module
+    sklearn.decomposition.FastICA = _Writable
+    try:
+        yield
+    finally:
+        sklearn.decomposition.FastICA = theirs
+        if kept is _MISSING:
+            del sys.modules["picard"]
+        else:
+            sys.modules["picard"] = kept

@@ -1,0 +1,129 @@
+"""The function of the package python-picard."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..ica import ICA
+from ..pca import PCA
+
+_FUNCTIONS = {"tanh": "logcosh", "exp": "exp", "cube": "cube"}
+
+
+def picard(
+    X,
+    fun="tanh",
+    n_components=None,
+    ortho=True,
+    extended=None,
+    whiten=True,
+    return_X_mean=False,
+    return_n_iter=False,
+    max_iter=500,
+    tol=1e-7,
+    m=7,
+    ls_tries=10,
+    lambda_min=0.01,
+    check_fun=True,
+    w_init=None,
+    fastica_it=None,
+    jade_it=None,
+    centering=True,
+    random_state=None,
+    verbose=False,
+):
+    """Run Picard with the arguments and results of python-picard's function: samples are columns here.
+
+    Unlike there, directions that the data do not have are dropped, no step that raises the objective is taken, and sources come in
+    the order of what they add to the data, each with its canonical sign.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_features, n_samples)
+        Data; samples as columns.
+    fun : {"tanh", "exp", "cube"}, default="tanh"
+        The contrast; without ``ortho`` only ``"tanh"``.
+    n_components : int or None, default=None
+        Number of sources, with ``whiten``; None for as many as there are directions.
+    ortho : bool, default=True
+        Whether sources are a rotation of white coordinates.
+    extended : bool or None, default=None
+        Whether sources may be flat as well as heavy-tailed; None where ``ortho``.
+    whiten : bool, default=True
+        Whether to make the data white first.
+    return_X_mean, return_n_iter : bool, default=False
+        Whether to return the mean of the features, and the number of iterations.
+    max_iter : int, default=500
+        The most iterations.
+    tol : float, default=1e-7
+        What the largest entry of the relative gradient may be.
+    w_init : ndarray of shape (n_components, n_components) or None, default=None
+        Where the search begins; None for a random rotation.
+    centering : bool, default=True
+        Whether to subtract the mean.
+    random_state : int, RandomState or None, default=None
+        Where random draws begin.
+    verbose : bool, default=False
+        Whether to print a line for each iteration.
+    m, ls_tries, lambda_min, check_fun, fastica_it, jade_it
+        Accepted; the solver's own are used.
+
+    Returns
+    -------
+    K : ndarray of shape (n_components, n_features) or None
+        What makes the data white; None without ``whiten``.
+    W : ndarray of shape (n_components, n_components)
+        What unmixes white data: ``Y = W @ K @ (X - mean)``.
+    Y : ndarray of shape (n_components, n_samples)
+        The sources.
+    X_mean : ndarray of shape (n_features,) or None
+        With ``return_X_mean``; None without ``centering``.
+    n_iter : int
+        With ``return_n_iter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.compat import picard
+    >>> K, W, Y = picard(np.random.RandomState(0).laplace(size=(3, 1000)), random_state=0)
+    >>> bool(np.abs(Y @ Y.T / 1000 - np.eye(3)).max() < 1e-10)
+    True
+    """
+    if fun not in _FUNCTIONS:
+        raise ValueError(f"fun={fun!r} is not possible: it is the name of a contrast here; choose one of: {', '.join(_FUNCTIONS)}")
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} axes; give an array of shape (n_features, n_samples)")
+    rows = X.T if X.dtype in (np.float32, np.float64) else X.T.astype(np.float64)
+    mean = rows.mean(axis=0, dtype=np.float64).astype(rows.dtype) if centering else None
+    if centering:
+        rows = rows - mean
+    K = _whitening(rows, n_components) if whiten else None
+    white = rows @ K.T if whiten else rows
+    ica = ICA(
+        fun=_FUNCTIONS[fun],
+        ortho=ortho,
+        extended=extended,
+        whiten=False,
+        center=False,
+        max_iter=max_iter,
+        tol=tol,
+        w_init=w_init,
+        random_state=check_random_state(random_state).randint(2**31 - 1),
+        verbose=2 if verbose else 0,
+    ).fit(white)
+    W = np.array(ica.components_)
+    found = [K, W, W @ white.T]
+    if return_X_mean:
+        found.append(mean)
+    if return_n_iter:
+        found.append(ica.n_iter_)
+    return tuple(found)
+
+
+def _whitening(rows, n_components):
+    """What makes centred rows white (divisor ``n``), of no more directions than they have."""
+    pca = PCA(n_components, center=False, svd_solver="auto").fit(rows)
+    n = len(rows)
+    kept = pca.explained_variance_ > 0
+    scale = np.sqrt(pca.explained_variance_[kept] * ((n - 1) / n))
+    return (pca.components_[kept] / scale[:, None]).astype(rows.dtype, copy=False)
