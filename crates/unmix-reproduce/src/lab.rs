@@ -6,6 +6,8 @@ use crate::{Experiment, Options, measure};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use unmix::data::{Features, RawArray};
+use unmix::neural::{Begin, NONLINEAR, NONLINEAR_MORE, Optimiser, Spec, Training, train};
+use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
 
@@ -191,8 +193,58 @@ pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Va
     out
 }
 
-/// Filters by a rule that has no key of its own.
-pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, name: &str) -> Result<Matrix<f64>> {
-    let model = lab.fit_patches("sigma-pca", trained(lab, name, K, serde_json::json!({})), set)?;
-    Ok(filters(&model))
+/// How a rule that is changed for an experiment is trained.
+#[derive(Clone, Copy)]
+pub(crate) struct Rate {
+    pub(crate) learning_rate: f64,
+    pub(crate) epochs: u64,
+    /// Weights of terms as they were published, in the units of the data.
+    pub(crate) absolute: bool,
+}
+
+/// Trains the rule `key`, one with a key or one of the further ones, after `change`; the filters, `k x p`, and the standard
+/// deviations that the rule has at the end.
+pub(crate) fn train_rule(
+    lab: &Lab<'_>,
+    x: &[f32],
+    p: usize,
+    key: &str,
+    rate: Rate,
+    change: impl Fn(&mut Spec),
+) -> Result<(Matrix<f64>, Vec<f64>)> {
+    let row = NONLINEAR.iter().chain(&NONLINEAR_MORE).find(|row| row.key == key);
+    let mut spec = row.and_then(|row| row.spec).ok_or_else(|| {
+        Error::unknown("rule", key, NONLINEAR.iter().chain(&NONLINEAR_MORE).map(|row| row.key))
+    })?;
+    change(&mut spec);
+    let rows = Rows::from_slice(x, p)?;
+    let request = Request {
+        method: "reproduce",
+        solver: auto_solver((x.len() / p) as u64, p, None, false),
+        top: None,
+        center: true,
+        standardize: false,
+        tol: 0.0,
+        rounds: None,
+        n_oversamples: 0,
+    };
+    let axes = spectrum::decompose(&rows, lab.run, &request)?;
+    let begin = Begin::at_axes(&rows, &axes, &spec, K, lab.run)?;
+    let how = Training {
+        optimiser: Optimiser::Adam,
+        learning_rate: rate.learning_rate,
+        batch_size: 128,
+        max_epochs: rate.epochs,
+        tangent: true,
+        decay: true,
+        absolute: rate.absolute,
+    };
+    let trained = train(&rows, &spec, &begin, &how, lab.run)?;
+    Ok((trained.w.transposed(), trained.sigma.last().cloned().unwrap_or_default()))
+}
+
+/// Filters by a rule that has no key of its own, trained as the others.
+pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, key: &str) -> Result<Matrix<f64>> {
+    let rate = Rate { learning_rate: 0.001, epochs: if lab.options.quick { 2 } else { 3 }, absolute: false };
+    Ok(train_rule(lab, &set.x, set.n_features(), key, rate, |_| ())?.0)
 }

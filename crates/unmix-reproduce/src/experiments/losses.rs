@@ -2,9 +2,10 @@
 
 use super::filters::add;
 use crate::Experiment;
-use crate::lab::{K, Lab, as_pictures, filters, rule, trained};
+use crate::lab::{K, Lab, Rate, as_pictures, filters, rule, train_rule, trained};
 use crate::measure;
-use serde_json::{Value, json};
+use serde_json::json;
+use unmix::neural::Spec;
 use unmix::{Matrix, Result};
 use unmix_report::Sheet;
 
@@ -47,21 +48,21 @@ fn latent(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
     let reference = lab.converged(&set)?;
     let mut sheet = Sheet::new("Filters by latent reconstruction", 3);
-    let runs: [(&str, &str, Value); 6] = [
-        ("coupled, beta = 1", "ema-latent-coupled", json!({})),
-        ("coupled, beta = 0", "ema-latent-coupled", json!({"beta": 0.0})),
-        ("uncoupled, beta = 1", "trained-latent-symmetric", json!({"beta": 1.0})),
-        ("uncoupled, beta = 10", "trained-latent-symmetric", json!({"beta": 10.0})),
-        ("uncoupled, beta = 100", "trained-latent-symmetric", json!({"beta": 100.0})),
-        ("with a linear reconstruction", "trained-latent-linear", json!({})),
+    let runs = [
+        ("coupled, beta = 1", "ema-latent-coupled", Some(1.0)),
+        ("coupled, beta = 0", "ema-latent-coupled", Some(0.0)),
+        ("uncoupled, beta = 1", "trained-latent-symmetric", Some(1.0)),
+        ("uncoupled, beta = 10", "trained-latent-symmetric", Some(10.0)),
+        ("uncoupled, beta = 100", "trained-latent-symmetric", Some(100.0)),
+        ("with a linear reconstruction", "trained-latent-linear", None),
     ];
-    for (caption, variant, mut more) in runs {
-        more["beta_scale"] = json!("absolute");
-        more["learning_rate"] = json!(0.01);
-        let w = filters(&lab.fit_patches("sigma-pca", trained(lab, variant, K, more), &set)?);
+    let rate = Rate { learning_rate: 0.01, epochs: if lab.options.quick { 2 } else { 3 }, absolute: true };
+    for (caption, key, beta) in runs {
+        let change = |spec: &mut Spec| spec.beta = beta.unwrap_or(spec.beta);
+        let (w, _) = train_rule(lab, &set.x, set.n_features(), key, rate, change)?;
         add(lab, &mut sheet, caption, &w, &set, &reference)?;
     }
-    let w = rule(lab, &set, "latent-triangular")?;
+    let w = rule(lab, &set, "latent-upper")?;
     add(lab, &mut sheet, "coupled by the upper triangle", &w, &set, &reference)?;
     lab.figure("latent", &sheet)
 }
@@ -99,11 +100,11 @@ fn rica(lab: &mut Lab<'_>) -> Result<()> {
         .sum::<f64>()
         / set.len() as f64;
     let mut sheet = Sheet::new("Reconstruction with a sparsity term, weight beta E|x| and beta alone", 4);
-    let run = |lab: &Lab<'_>, factor: f32, more: Value| {
-        let mut scaled = (*set).clone();
-        scaled.x.iter_mut().for_each(|v| *v *= factor);
-        let settings = trained(lab, "rica", K, more);
-        lab.fit_patches("sigma-pca", settings, &scaled).map(|m| measure::unit_rows(&filters(&m)))
+    let rate = Rate { learning_rate: 0.001, epochs: if lab.options.quick { 2 } else { 3 }, absolute: true };
+    let run = |lab: &Lab<'_>, factor: f32, weight: f64, by_length: bool| {
+        let x: Vec<f32> = set.x.iter().map(|v| v * factor).collect();
+        let change = |spec: &mut Spec| (spec.l1, spec.by_length) = (weight, by_length);
+        train_rule(lab, &x, set.n_features(), "rica", rate, change).map(|(w, _)| measure::unit_rows(&w))
     };
     let linear = filters(&lab.fit_patches("pca", json!({"n_components": K}), &set)?);
     let kept = |w: &Matrix<f64>| {
@@ -117,7 +118,7 @@ fn rica(lab: &mut Lab<'_>) -> Result<()> {
         total(w) / total(&linear)
     };
     for weight in [0.01, 0.1, 1.0, 2.0] {
-        let w = run(lab, 1.0, json!({"beta": weight}))?;
+        let w = run(lab, 1.0, weight, true)?;
         let share = kept(&w);
         sheet.add(
             format!("{weight} E|x|: keeps {:.0} % of the variance", 100.0 * share),
@@ -136,9 +137,9 @@ fn rica(lab: &mut Lab<'_>) -> Result<()> {
         }
     }
     let fixed = 0.01 * length;
-    let relative = run(lab, 1.0, json!({"beta": 0.01}))?;
+    let relative = run(lab, 1.0, 0.01, true)?;
     for factor in [0.01f32, 100.0, 1000.0] {
-        let w = run(lab, factor, json!({"beta": 0.01}))?;
+        let w = run(lab, factor, 0.01, true)?;
         let same = measure::matched(&w, &relative).mean;
         lab.check(
             format!("input times {factor}, beta in units of E|x|: agreement"),
@@ -147,7 +148,7 @@ fn rica(lab: &mut Lab<'_>) -> Result<()> {
             "at least .99",
             same >= 0.99,
         )?;
-        let w = run(lab, factor, json!({"beta": fixed, "beta_scale": "absolute"}))?;
+        let w = run(lab, factor, fixed, false)?;
         let other = measure::matched(&w, &relative).mean;
         sheet.add(format!("times {factor}, beta fixed: agreement {other:.2}"), as_pictures(&w, &set));
         lab.check(

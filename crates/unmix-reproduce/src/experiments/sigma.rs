@@ -1,9 +1,8 @@
 //! Standard deviations that are learnt: without a brake they grow without end.
 
 use crate::Experiment;
-use crate::lab::{K, Lab, as_pictures, filters, trained};
+use crate::lab::{Lab, Rate, as_pictures, train_rule};
 use crate::measure;
-use serde_json::json;
 use unmix::Result;
 use unmix_report::{Content, Sheet};
 
@@ -23,10 +22,9 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     for (name, l2) in [("no penalty", 0.0), ("penalty 0.001", 1e-3)] {
         let mut ratios = Vec::new();
         for &n in epochs {
-            let more = json!({"sigma_l2": l2, "max_epochs": n, "learning_rate": 0.01});
-            let model = lab.fit_patches("sigma-pca", trained(lab, "trained-sigma", K, more), &set)?;
-            let w = filters(&model);
-            let learnt = model.tensor("trained_scale").map(|t| t.f64s()).unwrap_or_default();
+            let rate = Rate { learning_rate: 0.01, epochs: n as u64, absolute: false };
+            let (w, learnt) =
+                train_rule(lab, &set.x, set.n_features(), "trained-sigma", rate, |spec| spec.sigma_l2 = l2)?;
             let seen: Vec<f64> = measure::moments(&measure::scores(&set.x, &measure::unit_rows(&w)))
                 .iter()
                 .map(|m| m.0.sqrt())
