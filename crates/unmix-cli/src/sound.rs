@@ -13,11 +13,11 @@ use unmix::{Error, Model, with_rows};
 /// The largest sample that is written: as loud as can be without the risk of clipping in a player.
 const PEAK: f64 = 0.9;
 
-/// The folder that was typed, if what was typed is one.
+/// The folder that was typed, if what was typed is one; a format that was typed is that of a file.
 pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
     let path = args.writing.output.as_deref()?;
     let typed = path.to_string_lossy().ends_with(std::path::is_separator);
-    (typed || path.is_dir()).then(|| path.into())
+    ((typed || path.is_dir()) && args.writing.format.is_none()).then(|| path.into())
 }
 
 /// Writes what each component says over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
