@@ -66,12 +66,13 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         "above 1.3",
         main.kurtosis > 1.3 * linear.kurtosis,
     )?;
-    lab.check(
+    of_published(
+        lab,
+        &set,
         "a = 4: effective pixels over those of linear PCA",
         main.pixels / linear.pixels,
         ".71-.79",
-        "below .9",
-        main.pixels < 0.9 * linear.pixels,
+        0.9,
     )?;
     for (name, seen) in [("a = 1", narrow), ("conventional", old), ("decoder kept", kept)] {
         let (ours, main) = (seen.agreement, main.agreement);
@@ -159,6 +160,21 @@ fn spectrum(lab: &mut Lab<'_>, pca: &unmix::Model, set: &PatchSet) -> Result<()>
     }
 }
 
+/// A number that must stay below `most` on the published pictures; on others, whose filters have other sizes, it is told.
+pub(super) fn of_published(
+    lab: &mut Lab<'_>,
+    set: &PatchSet,
+    quantity: &str,
+    ours: f64,
+    published: &str,
+    most: f64,
+) -> Result<()> {
+    if set.published || set.channels() == 1 {
+        return lab.check(quantity, ours, published, &format!("below {most}"), ours < most);
+    }
+    lab.number(quantity, ours, published)
+}
+
 fn more(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
     let k = 64.min(set.n_features());
@@ -182,12 +198,13 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
         "below 1",
         a4.pixels < pca.pixels,
     )?;
-    lab.check(
+    of_published(
+        lab,
+        &set,
         "adaptive over a = 4: effective pixels",
         adaptive.pixels / a4.pixels,
         ".4 (MNIST), .9 (CIFAR-10)",
-        "below 1",
-        adaptive.pixels < a4.pixels,
+        1.0,
     )?;
     let first = lab.converged(&set)?;
     let agreement = measure::matched(&first, &solved);

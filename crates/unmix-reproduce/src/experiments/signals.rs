@@ -53,7 +53,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         variances(lab, name, &w, &data)?;
         let published = json!({
             "n_components": 3, "variant": "ema-scaled-tanh", "a": 0.8, "solver": "sgd", "learning_rate": 0.01,
-            "batch_size": 100, "max_epochs": if lab.options.quick { 40 } else { 200 },
+            "batch_size": 100, "tangent": false, "max_epochs": if lab.options.quick { 60 } else { 200 },
         });
         let (w, _) = shown(
             lab,

@@ -15,7 +15,7 @@
 use super::widest;
 use std::ops::{Add, Div, Mul, MulAssign, Neg, Sub};
 
-/// Functions of one number, for both types. Inlined into loops that [`widest`] runs, they take about 1 ns for a number of
+/// Functions of one number, for both types. Inlined into loops that `widest` runs, they take about 1 ns for a number of
 /// double precision, a third of that in single.
 pub trait Elementary:
     Copy

@@ -3,7 +3,7 @@
 //! **Finds** the axes along which rows vary most, or the subspace that they span, whichever the rule finds.
 //! **Model** `y = (x - mean) W`, `W` as the rule left it, its columns divided by their lengths.
 //! **Algorithm** for rows of covariance `C = E diag(v) E'`, by the rule's half-gradient `G(W)`, a row of
-//! [`LINEAR`](crate::neural::LINEAR):
+//! [`LINEAR`]:
 //!  1. second moments in one sweep, and their spectrum;
 //!  2. `solver="auto"`: from random orthonormal directions (or `E`), `W <- W - lr G(W)`, `lr` a quarter of the inverse of the largest
 //!     variance, until `||G|| <= tol ||CW||` (the first-order condition); in the coordinates of `E`, which no rule notices;

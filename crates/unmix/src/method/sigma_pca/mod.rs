@@ -13,7 +13,7 @@
 //!
 //!
 //! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
-//! solver ([`native`](crate::neural::native)).
+//! solver ([`native`]).
 //!
 //! `variant=` names a published row instead, or `solver="sgd"` or `"adam"` the main one: small batches from the principal axes
 //! ([`train`](crate::neural::train)).
