@@ -98,5 +98,7 @@ def test_photographs_have_sparse_components_and_the_published_fixed_point_is_nea
     pca = unmix.PCA(32).fit(X)
     model = unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.1).fit(X)
     kurtosis = [((y**4).mean(axis=0) / (y**2).mean(axis=0) ** 2 - 3).mean() for y in (pca.transform(X), model.transform(X))]
+    # A small sample, left at a residual of 0.1: such samples gave 5.2 to 6.2. The band that is asked for, 6.5 to 8.5, is of all rows,
+    # and `unmix reproduce filters` holds the solver to it.
     assert 2 < kurtosis[0] < 3.5 and 4.5 < kurtosis[1] < 8.5
     assert model.report_.outcome == "converged" and 0.05 < model.report_.orthonormality < 0.12

@@ -6,7 +6,7 @@
 //! y = (x - mean) B,      B = diag(1/noise) W diag(1/scale) V
 //! ```
 //!
-//! PCA finds `W` by variance. Methods are plain structs with public fields and a `fit`; what they return is one [`Model`]
+//! PCA finds `W` by variance, sigma-PCA by variance and independence, ICA finds `V` as well. Methods are plain structs with public fields and a `fit`; what they return is one [`Model`]
 //! with `encode` and `decode`, and one file format.
 //!
 //! ```

@@ -84,6 +84,11 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             ours < main - 0.1,
         )?;
     }
+    if set.published {
+        let kurtosis = solved.kurtosis;
+        let holds = (6.5..=8.5).contains(&kurtosis);
+        lab.check("the solver: mean excess kurtosis", kurtosis, "6.5-8.5", "from 6.5 to 8.5", holds)?;
+    }
     lab.check(
         "the solver: orthonormality",
         solved.orthonormality,
