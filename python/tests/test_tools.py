@@ -179,3 +179,31 @@ def test_mixtures_have_the_variances_that_are_said():
     ]:
         with pytest.raises(ValueError, match=message):
             wrong()
+
+
+def test_sources_are_drawn_below_each_other_in_seconds():
+    X = np.random.RandomState(0).laplace(size=(300, 4))
+    model = PCA(3).fit(X)
+    ax = plot.sources(model, X, rate=100, components=[2, 0])
+    lines = [line.get_ydata() for line in ax.get_lines()]
+    codes = model.transform(X)
+    assert_allclose(np.corrcoef(lines[0], codes[:, 2])[0, 1], 1)
+    assert lines[0].min() > lines[1].max() - 0.9 and lines[0].mean() > lines[1].mean() + 0.5
+    assert_allclose(ax.get_lines()[0].get_xdata()[-1], 2.99)
+    assert ax.get_xlabel() == "seconds" and plot.sources(model, X).get_xlabel() == "row"
+    with pytest.raises(ValueError, match="codes have 3 numbers"):
+        plot.sources(model, X, components=[3])
+    with pytest.raises(ValueError, match="rate=0 is not possible"):
+        plot.sources(model, X, rate=0)
+
+
+def test_a_map_of_the_head_goes_through_its_sensors():
+    angle = np.linspace(0, 2 * np.pi, 9)[:-1]
+    places = np.r_[np.c_[np.sin(angle), np.cos(angle)], [[0, 0]]]
+    ax = plot.topography(places[:, 1], places)  # more to the front, where the nose is
+    drawn = ax.collections[0]
+    assert drawn.zmax > 0.99 and drawn.zmin < -0.99
+    head = ax.get_lines()[-1].get_ydata()
+    assert head.max() > 1.1, "the nose is up"
+    with pytest.raises(ValueError, match="give one value and two coordinates"):
+        plot.topography([1, 2, 3], places)

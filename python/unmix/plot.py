@@ -6,7 +6,7 @@ Components count from 0. What fits one pair of axes is drawn into ``ax`` and giv
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["components", "scatter", "scree"]
+__all__ = ["components", "scatter", "scree", "sources", "topography"]
 
 #: More columns than this have no room for their names below a panel.
 _MOST_NAMES = 30
@@ -137,6 +137,88 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
         bar.solids.set_alpha(1)
     ax.set(xlabel=_axis_label(model, chosen[0]), ylabel=_axis_label(model, chosen[1]))
+    return ax
+
+
+def sources(model, X, rate=None, components=None, ax=None):
+    """Draw sources as time courses below each other, aligned: what each component says from row to row.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Any that encodes.
+    X : array-like of shape (n_samples, n_features), or path
+        Consecutive rows, as for ``model.transform``.
+    rate : float, optional
+        Rows a second; without it time is counted in rows.
+    components : sequence of int, optional
+        Which, from top to bottom; the first 12 when left out.
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        With everything drawn, each source to its own scale.
+    """
+    check_is_fitted(model)
+    if rate is not None and not rate > 0:
+        raise ValueError(f"rate={rate!r} is not possible: it is the number of rows a second")
+    codes = np.asarray(model.encode(X), dtype=np.float64)
+    chosen = list(range(min(codes.shape[1], 12))) if components is None else [int(c) for c in components]
+    if not all(0 <= c < codes.shape[1] for c in chosen):
+        raise ValueError(f"components={components!r} is not possible: codes have {codes.shape[1]} numbers, which count from 0")
+    ax = _axes(ax)
+    time = np.arange(len(codes)) / (rate or 1)
+    for line, c in enumerate(chosen):
+        y = codes[:, c] - np.median(codes[:, c])
+        ax.plot(time, -line + 0.45 * y / (np.abs(y).max() or 1), linewidth=0.7, color=f"C{line % 10}")
+    ax.set_yticks(-np.arange(len(chosen)), [str(c) for c in chosen])
+    ax.set(xlabel="seconds" if rate else "row", ylabel="component", xlim=(time[0], time[-1]) if len(time) > 1 else None)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def topography(values, positions, ax=None):
+    """Draw one number for each sensor as a map of the head seen from above, the nose upwards.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_sensors,)
+        As a column of ``mixing_``: how strongly a source is seen by each sensor.
+    positions : array-like of shape (n_sensors, 2)
+        Where sensors are: to the right, and to the front, in any unit; the middle of the head is (0, 0).
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        With the map between the sensors by thin plate splines, symmetric about 0: red adds, blue takes away.
+    """
+    from scipy.interpolate import RBFInterpolator
+
+    values, positions = np.asarray(values, dtype=np.float64), np.asarray(positions, dtype=np.float64)
+    if values.ndim != 1 or positions.shape != (len(values), 2) or len(values) < 3:
+        raise ValueError(
+            f"values have shape {values.shape} and positions {positions.shape}; give one value and two coordinates for each of 3 "
+            "sensors or more"
+        )
+    ax = _axes(ax)
+    head = 1.04 * np.hypot(*positions.T).max()
+    x, y = np.meshgrid(*[np.linspace(-head, head, 96)] * 2)
+    inside = np.hypot(x, y) <= head
+    between = np.full(x.shape, np.nan)
+    between[inside] = RBFInterpolator(positions, values, kernel="thin_plate_spline")(np.column_stack([x[inside], y[inside]]))
+    most = np.nanmax(np.abs(between)) or 1
+    ax.contourf(x, y, between, np.linspace(-most, most, 24), cmap="RdBu_r")
+    ax.plot(*positions.T, "k.", markersize=2)
+    turn = np.linspace(0, 2 * np.pi, 200)
+    ax.plot(head * np.cos(turn), head * np.sin(turn), color="0.2", linewidth=1)
+    ax.plot(head * np.array([-0.12, 0, 0.12]), head * np.array([0.99, 1.13, 0.99]), color="0.2", linewidth=1)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
     return ax
 
 

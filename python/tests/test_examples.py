@@ -1,0 +1,71 @@
+"""The examples do what their pages say, on the recordings that they are about."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+DATA = os.environ.get("UNMIX_DATA")
+
+pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the tests are not in a checkout")
+
+
+def run(name, path, tmp_path, *more):
+    pytest.importorskip("matplotlib").use("Agg")
+    if DATA is None or not Path(DATA, path).exists():
+        pytest.skip(f"UNMIX_DATA names no folder that holds {path}")
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    figure = tmp_path / f"{name}.png"
+    found = example.main(Path(DATA, path), figure, *more)
+    assert figure.stat().st_size > 10_000
+    return found
+
+
+def test_the_heart_of_the_child_is_found(tmp_path):
+    found = run("heartbeat", "ecg_fetal/foetal_ecg.npy", tmp_path)
+    assert found["beats"] == 22 and 130 < found["rate"] < 138
+    assert found["varies"] < 0.02 and found["left"] < 0.2
+
+
+def test_blinks_are_taken_out_and_little_else(tmp_path):
+    found = run("blinks", "eeg_eeglab", tmp_path)
+    assert found["likeness"] > 0.9 and found["removed"] > 0.95
+    assert found["before"] > 4 * found["after"] and found["changed"] < 0.02
+
+
+def test_voices_are_told_apart(tmp_path):
+    found = run("voices", "audio_lecturers3", tmp_path, tmp_path / "voices")
+    assert found["before"] < 15 and found["after"] > 35
+    assert len(list((tmp_path / "voices").glob("*.wav"))) == 6
+
+
+@pytest.mark.filterwarnings("ignore:SigmaPCA did not converge")
+def test_filters_are_the_sparser_and_smaller_the_more_independence_counts(tmp_path):
+    found = run("filters", "kodak8", tmp_path)
+    kurtosis, area = ([found[name][i] for name in ("PCA", "SigmaPCA", "ICA")] for i in (0, 1))
+    assert kurtosis == sorted(kurtosis) and kurtosis[2] > 1.5 * kurtosis[0]
+    assert area == sorted(area, reverse=True)
+
+
+def test_end_members_are_spectra_of_what_grows_there(tmp_path):
+    found = run("endmembers", "hyperspectral", tmp_path)
+    assert len(found["ICA"]) == 5 and min(found["ICA"].values()) > 0.85
+    assert len(found["PCA"]) < 5 and min(found["PCA"].values()) < 0.85
+
+
+def test_examples_are_short_and_name_what_they_miss(tmp_path):
+    pytest.importorskip("matplotlib")
+    for name in ("heartbeat", "blinks", "voices", "filters", "endmembers"):
+        assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    environment.pop("UNMIX_DATA", None)
+    command = [sys.executable, EXAMPLES / "heartbeat.py"]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 1 and ran.stderr.startswith("there is no file ecg_fetal")
+    assert "python docs/examples/heartbeat.py" in ran.stderr
