@@ -72,6 +72,22 @@ def rica(job):
     return lambda: features_of(X, job.k), lambda found: {"features": found}
 
 
+@engine("sigma", "unmix", needs="unmix")
+def sigma(job):
+    import unmix
+    from harness.answers import SIGMA
+
+    X = job.X
+
+    def work():
+        with warnings.catch_warnings():
+            # What three epochs have not told apart is said, and is not the task.
+            warnings.simplefilter("ignore")
+            return unmix.SigmaPCA(job.k, variant="ema-scaled-tanh", random_state=0, **SIGMA).fit(X)
+
+    return work, lambda fitted: {"components": fitted.components_}
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

@@ -144,3 +144,48 @@ def fit_transform(job):
         return {"components": components, "variances": values[::-1][: job.k], "codes": centred @ components.T}
 
     return work, dict
+
+
+@engine("sigma", "numpy")
+def sigma(job):
+    """The steps of the rule with as few passes over a batch as numpy allows."""
+    from harness.answers import SIGMA
+
+    a, rate, size, epochs = (SIGMA[name] for name in ("a", "learning_rate", "batch_size", "max_epochs"))
+    n, k = len(job.X), job.k
+    steps = epochs * (n // size)
+
+    def work():
+        X = job.X - job.X.mean(axis=0)
+        X /= np.sqrt(np.mean(np.square(X)))
+        _, vectors = np.linalg.eigh(X.T @ X / n)
+        W = np.ascontiguousarray(vectors[:, ::-1][:, :k])
+        first, second, v, t = np.zeros_like(W), np.zeros_like(W), None, 0
+        generator = np.random.default_rng(0)
+        for _ in range(epochs):
+            order = generator.permutation(n)
+            for at in range(0, n // size * size, size):
+                x = X[np.sort(order[at : at + size])]
+                y = x @ W
+                y -= y.mean(axis=0)
+                now = np.einsum("ij,ij->j", y, y) / size
+                v = now if v is None else v + 0.01 * (now - v)
+                s = a * np.sqrt(v + 1e-3 * v.mean())
+                h = np.tanh(y / s)
+                e = (h * s) @ (W.T @ W)
+                e -= y
+                h *= h
+                e *= 1 - h
+                e -= e.mean(axis=0)
+                G = x.T @ e
+                G -= W * np.einsum("ij,ij->j", W, G)
+                G *= 2 / size
+                t += 1
+                first += 0.1 * (G - first)
+                second += 0.001 * (G * G - second)
+                left = rate * (1 - (t - 1) / steps) / (1 - 0.9**t)
+                W -= np.float32(left) * first / (np.sqrt(second / np.float32(1 - 0.999**t)) + np.float32(1e-7))
+                W /= np.sqrt(np.einsum("ij,ij->j", W, W))
+        return W.T
+
+    return work, lambda W: {"components": W}

@@ -118,3 +118,44 @@ def rica(job):
         return W.detach()
 
     return work, lambda W: {"features": W.numpy()}
+
+
+@engine("sigma", "PyTorch Adam", needs="torch")
+def sigma(job):
+    """As it is written down: the loss with what is held fixed detached, differentiated automatically, torch's own optimiser."""
+    from harness.answers import SIGMA
+
+    torch = _torch(job)
+    a, rate, size, epochs = (SIGMA[name] for name in ("a", "learning_rate", "batch_size", "max_epochs"))
+    n, k = len(job.X), job.k
+    steps = epochs * (n // size)
+
+    def work():
+        torch.manual_seed(0)
+        X = torch.from_numpy(job.X)
+        X = X - X.mean(dim=0)
+        X = X / X.square().mean().sqrt()
+        W = _top(torch, X.T @ X / n, k)[0].T.contiguous().requires_grad_(True)
+        optimiser = torch.optim.Adam([W], lr=rate, eps=1e-7)
+        decay = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda t: 1 - t / steps)
+        v = None
+        for _ in range(epochs):
+            order = torch.randperm(n)
+            for at in range(0, n // size * size, size):
+                x = X[order[at : at + size]]
+                x = x - x.mean(dim=0)
+                with torch.enable_grad():
+                    y = x @ W
+                    now = y.detach().square().mean(dim=0)
+                    v = now if v is None else v + 0.01 * (now - v)
+                    s = (v + 1e-3 * v.mean()).sqrt()
+                    loss = (x - a * torch.tanh(y / (a * s)) * s @ W.detach().T).square().sum() / size
+                    optimiser.zero_grad()
+                    loss.backward()
+                W.grad -= W * (W * W.grad).sum(dim=0)
+                optimiser.step()
+                decay.step()
+                W /= W.norm(dim=0)
+        return W.detach().T
+
+    return work, lambda W: {"components": W.numpy()}

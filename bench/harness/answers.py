@@ -127,4 +127,35 @@ def _judge(row, errors):
     return errors
 
 
-CHECKS = {"pca": check_pca, "pca_file": check_pca, "fit_transform": check_pca, "read": check_entries, "rica": check_rica}
+#: Settings of rows of the task "sigma", by the names that ours have.
+SIGMA = {"a": 4.0, "learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
+
+
+def sigma(X, W):
+    """How far unit rows are from rest: over columns, the root mean square of what of the force of the rule does not lie along the
+    column itself, as a share of the force. About 1 at the principal axes, 0 at rest."""
+    X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    W = W.T.astype(np.float64)
+    Y = X @ W
+    s = Y.std(axis=0)
+    h = np.tanh(Y / (SIGMA["a"] * s))
+    G = X.T @ (((SIGMA["a"] * s * h) @ (W.T @ W) - Y) * (1 - h * h)) / len(X)
+    across = G - W * (W * G).sum(axis=0)
+    return np.sqrt(np.mean(np.square(across).sum(axis=0) / np.square(G).sum(axis=0)))
+
+
+def check_sigma(row, answer, path):
+    W = np.asarray(answer["components"])
+    if W.shape[0] != row.k or np.abs(np.linalg.norm(W, axis=1) - 1).max() > 1e-5:
+        raise Wrong(f"{W.shape} numbers that are not {row.k} rows of length 1")
+    return _judge(row, {"residual": sigma(np.load(path), W)})
+
+
+CHECKS = {
+    "pca": check_pca,
+    "pca_file": check_pca,
+    "fit_transform": check_pca,
+    "read": check_entries,
+    "rica": check_rica,
+    "sigma": check_sigma,
+}

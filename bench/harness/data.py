@@ -82,8 +82,8 @@ def table(path, n, p, dtype, others, ending):
     np.save(beside(path, ".numbers.npy"), numbers.astype(dtype))
 
 
-def patches(path, n, side, dtype):
-    """White patches of a picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
+def patches(path, n, side, dtype, white=True):
+    """Patches of a picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
     generator = np.random.default_rng(zlib.crc32(f"patches {n} {side}".encode()))
     size = 1024
     picture = np.zeros((size, size))
@@ -98,9 +98,10 @@ def patches(path, n, side, dtype):
     picture += 0.02 * generator.standard_normal(picture.shape)
     corners = generator.integers(0, size - side, (n, 2))
     X = np.stack([picture[i : i + side, j : j + side].ravel() for i, j in corners])
-    X -= X.mean(axis=0)
-    values, vectors = np.linalg.eigh(X.T @ X / n)
-    X = (X @ vectors / np.sqrt(values)) @ vectors.T
+    if white:
+        X -= X.mean(axis=0)
+        values, vectors = np.linalg.eigh(X.T @ X / n)
+        X = (X @ vectors / np.sqrt(values)) @ vectors.T
     with path.open("wb") as file:
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
 

@@ -25,7 +25,7 @@ pub(super) fn looks_at(sweep: u64) -> bool {
 }
 
 /// The best candidate of every component, where it is certain; what it has, where not.
-pub(super) fn choose(looks: &[Look], now: &[f64]) -> Vec<f64> {
+pub(crate) fn choose(looks: &[Look], now: &[f64]) -> Vec<f64> {
     (0..now.len())
         .map(|j| match is_certain(looks, j) {
             false => now[j],
@@ -36,6 +36,22 @@ pub(super) fn choose(looks: &[Look], now: &[f64]) -> Vec<f64> {
             }
         })
         .collect()
+}
+
+/// What the better candidate sees of each of `k` components.
+pub(crate) fn best(looks: &[Look], k: usize) -> Look {
+    let mut out = Look::default();
+    for j in 0..k {
+        let best = looks
+            .iter()
+            .fold(&looks[0], |best, look| if look.score[j] > best.score[j] { look } else { best });
+        out.b.push(best.b[j]);
+        out.growth.push(best.growth[j]);
+        out.score.push(best.score[j]);
+        out.t.push(best.t[j]);
+        out.error.push(best.error[j]);
+    }
+    out
 }
 
 /// Whether the components at the principal axes, taken together, are less Gaussian than chance would have them: the sum of the

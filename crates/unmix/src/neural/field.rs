@@ -21,6 +21,8 @@ pub struct State {
     pub variance: Vec<f64>,
     /// The number in the nonlinearity.
     pub a: f64,
+    /// One for each component in its place; empty where that one is for all.
+    pub widths: Vec<f64>,
     /// What terms that go by the length of rows are multiplied by.
     pub length: f64,
     /// Weights of orthogonality are in units of the mean variance along the columns, or as they are.
@@ -58,7 +60,7 @@ pub struct Field<T> {
     p: usize,
     k: usize,
     ready: Ready<T>,
-    ready_for: f64,
+    ready_for: Vec<f64>,
     y: Vec<T>,
     z: Vec<T>,
     h: Vec<T>,
@@ -86,7 +88,7 @@ impl<T: Real> Field<T> {
             p,
             k,
             ready: Nonlinearity { shape: spec.h, slope: spec.slope, a: vec![spec.a] }.ready(k),
-            ready_for: spec.a,
+            ready_for: vec![spec.a],
             y: none(),
             z: none(),
             h: none(),
@@ -168,11 +170,12 @@ impl<T: Real> Field<T> {
             kernel::add_product(out, w, &self.table, p, k, k);
         }
         if self.radial.iter().any(|r| *r != 0.0) {
-            for (g, w) in out.chunks_exact_mut(k).zip(w.chunks_exact(k)) {
-                for ((g, w), r) in g.iter_mut().zip(w).zip(&self.radial) {
-                    *g += *w * T::from_f64(*r);
+            let radial: Vec<T> = self.radial.iter().map(|r| T::from_f64(*r)).collect();
+            widest(|| {
+                for (g, w) in out.chunks_exact_mut(k).zip(w.chunks_exact(k)) {
+                    g.iter_mut().zip(w).zip(&radial).for_each(|((g, w), r)| *g += *w * *r);
                 }
-            }
+            });
         }
     }
 
@@ -205,7 +208,9 @@ impl<T: Real> Field<T> {
     fn reconstruction(&mut self, state: &mut State) {
         let (spec, k) = (self.spec, self.k);
         let b = self.y.len() / k;
-        let m = self.gram_matrix();
+        let plain = spec.space == Space::Input && !(spec.deflate || spec.weighted || spec.nested.is_some());
+        // The Gram matrix as it is does for those.
+        let m = if plain { Matrix::zeros(0, 0) } else { self.gram_matrix() };
         self.z.copy_from_slice(&self.y);
         if spec.deflate {
             self.times(Codes::Y, |i, j| if i > j { m[(i, j)] } else { 0.0 });
@@ -306,9 +311,11 @@ impl<T: Real> Field<T> {
     /// `h` and `h'` of the standardised codes.
     fn squash(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
-        if self.ready_for != state.a {
-            self.ready = Nonlinearity { shape: spec.h, slope: spec.slope, a: vec![state.a] }.ready(k);
-            self.ready_for = state.a;
+        let one = [state.a];
+        let a = if state.widths.is_empty() { &one[..] } else { &state.widths };
+        if self.ready_for != a {
+            self.ready = Nonlinearity { shape: spec.h, slope: spec.slope, a: a.to_vec() }.ready(k);
+            self.ready_for = a.to_vec();
         }
         self.ready.values(&self.z, &mut self.h, &mut self.slope);
         if spec.adaptive {

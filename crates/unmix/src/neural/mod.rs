@@ -16,6 +16,7 @@
 //! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
 
 pub mod auto;
+mod batches;
 mod constraint;
 mod field;
 pub mod flow;
@@ -43,4 +44,5 @@ pub use spec::{
     Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
 };
 pub use table::{Order, Row, Step, find_row};
+pub(crate) use train::train_by_widths;
 pub use train::{Begin, Trained, Training, train};

@@ -84,6 +84,18 @@ impl<'a, T: Real> Principal<'a, T> {
             n_oversamples: 0,
         };
         let found = spectrum::decompose(rows, run, &request)?;
+        Self::over(rows, found, top, ask, run)
+    }
+
+    /// The same from what is known of the rows, in at most `top` coordinates.
+    pub(crate) fn over(
+        rows: &'a Rows<'a, T>,
+        found: Decomposition,
+        top: usize,
+        ask: &Ask,
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let r = found.axes.rows().min(top);
         let mut sweeps = found.sweeps;
         let unit = found.values[0].sqrt().log2().round().exp2();
@@ -129,6 +141,21 @@ impl<'a, T: Real> Principal<'a, T> {
     /// Passes over the rows so far.
     pub fn sweeps(&self) -> u64 {
         self.sweeps.get()
+    }
+
+    /// Counts passes that somebody else took.
+    pub(crate) fn count_sweeps(&self, more: u64) {
+        self.sweeps.set(self.sweeps.get() + more);
+    }
+
+    /// Directions of the columns (`p x k`) as unit rows in coordinates.
+    pub(crate) fn unit_rows(&self, directions: &Matrix<f64>) -> Matrix<f64> {
+        let mut w = factor::multiply(&self.spectrum.axes.clone().top_rows(self.r()), directions).transposed();
+        for j in 0..w.rows() {
+            let length = w.row(j).iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+            w.row_mut(j).iter_mut().for_each(|x| *x /= length);
+        }
+        w
     }
 
     /// Where the mean of the rows lies, unless it was subtracted.

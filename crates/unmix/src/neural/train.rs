@@ -5,15 +5,16 @@
 //! (`tangent`, on by default), and the rate falls linearly to 0. Literal settings are `tangent: false`.
 //!
 //! *Same bits.* Every epoch visits all rows in an order that depends on the seed and the epoch alone, in batches of one size or
-//! one row fewer, each read in the order of the rows. So nothing depends on threads, or on where rows are kept. Rows are read
+//! one row fewer, each read in the order of the rows ([`batches`](super::batches)). So nothing depends on threads, or on where rows are kept. Rows are read
 //! as they are needed: they may be more than memory holds.
 
+use super::batches::Batches;
 use super::constraint::{divide, lengths, project};
 use super::{Constraint, Field, Mean, Optimiser, Sigma, Spec, State};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
-use crate::num::{Matrix, Real, factor, widest};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Decomposition;
 use crate::stats::Lengths;
@@ -119,6 +120,8 @@ pub struct Trained {
     pub w: Matrix<f64>,
     /// The number in the nonlinearity.
     pub a: f64,
+    /// The same for each component.
+    pub widths: Vec<f64>,
     /// Standard deviations as the rule has them, in the units of the data, after each epoch.
     pub sigma: Vec<Vec<f64>>,
     /// Steps.
@@ -139,30 +142,48 @@ pub fn train<T: Real>(
     how: &Training,
     run: &Run<'_>,
 ) -> Result<Trained> {
-    let mut trainer = Trainer::new(rows, spec, begin, how);
-    let n = rows.n_rows().unwrap_or(0);
-    let mut out = Trained { w: Matrix::zeros(0, 0), a: spec.a, sigma: Vec::new(), steps: 0, epochs: 0 };
-    let mut order: Vec<u64> = (0..n).collect();
-    for epoch in 0..how.max_epochs {
-        Stream::new(run.seed, 0x7472_6169 + epoch).shuffle(0, &mut order);
-        let mut done = 0;
-        for batch in 0..trainer.batches {
-            let end = ((batch + 1) as u128 * n as u128 / trainer.batches as u128) as usize;
-            order[done..end].sort_unstable();
-            trainer.step(rows, &order[done..end])?;
-            if batch % 64 == 63 || end as u64 == n {
-                run.sweep_progress(&format!("epoch {}", epoch + 1), end as u64, Some(n))?;
-            }
-            done = end;
+    train_by_widths(rows, spec, begin, how, &mut |_, now| Ok(now.to_vec()), run)
+}
+
+/// [`train`], where `widths` hears of the weights (`p x k`) and the numbers in the nonlinearity before the first epoch and after
+/// each, and says what the latter are to be.
+pub(crate) fn train_by_widths<T: Real>(
+    rows: &Rows<'_, T>,
+    spec: &Spec,
+    begin: &Begin,
+    how: &Training,
+    widths: &mut dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>>,
+    run: &Run<'_>,
+) -> Result<Trained> {
+    let keeps_mean = spec.mean == Mean::Kept;
+    let mean = if keeps_mean { vec![0.0; begin.mean.len()] } else { begin.mean.clone() };
+    let own = how.absolute || spec.own_units;
+    let size = if own { 1.0 } else { begin.size.max(f64::MIN_POSITIVE) };
+    let batches = Batches::new(rows, how.batch_size, &mean, size, run.seed);
+    let mut trainer = Trainer::new(spec, begin, how, size, batches.each_epoch * how.max_epochs);
+    let none = Vec::new;
+    let mut out =
+        Trained { w: Matrix::zeros(0, 0), a: spec.a, widths: none(), sigma: Vec::new(), steps: 0, epochs: 0 };
+    trainer.choose_widths(widths)?;
+    let mut told = 0;
+    batches.each(how.max_epochs, run.threads, |group| {
+        for x in group.batches() {
+            trainer.step(x)?;
+        }
+        if group.last || trainer.done - told >= 64 {
+            told = trainer.done;
+            run.sweep_progress(&format!("epoch {}", group.epoch + 1), group.done, rows.n_rows())?;
+        }
+        if !group.last {
+            return Ok(true);
         }
         trainer.check()?;
-        out.sigma.push(trainer.state.sigma.iter().map(|s| s * trainer.size).collect());
+        out.sigma.push(trainer.state.sigma.iter().map(|s| s * size).collect());
         out.epochs += 1;
-        if run.out_of_time() {
-            break;
-        }
-    }
-    out.w = Matrix::from_vec(begin.w.rows(), begin.w.cols(), trainer.w.iter().map(|x| x.to_f64()).collect());
+        trainer.choose_widths(widths)?;
+        Ok(!run.out_of_time())
+    })?;
+    (out.w, out.widths) = (trainer.weights(), trainer.widths());
     (out.a, out.steps) = (trainer.state.a, trainer.done);
     Ok(out)
 }
@@ -170,18 +191,11 @@ pub fn train<T: Real>(
 struct Trainer<T> {
     spec: Spec,
     how: Training,
-    p: usize,
     k: usize,
-    /// What is subtracted from rows, and what they are then divided by.
-    mean: Vec<f64>,
-    size: f64,
-    batches: u64,
     steps: u64,
     done: u64,
     field: Field<T>,
     state: State,
-    x: Vec<T>,
-    raw: Vec<u8>,
     w: Vec<T>,
     /// Weights of any length, where these are what is stored.
     stored: Vec<T>,
@@ -201,10 +215,9 @@ const LEAST_SIGMA: f64 = 1e-3;
 const LEAST_A: f64 = 1e-2;
 
 impl<T: Real> Trainer<T> {
-    fn new(rows: &Rows<'_, T>, spec: &Spec, begin: &Begin, how: &Training) -> Self {
+    /// For rows divided by `size`, and so many steps.
+    fn new(spec: &Spec, begin: &Begin, how: &Training, size: f64, steps: u64) -> Self {
         let (p, k) = (begin.w.rows(), begin.w.cols());
-        let own = how.absolute || spec.own_units;
-        let size = if own { 1.0 } else { begin.size.max(f64::MIN_POSITIVE) };
         let mut state = State::new(spec);
         state.beta_by_variance = !how.absolute;
         state.eps = 1e-3;
@@ -216,24 +229,15 @@ impl<T: Real> Trainer<T> {
         if spec.sigma == Sigma::Trained && how.absolute {
             state.sigma = vec![1.0; k];
         }
-        let n = rows.n_rows().unwrap_or(0);
-        let batches = n.div_ceil(how.batch_size.max(1) as u64).max(1);
         let w: Vec<T> = begin.w.as_slice().iter().map(|x| T::from_f64(*x)).collect();
-        let keeps_mean = spec.mean == Mean::Kept;
         Self {
             spec: *spec,
             how: *how,
-            p,
             k,
-            mean: if keeps_mean { vec![0.0; p] } else { begin.mean.clone() },
-            size,
-            batches,
-            steps: batches * how.max_epochs,
+            steps,
             done: 0,
             field: Field::new(spec, p, k),
             state,
-            x: Vec::new(),
-            raw: Vec::new(),
             stored: if spec.constraint == Constraint::WeightNorm { w.clone() } else { Vec::new() },
             g: vec![T::default(); p * k],
             memory: Memory {
@@ -245,20 +249,20 @@ impl<T: Real> Trainer<T> {
         }
     }
 
-    fn step(&mut self, rows: &Rows<'_, T>, which: &[u64]) -> Result<()> {
-        self.gather(rows, which)?;
+    /// One step by a batch of rows.
+    fn step(&mut self, x: &[T]) -> Result<()> {
         let left = 1.0 - self.done as f64 / self.steps as f64;
         let rate = self.how.learning_rate * if self.how.decay { left } else { 1.0 };
         self.done += 1;
         let (k, how) = (self.k, self.how.optimiser);
         let constraint = self.spec.constraint;
-        self.field.pull(&self.x, &self.w, &mut self.state);
+        self.field.pull(x, &self.w, &mut self.state);
         let orthonormal =
             matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
         if constraint == Constraint::WeightNorm || (self.how.tangent && constraint != Constraint::None) {
             self.field.tangent(orthonormal);
         }
-        self.field.gradient(&self.x, &self.w, &mut self.g);
+        self.field.gradient(x, &self.w, &mut self.g);
         if constraint == Constraint::WeightNorm {
             let by = lengths(&self.stored, k);
             divide(&mut self.g, &by);
@@ -282,28 +286,25 @@ impl<T: Real> Trainer<T> {
         Ok(())
     }
 
-    /// The rows of a batch, centred and divided by their size.
-    fn gather(&mut self, rows: &Rows<'_, T>, which: &[u64]) -> Result<()> {
-        let p = self.p;
-        self.x.resize(which.len() * p, T::default());
-        let random = rows.settled();
-        let inverse = 1.0 / self.size;
-        for (&i, out) in which.iter().zip(self.x.chunks_exact_mut(p)) {
-            match random.lend(i..i + 1) {
-                Some(row) => widest(|| {
-                    for ((o, x), m) in out.iter_mut().zip(row).zip(&self.mean) {
-                        *o = T::from_f64((x.to_f64() - m) * inverse);
-                    }
-                }),
-                None => {
-                    random.read(i..i + 1, 0..p, out, &mut self.raw)?;
-                    widest(|| {
-                        for (o, m) in out.iter_mut().zip(&self.mean) {
-                            *o = T::from_f64((o.to_f64() - m) * inverse);
-                        }
-                    });
-                }
-            }
+    fn weights(&self) -> Matrix<f64> {
+        Matrix::from_vec(self.w.len() / self.k, self.k, self.w.iter().map(|x| x.to_f64()).collect())
+    }
+
+    fn widths(&self) -> Vec<f64> {
+        match self.state.widths.is_empty() {
+            true => vec![self.state.a; self.k],
+            false => self.state.widths.clone(),
+        }
+    }
+
+    fn choose_widths(
+        &mut self,
+        choose: &mut dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>>,
+    ) -> Result<()> {
+        let now = self.widths();
+        let chosen = choose(&self.weights(), &now)?;
+        if chosen != now {
+            self.state.widths = chosen;
         }
         Ok(())
     }

@@ -126,7 +126,8 @@ impl SigmaPca {
             Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
-        self.model(&principal, solved, tol, k, rows.features(), run)
+        let also = model::Also { tol, settings: Vec::new(), warnings: Vec::new() };
+        self.model(&principal, solved, also, k, rows.features(), run)
     }
 
     /// Solves for `k` components, at most as many as there are coordinates; and the tolerance that it had.

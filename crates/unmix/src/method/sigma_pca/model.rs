@@ -15,12 +15,22 @@ use crate::num::{Matrix, Real, null};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
+/// What a report says beside what every solver knows.
+pub(super) struct Also {
+    /// The residual that was asked for.
+    pub(super) tol: f64,
+    /// Settings that were filled in.
+    pub(super) settings: Vec<(&'static str, Value)>,
+    /// Sentences, before those of the verdicts.
+    pub(super) warnings: Vec<String>,
+}
+
 impl SigmaPca {
     pub(super) fn model<T: Real>(
         &self,
         rows: &Principal<'_, T>,
         solved: Solved,
-        tol: f64,
+        also: Also,
         k: usize,
         features: &Features,
         run: &Run<'_>,
@@ -78,9 +88,10 @@ impl SigmaPca {
         report.outcome = solved.outcome;
         report.n_iter = solved.n_iter;
         report.residual = solved.residual;
-        report.tol = solved.residual.map(|_| tol);
+        report.tol = solved.residual.map(|_| also.tol);
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
+        report.warnings.extend(also.warnings);
         report.warnings.extend(in_words(&verdicts, &a));
         if let Some(better) = solved.better {
             report.warnings.push(format!(
@@ -95,6 +106,7 @@ impl SigmaPca {
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("solver".into(), solved.solver.into());
+        report.settings.extend(also.settings.into_iter().map(|(name, value)| (name.to_string(), value)));
         report.end(run);
         let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
         Model::new(&METHOD, settings, features.clone(), 0, tensors, report)

@@ -1,24 +1,31 @@
 //! The published rows: sigma-PCA on small batches.
 
-use super::{Constraint, METHOD, Order, SigmaPca, Solver, Widths};
+use super::model::Also;
+use super::{Constraint, SigmaPca, Solver, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::method::neural_pca::check_training;
-use crate::method::neural_pca::model::{Canonical, completed, warnings};
-use crate::model::{Model, Outcome, Report, Tensor};
+use crate::model::{Model, Outcome};
+use crate::neural::forces::{Look, Pass};
+use crate::neural::gpm::Solved;
+use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
+use crate::neural::start::{Ask, Principal};
 use crate::neural::{
-    Begin, Mean, NONLINEAR, Optimiser, Row, Sigma, Spec, Trained, Training, find_row, native, train,
+    Begin, Mean, NONLINEAR, Optimiser, Row, Sigma, Spec, Trained, Training, auto, find_row, train,
+    train_by_widths,
 };
-use crate::num::{Real, factor};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::spectrum::{self, Decomposition, Request, auto_solver};
-use serde_json::{Map, Value};
+use crate::spectrum::{self, Request, auto_solver};
+use serde_json::Value;
 
 /// Steps that a fit takes unless told: as many as the published number of epochs comes to where rows are many, and enough of
 /// them where they are few.
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
+/// What `1 / std(tanh z)` is, about, for codes of unit variance.
+const STEEP: f64 = 1.6;
 
 impl SigmaPca {
     /// Whether small batches are asked for.
@@ -130,72 +137,88 @@ impl SigmaPca {
             rounds: None,
             n_oversamples: 0,
         };
+        // Rows are read as they are, batch by batch: a copy of their coordinates would not be used.
+        let ask = Ask { method: "sigma-pca", k, center: self.center, standardize: false, kept: Some(0) };
         let axes = spectrum::decompose(rows, run, &request)?;
+        let principal = Principal::over(rows, axes, p, &ask, run)?;
         let (spec, how) = (self.rule(row), self.training(n));
-        let begin = Begin::at_axes(rows, &axes, &spec, k, run)?;
-        let trained = train(rows, &spec, &begin, &how, run)?;
-        let features = rows.features().clone();
-        let (tensors, kept) = self.parameters::<T>(&axes, &trained, k)?;
-        let name = if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" };
-        let mut report = Report::closed_form(name, axes.n, p, T::DTYPE, run.seed);
-        report.sweeps = axes.sweeps + trained.epochs;
-        report.n_iter = trained.steps;
-        report.outcome = if trained.epochs < how.max_epochs { Outcome::Time } else { Outcome::Completed };
-        report.rank = axes.rank;
-        report.n_constant = axes.n_constant;
-        report.orthonormality = tensors.get("components").map(|c| native::orthonormality(&c.to_matrix()));
-        report.warnings = warnings(axes.n_constant, p, kept, k);
-        if self.variant.is_null() && matches!(self.a, Widths::Auto(_)) {
-            report.warnings.push(format!(
-                "trained solvers have one a for all components, here {}; solver='auto' chooses one for each",
-                trained.a
-            ));
-        }
-        let settings = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
+        let begin = Begin::at_axes(rows, &principal.spectrum, &spec, k, run)?;
+        let trained = match self.chooses_widths() {
+            true => {
+                let mut choose = |w: &Matrix<f64>, now: &[f64]| {
+                    Ok(auto::choose(&look(&principal, &principal.unit_rows(w), &[], run)?, now))
+                };
+                train_by_widths(rows, &spec, &begin, &how, &mut choose, run)?
+            }
+            false => train(rows, &spec, &begin, &how, run)?,
         };
-        report.settings = settings.clone();
-        for (key, value) in [
-            ("n_components", Value::from(k)),
-            ("variant", row.key.into()),
-            ("solver", name.into()),
-            ("a", trained.a.into()),
-            ("learning_rate", how.learning_rate.into()),
-            ("batch_size", how.batch_size.into()),
-            ("max_epochs", how.max_epochs.into()),
-        ] {
-            report.settings.insert(key.into(), value);
-        }
-        report.end(run);
-        Model::new(&METHOD, settings, features, 0, tensors, report)
+        principal.count_sweeps(trained.epochs);
+        let solved = at_rest(&principal, &spec, &how, trained, run)?;
+        let also = Also {
+            tol: 0.0,
+            settings: vec![
+                ("variant", row.key.into()),
+                ("a", solved.a[0].into()),
+                ("learning_rate", how.learning_rate.into()),
+                ("batch_size", how.batch_size.into()),
+                ("max_epochs", how.max_epochs.into()),
+            ],
+            warnings: Vec::new(),
+        };
+        self.model(&principal, solved, also, k, rows.features(), run)
     }
 
-    /// Unit columns, their variances and the width; and how many of them the rows determine.
-    fn parameters<T: Real>(
-        &self,
-        axes: &Decomposition,
-        trained: &Trained,
-        k: usize,
-    ) -> Result<(crate::method::Tensors, usize)> {
-        let (dtype, share) = (T::DTYPE, (axes.n - 1.0) / axes.n);
-        let along = factor::multiply(&axes.axes, &trained.w);
-        let sorted = self.order == Order::Variance;
-        let canonical = Canonical::of(&along, &axes.values, &axes.axes, dtype.eps(), sorted);
-        let kept = canonical.axes.rows();
-        let components = completed(canonical.axes, &axes.axes, k, dtype.eps())?;
-        let mut variances: Vec<f64> = canonical.variances.iter().map(|v| v * share).collect();
-        variances.resize(k, 0.0);
-        let total = axes.total * share;
-        let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let tensors = [
-            ("components", Tensor::matrix(&components, dtype)),
-            ("mean", Tensor::vector(&axes.mean, dtype)),
-            ("explained_variance", Tensor::vector(&variances, dtype)),
-            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
-            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
-            ("a", Tensor::vector(&vec![trained.a; k], dtype)),
-        ];
-        Ok((tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect(), kept))
+    /// Whether every component gets a width of its own, once an epoch: where no row was asked for, and no width.
+    fn chooses_widths(&self) -> bool {
+        let own_shape =
+            self.h.is_none_or(|h| h == Shape::Tanh) && self.deriv.is_none_or(|d| d == Slope::True);
+        self.variant.is_null() && own_shape && matches!(self.a, Widths::Auto(_))
     }
+}
+
+/// What the candidates of `a = "auto"`, and further nonlinearities before them, see of components.
+fn look<T: Real>(
+    rows: &Principal<'_, T>,
+    w: &Matrix<f64>,
+    before: &[Nonlinearity],
+    run: &Run<'_>,
+) -> Result<Vec<Look>> {
+    let mut looks = before.to_vec();
+    looks.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
+    let pass = Pass::new(Nonlinearity::tanh(vec![auto::CANDIDATES[1]]), looks);
+    Ok(rows.forces(w, &pass, run)?.looks)
+}
+
+/// What can be said of the components that training left.
+fn at_rest<T: Real>(
+    rows: &Principal<'_, T>,
+    spec: &Spec,
+    how: &Training,
+    trained: Trained,
+    run: &Run<'_>,
+) -> Result<Solved> {
+    let w = rows.unit_rows(&trained.w);
+    let k = w.rows();
+    // A rule without standardised codes, or without a nonlinear reconstruction, is judged by the better candidate.
+    let own = spec.reconstructs() && spec.sigma != Sigma::One;
+    let width = if spec.adaptive { vec![STEEP] } else { trained.widths.clone() };
+    let h = Nonlinearity { shape: spec.h, slope: spec.slope, a: width };
+    let mut looks = look(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
+    let candidates = looks.split_off(usize::from(own));
+    let own = looks.pop().unwrap_or_else(|| auto::best(&candidates, k));
+    Ok(Solved {
+        sigma: rows.deviations(&w),
+        solver: if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" },
+        alpha: 2.0,
+        a: trained.widths,
+        own,
+        candidates,
+        better: None,
+        outcome: if trained.epochs < how.max_epochs { Outcome::Time } else { Outcome::Completed },
+        n_iter: trained.steps,
+        residual: None,
+        column_residual: f64::NAN,
+        history: Vec::new(),
+        w,
+    })
 }

@@ -1,0 +1,67 @@
+"""JAX on the processor, compiled."""
+
+import os
+
+import numpy as np
+
+from . import engine
+
+
+def _jax(job):
+    # Read when JAX starts; nothing smaller than a thread for each core can be asked of it but through the process itself.
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job.threads])
+    import jax
+
+    return jax
+
+
+@engine("sigma", "JAX compiled", needs="jax")
+def sigma(job):
+    """All steps in one compiled loop; rows of a batch are taken from the array inside of it."""
+    from harness.answers import SIGMA
+
+    jax = _jax(job)
+    jnp, lax = jax.numpy, jax.lax
+    a, rate, size, epochs = (SIGMA[name] for name in ("a", "learning_rate", "batch_size", "max_epochs"))
+    X = jnp.asarray(job.X)
+    n, p = X.shape
+    steps = epochs * (n // size)
+
+    @jax.jit
+    def train(X, order):
+        X = X - X.mean(axis=0)
+        X = X / jnp.sqrt(jnp.mean(jnp.square(X)))
+        _, vectors = jnp.linalg.eigh(X.T @ X / n)
+        W = vectors[:, ::-1][:, : job.k]
+
+        def step(state, given):
+            W, v, first, second = state
+            which, t = given
+            x = X[which]
+            y = x @ W
+            y = y - y.mean(axis=0)
+            now = jnp.mean(jnp.square(y), axis=0)
+            v = jnp.where(t == 0, now, v + 0.01 * (now - v))
+            s = jnp.sqrt(v + 1e-3 * v.mean())
+            h = jnp.tanh(y / (a * s))
+            e = ((a * s * h) @ (W.T @ W) - y) * (1 - h * h)
+            e = e - e.mean(axis=0)
+            G = x.T @ e / size
+            G = 2 * (G - W * jnp.sum(W * G, axis=0))
+            first, second = 0.9 * first + 0.1 * G, 0.999 * second + 0.001 * G * G
+            left = rate * (1 - t / steps)
+            m, u = first / (1 - 0.9 ** (t + 1)), second / (1 - 0.999 ** (t + 1))
+            W = W - left * m / (jnp.sqrt(u) + 1e-7)
+            return (W / jnp.linalg.norm(W, axis=0), v, first, second), None
+
+        zero = jnp.zeros_like(W)
+        (W, *_), _ = lax.scan(step, (W, jnp.ones(job.k), zero, zero), (order, jnp.arange(steps, dtype=jnp.float32)))
+        return W
+
+    def work():
+        generator = np.random.default_rng(0)
+        order = np.concatenate([generator.permutation(n)[: n // size * size] for _ in range(epochs)])
+        return np.asarray(train(X, jnp.asarray(order.reshape(-1, size), dtype=jnp.int32)).T)
+
+    return work, lambda W: {"components": W}
