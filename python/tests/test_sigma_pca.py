@@ -102,3 +102,26 @@ def test_photographs_have_sparse_components_and_the_published_fixed_point_is_nea
     # and `unmix reproduce filters` holds the solver to it.
     assert 2 < kurtosis[0] < 3.5 and 4.5 < kurtosis[1] < 8.5
     assert model.report_.outcome == "converged" and 0.05 < model.report_.orthonormality < 0.12
+
+
+@pytest.mark.parametrize("variant", [v["key"] for v in unmix.variants("sigma-pca")])
+def test_every_published_row_is_an_estimator_with_all_its_attributes(variant):
+    X, _ = mixed(2000)
+    model = unmix.SigmaPCA(3, variant=variant, max_epochs=2, random_state=0).fit(X)
+    assert model.report_.settings["variant"] == variant and model.report_.solver == "adam"
+    assert model.components_.shape == (3, X.shape[1])
+    for name in ("a_", "seeking_", "separation_", "resolved_", "explained_variance_", "scale_"):
+        assert getattr(model, name).shape == (3,), name
+    assert model.resolved_.dtype == bool
+    assert np.allclose(np.linalg.norm(model.components_, axis=1), 1)
+    assert np.allclose(model.transform(X), (X - X.mean(0)) @ model.components_.T, atol=1e-9)
+
+
+def test_trained_solvers_choose_a_width_for_every_component():
+    rng = np.random.default_rng(0)
+    S = np.column_stack([rng.laplace(size=(8000, 2)) / np.sqrt(2), rng.uniform(-1, 1, (8000, 2)) * np.sqrt(3)])
+    Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+    model = unmix.SigmaPCA(4, solver="adam", random_state=0).fit(S @ Q.T)
+    assert sorted(model.a_) == [0.8, 0.8, 4.0, 4.0]
+    assert np.abs(model.components_ @ Q).max(0).min() > 0.99
+    assert model.resolved_.all()

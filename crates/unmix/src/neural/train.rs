@@ -145,6 +145,9 @@ pub fn train<T: Real>(
     train_by_widths(rows, spec, begin, how, &mut |_, now| Ok(now.to_vec()), run)
 }
 
+/// From weights (`p x k`) and the numbers in the nonlinearity to what these are to be.
+type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
+
 /// [`train`], where `widths` hears of the weights (`p x k`) and the numbers in the nonlinearity before the first epoch and after
 /// each, and says what the latter are to be.
 pub(crate) fn train_by_widths<T: Real>(
@@ -152,7 +155,7 @@ pub(crate) fn train_by_widths<T: Real>(
     spec: &Spec,
     begin: &Begin,
     how: &Training,
-    widths: &mut dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>>,
+    widths: &mut Widths<'_>,
     run: &Run<'_>,
 ) -> Result<Trained> {
     let keeps_mean = spec.mean == Mean::Kept;
@@ -297,10 +300,7 @@ impl<T: Real> Trainer<T> {
         }
     }
 
-    fn choose_widths(
-        &mut self,
-        choose: &mut dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>>,
-    ) -> Result<()> {
+    fn choose_widths(&mut self, choose: &mut Widths<'_>) -> Result<()> {
         let now = self.widths();
         let chosen = choose(&self.weights(), &now)?;
         if chosen != now {
