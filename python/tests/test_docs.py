@@ -29,7 +29,7 @@ def test_every_difference_from_scikit_learn_is_a_test_and_every_test_of_differen
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
-@pytest.mark.parametrize("page", ["sigma-pca.md"])
+@pytest.mark.parametrize("page", ["sigma-pca.md", "stability.md"])
 def test_examples_of_pages_run_as_they_are(page, capsys):
     blocks = re.findall(r"```python\n(.*?)```", (PAGE.parent / page).read_text(), re.DOTALL)
     assert blocks

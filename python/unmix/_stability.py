@@ -24,8 +24,11 @@ class Stability:
     index : ndarray of shape (n_components,)
         Similarity to its own partners less that to the others: ICASSO's index.
     gaussian : ndarray of shape (n_components,)
-        The probability that its codes would look so unlike a Gaussian if they were one, tested on rows that it was not chosen on.
-        It takes rows for independent of each other; in a time series they are not, and the true probability is larger.
+        The probability that its codes would look so unlike a Gaussian if they were one, tested on rows that it was not chosen on, in
+        either half, the larger.
+    stretch : int
+        How many consecutive rows stayed together when rows were cut into halves and tested: 1 where each row stands alone; more in a
+        recording, whose neighbouring samples are so alike that halves would be copies of each other.
     verdict : list of str
         ``"resolved"``, ``"resolved as a group with ..."`` or ``"not resolvable from these data"``, and whether the start mattered.
     """
@@ -35,6 +38,7 @@ class Stability:
         self.verdict = facts["verdict"]
         for name in ("halves", "interval", "index", "gaussian"):
             setattr(self, name, np.array(facts[name], dtype=float))
+        self.stretch = int(facts["stretch"])
         self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
 
     def __len__(self):
@@ -45,6 +49,8 @@ class Stability:
         for j, verdict in enumerate(self.verdict):
             restarts = "       -" if self.restarts is None else f"{self.restarts[j]:8.3f}"
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {restarts}  {verdict}")
+        if self.stretch > 1:
+            lines.append(f"rows follow one another: {self.stretch} at a time stayed together")
         return "\n".join(lines)
 
 

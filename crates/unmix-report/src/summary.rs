@@ -38,6 +38,9 @@ fn stability(model: &Model) -> String {
         let verdict = found["verdict"][j].as_str().unwrap_or("");
         out += &format!("{j:>9}  {halves:>6.3}  {seeds:>11}  {verdict}\n");
     }
+    if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
+        out += &format!("rows follow one another: {stretch} at a time stayed together\n");
+    }
     out
 }
 

@@ -11,8 +11,12 @@ const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);
 /// The variance of the mean of `z exp(-z²/2)` times n.
 const ODD: f64 = 0.067_450_089_729_857_25;
 
-/// The probability that Gaussian codes would look as unlike a Gaussian as these, for each column of row-major codes.
-pub(super) fn p_values(codes: &[f64], k: usize) -> Vec<f64> {
+/// Slopes of the two at a Gaussian: `E z G'(z)`, and `E O'(z)`.
+const SLOPES: (f64, f64) = (0.605_705_509_602_159_1, 0.353_553_390_593_273_8);
+
+/// The probability that Gaussian codes would look as unlike a Gaussian as these, for each column of row-major codes whose rows hang
+/// together over `stretch` of them.
+pub(super) fn p_values(codes: &[f64], k: usize, stretch: usize) -> Vec<f64> {
     let n = (codes.len() / k.max(1)) as f64;
     (0..k)
         .map(|j| {
@@ -23,16 +27,37 @@ pub(super) fn p_values(codes: &[f64], k: usize) -> Vec<f64> {
             if !(deviation > 0.0 && n >= 8.0) {
                 return 1.0;
             }
-            let (mut even, mut odd) = (0.0, 0.0);
-            for y in column() {
+            // What each row adds to the two moments, less what standardising takes away again: the latter has no sum.
+            let of_row = |y: &f64| {
                 let z = (y - mean) / deviation;
-                even += z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2;
-                odd += z * (-0.5 * z * z).exp();
+                let even = z.abs() + (-2.0 * z.abs()).exp().ln_1p() - std::f64::consts::LN_2 - EVEN.0;
+                let odd = z * (-0.5 * z * z).exp();
+                (even - 0.5 * SLOPES.0 * (z * z - 1.0), odd - SLOPES.1 * z)
+            };
+            let (even, odd): (Vec<f64>, Vec<f64>) = column().map(of_row).unzip();
+            let chi2 = in_its_variances(&even, EVEN.1, stretch) + in_its_variances(&odd, ODD, stretch);
+            match n as usize / stretch {
+                _ if stretch <= 1 => (-0.5 * chi2).exp(),
+                0 | 1 => 1.0,
+                // The variance is an estimate from so many stretches: an F distribution with 2 degrees of freedom above.
+                pieces => {
+                    let below = (pieces - 1) as f64;
+                    (1.0 + chi2 / below).powf(-0.5 * below)
+                }
             }
-            let chi2 = n * ((even / n - EVEN.0).powi(2) / EVEN.1 + (odd / n).powi(2) / ODD);
-            (-0.5 * chi2).exp()
         })
         .collect()
+}
+
+/// The square of the mean over its variance, at least what that is of independent rows.
+fn in_its_variances(terms: &[f64], alone: f64, stretch: usize) -> f64 {
+    let n = terms.len() as f64;
+    let mut variance = alone;
+    if stretch > 1 && terms.len() >= 2 * stretch {
+        let sums: Vec<f64> = terms.chunks_exact(stretch).map(|piece| piece.iter().sum()).collect();
+        variance = f64::max(variance, super::cuts::variance(&sums) / stretch as f64);
+    }
+    (terms.iter().sum::<f64>()).powi(2) / (n * variance)
 }
 
 #[cfg(test)]
@@ -50,7 +75,7 @@ mod tests {
     fn gaussian_codes_are_called_otherwise_at_the_stated_rate() {
         for (n, level) in [(200, 0.05), (200, 0.01), (2000, 0.01)] {
             let k = 2000;
-            let p = p_values(&codes(Law::Gaussian, n, k, 1), k);
+            let p = p_values(&codes(Law::Gaussian, n, k, 1), k, 1);
             let rate = p.iter().filter(|p| **p < level).count() as f64 / k as f64;
             // Three standard errors, and a fifth for what n = 200 is short of the limit.
             let slack = 3.0 * (level * (1.0 - level) / k as f64).sqrt() + 0.2 * level;
@@ -58,12 +83,37 @@ mod tests {
         }
     }
 
+    /// Gaussian columns, each `r` times its last value and something new.
+    fn remembering(n: usize, k: usize, r: f64) -> Vec<f64> {
+        let new = codes(Law::Gaussian, n, k, 5);
+        let mut out = new.clone();
+        for i in k..n * k {
+            out[i] = r * out[i - k] + new[i];
+        }
+        out
+    }
+
+    #[test]
+    fn rows_that_follow_one_another_do_not_count_as_many() {
+        let (n, k) = (4000, 500);
+        let codes = remembering(n, k, 0.97);
+        let rate = |stretch: usize, level: f64| {
+            p_values(&codes, k, stretch).iter().filter(|p| **p < level).count() as f64 / k as f64
+        };
+        assert!(rate(1, 0.01) > 0.05, "taken for independent rows they are called otherwise too often");
+        // Three standard errors above the level.
+        assert!(rate(100, 0.01) < 0.01 + 3.0 * (0.01f64 * 0.99 / k as f64).sqrt(), "{}", rate(100, 0.01));
+        assert!(rate(100, 0.05) < 0.05 + 3.0 * (0.05f64 * 0.95 / k as f64).sqrt(), "{}", rate(100, 0.05));
+        let other: Vec<f64> = remembering(n, 50, 0.5).iter().map(|y| y.powi(3)).collect();
+        assert!(p_values(&other, 50, 20).iter().all(|p| *p < 1e-3), "what is not Gaussian is still seen");
+    }
+
     #[test]
     fn other_laws_are_seen_with_enough_rows() {
         for law in [Law::Laplace, Law::Uniform, Law::Exponential, Law::Bimodal] {
-            let p = p_values(&codes(law, 1000, 50, 2), 50);
+            let p = p_values(&codes(law, 1000, 50, 2), 50, 1);
             assert!(p.iter().all(|p| *p < 1e-3), "{law:?}: {p:?}");
         }
-        assert_eq!(p_values(&[5.0; 40], 1), [1.0]);
+        assert_eq!(p_values(&[5.0; 40], 1, 1), [1.0]);
     }
 }

@@ -4,26 +4,31 @@
 //! are cut into random halves several times, the method is fitted to either half, and what the halves find is compared,
 //! component by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004)
 //! without resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
-//! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason.
+//! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason. Rows that follow one another, as samples
+//! of a recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other.
 //!
 //! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
 //! largest sum of similarities. Similarity is the cosine of the axes where these are orthonormal, and else the correlation of the
-//! codes over a sample of rows.
+//! codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
+//! would make all of them alike.
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart.
 
+mod compare;
+mod cuts;
 mod gaussian;
 mod verdict;
 
 pub use verdict::{LEVEL, Verdict};
 
-use crate::data::{AnyRows, Rows, Subset};
+use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
-use crate::metrics::assignment;
 use crate::model::{Model, fit};
 use crate::num::random::Stream;
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
+use compare::{Reference, between, codes, space};
+use cuts::{Memory, consecutive, cut_in_two, sample, thinned};
 use serde_json::{Map, Value};
 
 /// How often things are tried again.
@@ -55,8 +60,12 @@ pub struct Stability {
     /// is always found and like no other.
     pub index: Vec<f64>,
     /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
-    /// in one half, tested in the other, both ways round, the smaller doubled.
+    /// in one half, tested in the other, both ways round, the larger: one row that is far off lies
+    /// in one half only. Stretches of rows are its unit where rows follow one
+    /// another.
     pub gaussian: Vec<f64>,
+    /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows know nothing of their neighbours.
+    pub stretch: u64,
     /// What can be told from these rows.
     pub verdicts: Vec<Verdict>,
 }
@@ -81,6 +90,7 @@ impl Stability {
             "restarts": self.restarts,
             "index": self.index,
             "gaussian": self.gaussian,
+            "stretch": self.stretch,
             "verdict": verdicts,
         })
     }
@@ -106,6 +116,12 @@ where
         remedy: "give dense rows without weights, from memory or a file".into(),
     })?;
     let (n, p, key) = (source.n_rows(), rows.n_features(), model.method().key);
+    let held = match n.saturating_mul((p * size_of::<T>()) as u64) {
+        bytes if bytes <= HELD => Some(rows.some(0..n)?),
+        _ => None,
+    };
+    let array = held.as_deref().map(|held| RawArray::lent(held, p)).transpose()?;
+    let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
     let settings = again(model);
@@ -121,18 +137,22 @@ where
     };
     let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
     let k = seen.codes.rows();
+    let memory = Memory::of(&codes(model, &of(consecutive(n, k)), run)?, model.n_codes(), n);
     let (mut halves, mut to_model, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut gaussian = vec![1.0; k];
+    let mut gaussian = vec![0.0; k];
     for cut in 0..trials.cuts {
-        let (left, right) = cut_in_two(n, run.seed, cut);
-        let (a, b) = (fitted(of(left.clone()), run.seed)?, fitted(of(right.clone()), run.seed)?);
+        let (left, right) = cut_in_two(n, run.seed, cut, memory.stretch);
+        // Each half has a start of its own: a start that both share would be something that they agree about.
+        let seed = run.seed.wrapping_add(HALVES + 2 * cut as u64);
+        let (a, b) = (fitted(of(left.clone()), seed)?, fitted(of(right.clone()), seed.wrapping_add(1))?);
         let (found_a, found_b) = (seen.place(&a, run)?, seen.place(&b, run)?);
         if cut == 0 {
             let tested = [(&a, &found_a, right), (&b, &found_b, left)];
             for (model, found, held_out) in tested {
-                let p = gaussian::p_values(&codes(model, &of(thinned(held_out)), run)?, model.n_codes());
+                let codes = codes(model, &of(thinned(held_out)), run)?;
+                let p = gaussian::p_values(&codes, model.n_codes(), memory.stretch as usize);
                 let of_component = |j: usize| found.order[j].map_or(1.0, |i| p[i]);
-                (0..k).for_each(|j| gaussian[j] = f64::min(gaussian[j], (2.0 * of_component(j)).min(1.0)));
+                (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
             }
         }
         halves.push(between(&found_a.vectors, &found_b.vectors));
@@ -154,23 +174,29 @@ where
         variances: variances.as_deref(),
         gaussian: looks_at_independence(model).then_some(&gaussian),
         n: n as f64,
+        memory: &memory.rows,
     };
     let groups = verdict::groups(k, &evidence);
     let spaces: Vec<f64> = (0..k).map(|j| space(&pairs, j, &groups[j])).collect();
     Ok(Stability {
-        verdicts: verdict::verdicts(groups, &agreement, &spaces),
+        verdicts: verdict::verdicts(groups, &agreement, &spaces, k == p),
         halves: agreement,
         gaussian,
         interval: intervals(&halves, k, run.seed),
         restarts: (!same && trials.restarts > 0).then(|| mean(&restarts, k)),
         index: index(&to_model, k),
+        stretch: memory.stretch,
     })
 }
 
-/// Streams of random numbers.
-const CUTS: u64 = 1 << 21;
+/// Rows of no more bytes are read once, not one by one in every pass of every fit.
+const HELD: u64 = 1 << 30;
+
+/// Seeds of the halves begin so far from those of the restarts.
+const HALVES: u64 = 1 << 32;
+
+/// A stream of random numbers.
 const BOOTSTRAP: u64 = 40;
-const SAMPLE: u64 = 41;
 
 /// The model's settings, with the number of components that it has: a rule might choose another in half of the rows.
 fn again(model: &Model) -> Map<String, Value> {
@@ -179,87 +205,6 @@ fn again(model: &Model) -> Map<String, Value> {
         settings.insert("n_components".into(), model.n_components().into());
     }
     settings
-}
-
-/// Rows on which codes are compared.
-fn sample(n: u64, seed: u64) -> Vec<u64> {
-    const MOST: u64 = 4096;
-    if n <= MOST {
-        return (0..n).collect();
-    }
-    let draws = Stream::new(seed, SAMPLE);
-    // One of each of as many equal stretches.
-    (0..MOST)
-        .map(|i| {
-            let (a, b) = (i * n / MOST, (i + 1) * n / MOST);
-            a + draws.bits(i) % (b - a)
-        })
-        .collect()
-}
-
-/// What components are compared by: vectors, as rows, whose cosines are the similarities.
-struct Reference<'a, T: Real> {
-    codes: Matrix<f64>,
-    rows: Rows<'a, T>,
-    by_axes: bool,
-}
-
-impl<'a, T: Real> Reference<'a, T> {
-    fn new(model: &Model, rows: Rows<'a, T>, run: &Run<'_>) -> Result<Self> {
-        let components = model.tensor("components").map(|t| t.to_matrix());
-        let by_axes = components.as_ref().is_some_and(orthonormal);
-        let codes = vectors(model, &rows, by_axes, run)?;
-        Ok(Self { codes, rows, by_axes })
-    }
-
-    /// The vectors of another fit, in the order of their partners.
-    fn place(&self, other: &Model, run: &Run<'_>) -> Result<Placed> {
-        let found = vectors(other, &self.rows, self.by_axes, run)?;
-        let k = self.codes.rows();
-        let all = factor::multiply_transposed(&self.codes, &found);
-        // A half may hold fewer directions than the whole: nothing is then the partner of some.
-        let cost = Matrix::from_fn(k, found.rows().max(k), |i, j| {
-            if j < found.rows() { 1.0 - all[(i, j)].abs() } else { 1.0 }
-        });
-        let order = assignment(&cost);
-        let order: Vec<Option<usize>> = order.into_iter().map(|i| (i < found.rows()).then_some(i)).collect();
-        let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
-        Ok(Placed { vectors, order })
-    }
-
-    /// Absolute cosines of every component of the model with every one of another fit in the order of partners.
-    fn similar(&self, placed: &Matrix<f64>) -> Matrix<f64> {
-        let all = factor::multiply_transposed(&self.codes, placed);
-        Matrix::from_fn(all.rows(), all.cols(), |i, j| all[(i, j)].abs().min(1.0))
-    }
-}
-
-/// What another fit found, in the order of the model's components.
-struct Placed {
-    vectors: Matrix<f64>,
-    /// Which of its components is whose partner.
-    order: Vec<Option<usize>>,
-}
-
-fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
-    (0..a.rows())
-        .map(|j| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0))
-        .collect()
-}
-
-/// How well two halves agree about the space of component `j` and of `others`: the root mean square of the cosines of the
-/// principal angles, mean over the cuts.
-fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> f64 {
-    let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
-    let basis = |m: &Matrix<f64>| {
-        let rows = Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
-        factor::orthonormal_rows(&rows)
-    };
-    let one = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
-        let product = factor::multiply_transposed(&basis(a), &basis(b));
-        (product.as_slice().iter().map(|x| x * x).sum::<f64>() / members.len() as f64).sqrt()
-    };
-    pairs.iter().map(one).sum::<f64>() / pairs.len().max(1) as f64
 }
 
 /// Variances along the components, where the method tells directions apart by them: where codes are uncorrelated scores along axes.
@@ -276,51 +221,6 @@ fn variances(model: &Model) -> Option<Vec<f64>> {
 /// Whether the method looks at more than variances.
 fn looks_at_independence(model: &Model) -> bool {
     !matches!(model.method().key, "pca" | "neural-pca")
-}
-
-fn cut_in_two(n: u64, seed: u64, cut: usize) -> (Vec<u64>, Vec<u64>) {
-    let mut left: Vec<u64> = (0..n).collect();
-    Stream::new(seed, CUTS + cut as u64).shuffle(0, &mut left);
-    let right = left.split_off((n / 2) as usize);
-    (left, right)
-}
-
-/// As many rows as a test needs: they are in random order already.
-fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
-    rows.truncate(1 << 16);
-    rows
-}
-
-fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
-    Ok(model.encode_to_vec(rows, run)?.iter().map(|v| v.to_f64()).collect())
-}
-
-fn orthonormal(rows: &Matrix<f64>) -> bool {
-    let gram = factor::multiply_transposed(rows, rows);
-    (0..gram.rows()).all(|i| (0..=i).all(|j| (gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 0.1))
-}
-
-/// Unit vectors that stand for the components: axes, or centred codes of `rows`.
-fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by_axes: bool, run: &Run<'_>) -> Result<Matrix<f64>> {
-    let mut out = if by_axes {
-        model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
-    } else {
-        let (codes, k) = (codes(model, rows, run)?, model.n_codes());
-        let n = codes.len() / k.max(1);
-        let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
-        for j in 0..k {
-            let mean = out.row(j).iter().sum::<f64>() / n as f64;
-            out.row_mut(j).iter_mut().for_each(|v| *v -= mean);
-        }
-        out
-    };
-    for j in 0..out.rows() {
-        let length = out.row(j).iter().map(|v| v * v).sum::<f64>().sqrt();
-        if length > 0.0 {
-            out.row_mut(j).iter_mut().for_each(|v| *v /= length);
-        }
-    }
-    Ok(out)
 }
 
 fn mean(trials: &[Vec<f64>], k: usize) -> Vec<f64> {

@@ -1,0 +1,121 @@
+//! What two fits have in common: axes or codes, set against each other as vectors.
+
+use crate::data::Rows;
+use crate::error::Result;
+use crate::metrics::assignment;
+use crate::model::Model;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+
+/// What components are compared by: vectors, as rows, whose cosines are the similarities.
+pub(super) struct Reference<'a, T: Real> {
+    pub(super) codes: Matrix<f64>,
+    rows: Rows<'a, T>,
+    by_axes: bool,
+}
+
+impl<'a, T: Real> Reference<'a, T> {
+    pub(super) fn new(model: &Model, rows: Rows<'a, T>, run: &Run<'_>) -> Result<Self> {
+        let components = model.tensor("components").map(|t| t.to_matrix());
+        let by_axes = components.as_ref().is_some_and(orthonormal);
+        let codes = vectors(model, &rows, by_axes, run)?;
+        Ok(Self { codes, rows, by_axes })
+    }
+
+    /// The vectors of another fit, in the order of their partners.
+    pub(super) fn place(&self, other: &Model, run: &Run<'_>) -> Result<Placed> {
+        let found = vectors(other, &self.rows, self.by_axes, run)?;
+        let k = self.codes.rows();
+        let all = factor::multiply_transposed(&self.codes, &found);
+        // A half may hold fewer directions than the whole: nothing is then the partner of some.
+        let cost = Matrix::from_fn(k, found.rows().max(k), |i, j| {
+            if j < found.rows() { 1.0 - all[(i, j)].abs() } else { 1.0 }
+        });
+        let order = assignment(&cost);
+        let order: Vec<Option<usize>> = order.into_iter().map(|i| (i < found.rows()).then_some(i)).collect();
+        let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
+        Ok(Placed { vectors, order })
+    }
+
+    /// Absolute cosines of every component of the model with every one of another fit in the order of partners.
+    pub(super) fn similar(&self, placed: &Matrix<f64>) -> Matrix<f64> {
+        let all = factor::multiply_transposed(&self.codes, placed);
+        Matrix::from_fn(all.rows(), all.cols(), |i, j| all[(i, j)].abs().min(1.0))
+    }
+}
+
+/// What another fit found, in the order of the model's components.
+pub(super) struct Placed {
+    pub(super) vectors: Matrix<f64>,
+    /// Which of its components is whose partner.
+    pub(super) order: Vec<Option<usize>>,
+}
+
+pub(super) fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
+    (0..a.rows())
+        .map(|j| a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0))
+        .collect()
+}
+
+/// How well two halves agree about the space of component `j` and of `others`: the root mean square of the cosines of the
+/// principal angles, mean over the cuts.
+pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> f64 {
+    let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
+    let basis = |m: &Matrix<f64>| {
+        let rows = Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
+        factor::orthonormal_rows(&rows)
+    };
+    let one = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
+        let product = factor::multiply_transposed(&basis(a), &basis(b));
+        (product.as_slice().iter().map(|x| x * x).sum::<f64>() / members.len() as f64).sqrt()
+    };
+    pairs.iter().map(one).sum::<f64>() / pairs.len().max(1) as f64
+}
+
+pub(super) fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    Ok(model.encode_to_vec(rows, run)?.iter().map(|v| v.to_f64()).collect())
+}
+
+fn orthonormal(rows: &Matrix<f64>) -> bool {
+    let gram = factor::multiply_transposed(rows, rows);
+    (0..gram.rows()).all(|i| (0..=i).all(|j| (gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 0.1))
+}
+
+/// Unit vectors that stand for the components: axes, or centred codes of `rows`.
+fn vectors<T: Real>(model: &Model, rows: &Rows<'_, T>, by_axes: bool, run: &Run<'_>) -> Result<Matrix<f64>> {
+    let mut out = if by_axes {
+        model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix())
+    } else {
+        let (codes, k) = (codes(model, rows, run)?, model.n_codes());
+        let n = codes.len() / k.max(1);
+        let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
+        (0..k).for_each(|j| level(out.row_mut(j)));
+        out
+    };
+    for j in 0..out.rows() {
+        let length = out.row(j).iter().map(|v| v * v).sum::<f64>().sqrt();
+        if length > 0.0 {
+            out.row_mut(j).iter_mut().for_each(|v| *v /= length);
+        }
+    }
+    Ok(out)
+}
+
+/// Takes the mean off a column of codes, and cuts the largest hundredth of them down.
+fn level(codes: &mut [f64]) {
+    let centre = |codes: &mut [f64]| {
+        let mean = codes.iter().sum::<f64>() / codes.len().max(1) as f64;
+        codes.iter_mut().for_each(|v| *v -= mean);
+    };
+    let mut sizes = codes.to_vec();
+    sizes.sort_by(f64::total_cmp);
+    let Some(middle) = sizes.get(sizes.len() / 2).copied() else { return };
+    sizes.iter_mut().for_each(|v| *v = (*v - middle).abs());
+    sizes.sort_by(f64::total_cmp);
+    let most = sizes[(sizes.len() - 1) * 99 / 100];
+    // Codes that are hardly ever anything but one number are left as they are.
+    if most > 0.0 {
+        codes.iter_mut().for_each(|v| *v = (*v - middle).clamp(-most, most));
+    }
+    centre(codes);
+}

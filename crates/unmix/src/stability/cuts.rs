@@ -1,0 +1,180 @@
+//! Which rows go into which half.
+//!
+//! Rows that know nothing of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are nearly
+//! the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds would be
+//! found again. So rows go into halves in stretches, long enough that one stretch has forgotten the one before.
+//!
+//! How long that is, the codes say. Of a quantity averaged over stretches of `l` rows, the variance is `memory / l` times that of
+//! one row once stretches are long, where `memory = 1 + 2 (sum of autocorrelations)`, and 1 where rows are independent (batch
+//! means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what covariances and contrasts are
+//! sums of. The number of independent rows that `n` are worth is `n / memory`.
+
+use crate::num::random::Stream;
+
+/// Streams of random numbers.
+const CUTS: u64 = 1 << 21;
+const SAMPLE: u64 = 41;
+
+/// How rows hang together.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Memory {
+    /// Rows that stay together; 1 where each stands alone.
+    pub(super) stretch: u64,
+    /// For each component how many rows are worth one.
+    pub(super) rows: Vec<f64>,
+}
+
+/// Fewer stretches than this say nothing about their variance.
+const FEWEST: usize = 32;
+/// What is no accident: more than this many standard errors above what independent rows would give. Many are looked at.
+const CLEAR: f64 = 5.0;
+
+impl Memory {
+    /// Of row-major codes of consecutive rows, `k` a row; `n` rows there are in all.
+    pub(super) fn of(codes: &[f64], k: usize, n: u64) -> Self {
+        let seen = codes.len() / k.max(1);
+        let mut rows = vec![1.0f64; k];
+        let (mut longest, mut most) = (1, 0.0);
+        for j in 0..k {
+            let own = standardised(codes, k, j);
+            let next = standardised(codes, k, (j + 1) % k);
+            let squares: Vec<f64> = own.iter().map(|y| y * y).collect();
+            let products: Vec<f64> = own.iter().zip(&next).map(|(a, b)| a * b).collect();
+            for series in [squares, products] {
+                let found = growth(series);
+                let clear = |&(length, ratio): &(usize, f64)| {
+                    ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt()
+                };
+                if !found.iter().any(clear) {
+                    continue;
+                }
+                let top = found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio));
+                rows[j] = rows[j].max(top);
+                if top > most {
+                    most = top;
+                    longest = found.iter().find(|(_, r)| *r >= 0.8 * top).map_or(1, |f| f.0);
+                }
+            }
+        }
+        // Each half needs some of them.
+        let stretch = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
+        Self { stretch, rows }
+    }
+}
+
+fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
+    let column: Vec<f64> = codes.iter().skip(j).step_by(k).copied().collect();
+    let n = column.len().max(1) as f64;
+    let mean = column.iter().sum::<f64>() / n;
+    let deviation = (column.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let scale = if deviation > 0.0 { 1.0 / deviation } else { 0.0 };
+    column.iter().map(|y| (y - mean) * scale).collect()
+}
+
+/// For stretches of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
+fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
+    let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
+    if alone <= 0.0 {
+        return out;
+    }
+    while series.len() / 2 >= FEWEST {
+        series = series.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
+        length *= 2;
+        out.push((length, variance(&series) / (alone * length as f64)));
+    }
+    out
+}
+
+pub(super) fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)
+}
+
+/// Consecutive rows from the middle, enough to see how they hang together.
+pub(super) fn consecutive(n: u64, k: usize) -> Vec<u64> {
+    let most = (1u64 << 16).min((1 << 24) / k.max(1) as u64).min(n);
+    let first = (n - most) / 2;
+    (first..first + most).collect()
+}
+
+/// Two halves of the rows, in stretches. Where rows stand alone each half is in random order, else in that of the rows.
+pub(super) fn cut_in_two(n: u64, seed: u64, cut: usize, stretch: u64) -> (Vec<u64>, Vec<u64>) {
+    let draws = Stream::new(seed, CUTS + cut as u64);
+    let mut left: Vec<u64> = (0..n / stretch).collect();
+    draws.shuffle(0, &mut left);
+    let mut right = left.split_off(left.len() / 2);
+    if stretch == 1 {
+        return (left, right);
+    }
+    let last = n / stretch - 1;
+    let rows = |pieces: &mut Vec<u64>| {
+        pieces.sort_unstable();
+        let of = |&piece: &u64| piece * stretch..if piece == last { n } else { (piece + 1) * stretch };
+        pieces.iter().flat_map(of).collect()
+    };
+    (rows(&mut left), rows(&mut right))
+}
+
+/// As many rows as a test needs: either in random order, or long enough stretches.
+pub(super) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
+    rows.truncate(1 << 16);
+    rows
+}
+
+/// Rows on which codes are compared.
+pub(super) fn sample(n: u64, seed: u64) -> Vec<u64> {
+    const MOST: u64 = 4096;
+    if n <= MOST {
+        return (0..n).collect();
+    }
+    let draws = Stream::new(seed, SAMPLE);
+    // One of each of as many equal stretches.
+    (0..MOST)
+        .map(|i| {
+            let (a, b) = (i * n / MOST, (i + 1) * n / MOST);
+            a + draws.bits(i) % (b - a)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gaussian columns, each `r` times its last value and something new.
+    fn remembering(n: usize, k: usize, r: f64, seed: u64) -> Vec<f64> {
+        let draws = Stream::new(seed, 3);
+        let mut out = vec![0.0; n * k];
+        for i in 0..n * k {
+            let before = if i < k { 0.0 } else { out[i - k] };
+            out[i] = r * before + (1.0 - r * r).sqrt() * draws.normal(i as u64);
+        }
+        out
+    }
+
+    #[test]
+    fn independent_rows_stand_alone_and_others_stay_together() {
+        for seed in 0..20 {
+            let alone = Memory::of(&remembering(2000, 3, 0.0, seed), 3, 2000);
+            assert_eq!((alone.stretch, &alone.rows[..]), (1, &[1.0; 3][..]));
+        }
+        let found = Memory::of(&remembering(20_000, 3, 0.95, 1), 3, 20_000);
+        // Squares of such a column have autocorrelations r^(2 l): 1 + 2 sum = (1 + r²) / (1 - r²) = 19.5.
+        assert!(found.rows.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.rows);
+        assert!((40..=1000).contains(&found.stretch), "{}", found.stretch);
+    }
+
+    #[test]
+    fn halves_share_no_row_and_leave_none_out() {
+        for (n, stretch) in [(10, 1), (11, 1), (1003, 50), (40, 2)] {
+            let (left, right) = cut_in_two(n, 3, 1, stretch);
+            let mut all: Vec<u64> = left.iter().chain(&right).copied().collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..n).collect::<Vec<u64>>());
+            assert!(left.len().abs_diff(right.len()) as u64 <= 2 * stretch, "{} {}", left.len(), right.len());
+            let joins = left.windows(2).filter(|w| w[1] != w[0] + 1).count() as u64;
+            assert!(stretch == 1 || joins <= n / stretch);
+        }
+    }
+}
