@@ -14,6 +14,9 @@ use unmix::data::{NewFile, NpyWriter, VecSink};
 use unmix::model::{Tensor, Values};
 use unmix::{AnyRows, Dtype, Matrix, Real, Run};
 
+/// What a page shows besides rows and their colours: its title, another model, rows a second, and where sensors are.
+type Shown<'py> = (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>);
+
 /// A fitted model. Immutable; its parameters are lent to numpy, read-only.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
 pub(crate) struct Model {
@@ -308,20 +311,23 @@ impl Model {
     }
 
     /// Writes one page about the model, and about rows seen through it, to `path`.
-    #[pyo3(signature = (path, facts, x=None, color=None, title=None))]
-    fn page(
+    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None)))]
+    fn page<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         path: PathBuf,
         facts: FactsTuple,
         x: Option<&Bound<'_, PyAny>>,
         color: Option<(String, Vec<String>)>,
-        title: Option<String>,
+        shown: Shown<'py>,
     ) -> PyResult<()> {
+        let (title, beside, rate, positions) = shown;
         let input = x.map(Input::new).transpose()?;
         let (model, names) = (self.inner.clone(), self.names());
         let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
-        let mut options = unmix_report::Options { title, labels: color, ..Default::default() };
+        let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
+        let mut options =
+            unmix_report::Options { title, labels: color, beside, rate, positions, ..Default::default() };
         if let Some(Input::Path(path)) = &input {
             options.input_name = Some(path.display().to_string());
         }

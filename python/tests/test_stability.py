@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import unmix
-from unmix import PCA, datasets
+from unmix import ICA, PCA, datasets
 
 
 def test_tied_variances_are_a_group():
@@ -29,3 +29,27 @@ def test_what_cannot_be_tried_is_refused():
         unmix.stability(model, X, cuts=0)
     with pytest.raises(ValueError, match="columns|features"):
         unmix.stability(model, X[:, :2])
+
+
+def test_neighbours_stay_together_where_rows_follow_one_another():
+    draw = np.random.RandomState(0)
+    slow = np.cumsum(draw.randn(6000, 3), axis=0)
+    slow -= np.apply_along_axis(np.convolve, 0, slow, np.ones(200) / 200, mode="same")
+    ica = ICA(random_state=0).fit(slow)
+    found = unmix.stability(ica, slow, cuts=2, restarts=0)
+    assert found.stretch > 20 and "stayed together" in repr(found)
+    assert unmix.stability(ica, draw.permutation(slow), cuts=2, restarts=0).stretch == 1
+
+
+def test_report_shows_time_places_and_another_model(tmp_path):
+    X = np.random.RandomState(0).laplace(size=(900, 3))
+    ica, fewer = ICA(random_state=0).fit(X), ICA(2, random_state=0).fit(X[:300])
+    path = tmp_path / "page.html"
+    unmix.report(ica, X, path=path, rate=100, positions=[(0, 1), (1, 0), (-1, 0)], beside=fewer)
+    page = path.read_text()
+    for part in ("Beside another model", "hertz", "9 seconds", "at the places of the sensors"):
+        assert part in page
+    with pytest.raises(ValueError, match="positions have shape"):
+        unmix.report(ica, X, path=path, positions=[1, 2, 3])
+    with pytest.raises(ValueError, match="columns"):
+        unmix.report(ica, X, path=path, beside=PCA().fit(X[:, :2]))

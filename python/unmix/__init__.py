@@ -93,7 +93,7 @@ def variants(method):
     return registry()[method]["variants"]
 
 
-def report(model, X=None, *, path, color=None, title=None):
+def report(model, X=None, *, path, color=None, title=None, beside=None, rate=None, positions=None):
     """Write one self-contained HTML page about a fitted estimator.
 
     Parameters
@@ -108,8 +108,22 @@ def report(model, X=None, *, path, color=None, title=None):
         A label for each row, which colours its point.
     title : str, optional
         Title of the page.
+    beside : estimator, optional
+        Fitted to the same columns; its components are paired with those of ``model`` and shown beside them.
+    rate : float, optional
+        Rows a second: time courses and spectra of the components are drawn.
+    positions : array-like of shape (n_features, 2), optional
+        Where the sensor of each column is, seen from above: to the right, and to the front.
     """
     check_is_fitted(model)
+    if beside is not None:
+        check_is_fitted(beside)
     rows = None if X is None else model._rows(X)
     labels = None if color is None else (str(getattr(color, "name", None) or "color"), [str(c) for c in np.asarray(color)])
-    model._model.page(os.fspath(path), model._facts(), rows, labels, title)
+    if positions is not None:
+        positions = np.asarray(positions, dtype=np.float64)
+        if positions.ndim != 2 or positions.shape[1] != 2:
+            raise ValueError(f"positions have shape {positions.shape}; give two coordinates for each column")
+        positions = [(float(x), float(y)) for x, y in positions]
+    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions)
+    model._model.page(os.fspath(path), model._facts(), rows, labels, shown)

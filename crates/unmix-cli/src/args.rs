@@ -315,10 +315,20 @@ pub(crate) struct Report {
     /// A model that 'unmix fit' has written
     pub(crate) model: PathBuf,
     /// Rows to show through the model
-    pub(crate) input: Option<PathBuf>,
+    #[arg(value_name = "INPUT")]
+    pub(crate) input: Vec<PathBuf>,
     /// The page
     #[arg(short, long, value_name = "PAGE", default_value = "report.html")]
     pub(crate) output: PathBuf,
+    /// Rows a second: draws time courses and spectra [default: what .wav files say]
+    #[arg(long, value_name = "HZ", requires = "input", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Where the sensor of each column is: a table with columns x and y, or theta_deg (from the nose) and radius
+    #[arg(long, value_name = "FILE")]
+    pub(crate) positions: Option<PathBuf>,
+    /// Another model of the same columns, whose components are paired with this one's
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) beside: Option<PathBuf>,
     /// Colour points by a column of INPUT (name or number), or by a file with one value a row
     #[arg(long, value_name = "FILE|COLUMN", requires = "input")]
     pub(crate) color: Option<String>,
@@ -542,6 +552,13 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
         _ => Err("give a number of seconds above 0".into()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(hz) if hz > 0.0 && hz.is_finite() => Ok(hz),
+        _ => Err("give the number of rows a second, as in 250".into()),
     }
 }
 

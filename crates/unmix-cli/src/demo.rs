@@ -108,6 +108,7 @@ fn page(
         truth: Some(made.axes),
         model_name: Some(MODEL.into()),
         input_name: Some("data.npy".into()),
+        ..Options::default()
     };
     Ok(unmix_report::page(model, Some(&AnyRows::F32(rows)), &options, run)?)
 }

@@ -164,11 +164,8 @@ fn next(args: &Fit, input: &Path, model: &Path, n_components: usize) -> String {
     let ending = if is_text(input) { "csv" } else { "npy" };
     let command = |verb: &str, to: String| {
         let mut words = vec!["unmix".to_string(), verb.into(), model.clone()];
-        // A page shows one input.
-        if verb != "report" || args.input.paths.len() == 1 {
-            words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
-            words.extend(reading.clone());
-        }
+        words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
+        words.extend(reading.clone());
         words.extend(["-o".into(), to]);
         format!("  {}\n", paint(TYPED, terminal::command(&words)))
     };

@@ -14,6 +14,7 @@ mod merge;
 mod methods;
 mod output;
 mod panics;
+mod positions;
 mod progress;
 mod reference;
 mod report;

@@ -4,8 +4,8 @@ use crate::args::{Reading, Report};
 use crate::failure::{Done, Failure};
 use crate::progress::Progress;
 use crate::terminal::{self, TYPED, paint};
-use crate::{input, output};
-use std::path::Path;
+use crate::{input, output, positions};
+use std::path::{Path, PathBuf};
 use unmix::{Error, Model, Run};
 use unmix_report::Options;
 
@@ -14,7 +14,14 @@ type Labels = (String, Vec<String>);
 
 /// Writes the page.
 pub(crate) fn report(args: &Report) -> Done {
-    let never: Vec<&Path> = std::iter::once(args.model.as_path()).chain(args.input.as_deref()).collect();
+    let files = unmix_io::expand(&args.input)?;
+    let never: Vec<&Path> = [&args.model]
+        .into_iter()
+        .chain(&args.beside)
+        .chain(&args.positions)
+        .chain(&files)
+        .map(PathBuf::as_path)
+        .collect();
     let place = output::place(&args.output, &never)?;
     // A slip of the keyboard must not put a page in the place of somebody's data.
     let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -29,16 +36,22 @@ pub(crate) fn report(args: &Report) -> Done {
     let mut options = Options {
         title: args.title.clone(),
         model_name: Some(args.model.display().to_string()),
-        input_name: args.input.as_ref().map(|p| p.display().to_string()),
+        input_name: (!args.input.is_empty()).then(|| typed(args).join(" ")),
         reproduce: reproduce(args, &model),
+        rate: rate(args, &files)?,
+        positions: args.positions.as_deref().map(positions::read).transpose()?,
+        beside: match &args.beside {
+            None => None,
+            Some(path) => Some((path.display().to_string(), Model::load(path)?)),
+        },
         ..Options::default()
     };
-    let rows = match &args.input {
-        None => None,
-        Some(path) => {
+    let rows = match files.is_empty() {
+        true => None,
+        false => {
             let color = args.color.as_deref().map(Color::of).transpose()?;
-            let color = color.map(|c| c.settled(&model, path, args, &run)).transpose()?;
-            let mut input = open(&model, path, args, color.as_ref(), &run)?;
+            let color = color.map(|c| c.settled(&model, &files, args, &run)).transpose()?;
+            let mut input = open(&model, &files, args, color.as_ref(), &run)?;
             input.rows.settle(&run)?;
             let n = input.rows.n_rows().unwrap_or(0);
             options.labels = match color {
@@ -46,7 +59,7 @@ pub(crate) fn report(args: &Report) -> Done {
                 Some(Color::File(file)) => Some(labels_of(file, n, &run)?),
                 Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
                     Some(kept) => kept,
-                    None => column(path, &name, &model, args, &run)?,
+                    None => column(&files, &name, &model, args, &run)?,
                 }),
             };
             Some(input.rows)
@@ -59,6 +72,26 @@ pub(crate) fn report(args: &Report) -> Done {
         return Ok(0);
     }
     terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))
+}
+
+/// The inputs as they were typed.
+fn typed(args: &Report) -> Vec<String> {
+    args.input.iter().map(|path| path.display().to_string()).collect()
+}
+
+fn from_stdin(files: &[PathBuf]) -> bool {
+    files.iter().any(|path| path.as_os_str() == "-")
+}
+
+/// Rows a second: what was typed, or what sound files say. Samples follow each other only where nothing is cut out of them.
+fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
+    let Some(first) = files.first().filter(|_| args.rate.is_none() && !from_stdin(files)) else {
+        return Ok(args.rate);
+    };
+    if !first.is_file() {
+        return Ok(None);
+    }
+    Ok(unmix_io::sample_rate(first)?.map(f64::from))
 }
 
 /// Where the colours come from.
@@ -86,12 +119,18 @@ impl<'a> Color<'a> {
     }
 
     /// A column by the name that the file has for it, where it has names, and whether it is a feature of the model.
-    fn settled(self, model: &Model, path: &Path, args: &Report, run: &Run<'_>) -> Result<Self, Failure> {
+    fn settled(
+        self,
+        model: &Model,
+        files: &[PathBuf],
+        args: &Report,
+        run: &Run<'_>,
+    ) -> Result<Self, Failure> {
         let Color::Column { name, .. } = self else { return Ok(self) };
         let features = model.features().names.as_deref();
         let known = features.is_some_and(|names| names.contains(&name));
         // Standard input cannot be read twice.
-        let Some(j) = name.parse::<usize>().ok().filter(|_| !known && path.as_os_str() != "-") else {
+        let Some(j) = name.parse::<usize>().ok().filter(|_| !known && !from_stdin(files)) else {
             return Ok(Color::Column { name, feature: known });
         };
         let all = unmix_io::Options {
@@ -102,7 +141,7 @@ impl<'a> Color<'a> {
             count_text: true,
             ..args.reading.options()
         };
-        let all = unmix_io::open_with(path, &all, run)?.rows;
+        let all = unmix_io::open_many(files, &all, run)?.rows;
         let names = all.features().names.as_deref().filter(|names| !names.contains(&name));
         let named = names.and_then(|names| names.get(j)).cloned();
         let feature = match (features, &named) {
@@ -117,7 +156,7 @@ impl<'a> Color<'a> {
 /// The rows, with the column that colours them kept beside, unless the model needs it as a feature.
 fn open(
     model: &Model,
-    path: &Path,
+    files: &[PathBuf],
     args: &Report,
     color: Option<&Color<'_>>,
     run: &Run<'_>,
@@ -129,21 +168,25 @@ fn open(
             None => input::column_word(name),
         });
     }
-    input::open_for(model, &[path], reading, run, args.running.quiet)
+    input::open_for(model, files, reading, run, args.running.quiet)
 }
 
 /// A column that is also a feature, read a second time.
-fn column(path: &Path, name: &str, model: &Model, args: &Report, run: &Run<'_>) -> Result<Labels, Failure> {
+fn column(
+    files: &[PathBuf],
+    name: &str,
+    model: &Model,
+    args: &Report,
+    run: &Run<'_>,
+) -> Result<Labels, Failure> {
     // The other features only, so that text in columns that nobody asked for stays unread.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =
         unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options() };
-    let mut input = unmix_io::open_with(path, &reading, run)?;
-    input
-        .kept
-        .pop()
-        .ok_or_else(|| Failure::Said(format!("{} has no column '{name}' to colour by", path.display())))
+    let mut input = unmix_io::open_many(files, &reading, run)?;
+    let origin = input.rows.origin().to_string();
+    input.kept.pop().ok_or_else(|| Failure::Said(format!("{origin} has no column '{name}' to colour by")))
 }
 
 /// One value a row from a file of its own.
@@ -205,9 +248,13 @@ fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
 
 /// The commands that make the model and the page again.
 fn reproduce(args: &Report, model: &Model) -> Vec<String> {
-    let Some(input) = args.input.as_ref().map(|p| p.display().to_string()) else { return Vec::new() };
+    let inputs = typed(args);
+    if inputs.is_empty() {
+        return Vec::new();
+    }
     let (model_name, seed) = (args.model.display().to_string(), model.report().seed);
-    let mut fit = vec!["unmix".to_string(), "fit".into(), model.method().key.into(), input.clone()];
+    let mut fit = vec!["unmix".to_string(), "fit".into(), model.method().key.into()];
+    fit.extend(inputs.clone());
     for setting in model.method().settings.iter().filter(|s| !s.python_only) {
         match model.settings().get(setting.name) {
             Some(value) if *value != setting.default_value() => {
@@ -225,9 +272,18 @@ fn reproduce(args: &Report, model: &Model) -> Vec<String> {
     }
     fit.extend(args.reading.typed());
     fit.extend(["-o".into(), model_name.clone()]);
-    let mut page = vec!["unmix".to_string(), "report".into(), model_name, input];
+    let mut page = vec!["unmix".to_string(), "report".into(), model_name];
+    page.extend(inputs);
     page.extend(args.reading.typed());
     page.extend(args.color.iter().flat_map(|c| ["--color".to_string(), c.clone()]));
+    page.extend(args.rate.iter().flat_map(|hz| ["--rate".to_string(), hz.to_string()]));
+    let files = [("--positions", &args.positions), ("--beside", &args.beside)];
+    page.extend(
+        files
+            .iter()
+            .filter_map(|(flag, path)| Some([flag.to_string(), path.as_ref()?.display().to_string()]))
+            .flatten(),
+    );
     page.extend(["-o".into(), args.output.display().to_string()]);
     vec![terminal::command(&fit), terminal::command(&page)]
 }

@@ -142,6 +142,31 @@ pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     model.code().mixing().transposed()
 }
 
+/// The components, one a row, as `unmix::metrics` and `components_` of Python have them.
+pub(crate) fn components_of(model: &Model) -> Matrix<f64> {
+    model.tensor("components").map_or_else(|| decoder(model), |t| t.to_matrix())
+}
+
+/// What is known of how far to believe component `i`: whether that is good, in a word or two, and in full.
+pub(crate) fn verdict(model: &Model, i: usize) -> Option<(bool, &'static str, String)> {
+    if let Some(found) = &model.report().stability {
+        let words = found["verdict"][i].as_str()?.to_string();
+        let halves = found["halves"][i].as_f64().map_or(String::new(), |h| format!("; halves {h:.3}"));
+        let short = match &words {
+            w if w.contains("depends on the start") => (false, "depends on the start"),
+            w if w.starts_with("resolved as a group") => (true, "in a group"),
+            w if w.starts_with("resolved") => (true, "resolved"),
+            _ => (false, "not resolvable"),
+        };
+        return Some((short.0, short.1, words + &halves));
+    }
+    let resolved = *Spectrum::of(model).resolved?.get(i)?;
+    Some(match resolved == 0.0 {
+        true => (false, "not told apart", "not told apart from every other component".into()),
+        false => (true, "told apart", "told apart from every other component".into()),
+    })
+}
+
 /// Mean of the rows.
 pub(crate) fn mean(model: &Model) -> Option<Vec<f64>> {
     model.tensor("mean").map(|t| t.f64s()).filter(|m| m.len() == model.n_features())

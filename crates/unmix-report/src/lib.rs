@@ -1,7 +1,8 @@
 //! Figures and self-contained pages.
 //!
 //! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
-//! curves or bars, how much each explains, the rows seen through the model, and how to make it all again. The page asks
+//! curves or bars, what sources say over time, how much each explains and how far to believe it, the rows seen through the model,
+//! another model beside it, and how to make it all again. The page asks
 //! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, [`mosaic`] the
 //! components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
@@ -28,6 +29,7 @@ mod sample;
 mod sheet;
 mod summary;
 mod svg;
+mod window;
 
 pub use page::page;
 pub use picture::mosaic;
@@ -49,4 +51,10 @@ pub struct Options {
     pub model_name: Option<String>,
     /// The input, as a person would name it.
     pub input_name: Option<String>,
+    /// Rows a second, where rows follow each other in time.
+    pub rate: Option<f64>,
+    /// For each column where its sensor is, seen from above: to the right, and to the front.
+    pub positions: Option<Vec<(f64, f64)>>,
+    /// Another model of the same columns, and its name, to show beside this one.
+    pub beside: Option<(String, unmix::Model)>,
 }

@@ -29,6 +29,8 @@ pub(crate) struct Sample {
     pub(crate) kept: f64,
     /// Some of the rows.
     pub(crate) examples: Vec<Example>,
+    /// Correlation of each component's codes with those of each of another model.
+    pub(crate) beside: Option<Matrix<f64>>,
 }
 
 /// A row and its reconstruction.
@@ -41,7 +43,7 @@ pub(crate) struct Example {
 }
 
 /// Lets the person stop, and keeps the many small encodings out of the progress bar.
-struct Quiet<'a>(&'a dyn Watch);
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
 
 impl Watch for Quiet<'_> {
     fn interrupted(&self) -> bool {
@@ -51,7 +53,12 @@ impl Watch for Quiet<'_> {
 
 impl Sample {
     /// Reads rows at a fixed stride, at most 5000 of them, a block at a time.
-    pub(crate) fn of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+    pub(crate) fn of<T: Real>(
+        model: &Model,
+        beside: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Self> {
         let (p, k) = (model.n_features(), model.n_codes());
         if rows.n_features() != p {
             return Err(Error::Width {
@@ -73,9 +80,16 @@ impl Sample {
         let width = k.min(SCORES);
         let (mut index, mut scores, mut examples) = (Vec::new(), Vec::new(), Vec::new());
         let (mut spread, mut lost) = (vec![0.0; p], 0.0);
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
             let (codes, fitted) = through(model, rows, numbers, block, &quiet)?;
+            if let Some(other) = beside {
+                let lent: Rows<'_, T> =
+                    Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
+                ours.extend(codes.iter().map(|y| y.to_f64()));
+                theirs.extend(other.encode_to_vec(&lent, &quiet)?.iter().map(|y| y.to_f64()));
+            }
             for (i, &number) in numbers.iter().enumerate() {
                 let (x, x_fitted) = (&block[i * p..(i + 1) * p], &fitted[i * p..(i + 1) * p]);
                 let (mut missed, mut size) = (0.0, 0.0);
@@ -105,8 +119,13 @@ impl Sample {
         let all: f64 = spread.iter().sum();
         let kept = if all > 0.0 { 1.0 - lost / all } else { 1.0 };
         spread.iter_mut().for_each(|s| *s = (*s / index.len().max(1) as f64).sqrt());
+        let beside = match beside {
+            Some(_) if index.len() > 1 => Some(crate::window::correlations(&ours, &theirs, index.len())?),
+            _ => None,
+        };
         Ok(Self {
             n_rows,
+            beside,
             scores: Matrix::from_vec(index.len(), width, scores),
             index,
             spread,
@@ -250,9 +269,9 @@ mod tests {
         let mut rows = Rows::from_slice(data.x.as_slice(), 16).unwrap();
         let run = Run::default();
         let model = Pca { n_components: 2.into(), ..Default::default() }.fit(&mut rows, &run).unwrap();
-        let a = Sample::of(&model, &rows, &run).unwrap();
+        let a = Sample::of(&model, None, &rows, &run).unwrap();
         let tape = Rows::new(Tape(data.x.as_slice(), 16), Features::default(), "a tape");
-        let b = Sample::of(&model, &tape, &run).unwrap();
+        let b = Sample::of(&model, None, &tape, &run).unwrap();
         assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
         assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));
         assert_eq!(
@@ -277,11 +296,15 @@ mod tests {
         let run = Run::default();
         let model = Pca::default().fit(&mut Rows::from_slice(x.as_slice(), 16).unwrap(), &run).unwrap();
         x.as_mut_slice()[6000 * 16 + 5] = f64::NAN;
-        let error =
-            Sample::of(&model, &Rows::from_slice(x.as_slice(), 16).unwrap(), &run).err().unwrap().to_string();
+        let error = Sample::of(&model, None, &Rows::from_slice(x.as_slice(), 16).unwrap(), &run)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("row 6000, column 5 is NaN"), "{error}");
-        let narrow =
-            Sample::of(&model, &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run).err().unwrap().to_string();
+        let narrow = Sample::of(&model, None, &Rows::from_slice(&[1.0, 2.0], 2).unwrap(), &run)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(narrow.contains("16 columns are needed, but 2 were given"), "{narrow}");
     }
 }

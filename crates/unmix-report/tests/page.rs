@@ -279,3 +279,88 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
         page(&model, Some(&rows(&other.x, picture(3))), &Options::default(), &Run::default()).unwrap_err();
     assert!(error.to_string().contains("16 columns are needed, but 9 were given"));
 }
+
+/// Two sines and a square wave in three channels, 100 rows a second.
+fn recording(n: usize) -> Matrix<f64> {
+    let wave = |i: usize, hz: f64| (std::f64::consts::TAU * hz * i as f64 / 100.0).sin();
+    let mixed = [[1.0, 0.5, 0.2], [0.3, 1.0, -0.4], [0.1, -0.6, 1.0]];
+    Matrix::from_fn(n, 3, |i, c| {
+        let s = [wave(i, 7.0), wave(i, 0.9).signum(), wave(i, 21.3)];
+        (0..3).map(|j| mixed[c][j] * s[j]).sum()
+    })
+}
+
+fn ica(x: &Matrix<f64>, k: usize) -> Model {
+    let settings = serde_json::json!({ "n_components": k }).as_object().cloned().unwrap();
+    unmix::fit("ica", &settings, &mut rows(x, Features::default()), &Run::default()).unwrap()
+}
+
+#[test]
+fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
+    let x = recording(3000);
+    let (model, given) = (ica(&x, 3), rows(&x, Features::default()));
+    let plain = made(&model, Some(&given), &Options::default());
+    assert!(
+        plain.contains("Row by row") && plain.contains("2,000 consecutive rows from the middle of 3,000")
+    );
+    assert_eq!(plain.matches("from row to row\"").count(), 3);
+    assert!(!plain.contains("hertz"), "nothing is known of time");
+    let options = Options { rate: Some(100.0), ..Options::default() };
+    let timed = made(&model, Some(&given), &options);
+    assert!(timed.contains("12 seconds from the middle of 30"), "{timed}");
+    assert_eq!((timed.matches(">hertz<").count(), timed.matches(">seconds<").count()), (3, 3));
+    // Sensors at their places.
+    let places = Some(vec![(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0)]);
+    let mapped = made(&model, Some(&given), &Options { positions: places, ..options.clone() });
+    assert!(mapped.contains("at the places of the sensors") && mapped.matches("<circle").count() >= 9);
+    let wrong =
+        |options: &Options| page(&model, Some(&given), options, &Run::default()).unwrap_err().to_string();
+    assert!(wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() }).contains("3"));
+    assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("give a number above 0"));
+    // Scores of pictures have no time.
+    let data = datasets::patterns(60, 5, 3, 0.2, 1);
+    let mut pictures = rows(&data.x, picture(5));
+    let model = fit(&mut pictures, 3);
+    assert!(!made(&model, Some(&pictures), &Options::default()).contains("Row by row"));
+}
+
+#[test]
+fn a_verdict_stands_beside_its_component() {
+    let x = recording(3000);
+    let given = rows(&x, Features::default());
+    let model = ica(&x, 3);
+    let trials = unmix::stability::Trials { cuts: 2, restarts: 1 };
+    let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
+    let html = made(&model.with_stability(&found), Some(&given), &Options::default());
+    let said =
+        html.matches("class=\"verdict good\"").count() + html.matches("class=\"verdict warn\"").count();
+    assert_eq!(said, 6, "beside three components, and beside three time courses");
+    assert!(found.stretch > 1 && html.contains("at a time stayed together"), "{}", found.stretch);
+}
+
+#[test]
+fn two_models_are_paired_and_what_has_no_partner_is_named() {
+    let x = recording(3000);
+    let given = rows(&x, Features::default());
+    let (all, two) = (ica(&x, 3), ica(&x, 2));
+    let beside = |model: &Model, other: &Model| {
+        let beside = Some(("other.safetensors".to_string(), other.clone()));
+        made(model, Some(&given), &Options { beside, ..Options::default() })
+    };
+    let same = beside(&all, &all);
+    assert!(same.contains("<strong>3 of 3</strong> pairs point the same way"));
+    assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
+    assert!(!same.contains("Without a partner") && !same.contains("without a partner here"));
+    let fewer = beside(&all, &two);
+    assert!(fewer.contains(" of 2</strong>") && fewer.contains("Without a partner in the other model: "));
+    let more = beside(&two, &all);
+    assert!(more.contains(" of 2</strong>") && more.contains("Of the other model, without a partner here: "));
+    let narrow = datasets::patterns(60, 5, 3, 0.2, 1);
+    let other = fit(&mut rows(&narrow.x, Features::default()), 3);
+    let options = Options { beside: Some(("o".into(), other)), ..Options::default() };
+    let refused = page(&all, None, &options, &Run::default()).unwrap_err().to_string();
+    assert!(refused.contains("3 columns are needed, but 25 were given"), "{refused}");
+    // Without rows there are no codes to correlate.
+    let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
+    assert!(!made(&all, None, &options).contains("correlation of codes"));
+}

@@ -26,3 +26,37 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     b.ok("report plain.safetensors -o plain.html");
     assert!(!std::fs::read_to_string(b.path("plain.html")).unwrap().contains("How far to believe it"));
 }
+
+#[test]
+fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
+    let b = Bench::new();
+    let data =
+        independent(800, &[Law::Laplace, Law::Exponential, Law::Uniform], &[3.0, 2.0, 1.0], 4).unwrap();
+    let line = |i: usize| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let lines: Vec<String> = (0..800).map(line).collect();
+    b.write("d.csv", format!("a,b,c\n{}", lines.join("\n")));
+    b.write("e.csv", format!("a,b,c\n{}", lines[..400].join("\n")));
+    b.write("places.csv", "label,theta_deg,radius\na,0,1\nb,90,1\nc,-90,1\n");
+    b.ok("fit ica d.csv -o a.safetensors");
+    b.ok("fit ica e.csv -k 2 -o b.safetensors");
+    b.ok("report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html");
+    let page = std::fs::read_to_string(b.path("a.html")).unwrap();
+    for part in [
+        "Beside another model",
+        "Without a partner in the other model",
+        "hertz",
+        "8 seconds",
+        "at the places of the sensors",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The page says how to make it again, and that works.
+    assert!(page.contains("--rate 100 --positions places.csv --beside b.safetensors -o a.html"));
+    let missing = b.run("report a.safetensors d.csv --beside none.safetensors -o a.html");
+    assert!(missing.code == 1 && missing.err.contains("none.safetensors"), "{}", missing.err);
+    assert_eq!(b.run("report a.safetensors d.csv --rate 0 -o a.html").code, 2);
+    // Several inputs are one, as they are for fit.
+    b.ok("report a.safetensors d.csv e.csv -o both.html");
+    let both = std::fs::read_to_string(b.path("both.html")).unwrap();
+    assert!(both.contains("1,200 rows") || both.contains("1200"), "both files are read");
+}

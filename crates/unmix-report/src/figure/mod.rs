@@ -2,11 +2,13 @@
 
 mod labels;
 mod scatter;
+mod source;
 mod spectrum;
 mod vector;
 
 pub(crate) use labels::Colouring;
 pub(crate) use scatter::{legend, scatter};
+pub(crate) use source::{course, power, small_bars, topography};
 pub(crate) use spectrum::{cumulative, objective, scree};
 pub(crate) use vector::{bars, curve, overlay, standardised};
 

@@ -118,6 +118,16 @@ pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
     html! {
         b { (i) }
         @if let Some(share) = &context.spectrum.share { span { (percent(share[i])) } }
+        (chip(context, i))
+    }
+}
+
+/// How far to believe a component, in a word or two.
+pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
+    html! {
+        @if let Some((good, short, full)) = facts::verdict(context.model, i) {
+            span class=(if good { "verdict good" } else { "verdict warn" }) title=(full) { (short) }
+        }
     }
 }
 

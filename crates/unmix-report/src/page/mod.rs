@@ -1,9 +1,11 @@
 //! The page: one HTML file that asks nothing of any network and runs no script.
 
+mod beside;
 mod components;
 mod head;
 mod rows;
 mod settings;
+mod sources;
 mod stability;
 mod truth;
 mod variance;
@@ -11,6 +13,7 @@ mod variance;
 use crate::Options;
 use crate::facts::Spectrum;
 use crate::sample::Sample;
+use crate::window::Window;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use unmix::{AnyRows, Error, Model, Result, Run, with_rows};
 
@@ -21,6 +24,8 @@ struct Context<'a> {
     spectrum: Spectrum,
     /// Some of the rows, where rows were given.
     sample: Option<Sample>,
+    /// Consecutive rows, where these say something.
+    window: Option<Window>,
     /// What the input is called.
     input: Option<String>,
 }
@@ -33,13 +38,22 @@ struct Context<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::Width`] where rows or `options.truth` do not have the model's `n_features`; [`Error::Unsupported`] where there is
-/// not one label a row; [`Error::NotFinite`] with row and column; what the source of the rows reports;
+/// [`Error::Width`] where rows, `options.truth`, `options.positions` or the model beside do not have the model's `n_features`;
+/// [`Error::Unsupported`] where there is not one label a row, or the model beside has other columns; [`Error::NotFinite`] with row and column; what the source of the rows reports;
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
+    let other = options.beside.as_ref().map(|(_, other)| other);
+    beside::check(model, other)?;
+    sources::check(model, options)?;
     let sample = match rows {
-        Some(rows) => Some(with_rows!(rows, rows => Sample::of(model, rows, run))?),
+        Some(rows) => Some(with_rows!(rows, rows => Sample::of(model, other, rows, run))?),
         None => None,
+    };
+    let window = match rows {
+        Some(rows) if sources::wanted(model, options) => {
+            with_rows!(rows, rows => Window::of(model, rows, options.rate, run))?
+        }
+        _ => None,
     };
     if let (Some(sample), Some((name, labels))) = (&sample, &options.labels)
         && labels.len() as u64 != sample.n_rows
@@ -51,7 +65,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
         });
     }
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
-    let context = Context { model, options, spectrum: Spectrum::of(model), sample, input };
+    let context = Context { model, options, spectrum: Spectrum::of(model), sample, window, input };
     Ok(document(&context)?.into_string())
 }
 
@@ -75,7 +89,9 @@ fn document(context: &Context<'_>) -> Result<Markup> {
                 main {
                     (head::header(context))
                     (components::section(context)?)
+                    (sources::section(context))
                     (truth::section(context)?)
+                    (beside::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
                     (rows::scores(context))

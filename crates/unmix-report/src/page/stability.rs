@@ -1,7 +1,7 @@
 //! How far to believe each component: what halves of the rows and other seeds found again.
 
 use super::Context;
-use crate::number::number;
+use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, pt};
 use maud::{Markup, html};
 use serde_json::Value;
@@ -33,6 +33,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                 "The rows were cut into random halves several times and each half fitted alone. A point says how alike two disjoint halves \
                  found a component, 1 is the same twice; its line says where that would lie with other halves, in 95 of 100 cases. Above \
                  the broken line a component counts as found again."
+                @if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
+                    " Rows follow one another here, so that neighbours are alike: " (count(stretch)) " at a time stayed together."
+                }
             }
             (drawing(&halves[..k], &interval[..k]))
             div.scroll { table {

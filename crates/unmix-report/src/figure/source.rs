@@ -1,0 +1,149 @@
+//! One source in a row of drawings: in the columns, over time, by frequency.
+
+use crate::colour::{diverging, hex};
+use crate::number::number;
+use crate::svg::{Frame, Ticks, extent, padded, pt};
+use maud::{Markup, html};
+
+/// Height of the drawings of a row.
+const HEIGHT: f64 = 118.0;
+
+/// A time course. All of a page have the same axis of time.
+pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, label: &str) -> Markup {
+    let per = rate.unwrap_or(1.0);
+    let (from, to) = (first as f64 / per, (first + values.len().max(2) as u64 - 1) as f64 / per);
+    let y = padded(extent(values.iter().copied()), 0.05);
+    let margins = [34.0, 6.0, 4.0, 32.0];
+    // The curve counts points, its axis seconds or rows.
+    let points =
+        Frame { width: 560.0, height: HEIGHT, margins, x: (0.0, (values.len().max(2) - 1) as f64), y };
+    let axis = Frame { width: 560.0, height: HEIGHT, margins, x: (from, to), y };
+    points.draw(
+        label,
+        html! {
+            (axis.axes(if rate.is_some() { "seconds" } else { "row" }, "", &Ticks::round(axis.x, 8), &Ticks::round(y, 2)))
+            path.thin d=(points.curve(values)) {}
+        },
+    )
+}
+
+/// Decibels below the peak that are drawn.
+const RANGE: f64 = 60.0;
+/// Rates above this are of sounds, whose frequencies are heard by octaves.
+const SOUND: f64 = 1000.0;
+
+/// Power by frequency, from 0 to half the rate, in decibels below its peak.
+pub(crate) fn power(spectrum: &[f64], rate: f64, label: &str) -> Markup {
+    let step = 0.5 * rate / (spectrum.len().max(2) - 1) as f64;
+    let sound = rate > SOUND;
+    let place = |hz: f64| if sound { hz.log10() } else { hz };
+    let from = if sound { place((0.5 * rate / 512.0).max(step)) } else { 0.0 };
+    let frame = Frame {
+        width: 230.0,
+        height: HEIGHT,
+        margins: [34.0, 8.0, 4.0, 32.0],
+        x: (from, place(0.5 * rate)),
+        y: (-RANGE, 2.0),
+    };
+    let peak = spectrum.iter().skip(1).fold(f64::MIN_POSITIVE, |m, p| m.max(*p));
+    let level = |p: f64| (10.0 * (p / peak).max(1e-30).log10()).max(-RANGE);
+    let points = spectrum
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(i, p)| (place(i as f64 * step), level(*p)))
+        .filter(|(x, _)| *x >= from);
+    let ticks = match sound {
+        false => Ticks::round(frame.x, 4),
+        true => Ticks::at([100.0, 1000.0, 10_000.0].into_iter().map(f64::log10), |x| {
+            let hz = 10f64.powf(x).round();
+            if hz >= 1000.0 { format!("{}k", hz / 1000.0) } else { hz.to_string() }
+        }),
+    };
+    frame.draw(
+        label,
+        html! {
+            (frame.axes("hertz", "", &ticks, &Ticks::round(frame.y, 3)))
+            path.thin d=(frame.line(thinned(points.collect()))) {}
+        },
+    )
+}
+
+/// No more points than the drawing can show: neighbours are averaged where they share one.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    const ROOM: f64 = 190.0;
+    let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else { return points };
+    let cell = ((last.0 - first.0) / ROOM).max(f64::MIN_POSITIVE);
+    let mut out: Vec<(f64, f64, f64)> = Vec::new();
+    for (x, y) in points {
+        match out.last_mut() {
+            Some((at, sum, n)) if ((x - first.0) / cell).floor() == ((*at - first.0) / cell).floor() => {
+                *sum += y;
+                *n += 1.0;
+            }
+            _ => out.push((x, y, 1.0)),
+        }
+    }
+    out.into_iter().map(|(x, sum, n)| (x, sum / n)).collect()
+}
+
+/// A component as upright bars without names, or as a curve where there are too many.
+pub(crate) fn small_bars(vector: &[f64], name: impl Fn(usize) -> String, label: &str) -> Markup {
+    const MOST: usize = 64;
+    let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
+    let frame = Frame {
+        width: 190.0,
+        height: HEIGHT,
+        margins: [6.0, 6.0, 6.0, 20.0],
+        x: (-0.5, vector.len() as f64 - 0.5),
+        y: (-1.05 * most, 1.05 * most),
+    };
+    let half = (0.4 * (frame.right() - frame.left()) / vector.len().max(1) as f64).max(0.5);
+    frame.draw(
+        label,
+        html! {
+            path.axis d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(0.0)), pt(frame.right()))) {}
+            @if vector.len() > MOST {
+                path.thin d=(frame.curve(vector)) {}
+            } @else {
+                @for (j, value) in vector.iter().enumerate() {
+                    path class=(if *value < 0.0 { "minus" } else { "plus" }) d=(format!(
+                        "M{} {}V{}H{}V{}Z", pt(frame.px(j as f64) - half), pt(frame.py(0.0)), pt(frame.py(*value)),
+                        pt(frame.px(j as f64) + half), pt(frame.py(0.0)),
+                    )) { title { (name(j)) ": " (number(*value)) } }
+                }
+            }
+            text.name x=(pt((frame.left() + frame.right()) / 2.0)) y=(pt(frame.height - 4.0)) text-anchor="middle" { "column" }
+        },
+    )
+}
+
+/// Sensors as discs at their places on a head seen from above, the nose upwards: orange adds, blue takes away.
+pub(crate) fn topography(
+    places: &[(f64, f64)],
+    vector: &[f64],
+    name: impl Fn(usize) -> String,
+    label: &str,
+) -> Markup {
+    const SIZE: f64 = 130.0;
+    let reach = places.iter().fold(0.0f64, |m, (x, y)| m.max(x.hypot(*y))).max(f64::MIN_POSITIVE);
+    let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
+    // Discs of all sensors together cover about half of the head.
+    let disc = (0.5 * SIZE * 0.5 / (places.len().max(1) as f64).sqrt()).clamp(2.0, 12.0);
+    let head = 0.5 * SIZE - disc - 2.0;
+    let (cx, cy) = (0.5 * SIZE, 0.5 * SIZE + 8.0);
+    let frame = Frame { width: SIZE, height: SIZE + 10.0, margins: [0.0; 4], x: (0.0, 1.0), y: (0.0, 1.0) };
+    let ring = head + disc;
+    frame.draw(
+        label,
+        html! {
+            path.head d=(format!("M{} {}L{} {}L{} {}", pt(cx - 9.0), pt(cy - ring + 1.0), pt(cx), pt(cy - ring - 8.0), pt(cx + 9.0), pt(cy - ring + 1.0))) {}
+            path.head d=(format!("M{} {}a{ring:.1} {ring:.1} 0 1 0 {d:.1} 0a{ring:.1} {ring:.1} 0 1 0 -{d:.1} 0Z", pt(cx - ring), pt(cy), d = 2.0 * ring)) {}
+            @for (j, ((x, y), value)) in places.iter().zip(vector).enumerate() {
+                circle cx=(pt(cx + head * x / reach)) cy=(pt(cy - head * y / reach)) r=(pt(disc)) fill=(hex(diverging(value / most))) {
+                    title { (name(j)) ": " (number(*value)) }
+                }
+            }
+        },
+    )
+}

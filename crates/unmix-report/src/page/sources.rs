@@ -1,0 +1,123 @@
+//! What each component says from row to row: time courses below each other, how each looks in the columns, and how fast it is.
+
+use super::components::{Look, chip};
+use super::{Context, of_all};
+use crate::facts;
+use crate::figure;
+use crate::number::{count, number, number_in};
+use crate::picture::{Scale, data_uri};
+use crate::svg::pt;
+use crate::window::{MOST, Window};
+use crate::{Options, picture::Layout};
+use maud::{Markup, html};
+use unmix::{Error, Model, Result};
+
+/// Bytes that a picture of a mixing column may have before it is compressed.
+const PICTURE: usize = 20_000;
+
+/// Refuses positions and rates that cannot be meant.
+pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
+    if let Some(places) = &options.positions
+        && places.len() != model.n_features()
+    {
+        return Err(Error::Width {
+            what: "drawing sensors at their places".into(),
+            need: model.n_features(),
+            got: places.len(),
+            remedy: "give one place for each column of the model".into(),
+        });
+    }
+    let wrong = |rate: &f64| !(rate.is_finite() && *rate > 0.0);
+    match options.rate.filter(wrong) {
+        None => Ok(()),
+        Some(rate) => Err(Error::Unsupported {
+            asked: format!("a page of {rate} rows a second"),
+            found: "that is no rate".into(),
+            remedy: "give a number above 0, in hertz".into(),
+        }),
+    }
+}
+
+/// Whether rows are shown one after another: where they are in time, or where sources are looked for in columns that are no picture.
+pub(super) fn wanted(model: &Model, options: &Options) -> bool {
+    let picture = Layout::of(model.features().shape.as_deref()).is_some();
+    // Codes that are turned back towards the columns are of no component.
+    let own = model.n_codes() == model.n_components();
+    own && (options.rate.is_some() || (matches!(model.method().key, "ica" | "fastica") && !picture))
+}
+
+pub(super) fn section(context: &Context<'_>) -> Markup {
+    let Some(window) = context.window.as_ref().filter(|w| !w.drawn.is_empty()) else { return html! {} };
+    let (k, p) = (context.spectrum.k, context.model.n_features());
+    let decoder = facts::decoder(context.model);
+    let spectra = window.spectra.iter().any(|s| !s.is_empty());
+    super::section(
+        "sources",
+        "Row by row",
+        html! {
+            p.caption {
+                (rows_drawn(window)) " Time courses stand below each other, each on its own scale. On the left is what one unit of the "
+                "component adds to the " (count(p as u64)) " columns"
+                @if context.options.positions.is_some() { ", at the places of the sensors, the nose upwards" }
+                @if spectra { "; on the right how strong it is at each frequency, in decibels below its peak" }
+                ". " (of_all(window.drawn.len(), k)) " components are shown."
+            }
+            div.sources { @for (i, course) in window.drawn.iter().enumerate() {
+                figure {
+                    figcaption {
+                        b { (i) }
+                        @if let Some(v) = &context.spectrum.variance { span { "variance " (number_in(v, v[i])) } }
+                        span { "kurtosis " (number(kurtosis(course))) }
+                        (chip(context, i))
+                    }
+                    div class=(if spectra { "source" } else { "source two" }) {
+                        div { (mixing(context, decoder.row(i), i)) }
+                        (figure::course(course, window.first, window.rate, &format!("Component {i} from row to row")))
+                        @if spectra {
+                            (figure::power(&window.spectra[i], window.rate.unwrap_or(1.0), &format!("Power of component {i} by frequency")))
+                        }
+                    }
+                }
+            } }
+            @if k > MOST { p.caption { "The other " (k - MOST) " are left out." } }
+        },
+    )
+}
+
+fn rows_drawn(window: &Window) -> String {
+    let drawn = window.drawn[0].len() as u64;
+    match window.rate {
+        _ if drawn == window.n_rows && window.rate.is_none() => {
+            format!("All {} rows, in their order.", count(drawn))
+        }
+        None => format!("{} consecutive rows from the middle of {}.", count(drawn), count(window.n_rows)),
+        Some(rate) if drawn == window.n_rows => format!("All {} seconds.", pt(drawn as f64 / rate)),
+        Some(rate) => {
+            let (some, all) = (pt(drawn as f64 / rate), pt(window.n_rows as f64 / rate));
+            format!("{some} seconds from the middle of {all}.")
+        }
+    }
+}
+
+/// What a component looks like in the columns: a map, a picture, bars or a curve.
+fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
+    let said = format!("Component {i} in the columns");
+    if let Some(places) = &context.options.positions {
+        let name = |j: usize| facts::feature_name(context.model, j);
+        return figure::topography(places, vector, name, &said);
+    }
+    if let Look::Pictures(layout) = Look::of(context) {
+        let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, PICTURE));
+        return html! { @if let Ok(uri) = uri { img src=(uri) alt=(said); } };
+    }
+    figure::small_bars(vector, |j| facts::feature_name(context.model, j), &said)
+}
+
+/// Fourth moment over the square of the second, less 3.
+fn kurtosis(y: &[f64]) -> f64 {
+    let n = y.len() as f64;
+    let mean = y.iter().sum::<f64>() / n;
+    let moment = |power: i32| y.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
+    let variance = moment(2);
+    if variance > 0.0 { moment(4) / (variance * variance) - 3.0 } else { 0.0 }
+}
