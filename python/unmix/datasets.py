@@ -34,8 +34,10 @@ def independent(n_samples=1000, laws=("laplace", "uniform", "laplace"), variance
     n_samples : int
         Number of rows, at least 2.
     laws : sequence of str
-        The law of each source: ``"laplace"``, ``"logistic"``, ``"exponential"`` (super-Gaussian), ``"uniform"``, ``"arcsine"``,
-        ``"bimodal"`` (sub-Gaussian) or ``"gaussian"``. There are as many features as sources.
+        The law of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
+        ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal; super-Gaussian), ``"uniform"``, ``"arcsine"``, ``"bimodal"``,
+        ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or normal humps, ``"two-humps-apart"``: two or four of them,
+        ``"two-uneven-humps-apart"``, apart, ``near`` or ``merged``. There are as many features as sources.
     variances : sequence of float, default=None
         The variance of each source, which these rows have exactly; None for 1 each. Equal ones make ties, which variance alone
         cannot resolve.

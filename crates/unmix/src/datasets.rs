@@ -1,11 +1,13 @@
 //! Data made by seeded code, with the truth that made it.
 
+mod laws;
 mod leaves;
 mod mixed;
 mod ppca;
 
+pub use laws::{LAWS, Law};
 pub use leaves::{Pictures, leaves};
-pub use mixed::{LAWS, Law, Mixed, SETTINGS, Setting, independent, points, signals};
+pub use mixed::{Mixed, SETTINGS, Setting, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
 
 use crate::num::Matrix;

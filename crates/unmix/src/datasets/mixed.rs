@@ -1,10 +1,11 @@
 //! Mixtures of independent sources whose truth is known: the sources of the literature, and the published time signals and
 //! points.
 
+use super::{LAWS, Law};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
-use std::f64::consts::{FRAC_PI_3, FRAC_PI_4, PI, SQRT_2};
+use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 
 /// Mixed rows and what made them: `x = sources mixingᵀ`.
 #[derive(Clone, Debug)]
@@ -21,68 +22,6 @@ impl Mixed {
     fn new(sources: Matrix<f64>, mixing: Matrix<f64>) -> Self {
         let x = factor::multiply_transposed(&sources, &mixing);
         Self { x, sources, mixing }
-    }
-}
-
-/// The law of a source; every one here has mean 0 and variance 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Two-sided exponential: super-Gaussian, excess kurtosis 3.
-    Laplace,
-    /// Logistic: mildly super-Gaussian, excess kurtosis 1.2.
-    Logistic,
-    /// One-sided exponential: skewed, excess kurtosis 6.
-    Exponential,
-    /// Uniform: sub-Gaussian, excess kurtosis -1.2.
-    Uniform,
-    /// The sine of a uniform phase: sub-Gaussian, excess kurtosis -1.5.
-    Arcsine,
-    /// Two normal humps at -0.95 and 0.95 of standard deviation 0.31, standardised: strongly sub-Gaussian.
-    Bimodal,
-    /// Standard normal: what no method that looks at independence alone can find.
-    Gaussian,
-}
-
-/// Laws by the names that Python and the command line use.
-pub const LAWS: [(&str, Law); 7] = [
-    ("laplace", Law::Laplace),
-    ("logistic", Law::Logistic),
-    ("exponential", Law::Exponential),
-    ("uniform", Law::Uniform),
-    ("arcsine", Law::Arcsine),
-    ("bimodal", Law::Bimodal),
-    ("gaussian", Law::Gaussian),
-];
-
-impl Law {
-    /// The law called `name`.
-    ///
-    /// # Errors
-    ///
-    /// A name that is not among [`LAWS`].
-    pub fn named(name: &str) -> Result<Self> {
-        LAWS.iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, law)| *law)
-            .ok_or_else(|| Error::unknown("law", name, LAWS.iter().map(|(known, _)| *known)))
-    }
-
-    /// Draw `i` of a stream.
-    pub fn draw(self, stream: &Stream, i: u64) -> f64 {
-        let u = stream.uniform(i);
-        match self {
-            Law::Laplace => stream.laplace(i),
-            Law::Logistic => (u / (1.0 - u)).ln() * 3.0f64.sqrt() / PI,
-            Law::Exponential => -u.ln() - 1.0,
-            Law::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
-            Law::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
-            Law::Bimodal => {
-                let hump = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
-                // The lowest bit of draw i takes no part in a uniform number made of the upper 53.
-                (hump + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
-            }
-            Law::Gaussian => stream.normal(i),
-        }
     }
 }
 
@@ -279,25 +218,6 @@ fn published(file: &[u8], columns: usize) -> Matrix<f64> {
 mod tests {
     use super::*;
     use crate::metrics::match_rows;
-
-    #[test]
-    fn laws_have_mean_0_variance_1_and_the_kurtosis_that_is_said() {
-        let expected = [3.0, 1.2, 6.0, -1.2, -1.5, f64::NAN, 0.0];
-        for ((name, law), kurtosis) in LAWS.into_iter().zip(expected) {
-            let (stream, n) = (Stream::new(5, 99), 400_000u64);
-            let moment =
-                |power: i32| (0..n).map(|i| law.draw(&stream, i).powi(power)).sum::<f64>() / n as f64;
-            assert!(moment(1).abs() < 0.007, "{name}: mean {}", moment(1));
-            assert!((moment(2) - 1.0).abs() < 0.02, "{name}: variance {}", moment(2));
-            // Three to four standard errors at this n; the exponential's fourth moment is the noisiest.
-            let slack = if law == Law::Exponential { 0.9 } else { 0.2 };
-            assert!(
-                kurtosis.is_nan() || (moment(4) - 3.0 - kurtosis).abs() < slack,
-                "{name}: {}",
-                moment(4) - 3.0
-            );
-        }
-    }
 
     #[test]
     fn independent_sources_have_the_variances_asked_for_along_orthonormal_directions() {

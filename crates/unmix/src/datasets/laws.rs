@@ -1,0 +1,197 @@
+//! The laws that sources follow in the literature on independent components: those of benchmarks such as that of Bach & Jordan
+//! (2002), J. Mach. Learn. Res. 3:1, with heavy and light tails, one hump and several, symmetric and not.
+
+use crate::error::{Error, Result};
+use crate::num::random::Stream;
+use std::f64::consts::{PI, SQRT_2};
+
+/// The law of a source; every one here has mean 0 and variance 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// Two-sided exponential: super-Gaussian, excess kurtosis 3.
+    Laplace,
+    /// Logistic: mildly super-Gaussian, excess kurtosis 1.2.
+    Logistic,
+    /// One-sided exponential: skewed, excess kurtosis 6.
+    Exponential,
+    /// Uniform: sub-Gaussian, excess kurtosis -1.2.
+    Uniform,
+    /// The sine of a uniform phase: sub-Gaussian, excess kurtosis -1.5.
+    Arcsine,
+    /// Two normal humps at -0.95 and 0.95 of standard deviation 0.31, standardised: strongly sub-Gaussian.
+    Bimodal,
+    /// Standard normal: what no method that looks at independence alone can find.
+    Gaussian,
+    /// Student's, of so many degrees of freedom, 3 or more: super-Gaussian, kurtosis infinite up to 4, else `6 / (d - 4)` in excess.
+    Student(u8),
+    /// 0 in seven of ten, else normal: excess kurtosis 7. What sparse codes are made of.
+    BernoulliGaussian,
+    /// Two Laplace humps.
+    LaplacePair,
+    /// Normal humps, by their number in the table of them.
+    Humps(u8),
+}
+
+/// Laws by the names that Python and the command line use.
+pub const LAWS: [(&str, Law); 24] = [
+    ("laplace", Law::Laplace),
+    ("logistic", Law::Logistic),
+    ("exponential", Law::Exponential),
+    ("uniform", Law::Uniform),
+    ("arcsine", Law::Arcsine),
+    ("bimodal", Law::Bimodal),
+    ("gaussian", Law::Gaussian),
+    ("student-3", Law::Student(3)),
+    ("student-5", Law::Student(5)),
+    ("student-6", Law::Student(6)),
+    ("bernoulli-gaussian", Law::BernoulliGaussian),
+    ("laplace-pair", Law::LaplacePair),
+    ("two-humps-apart", Law::Humps(0)),
+    ("two-humps-near", Law::Humps(1)),
+    ("two-humps-merged", Law::Humps(2)),
+    ("two-uneven-humps-apart", Law::Humps(3)),
+    ("two-uneven-humps-near", Law::Humps(4)),
+    ("two-uneven-humps-merged", Law::Humps(5)),
+    ("four-humps-apart", Law::Humps(6)),
+    ("four-humps-near", Law::Humps(7)),
+    ("four-humps-merged", Law::Humps(8)),
+    ("four-uneven-humps-apart", Law::Humps(9)),
+    ("four-uneven-humps-near", Law::Humps(10)),
+    ("four-uneven-humps-merged", Law::Humps(11)),
+];
+
+/// Humps of equal width: weights, places, standard deviation. Apart, near enough to touch, and so near that they are one; even
+/// and uneven; two and four. Numbers of ours in the shapes that Bach & Jordan's figure 5 shows.
+type Humps = (&'static [f64], &'static [f64], f64);
+const HUMPS: [Humps; 12] = [
+    (&[1.0, 1.0], &[-1.0, 1.0], 0.3),
+    (&[1.0, 1.0], &[-1.0, 1.0], 0.6),
+    (&[1.0, 1.0], &[-1.0, 1.0], 0.8),
+    (&[1.0, 3.0], &[-1.0, 1.0], 0.3),
+    (&[1.0, 2.0], &[-1.0, 1.0], 0.6),
+    (&[1.0, 2.0], &[-1.0, 1.0], 0.8),
+    (&[1.0, 2.0, 2.0, 1.0], &[-1.5, -0.5, 0.5, 1.5], 0.15),
+    (&[1.0, 2.0, 2.0, 1.0], &[-1.5, -0.5, 0.5, 1.5], 0.3),
+    (&[2.0, 1.0, 1.0, 2.0], &[-1.5, -0.5, 0.5, 1.5], 0.5),
+    (&[1.0, 1.0, 2.0, 1.0], &[-1.5, -0.3, 0.7, 1.5], 0.15),
+    (&[1.0, 3.0, 2.0, 1.0], &[-1.5, -0.3, 0.7, 1.5], 0.3),
+    (&[1.0, 1.0, 2.0, 4.0], &[-1.5, -0.5, 0.5, 1.5], 0.5),
+];
+
+impl Law {
+    /// The law called `name`.
+    ///
+    /// # Errors
+    ///
+    /// A name that is not among [`LAWS`].
+    pub fn named(name: &str) -> Result<Self> {
+        LAWS.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, law)| *law)
+            .ok_or_else(|| Error::unknown("law", name, LAWS.iter().map(|(known, _)| *known)))
+    }
+
+    /// Draw `i` of a stream, for `i` below 2^40.
+    pub fn draw(self, stream: &Stream, i: u64) -> f64 {
+        let u = stream.uniform(i);
+        // Further numbers of the same draw, independent of the first.
+        let further = |m: u64| i + (m << 40);
+        match self {
+            Law::Laplace => stream.laplace(i),
+            Law::Logistic => (u / (1.0 - u)).ln() * 3.0f64.sqrt() / PI,
+            Law::Exponential => -u.ln() - 1.0,
+            Law::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
+            Law::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
+            Law::Bimodal => {
+                let hump = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
+                // The lowest bit of draw i takes no part in a uniform number made of the upper 53.
+                (hump + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
+            }
+            Law::Gaussian => stream.normal(i),
+            Law::Student(d) => {
+                let (d, wide) = (u64::from(d.max(3)), f64::from(d.max(3)));
+                let squares: f64 = (1..=d).map(|m| stream.normal(further(m)).powi(2)).sum();
+                stream.normal(i) * ((wide - 2.0) / squares).sqrt()
+            }
+            Law::BernoulliGaussian if u < 0.3 => stream.normal(further(1)) / 0.3f64.sqrt(),
+            Law::BernoulliGaussian => 0.0,
+            Law::LaplacePair => {
+                let place = if u < 0.5 { -1.0 } else { 1.0 };
+                (place + 0.4 * stream.laplace(further(1))) / 1.16f64.sqrt()
+            }
+            Law::Humps(number) => {
+                let (weights, places, width) = HUMPS[usize::from(number) % HUMPS.len()];
+                humps(weights, places, width, u, stream.normal(further(1)))
+            }
+        }
+    }
+}
+
+/// A normal number `z` about the hump that `u`, from 0 to 1, falls on, standardised.
+fn humps(weights: &[f64], places: &[f64], width: f64, u: f64, z: f64) -> f64 {
+    let total: f64 = weights.iter().sum();
+    let mean =
+        |f: &dyn Fn(f64) -> f64| weights.iter().zip(places).map(|(w, x)| w * f(*x)).sum::<f64>() / total;
+    let middle = mean(&|x| x);
+    let variance = mean(&|x| (x - middle).powi(2)) + width * width;
+    let (mut left, mut hump) = (u * total, places.len() - 1);
+    for (i, w) in weights.iter().enumerate() {
+        if left < *w {
+            hump = i;
+            break;
+        }
+        left -= w;
+    }
+    (places[hump] + width * z - middle) / variance.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laws_have_mean_0_variance_1_and_the_kurtosis_that_is_said() {
+        for (name, law) in LAWS {
+            let kurtosis = match law {
+                Law::Laplace => 3.0,
+                Law::Logistic => 1.2,
+                Law::Exponential => 6.0,
+                Law::Uniform => -1.2,
+                Law::Arcsine => -1.5,
+                Law::Gaussian => 0.0,
+                Law::BernoulliGaussian => 7.0,
+                // (1 + 6 * 0.16 + 6 * 0.16^2) / 1.16^2, a Laplace number of variance 0.16 having fourth moment 6 * 0.16^2.
+                Law::LaplacePair => (1.0 + 6.0 * 0.16 + 6.0 * 0.0256) / (1.16 * 1.16) - 3.0,
+                // Those of two humps: (x^4 + 6 x^2 s^2 + 3 s^4) / (x^2 + s^2)^2.
+                Law::Humps(i @ 0..=2) => {
+                    let s = HUMPS[usize::from(i)].2.powi(2);
+                    (1.0 + 6.0 * s + 3.0 * s * s) / (1.0 + s).powi(2) - 3.0
+                }
+                _ => f64::NAN,
+            };
+            let (stream, n) = (Stream::new(5, 99), 400_000u64);
+            let moment =
+                |power: i32| (0..n).map(|i| law.draw(&stream, i).powi(power)).sum::<f64>() / n as f64;
+            assert!(moment(1).abs() < 0.007, "{name}: mean {}", moment(1));
+            // A variance that is known exactly, but whose estimate has none of its own.
+            let slack = if law == Law::Student(3) { 0.2 } else { 0.02 };
+            assert!((moment(2) - 1.0).abs() < slack, "{name}: variance {}", moment(2));
+            // Three to four standard errors at this n; the exponential's fourth moment is the noisiest.
+            let slack = if law == Law::Exponential { 0.9 } else { 0.2 };
+            assert!(
+                kurtosis.is_nan() || (moment(4) - 3.0 - kurtosis).abs() < slack,
+                "{name}: {}",
+                moment(4) - 3.0
+            );
+        }
+    }
+
+    #[test]
+    fn uneven_laws_are_skewed_and_even_ones_are_not() {
+        let (stream, n) = (Stream::new(5, 98), 200_000u64);
+        for (name, law) in LAWS.into_iter().filter(|(name, _)| name.contains("humps")) {
+            let third = (0..n).map(|i| law.draw(&stream, i).powi(3)).sum::<f64>() / n as f64;
+            assert_eq!(third.abs() > 0.05, name.contains("uneven"), "{name}: {third}");
+        }
+    }
+}
