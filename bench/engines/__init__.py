@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILES = ("ours", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "frames", "programs")
+FILES = ("ours", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "frames", "programs")
 
 ENGINES = {}
 

@@ -88,6 +88,26 @@ def sigma(job):
     return work, lambda fitted: {"components": fitted.components_}
 
 
+def _ica(make):
+    return lambda job: _fitted(job, lambda unmix, W: make(unmix, W))
+
+
+def _fitted(job, make):
+    import unmix
+    from harness.data import rotation
+
+    X, W = job.X, rotation(job.k)
+    return lambda: make(unmix, W).fit(X), lambda fitted: {"unmixing": fitted.components_}
+
+
+# At 1e-4 of the gradient FastICA's own rule ends with about the same: its 1e-4 is half the square of an angle.
+engine("ica", "unmix", needs="unmix")(_ica(lambda unmix, W: unmix.ICA(tol=1e-4, random_state=0)))
+engine("ica", "unmix FastICA", needs="unmix")(_ica(lambda unmix, W: unmix.FastICA(w_init=W)))
+engine("ica", "unmix maximum likelihood", needs="unmix")(
+    _ica(lambda unmix, W: unmix.ICA(ortho=False, extended=True, tol=1e-4, random_state=0))
+)
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

@@ -19,6 +19,21 @@ for _solver in ("auto", "full", "covariance_eigh", "arpack", "randomized"):
     engine("pca", f"scikit-learn {_solver}", needs="sklearn")(_pca(_solver))
 
 
+def _ica(whiten_solver):
+    def make(job):
+        from harness.data import rotation
+        from sklearn.decomposition import FastICA
+
+        X, settings = job.X, {"whiten": "unit-variance", "whiten_solver": whiten_solver, "w_init": rotation(job.k)}
+        return lambda: FastICA(**settings).fit(X), lambda fitted: {"unmixing": fitted.components_}
+
+    return make
+
+
+for _solver in ("eigh", "svd"):
+    engine("ica", f"scikit-learn {_solver}", needs="sklearn")(_ica(_solver))
+
+
 @engine("fit_transform", "scikit-learn auto", needs="sklearn")
 def fit_transform(job):
     from sklearn.decomposition import PCA

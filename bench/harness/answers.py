@@ -110,6 +110,44 @@ def check_rica(row, answer, path):
     return _judge(row, {"rise": (rica(X, W) - best) / (start - best)})
 
 
+def amari(gain):
+    """How far a matrix is from a permutation with scales: 0 for one, 1 for equal entries."""
+    gain, k = np.abs(gain), len(gain)
+    rows, columns = gain.sum(axis=1) / gain.max(axis=1), gain.sum(axis=0) / gain.max(axis=0)
+    return float((rows.sum() + columns.sum() - 2 * k) / (2 * k * (k - 1)))
+
+
+def gradient(Y):
+    """Largest entry of the relative gradient of sources under log cosh, each judged by its own tails, in double precision."""
+    cross, slope, second, n = 0.0, 0.0, 0.0, len(Y)
+    for block in _centred_blocks(Y, 0.0):
+        scores = np.tanh(block)
+        cross = cross + scores.T @ block / n
+        slope = slope + (1 - scores**2).sum(axis=0) / n
+        second = second + block.T @ block / n
+    signed = np.sign(slope - np.diag(cross))[:, None] * cross
+    return float(np.abs(signed - signed.T).max() / 2), float(np.abs(second - np.eye(len(second))).max())
+
+
+def check_ica(row, answer, path):
+    """The gradient at the sources that were found, how far they are from white, and how much further from the truth than those of
+    the reference: the same contrast, in double precision, until nothing moves any more."""
+    from engines.own_numpy import symmetric
+
+    X, W = np.load(path).astype(np.float64), np.asarray(answer["unmixing"], dtype=np.float64)
+    if W.shape != (row.k, X.shape[1]) or not np.isfinite(W).all():
+        raise Wrong(f"an unmixing matrix of shape {W.shape}, or not finite")
+    X -= X.mean(axis=0)
+    mixing, kept = np.load(beside(path, ".mixing.npy")), beside(path, f".ica{row.k}.npy")
+    if not kept.exists():
+        np.save(kept, amari(symmetric(X, tol=1e-15)[0] @ mixing))
+    Y = X @ W.T
+    # The scale of a source is a convention.
+    Y /= Y.std(axis=0)
+    entry, white = gradient(Y)
+    return _judge(row, {"gradient": entry, "white": white, "amari": amari(W @ mixing) / float(np.load(kept))})
+
+
 def check_entries(row, answer, path):
     """Largest difference between numbers that were read and those that were written."""
     numbers = np.load(beside(path, ".numbers.npy"))
@@ -158,4 +196,5 @@ CHECKS = {
     "read": check_entries,
     "rica": check_rica,
     "sigma": check_sigma,
+    "ica": check_ica,
 }

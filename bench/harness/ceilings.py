@@ -5,6 +5,7 @@ threads and keeps the best of each ceiling.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -54,6 +55,12 @@ def eigh(p):
     return best(lambda: np.linalg.eigh(a + a.T), seconds=0.3)
 
 
+def tanh(dtype, threads, size=4096):
+    """Hyperbolic tangents a second of numbers in cache, by numpy, whose loop runs on one thread: so many times the threads."""
+    x, out = np.linspace(-4, 4, size).astype(dtype), np.empty(size, dtype)
+    return threads * size / best(lambda: np.tanh(x, out=out), seconds=0.1)
+
+
 def main(quick):
     n, size = (512, 1 << 22) if quick else (2048, 1 << 28)
     print(
@@ -61,6 +68,7 @@ def main(quick):
             {
                 "product_float32": product(np.float32, n),
                 "product_float64": product(np.float64, n),
+                **{f"tanh_{d}": tanh(d, int(os.environ.get("OMP_NUM_THREADS", "1"))) for d in ("float32", "float64")},
                 "read": read(size),
                 "copy": copy(size // 4),
                 **{f"eigh_{p}": eigh(p) for p in _EIGH},

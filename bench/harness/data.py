@@ -106,13 +106,35 @@ def patches(path, n, side, dtype, white=True):
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
 
 
+def mixture(path, n, p, dtype):
+    """Square mixtures of independent sources of four kinds by turns, all of variance 1: Laplace, uniform, Bernoulli and Gauss (three
+    in ten are not 0), Student of 6 degrees. Mixing and mean are normal numbers; the mixing is kept beside the rows."""
+    generator = np.random.default_rng(zlib.crc32(f"mixture {n} {p}".encode()))
+    kinds = [
+        lambda: generator.laplace(size=n) / np.sqrt(2.0),
+        lambda: generator.uniform(-np.sqrt(3.0), np.sqrt(3.0), n),
+        lambda: generator.standard_normal(n) * (generator.random(n) < 0.3) / np.sqrt(0.3),
+        lambda: generator.standard_t(6, n) / np.sqrt(1.5),
+    ]
+    mixing, mean = generator.standard_normal((p, p)), generator.standard_normal(p)
+    sources = np.stack([kinds[j % len(kinds)]() for j in range(p)], axis=1)
+    np.save(beside(path, ".mixing.npy"), mixing)
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(sources @ mixing.T + mean, dtype=dtype))
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 
-MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches}
+def rotation(k):
+    """Where a search for sources begins: a random rotation of white coordinates."""
+    return np.linalg.qr(np.random.default_rng(k).standard_normal((k, k)))[0]
+
+
+MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches, "mixture": mixture}
 
 
 def warm(path):

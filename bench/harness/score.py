@@ -13,7 +13,7 @@ def names(row, results, ceilings):
     """What may stand in a formula; README.md lists it."""
     dtype = row.data.get("dtype", "float64")
     seconds = {name: e["seconds"] for name, e in results.items() if e.get("state") == "right"}
-    peers = {name: s for name, s in seconds.items() if name != "unmix" and not results[name]["yardstick"]}
+    peers = {name: s for name, s in seconds.items() if name.split()[0] != "unmix" and not results[name]["yardstick"]}
 
     def peer(name):
         if name in seconds:
@@ -28,6 +28,7 @@ def names(row, results, ceilings):
         **row.data,
         "k": row.k,
         "product": ceilings.get(f"product_{dtype}"),
+        "tanh": ceilings.get(f"tanh_{dtype}"),
         "read": ceilings.get("read"),
         "copy": ceilings.get("copy"),
         "eigh": lambda p: ceilings[f"eigh_{p}"],
@@ -38,6 +39,7 @@ def names(row, results, ceilings):
         known["ours"] = own["seconds"]
         if own.get("peak_kib"):
             known["peak_mib"] = own["peak_kib"] / 1024
+            known["more_mib"] = (own["peak_kib"] - (own.get("rest_kib") or 0)) / 1024
         if own.get("detail"):
             known["worst_ratio"] = max(d["ratio"] for d in own["detail"].values())
     if peers:
