@@ -23,6 +23,7 @@ use model::Model;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use unmix::METHODS;
+use unmix::Run;
 use unmix::select::{Criterion, select_components};
 
 #[pymodule]
@@ -55,7 +56,8 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
 /// `weights` how often each row counts.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None))]
+#[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
     method: String,
@@ -64,12 +66,14 @@ fn fit(
     facts: FactsTuple,
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
+    max_seconds: Option<f64>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
+        let run = &Run { max_seconds, ..*run };
         let mut rows = input.rows(names, run)?.0;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;

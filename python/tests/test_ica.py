@@ -259,3 +259,25 @@ def test_what_sources_share():
     assert np.abs(after).max() < 0.03 < before.max()
     with pytest.raises(ValueError, match="give sources of the same samples"):
         matched_correlation(found, sources[:5])
+
+
+def test_a_search_may_begin_on_some_rows_and_end_when_time_is_up():
+    X, mixing, _ = kinds(20_000, 6, 3)
+    whole, some = (ICA(random_state=0, tol=1e-9, subsample=m).fit(X) for m in (0, 3000))
+    assert_allclose(whole.components_, some.components_, atol=1e-6)
+    with pytest.warns(ConvergenceWarning):
+        hurried = ICA(random_state=0, max_seconds=1e-9).fit(X)
+    assert hurried.report_.outcome == "time" and hurried.transform(X).shape == (20_000, 6)
+
+
+@pytest.mark.parametrize("first_layer", ["pca", "sigma-pca"])
+def test_two_layers_find_sources_that_are_mixed_obliquely(first_layer):
+    draw = np.random.RandomState(4)
+    mixing = draw.randn(4, 4)
+    X = draw.laplace(size=(10_000, 4)) @ mixing.T
+    assert amari_distance(ICA(algorithm="sigma-pca", first_layer=first_layer, random_state=0).fit(X), mixing) < 0.03
+
+
+def test_sources_may_follow_any_of_the_laws():
+    data = unmix.datasets.independent(20_000, ["bernoulli-gaussian", "student-5", "four-humps-apart", "two-uneven-humps-near"])
+    assert amari_distance(ICA(random_state=0).fit(data.X), data.mixing) < 0.03

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA as ReferencePCA
 import unmix
 
 #: Facts of a run: parameters of every class, settings of none.
-FACTS = {"random_state", "verbose"}
+FACTS = {"random_state", "max_seconds", "verbose"}
 METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
 
 

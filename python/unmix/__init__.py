@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, compat, datasets, metrics, plot
 from ._base import registry
+from ._fastica import FastICA, fastica
 from ._read import read
 from ._report import Report
 from ._select import Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
-from .ica import ICA, FastICA, fastica
+from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 from .rica import RICA

@@ -213,7 +213,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self._check(rows)
             facts = (self._seed(), threads_here(), int(self.verbose))
             settings = json.dumps(self._settings())
-            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), _weights(sample_weight, rows))
+            weights, seconds = _weights(sample_weight, rows), getattr(self, "max_seconds", None)
+            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, seconds)
             self._forget()
             self._adopt(model)
         except BaseException:

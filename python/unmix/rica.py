@@ -2,14 +2,12 @@
 
 from numbers import Integral, Real
 
-import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import Estimator
+from ._sources import Sources, start
 
 
-class RICA(Estimator):
+class RICA(Sources):
     """Independent component analysis with reconstruction cost: sparse features, as many as one likes.
 
     Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a row in white coordinates
@@ -140,47 +138,6 @@ class RICA(Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None):
-        """Learn features of rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows: an array of any layout and number type, a pandas or polars frame, or the path of a file, which is streamed.
-            float32 is computed in float32, everything else in float64.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
-        """
-        self._fit(X)
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit_transform(self, X, y=None):
-        """Learn features of rows and return the codes of these: ``fit(X).transform(X)``, to the bit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows.
-        """
-        rows = self._fit(X)
-        return self._model.encode(rows, self._facts())
-
     def _settings(self):
-        start = self.w_init
-        if self.warm_start and "_model" in vars(self):
-            start = self.components_
-        return {**super()._settings(), "w_init": None if start is None else np.asarray(start, dtype=np.float64).tolist()}
+        begin = self.components_ if self.warm_start and "_model" in vars(self) else self.w_init
+        return {**super()._settings(), "w_init": start(begin)}

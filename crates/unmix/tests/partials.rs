@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, Sketch, Sparsity, Triangle,
-    Viewpoint, from_bytes, to_bytes,
+    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, Sketch, SourceSums,
+    SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -122,6 +122,40 @@ impl Told for Sparsity {
     }
 }
 
+/// Sources that see all columns, two of them or one.
+fn sources<T: Real>(k: usize, p: usize, mean: &[f64]) -> SourceView<'_, T> {
+    let unmixing = Matrix::from_fn(k, p, |i, j| T::from_f64((0.5 - (i * p + j) as f64 / 7.0) / 100.0));
+    SourceView { mean: Some(mean), unmixing, contrast: Contrast::LogCosh(1.0) }
+}
+
+impl Told for SourceSums {
+    const NAME: &'static str = "sources";
+    fn empty(_: usize) -> Self {
+        SourceSums::empty(2)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let mean = vec![0.25; block.n_features];
+        SourceSums::gather(self, block, &sources(2, block.n_features, &mean), work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), [self.cross.as_slice(), &self.slope, &self.loss].concat())
+    }
+}
+
+impl Told for UnitSums {
+    const NAME: &'static str = "one source";
+    fn empty(p: usize) -> Self {
+        UnitSums::empty(p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let mean = vec![0.25; block.n_features];
+        UnitSums::gather(self, block, &sources(1, block.n_features, &mean), work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), [&self.cross[..], &[self.slope, self.loss]].concat())
+    }
+}
+
 /// The lower triangle, which is all that is filled.
 fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
@@ -214,6 +248,8 @@ proptest! {
         laws::<Gram, f64>(&x, p, cuts);
         laws::<Sketch, f64>(&x, p, cuts);
         laws::<Sparsity, f64>(&x, p, cuts);
+        laws::<SourceSums, f64>(&x, p, cuts);
+        laws::<UnitSums, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Lengths, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
@@ -221,6 +257,8 @@ proptest! {
         laws::<Gram, f32>(&x, p, cuts);
         laws::<Sketch, f32>(&x, p, cuts);
         laws::<Sparsity, f32>(&x, p, cuts);
+        laws::<SourceSums, f32>(&x, p, cuts);
+        laws::<UnitSums, f32>(&x, p, cuts);
     }
 
     #[test]
@@ -245,6 +283,8 @@ proptest! {
         check(&of::<Triangle, f64>(&x, p), &at, new);
         check(&of::<Gram, f64>(&x, p), &at, new);
         check(&of::<Sparsity, f64>(&x, p), &at, new);
+        check(&of::<SourceSums, f64>(&x, p), &at, new);
+        check(&of::<UnitSums, f64>(&x, p), &at, new);
     }
 
     #[test]

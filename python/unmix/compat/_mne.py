@@ -7,7 +7,7 @@ import types
 import numpy as np
 import sklearn.decomposition
 
-from ..ica import FastICA
+from .._fastica import FastICA
 from ._picard import picard
 
 _MISSING = object()

@@ -4,12 +4,14 @@
 //! scale, order and sign. Whitening is folded into the unmixing matrix: solvers sweep over the rows themselves.
 
 mod free;
+mod layers;
 mod linear;
 mod memory;
 mod online;
 mod orthogonal;
 mod search;
 mod sources;
+mod subsample;
 mod unit;
 mod view;
 mod whiten;

@@ -4,7 +4,7 @@ use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
 use super::view::View;
 use super::whiten::{self, Coordinates};
-use super::{Found, Limits, free, online, unit};
+use super::{Found, Limits, free, layers, online, subsample, unit};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
@@ -35,6 +35,11 @@ pub(crate) enum Algorithm {
     OneByOne,
     /// One row at a time.
     Easi,
+    /// Two layers of sigma-PCA.
+    Layers {
+        /// Whether the first one is sigma-PCA; else it is PCA.
+        both: bool,
+    },
 }
 
 /// Name of a solver, as reports have it.
@@ -46,11 +51,9 @@ pub(crate) fn solver_name(algorithm: Algorithm, contrast: Contrast) -> &'static 
         (Algorithm::FastIca | Algorithm::Parallel, _) => "fastica",
         (Algorithm::Deflation | Algorithm::OneByOne, _) => "fastica deflation",
         (Algorithm::Easi, _) => "easi",
+        (Algorithm::Layers { .. }, _) => "sigma-pca",
     }
 }
-
-/// The gradient at which a rotation is near enough to go on from by other steps.
-const NEAR: f64 = 0.03;
 
 /// A search for sources.
 #[derive(Clone, Debug)]
@@ -62,12 +65,15 @@ pub(crate) struct Search<'s> {
     pub(crate) n_init: u64,
     /// The first start, `k x k`, instead of a random rotation.
     pub(crate) start: Option<&'s Matrix<f64>>,
+    /// Rows that a search over rotations begins on; see [`subsample`].
+    pub(crate) subsample: Option<u64>,
 }
 
 impl Search<'_> {
     /// Whether a search begins at a rotation; rows that come one by one are made orthogonal as they come.
     fn rotates(&self) -> bool {
-        matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::FastIca | Algorithm::Parallel)
+        use Algorithm::{FastIca, Layers, Parallel, PicardO};
+        matches!(self.algorithm, PicardO { .. } | FastIca | Parallel | Layers { .. })
     }
 
     /// Looks for sources of settled rows.
@@ -78,8 +84,18 @@ impl Search<'_> {
         run: &Run<'_>,
     ) -> Result<Found> {
         let (n, p, k) = (rows.n_rows().unwrap_or(0), rows.n_features(), coordinates.k());
+        if self.algorithm == (Algorithm::Layers { both: true }) && self.start.is_none() {
+            let (turn, solved, sweeps) = layers::first(rows, coordinates, &self.limits, run)?;
+            let limits =
+                Limits { max_iter: self.limits.max_iter.saturating_sub(solved.n_iter), ..self.limits };
+            let second = Search { start: Some(&turn), limits, ..self.clone() };
+            let mut found = second.run(rows, coordinates, run)?;
+            (found.n_iter, found.sweeps) = (found.n_iter + solved.n_iter, found.sweeps + sweeps);
+            return Ok(found);
+        }
         let basis = coordinates.basis();
-        if basis.is_some() && whiten::keeps_copy(n, p, k, T::DTYPE.size()) {
+        let layers = matches!(self.algorithm, Algorithm::Layers { .. });
+        if basis.is_some() && (layers || whiten::keeps_copy(n, p, k, T::DTYPE.size())) {
             let copied = whiten::copy(rows, coordinates, run)?;
             let white = Rows::from_slice(&copied, k)?;
             let view = View { rows: &white, mean: None, basis: None, k };
@@ -123,38 +139,68 @@ impl Search<'_> {
         start: Matrix<f64>,
         run: &Run<'_>,
     ) -> Result<Found> {
-        let (contrast, limits) = (self.contrast, &self.limits);
+        let contrast = self.contrast;
+        let before = self.before(view, coordinates, start, run)?;
+        let limits = &Limits { max_iter: self.limits.max_iter.saturating_sub(before.n_iter), ..self.limits };
         let by = |step, guard, extended, start| {
             orthogonal::solve(view, contrast, (step, guard), extended, start, limits, run)
         };
-        match self.algorithm {
+        let start = before.w;
+        let mut found = match self.algorithm {
             Algorithm::PicardO { extended } => by(Step::Picard, Guard::Objective, extended, start),
             Algorithm::FastIca => by(Step::FastIca, Guard::Objective, true, start),
             Algorithm::Parallel => by(Step::FastIca, Guard::Change, true, start),
             Algorithm::Deflation => unit::solve(view, contrast, Guard::Objective, start, limits, run),
             Algorithm::OneByOne => unit::solve(view, contrast, Guard::Change, start, limits, run),
             Algorithm::Easi => online::solve(view, start, limits, run),
-            Algorithm::Picard { extended } if self.start.is_none() && coordinates.white.is_some() => {
-                // The best rotation is near the best matrix, and the way there has fewer turns.
-                let near = orthogonal::solve(
-                    view,
-                    contrast,
-                    (Step::Picard, Guard::Objective),
-                    extended,
-                    start,
-                    &Limits { tol: limits.tol.max(NEAR), ..*limits },
-                    run,
-                )?;
-                let limits = Limits { max_iter: limits.max_iter.saturating_sub(near.n_iter), ..*limits };
-                let mut found = free::solve(view, None, contrast, extended, near.w, &limits, run)?;
-                (found.n_iter, found.sweeps) = (found.n_iter + near.n_iter, found.sweeps + near.sweeps);
-                Ok(found)
-            }
+            Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
             Algorithm::Picard { extended } => {
-                let moments = coordinates.moments.as_ref();
+                let moments = coordinates.moments.as_ref().filter(|_| coordinates.white.is_none());
                 free::solve(view, moments, contrast, extended, start, limits, run)
             }
+        }?;
+        (found.n_iter, found.sweeps) = (found.n_iter + before.n_iter, found.sweeps + before.sweeps);
+        Ok(found)
+    }
+
+    /// What comes before the search itself: a look at some rows, where there are many, and for a search over all matrices one for
+    /// the best rotation, which is near the best matrix, and the way there has fewer turns.
+    fn before<T: Real>(
+        &self,
+        view: &View<'_, '_, T>,
+        coordinates: &Coordinates,
+        start: Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let extended = match self.algorithm {
+            Algorithm::PicardO { extended } | Algorithm::Picard { extended } => extended,
+            _ => true,
+        };
+        let free = matches!(self.algorithm, Algorithm::Picard { .. });
+        let mut at = Found { sweeps: 0, ..Found::not_finite(start) };
+        let turns = self.rotates() || free && coordinates.white.is_some() && self.start.is_none();
+        if !turns || matches!(self.algorithm, Algorithm::Parallel | Algorithm::Layers { .. }) {
+            return Ok(at);
         }
+        let mut go_on = |view: &View<'_, '_, T>, most: u64, share: f64| -> Result<()> {
+            let most = most.min(self.limits.max_iter - at.n_iter);
+            let (n_iter, sweeps) = (at.n_iter, at.sweeps);
+            let found = orthogonal::approach(view, self.contrast, extended, at.w.clone(), most, run)?;
+            let sweeps = sweeps + (found.sweeps as f64 * share).ceil() as u64;
+            at = Found { n_iter: n_iter + found.n_iter, sweeps, ..found };
+            Ok(())
+        };
+        let n = view.rows.n_rows().unwrap_or(0);
+        let begins = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
+        if let Some(m) = subsample::size(self.subsample, n, view.k, begins && self.start.is_none()) {
+            let rows = subsample::rows(view.rows, m);
+            let some = View { rows: &rows, mean: view.mean, basis: view.basis, k: view.k };
+            go_on(&some, subsample::MOST, m as f64 / n as f64)?;
+        }
+        if free {
+            go_on(view, u64::MAX, 1.0)?;
+        }
+        Ok(at)
     }
 
     /// Start number `i`: a random rotation, or the first one given.

@@ -4,7 +4,7 @@ use crate::data::{Plan, Rows, VecSink};
 use crate::error::{Error, Result};
 use crate::method::pca::Components;
 use crate::model::sign_of;
-use crate::num::{Block, Matrix, Real, Workspace};
+use crate::num::{Block, Dtype, Matrix, Real, Workspace};
 use crate::run::Run;
 use crate::select;
 use crate::spectrum::{self, Decomposition, Request, Solver, auto_solver};
@@ -124,7 +124,8 @@ impl Preparation {
         };
         let k = wanted.min(rank);
         if k < wanted {
-            warnings.push(rank_deficient(k, wanted, n, p));
+            let single = (T::DTYPE == Dtype::F32 && n > p as u64).then(|| found.floor.sqrt());
+            warnings.push(rank_deficient(k, wanted, n, p, single));
         }
         if found.n_constant > 0 {
             let (c, columns) =
@@ -245,10 +246,17 @@ impl Preparation {
     }
 }
 
-fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize) -> String {
+/// `single` is the smallest standard deviation, as a share of the first, that single precision tells from rounding.
+fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>) -> String {
     let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
     let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
-    format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept")
+    let rounding = single.map_or(String::new(), |share| {
+        format!(
+            "; single precision does not tell standard deviations below {share:.1e} of the first from rounding, so if there are such, \
+             give rows in double precision to keep them"
+        )
+    });
+    format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept{rounding}")
 }
 
 /// Bytes of a copy of the rows in white coordinates beyond which none is made: 1 GiB.

@@ -166,6 +166,7 @@ impl FastIca {
                 limits: Limits { tol: self.tol, max_iter: self.max_iter },
                 n_init: 1,
                 start: start.as_ref(),
+                subsample: None,
             };
             let found = search.run(rows, &coordinates, run)?;
             let settings = as_map(self);

@@ -47,6 +47,8 @@ pub struct Ica {
     pub extended: Option<bool>,
     /// For `fastica`: all sources at once, or one after another.
     pub orthogonalization: Orthogonalization,
+    /// For `sigma-pca`: the first of the two layers.
+    pub first_layer: FirstLayer,
     /// Whether coordinates are made white first.
     pub whiten: Whitening,
     /// The most iterations.
@@ -57,6 +59,8 @@ pub struct Ica {
     pub n_init: u64,
     /// The first start.
     pub w_init: Option<Vec<Vec<f64>>>,
+    /// Rows that a search over rotations begins on; `None` for a number that suffices where there are many more, 0 for all.
+    pub subsample: Option<u64>,
     /// Subtract the mean.
     pub center: bool,
     /// Divide every column by its standard deviation first.
@@ -77,6 +81,19 @@ pub enum IcaAlgorithm {
     Infomax,
     /// One row at a time.
     Easi,
+    /// Two layers of sigma-PCA.
+    #[serde(rename = "sigma-pca")]
+    SigmaPca,
+}
+
+/// The first of two layers of sigma-PCA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstLayer {
+    /// Linear: white coordinates.
+    Pca,
+    /// sigma-PCA, made white again.
+    SigmaPca,
 }
 
 /// A contrast function.
@@ -131,11 +148,13 @@ impl Default for Ica {
             ortho: true,
             extended: None,
             orthogonalization: Orthogonalization::Symmetric,
+            first_layer: FirstLayer::Pca,
             whiten: Whitening::Named(UnitVariance::UnitVariance),
             max_iter: 500,
             tol: None,
             n_init: 1,
             w_init: None,
+            subsample: None,
             center: true,
             standardize: false,
             order: Order::Variance,
@@ -162,6 +181,7 @@ pub(super) const METHOD: Method = Method {
         "Bell & Sejnowski 1995",
         "Lee, Girolami & Sejnowski 1999",
         "Cardoso & Laheld 1996",
+        "sigma-PCA, arXiv 2311.13580",
     ],
     spec: |given| Ok(Box::new(Ica::from_settings(given)?)),
     code: ica::code,
@@ -207,7 +227,14 @@ impl Ica {
             let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
             let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
             let limits = Limits { tol, max_iter: self.max_iter };
-            let search = Search { algorithm, contrast, limits, n_init: self.n_init, start: start.as_ref() };
+            let search = Search {
+                algorithm,
+                contrast,
+                limits,
+                n_init: self.n_init,
+                start: start.as_ref(),
+                subsample: self.subsample,
+            };
             let found = search.run(rows, &coordinates, run)?;
             let settings = as_map(self);
             let mut resolved = settings.clone();
@@ -265,8 +292,19 @@ impl Ica {
                 Ok((Algorithm::Deflation, contrast))
             }
             IcaAlgorithm::FastIca => Ok((Algorithm::FastIca, contrast)),
-            IcaAlgorithm::Infomax | IcaAlgorithm::Easi if self.fun != Fun::LogCosh => {
-                plain("infomax and easi have nonlinearities of their own")
+            IcaAlgorithm::Infomax | IcaAlgorithm::Easi | IcaAlgorithm::SigmaPca
+                if self.fun != Fun::LogCosh =>
+            {
+                plain("infomax, easi and sigma-pca have nonlinearities of their own")
+            }
+            IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => named(
+                "whiten",
+                "false",
+                "the first layer of two is what makes coordinates white",
+                "leave it out, or choose another algorithm",
+            ),
+            IcaAlgorithm::SigmaPca => {
+                Ok((Algorithm::Layers { both: self.first_layer == FirstLayer::SigmaPca }, contrast))
             }
             // y + k tanh(y) for both signs, as Lee, Girolami & Sejnowski have it.
             IcaAlgorithm::Infomax if self.extended == Some(true) => {
@@ -381,10 +419,10 @@ const SETTINGS: &[Setting] = &[
     setting(
         "algorithm",
         Kind::Choice,
-        &["picard", "fastica", "infomax", "easi"],
+        &["picard", "fastica", "infomax", "easi", "sigma-pca"],
         "\"picard\"",
         "How sources are found: 'picard' by quasi-Newton steps, 'fastica' by its fixed point, 'infomax' by maximum likelihood with \
-         the logistic density, 'easi' row by row.",
+         the logistic density, 'easi' row by row, 'sigma-pca' by two layers of it.",
     ),
     setting(
         "fun",
@@ -418,6 +456,13 @@ const SETTINGS: &[Setting] = &[
         "For 'fastica': all sources at once, or one after another.",
     ),
     setting(
+        "first_layer",
+        Kind::Choice,
+        &["pca", "sigma-pca"],
+        "\"pca\"",
+        "For 'sigma-pca': linear PCA, or sigma-PCA made white again, before the layer that tells sources apart.",
+    ),
+    setting(
         "whiten",
         Kind::BoolOrChoice,
         &["unit-variance"],
@@ -446,6 +491,14 @@ const SETTINGS: &[Setting] = &[
         &[],
         "null",
         "Where the first search begins: a square matrix for the white coordinates; null for a random rotation.",
+    ),
+    setting(
+        "subsample",
+        Kind::Count,
+        &[],
+        "null",
+        "Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. Null for enough \
+         of them with 'picard' where there are four times as many, 0 for all rows from the start.",
     ),
     setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
     setting(

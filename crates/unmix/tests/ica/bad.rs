@@ -13,6 +13,7 @@ fn every_way() -> Vec<(&'static str, Value)> {
         ("ica", json!({"ortho": false, "extended": true})),
         ("ica", json!({"algorithm": "infomax", "max_iter": 100})),
         ("ica", json!({"algorithm": "easi"})),
+        ("ica", json!({"algorithm": "sigma-pca"})),
         ("fastica", json!({})),
         ("fastica", json!({"algorithm": "deflation"})),
     ]
@@ -38,6 +39,25 @@ fn the_rank_is_found_and_as_many_sources_are_kept() {
         assert!(largest(&model, "components") < 100.0, "{key} {given}");
         assert!(super::made::amari(&super::made::gain(&model, &a)) < 0.05, "{key} {given}");
     }
+}
+
+#[test]
+fn single_precision_says_what_it_cannot_see_and_what_would_see_it() {
+    let (n, k) = (3000, 4);
+    // The last source adds 1e-4 of what the first does.
+    let mut a = mixing(k, k, 2);
+    (0..k).for_each(|i| a.row_mut(i)[3] *= 1e-4);
+    let x = mix(&laplace(n, k, 2), &a);
+    let model = super::made::fit_f32("ica", json!({}), &x, k);
+    assert_eq!(model.n_components(), 3);
+    assert!(
+        warned(&model, "3 of 4 sources") && warned(&model, "double precision"),
+        "{:?}",
+        model.report().warnings
+    );
+    let model = fit("ica", json!({}), &x, k);
+    assert_eq!(model.n_components(), 4);
+    assert!(model.report().warnings.is_empty(), "{:?}", model.report().warnings);
 }
 
 #[test]

@@ -140,6 +140,8 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             otherwise("logistic density", json!({"algorithm": "infomax"}), 300, 6),
             otherwise("row by row", json!({"algorithm": "easi", "max_iter": 1}), 300, 6),
+            otherwise("two layers", json!({"algorithm": "sigma-pca"}), 700, 4),
+            otherwise("some rows first", json!({"subsample": 300}), 700, 5),
             otherwise("few of many columns", json!({"n_components": 4}), 300, 12),
             otherwise("wide", json!({"n_components": 5, "max_iter": 30}), 40, 90),
             otherwise("columns as they are", json!({"whiten": false, "max_iter": 30}), 300, 5),

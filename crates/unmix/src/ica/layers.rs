@@ -1,0 +1,83 @@
+//! Two layers of sigma-PCA: whitening, then sigma-PCA of what is white, where all variances are equal and independence decides
+//! alone (arXiv 2311.13580, section 3.4).
+//!
+//! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
+//! orthogonal, and correlated where it is not, which no rotation can mend: they are made white again by the nearest white
+//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's white coordinates. So the order of
+//! layers says where the second begins, and both orders have one solution.
+
+use super::linear::polar;
+use super::view::View;
+use super::whiten::Coordinates;
+use super::{Found, Limits};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::neural::gpm::{Polar, Solved};
+use crate::neural::start::{Ask, Principal};
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::Contrast;
+
+fn ask(k: usize, center: bool, standardize: bool) -> Ask {
+    // The rows that the second layer sees are a copy already.
+    Ask { method: "ica", k, center, standardize, kept: Some(0) }
+}
+
+/// The rotation of white coordinates that sigma-PCA of the rows themselves says, and how it was found.
+pub(super) fn first<T: Real>(
+    rows: &Rows<'_, T>,
+    coordinates: &Coordinates,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<(Matrix<f64>, Solved, u64)> {
+    let k = coordinates.k();
+    let center = coordinates.mean.iter().any(|m| *m != 0.0);
+    let principal = Principal::new(rows, &ask(k, center, coordinates.noise_scale.is_some()), run)?;
+    let k = k.min(principal.r());
+    let solved =
+        Polar::auto(k, limits.tol, limits.max_iter).solve(&principal, principal.first(k), run, |_, _| ())?;
+    let noise = |j: usize| coordinates.noise_scale.as_ref().map_or(1.0, |s| s[j]);
+    let axes = principal.spectrum.axes.clone().top_rows(solved.w.cols());
+    let rows_of = factor::multiply(&solved.w, &axes);
+    let encoder = Matrix::from_fn(k, rows_of.cols(), |i, j| rows_of[(i, j)] / solved.sigma[i] / noise(j));
+    let turn = polar(&factor::multiply_transposed(&encoder, &coordinates.back()))?;
+    let sweeps = principal.sweeps();
+    Ok((turn, solved, sweeps))
+}
+
+/// The rotation of the white rows of `view`, from `start`.
+pub(super) fn solve<T: Real>(
+    view: &View<'_, '_, T>,
+    contrast: Contrast,
+    start: &Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Found> {
+    let principal = Principal::new(view.rows, &ask(view.k, true, false), run)?;
+    let axes = principal.spectrum.axes.clone().top_rows(principal.r());
+    // White coordinates have principal axes, too, by the last digits.
+    let begin = factor::multiply_transposed(start, &axes);
+    let how = Polar::auto(view.k, limits.tol, limits.max_iter);
+    let solved = match limits.max_iter {
+        0 => None,
+        _ => Some(how.solve(&principal, begin, run, |_, _| ())?),
+    };
+    let w = match &solved {
+        None => start.clone(),
+        Some(solved) => polar(&factor::multiply(&solved.w, &axes))?,
+    };
+    let sums = view.means(&w, contrast, run)?;
+    let far = |loss: &[f64]| loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
+    let residual = solved.as_ref().and_then(|s| s.residual).unwrap_or(f64::INFINITY);
+    Ok(Found {
+        w,
+        outcome: solved.as_ref().map_or(Outcome::MaxIter, |s| s.outcome),
+        n_iter: solved.as_ref().map_or(0, |s| s.n_iter),
+        sweeps: principal.sweeps() + 1,
+        objective: Vec::new(),
+        residual,
+        value: sums.as_ref().map_or(f64::INFINITY, |s| -far(&s.loss)),
+        sums,
+    })
+}

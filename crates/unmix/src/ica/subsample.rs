@@ -1,0 +1,73 @@
+//! Some of the rows, to begin on: what a rotation is turned by far from the solution, few rows say as well as many.
+
+use crate::data::{Features, Rows, Subset};
+use crate::num::Real;
+
+/// Rows for each pair of sources. With fewer, sources mix by chance, and a search on them takes many more steps than one on all
+/// rows (17 times as many were seen with one row a pair); with 12, about as many.
+const ROWS: u64 = 15;
+
+/// The fewest rows.
+const FEWEST: u64 = 4096;
+
+/// How many times more rows there must be for the detour to pay: three or four passes over all of them are needed anyway.
+const SHARE: u64 = 4;
+
+/// Steps on some of the rows: most searches are near their end by then.
+pub(super) const MOST: u64 = 12;
+
+/// Rows in a run of neighbours.
+const RUN: u64 = 32;
+
+/// How many of `n` rows a search for `k` sources begins on: as many as asked for, or, unless `begins` forbids, by these numbers.
+/// `None` for all of them from the start.
+pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option<u64> {
+    let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);
+    match asked {
+        Some(m) => Some(m).filter(|&m| m > k as u64 && m < n),
+        None => Some(enough).filter(|&m| begins && n / SHARE >= m),
+    }
+}
+
+/// `m` rows in runs of neighbours, spread evenly.
+pub(super) fn rows<'r, T: Real>(rows: &'r Rows<'_, T>, m: u64) -> Rows<'r, T> {
+    let n = rows.n_rows().unwrap_or(0);
+    let subset = Subset::new(rows.settled(), rows.n_features(), chosen(n, m));
+    Rows::new(subset, Features::default(), rows.origin())
+}
+
+/// What is left out makes gaps between runs, all of one length or one longer.
+fn chosen(n: u64, m: u64) -> Vec<u64> {
+    let runs = m.div_ceil(RUN);
+    let first = |i: u64| i * RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;
+    (0..runs).flat_map(|i| first(i)..first(i) + RUN.min(m - i * RUN)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_as_many_as_asked_for_each_once_and_from_all_over() {
+        for (n, m) in [(10, 9), (33, 32), (1000, 999), (1000, 50), (100_000, 24_000), (7, 1)] {
+            let rows = chosen(n, m);
+            assert_eq!(rows.len() as u64, m);
+            assert!(rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&r| r < n), "{n}, {m}");
+            assert!(
+                rows[0] == 0 && n - rows[rows.len() - 1] <= (n - m).div_ceil(m.div_ceil(RUN)) + 1,
+                "{n}, {m}"
+            );
+        }
+    }
+
+    #[test]
+    fn few_rows_are_taken_as_they_are() {
+        assert_eq!(size(None, 100_000, 40, true), Some(24_000));
+        assert_eq!(size(None, 90_000, 40, true), None);
+        assert_eq!(size(None, 16_384, 2, true), Some(4096));
+        assert_eq!(size(None, 1_000_000, 2, false), None);
+        assert_eq!(size(Some(500), 1000, 4, false), Some(500));
+        assert_eq!(size(Some(1000), 1000, 4, true), None);
+        assert_eq!(size(Some(0), 1_000_000, 4, true), None);
+    }
+}

@@ -1,0 +1,44 @@
+"""FastICA by a function of the caller's own, in numpy: slow, and as scikit-learn does it but for cancellation."""
+
+import numpy as np
+
+
+def _rotation(m):
+    u, _, v = np.linalg.svd(m)
+    return u @ v
+
+
+def _moved(new, old):
+    """``1 - |<new, old>|`` of unit rows, without its cancellation."""
+    sign = np.where(np.sum(new * old, axis=-1, keepdims=True) < 0, -1, 1)
+    return float(np.max(0.5 * np.sum((new - sign * old) ** 2, axis=-1)))
+
+
+def symmetric(z, g, start, max_iter, tol):
+    w = _rotation(start)
+    for n_iter in range(1, max_iter + 1):
+        values, slope = g(w @ z)
+        new = _rotation(values @ z.T / z.shape[1] - np.asarray(slope)[:, None] * w)
+        moved, w = _moved(new, w), new
+        if moved < tol:
+            return w, n_iter, True
+    return w, max_iter, False
+
+
+def deflation(z, g, start, max_iter, tol):
+    found, most, converged = np.zeros((0, len(z)), dtype=z.dtype), 0, True
+    for w in start:
+        w = w / np.linalg.norm(w)
+        for n_iter in range(1, max_iter + 1):
+            values, slope = g(w @ z)
+            new = z @ values / z.shape[1] - slope * w
+            for _ in range(2):
+                new = new - found.T @ (found @ new)
+            new = new / np.linalg.norm(new)
+            moved, w = _moved(new, w), new
+            if moved < tol:
+                break
+        else:
+            converged = False
+        most, found = max(most, n_iter), np.vstack([found, w])
+    return found, most, converged

@@ -1,0 +1,342 @@
+"""FastICA with scikit-learn's signature, as a class and as a function."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import _is_path, tell
+from ._by_callable import deflation, symmetric
+from ._sources import Sources, read, start
+
+
+class FastICA(Sources):
+    """FastICA, as scikit-learn has it: parameters, attributes, warnings and iterations are those of its class of this name.
+
+    :class:`ICA` has more algorithms, one scale of tolerances, and never takes a step that makes things worse.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of sources; None for as many as the rows have directions.
+    algorithm : {"parallel", "deflation"}, default="parallel"
+        All sources at once, or one after another.
+    whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
+        How large sources are: variance 1, or ``1 / n_samples``; False for rows that are white already, whose mean then stays.
+    fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
+        What tells a source from a Gaussian. A callable gets an array, sources as rows, and returns the values of its function and the
+        mean over the last axis of its slope; it is called by Python for every iteration, on all rows at once, in a copy of them.
+    fun_args : dict or None, default=None
+        Arguments of the callable, or ``alpha`` of ``"logcosh"``, from 1 to 2.
+    max_iter : int, default=200
+        The most iterations, for each source where they come one by one.
+    tol : float, default=1e-4
+        What ``1 - |<w, w before>|`` may be for every row of the rotation at the end.
+    w_init : array-like of shape (n_components, n_components) or None, default=None
+        Where the search begins; None for a random rotation.
+    whiten_solver : {"svd", "eigh"}, default="svd"
+        Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter
+        matrix does not see all directions.
+    random_state : int, RandomState or None, default=None
+        Where random draws begin; recorded in ``report_.seed``.
+    verbose : {0, 1, 2}, default=0
+        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        What encodes: ``transform(x) = (x - mean_) @ components_.T``.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: the pseudo-inverse of ``components_``.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows; zeros with ``whiten=False``.
+    whitening_ : ndarray of shape (n_components, n_features)
+        What makes rows white, up to ``sqrt(n_samples)``; not with ``whiten=False``.
+    component_variance_ : ndarray of shape (n_components,)
+        Variance of what each source adds to the rows; sources are in this order.
+    n_iter_, n_features_in_ : int
+        Iterations (the most for any source where they come one by one), and number of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import FastICA
+    >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
+    >>> FastICA(n_components=3, random_state=0).fit_transform(X).shape
+    (2000, 3)
+    """
+
+    _method = "fastica"
+
+    _parameter_constraints: dict = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [StrOptions({"parallel", "deflation"})],
+        "whiten": [StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})],
+        "fun": [StrOptions({"logcosh", "exp", "cube", "skew"}), callable],
+        "fun_args": [dict, None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "w_init": ["array-like", None],
+        "whiten_solver": [StrOptions({"eigh", "svd"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        algorithm="parallel",
+        whiten="unit-variance",
+        fun="logcosh",
+        fun_args=None,
+        max_iter=200,
+        tol=1e-4,
+        w_init=None,
+        whiten_solver="svd",
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.whiten = whiten
+        self.fun = fun
+        self.fun_args = fun_args
+        self.max_iter = max_iter
+        self.tol = tol
+        self.w_init = w_init
+        self.whiten_solver = whiten_solver
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check(self, rows):
+        if not callable(self.fun) and not 1 <= (self.fun_args or {}).get("alpha", 1.0) <= 2:
+            raise ValueError("alpha must be in [1,2]")
+        if not self.whiten and self.n_components is not None:
+            tell("Ignoring n_components with whiten=False.")
+        if _is_path(rows):
+            return
+        n, p = rows.shape
+        k = p if not self.whiten else min(n, p) if self.n_components is None else self.n_components
+        if self.whiten and k > min(n, p):
+            k = min(n, p)
+            tell(f"n_components is too large: it will be set to {k}")
+        if self.w_init is not None and np.shape(self.w_init) != (k, k):
+            raise ValueError(f"w_init has invalid shape -- should be {(k, k)}; it is {np.shape(self.w_init)}")
+
+    def _settings(self):
+        settings = super()._settings()
+        if callable(self.fun):
+            # What a callable has found is handed over as a start from which no step is taken.
+            settings |= {"fun": "logcosh", "fun_args": None, "max_iter": 0, "w_init": start(self._start)}
+        elif self.fun != "logcosh":
+            settings["fun_args"] = None
+        if not self.whiten:
+            settings["n_components"] = None
+        return settings
+
+    def _fit(self, X, sample_weight=None):
+        if not callable(self.fun):
+            return super()._fit(X, sample_weight)
+        before = vars(self).copy()
+        try:
+            self._start, self._ended = None, None
+            seed = self._seed()
+            with warnings.catch_warnings():
+                # Said again by the second fit.
+                warnings.simplefilter("ignore")
+                rows = super()._fit(X, sample_weight)
+            rotation, n_iter, converged = self._by_callable(np.asarray(read(rows)), seed)
+            # The rows of the rotation in white coordinates, whatever their order and signs are now.
+            self._start, self._ended = rotation, (n_iter, converged)
+            return super()._fit(X, sample_weight)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        finally:
+            vars(self).pop("_start", None)
+
+    def _by_callable(self, rows, seed):
+        """Rows of the rotation that a callable finds, the number of iterations, and whether these sufficed."""
+        if self.whiten:
+            z = ((rows - self.mean_) @ (self.rotation_ / self.scale_)).T
+        else:
+            z = rows.T.astype(self.mean_.dtype, copy=False)
+        k, args = len(z), self.fun_args or {}
+        start = np.random.RandomState(seed).normal(size=(k, k)) if self.w_init is None else np.asarray(self.w_init)
+        start = start.astype(z.dtype)
+
+        def g(y):
+            found = self.fun(y, **args)
+            if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != y.shape or np.shape(found[1]) != y.shape[:-1]:
+                raise ValueError(
+                    f"fun={self.fun!r} is not possible: it has to return two arrays, its values and the mean over the last axis of "
+                    "its slope"
+                )
+            return found
+
+        if self.algorithm == "parallel":
+            return symmetric(z, g, start, self.max_iter, self.tol)
+        return deflation(z, g, start, self.max_iter, self.tol)
+
+    def _adopt(self, model):
+        super()._adopt(model)
+        attributes = vars(self)
+        attributes.pop("whitening_", None)
+        if "scale_" in attributes:
+            root = np.sqrt(model.end[3])
+            attributes["whitening_"] = (self.rotation_ / self.scale_ / root).T.astype(self.mean_.dtype, copy=False)
+
+    def _forget(self):
+        super()._forget()
+        vars(self).pop("whitening_", None)
+        vars(self).pop("n_iter_", None)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        if isinstance(state, dict):
+            state = {name: value for name, value in state.items() if name not in ("whitening_", "_ended")}
+        return state
+
+    def _warn(self):
+        ended = vars(self).pop("_ended", None)
+        if callable(self.fun) and ended is None:
+            return
+        if ended is not None:
+            self.n_iter_ = ended[0]
+        converged = self._model.end[1] if ended is None else ended[1]
+        if not converged:
+            tell(
+                "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations.",
+                ConvergenceWarning,
+            )
+        k, rank = self._model.n_components, self._model.end[2]
+        if self.whiten_solver == "eigh" and rank is not None and rank < min(self._model.end[3], self.n_features_in_):
+            tell(
+                "There are some small singular values, using whiten_solver = 'svd' might lead to more accurate results; ours have "
+                f"been left out, and {k} sources are kept"
+            )
+        self._tell_doubts()
+
+    @property
+    def _unmixing(self):
+        """What unmixes the rows after ``whitening_``."""
+        check_is_fitted(self)
+        root = np.sqrt(self._model.end[3]) if "scale_" in vars(self) else 1.0
+        return (self.second_rotation_.T * root).astype(self.mean_.dtype, copy=False)
+
+    def transform(self, X, copy=True):
+        """Return the sources of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+        copy : bool, default=True
+            Accepted for scikit-learn's sake; rows are never overwritten.
+
+        Returns
+        -------
+        sources : ndarray of shape (n_samples, n_components)
+            Sources, in the type of the rows.
+        """
+        return super().transform(X)
+
+    def inverse_transform(self, X, copy=True):
+        """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components), or path
+            Sources.
+        copy : bool, default=True
+            Accepted for scikit-learn's sake; sources are never overwritten.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_samples, n_features)
+            Rows, in the type of the sources.
+        """
+        return super().inverse_transform(X)
+
+
+def fastica(
+    X,
+    n_components=None,
+    *,
+    algorithm="parallel",
+    whiten="unit-variance",
+    fun="logcosh",
+    fun_args=None,
+    max_iter=200,
+    tol=1e-4,
+    w_init=None,
+    whiten_solver="svd",
+    random_state=None,
+    return_X_mean=False,
+    compute_sources=True,
+    return_n_iter=False,
+):
+    """Run FastICA and return matrices, as scikit-learn's function of this name does.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows.
+    n_components, algorithm, whiten, fun, fun_args, max_iter, tol, w_init, whiten_solver, random_state
+        Those of :class:`FastICA`.
+    return_X_mean : bool, default=False
+        Whether to return the mean as well.
+    compute_sources : bool, default=True
+        Whether to return the sources, or None in their place.
+    return_n_iter : bool, default=False
+        Whether to return the number of iterations as well.
+
+    Returns
+    -------
+    K : ndarray of shape (n_components, n_features) or None
+        ``whitening_``; None with ``whiten=False``.
+    W : ndarray of shape (n_components, n_components)
+        What unmixes the rows after K: sources are ``(X - mean) @ K.T @ W.T``.
+    S : ndarray of shape (n_samples, n_components) or None
+        The sources.
+    X_mean : ndarray of shape (n_features,) or None
+        With ``return_X_mean``.
+    n_iter : int
+        With ``return_n_iter``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import fastica
+    >>> K, W, S = fastica(np.random.RandomState(0).laplace(size=(2000, 4)), 3, random_state=0)
+    >>> K.shape, W.shape, S.shape
+    ((3, 4), (3, 3), (2000, 3))
+    """
+    ica = FastICA(
+        n_components,
+        algorithm=algorithm,
+        whiten=whiten,
+        fun=fun,
+        fun_args=fun_args,
+        max_iter=max_iter,
+        tol=tol,
+        w_init=w_init,
+        whiten_solver=whiten_solver,
+        random_state=random_state,
+    )
+    sources = ica.fit_transform(X) if compute_sources else ica.fit(X) and None
+    found = [ica.whitening_ if whiten else None, ica._unmixing, sources]
+    if return_X_mean:
+        found.append(ica.mean_ if whiten else None)
+    if return_n_iter:
+        found.append(ica.n_iter_)
+    return found
