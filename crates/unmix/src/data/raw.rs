@@ -219,6 +219,11 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
         self.rows.len()
     }
 
+    fn by_rows(&self) -> bool {
+        let size = self.number.size as i64;
+        self.features.step() == Some(size) && self.rows.step() == Some(size * self.n_features as i64)
+    }
+
     fn lend(&self, rows: Range<u64>) -> Option<&[T]> {
         let data = self.bytes.in_memory()?;
         let size = T::DTYPE.size();

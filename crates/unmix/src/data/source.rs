@@ -53,6 +53,11 @@ pub trait RandomAccess<T: Real>: Send + Sync {
         raw: &mut Vec<u8>,
     ) -> Result<()>;
 
+    /// Whether whole rows lie one after the other, so that many small reads cost no more than one.
+    fn by_rows(&self) -> bool {
+        false
+    }
+
     /// Whole rows, lent without a copy, when they lie in memory as such.
     fn lend(&self, rows: std::ops::Range<u64>) -> Option<&[T]> {
         let _ = rows;

@@ -79,6 +79,9 @@ impl Plan {
 /// Numbers that are read at once.
 const PIECE: usize = 1 << 20;
 
+/// The same where rows lie one after the other, so that small reads cost no more: still in the second cache when worked on.
+const NEAR: usize = 1 << 16;
+
 /// Where mapped rows go, in order.
 pub trait Sink<U> {
     /// Takes the next rows.
@@ -150,6 +153,7 @@ impl<T: Real> Rows<'_, T> {
     {
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
+        let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
         let ladder = Mutex::new(Ladder::<P>::default());
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
@@ -157,7 +161,7 @@ impl<T: Real> Rows<'_, T> {
                 let mut part = zero();
                 let mut first = shard.rows.start;
                 while first < shard.rows.end {
-                    let piece = shards.piece(&shard, first, &mut buffers)?;
+                    let piece = shards.piece(&shard, first, most, &mut buffers)?;
                     for data in piece.chunks(plan.block_rows * shards.p) {
                         let n = data.len() / shards.p;
                         let weights = self.weights_of(first, n);
@@ -214,7 +218,7 @@ impl<T: Real> Rows<'_, T> {
             let Some(taken) = shards.take(buffers)? else { return Ok(None) };
             let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
             // A shard of this plan is one piece.
-            let rows = shards.piece(&taken, taken.rows.start, buffers)?;
+            let rows = shards.piece(&taken, taken.rows.start, PIECE, buffers)?;
             let mut out = vec![U::default(); n_rows * width];
             let step = shards.plan.block_rows;
             for (i, (block, out)) in
@@ -376,11 +380,17 @@ impl<'a, T: Real> Shards<'a, T> {
         Ok(if n == 0 { None } else { Some(Shard { number, rows: start..start + n }) })
     }
 
-    /// Rows of a shard from `first` on, read into `buffers` or lent: about a million numbers, a whole number of blocks unless
+    /// Rows of a shard from `first` on, read into `buffers` or lent: about `most` numbers, a whole number of blocks unless
     /// they are the last.
-    fn piece<'b>(&'b self, shard: &Shard, first: u64, buffers: &'b mut Buffers<T>) -> Result<&'b [T]> {
+    fn piece<'b>(
+        &'b self,
+        shard: &Shard,
+        first: u64,
+        most: usize,
+        buffers: &'b mut Buffers<T>,
+    ) -> Result<&'b [T]> {
         let Some(random) = self.random else { return Ok(&buffers.rows) };
-        let blocks = (PIECE / (self.p * self.plan.block_rows)).max(1);
+        let blocks = (most / (self.p * self.plan.block_rows)).max(1);
         let rows = first..shard.rows.end.min(first + (blocks * self.plan.block_rows) as u64);
         if let Some(lent) = random.lend(rows.clone()) {
             return Ok(lent);

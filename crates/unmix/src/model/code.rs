@@ -88,13 +88,16 @@ impl<T: Real> Affine<T> {
             let (own, padding) = work.rows.split_at_mut(rows.len());
             match self.subtract.is_empty() {
                 true => own.copy_from_slice(rows),
-                false => widest(|| {
-                    for (row, out) in rows.chunks_exact(p).zip(own.chunks_exact_mut(p)) {
-                        for ((o, x), m) in out.iter_mut().zip(row).zip(&self.subtract) {
-                            *o = x.minus(*m);
+                false => widest(
+                    #[inline(always)]
+                    || {
+                        for (row, out) in rows.chunks_exact(p).zip(own.chunks_exact_mut(p)) {
+                            for ((o, x), m) in out.iter_mut().zip(row).zip(&self.subtract) {
+                                *o = x.minus(*m);
+                            }
                         }
-                    }
-                }),
+                    },
+                ),
             }
             padding.fill(T::default());
             &work.rows
@@ -215,7 +218,10 @@ impl Gaussian {
 impl<T: Real> crate::data::Rows<'_, T> {
     /// An error that names the first number of the block that is not finite.
     pub(crate) fn check_finite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
-        if widest(|| block.data.iter().fold(true, |all, x| all & x.finite())) {
+        if widest(
+            #[inline(always)]
+            || block.data.iter().fold(true, |all, x| all & x.finite()),
+        ) {
             return Ok(());
         }
         let Some(at) = block.data.iter().position(|x| !x.finite()) else { return Ok(()) };

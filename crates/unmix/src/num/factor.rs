@@ -3,8 +3,8 @@
 //! Their bits depend on the *nominal* parallelism, never on how many threads really run; so that is a function of the
 //! size of the matrix (`nominally`).
 
-use super::Matrix;
 use super::threads::on_some_pool;
+use super::{Matrix, tridiagonal};
 use crate::error::{Error, Result};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -28,6 +28,9 @@ fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
 /// `O(n^3)`, about nine times the operations of a matrix product.
 pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     let n = a.rows();
+    if n <= tridiagonal::SMALL {
+        return small_eigh(a);
+    }
     let lower = Mat::from_fn(n, n, |i, j| if i >= j { a[(i, j)] } else { 0.0 });
     let mut values = vec![0.0; n];
     let mut vectors = Mat::<f64>::zeros(n, n);
@@ -42,6 +45,23 @@ pub fn eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     values.reverse();
     check(&values, "the symmetric eigendecomposition")?;
     Ok((values, Matrix::from_fn(n, n, |i, j| vectors[(j, n - 1 - i)])))
+}
+
+/// [`eigh`] by loops of ours, which are faster for matrices that stay in cache.
+fn small_eigh(a: &Matrix<f64>) -> Result<Spectrum> {
+    let n = a.rows();
+    let mut full = vec![0.0; n * n];
+    for i in 0..n {
+        for (j, &x) in a.row(i)[..=i].iter().enumerate() {
+            (full[i * n + j], full[j * n + i]) = (x, x);
+        }
+    }
+    let what = "the symmetric eigendecomposition";
+    let (mut values, vectors) = tridiagonal::eigh(&mut full, n).ok_or(Error::Factorisation { what })?;
+    values.reverse();
+    check(&values, what)?;
+    let descending = (0..n).rev().flat_map(|i| &vectors[i * n..(i + 1) * n]).copied().collect();
+    Ok((values, Matrix::from_vec(n, n, descending)))
 }
 
 /// All eigenvalues (descending) of a symmetric matrix, of which the lower triangle is read: about a sixth of the work of

@@ -16,6 +16,7 @@ mod simd;
 pub mod tanh;
 pub mod threads;
 pub mod top;
+mod tridiagonal;
 mod values;
 mod workspace;
 

@@ -88,9 +88,15 @@ pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
 pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
     let m = a.rows();
     if let Some((k, budget)) = top.and_then(|k| Some((k, top::pays(m, k)?))) {
-        for i in 0..m {
-            for j in 0..i {
-                a[(j, i)] = a[(i, j)];
+        // In tiles, so that both sides stay in cache.
+        const TILE: usize = 64;
+        for i0 in (0..m).step_by(TILE) {
+            for j0 in (0..=i0).step_by(TILE) {
+                for i in i0..m.min(i0 + TILE) {
+                    for j in j0..i.min(j0 + TILE) {
+                        a[(j, i)] = a[(i, j)];
+                    }
+                }
             }
         }
         let goal = top::Goal { k, tol: 0.0, max_basis: budget, impatient: true };
