@@ -90,7 +90,7 @@ enum Table {
 fn all<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
     let p = rows.n_features();
     if let (Some(n), None) = (rows.n_rows(), rows.source().random()) {
-        let mut whole = vec![T::default(); n as usize * p];
+        let mut whole = unmix::zeros(n as usize * p);
         if let Some(filled) = rows.source().fill(&mut whole, run.threads) {
             return filled.map(|()| whole);
         }

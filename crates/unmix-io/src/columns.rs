@@ -298,15 +298,18 @@ impl Table {
     }
 }
 
-/// The numbers of a batch, row by row; a few rows of all columns at a time, so that they stay in cache until they are whole.
+/// The numbers of a batch, row by row; so few rows of all columns at a time that they stay in the first cache until they are whole.
 fn write<T: Real>(batch: &RecordBatch, places: &[usize], out: &mut [T]) {
     let p = places.len().max(1);
-    let rows = ((1 << 15) / p).max(1);
+    let rows = ((1 << 12) / p).max(1);
+    let whole = batch.columns().iter().all(crate::cells::are_whole);
     for (i, out) in out.chunks_mut(rows * p).enumerate() {
-        out.fill(T::from_f64(f64::NAN));
-        let part = batch.slice(i * rows, out.len() / p);
+        if !whole {
+            out.fill(T::from_f64(f64::NAN));
+        }
+        let (start, n) = (i * rows, out.len() / p);
         for (feature, &place) in places.iter().enumerate() {
-            crate::cells::place(part.column(place), &mut out[feature..], p);
+            crate::cells::place(&batch.column(place).slice(start, n), &mut out[feature..], p);
         }
     }
 }

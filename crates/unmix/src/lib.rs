@@ -42,7 +42,7 @@ pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Result, nearest};
-pub use machine::available_memory;
+pub use machine::{available_memory, zeros};
 pub use method::{FastIca, Ica, METHODS, Method, NeuralPca, Pca, Rica, SigmaPca};
 pub use model::{Model, Outcome, Report, fit};
 pub use num::threads::{num_threads, set_num_threads};

@@ -1,6 +1,7 @@
 //! Row-major matrices: owned, and borrowed by rows.
 
 use super::Real;
+use crate::machine::{room, zeros};
 use faer::{MatMut, MatRef};
 
 /// An owned row-major matrix.
@@ -14,7 +15,7 @@ pub struct Matrix<T> {
 impl<T: Real> Matrix<T> {
     /// All zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
-        Self { rows, cols, data: vec![T::default(); rows * cols] }
+        Self { rows, cols, data: zeros(rows * cols) }
     }
 
     /// From row-major numbers; `data.len()` must be `rows * cols`.
@@ -25,7 +26,7 @@ impl<T: Real> Matrix<T> {
 
     /// Entry by entry.
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
-        let mut data = Vec::with_capacity(rows * cols);
+        let mut data = room(rows * cols);
         for i in 0..rows {
             for j in 0..cols {
                 data.push(f(i, j));
