@@ -1,4 +1,4 @@
-"""Table and chart of ``docs/performance.md``, from the newest record."""
+"""Table and chart of ``docs/performance.md``, each row from the newest record that has it."""
 
 from . import chart, record, show
 from .measure import duration
@@ -10,19 +10,23 @@ BEGIN, END = "<!-- written by cargo xtask bench --write-docs -->", "<!-- end -->
 
 def write():
     """Replaces what stands between the two marks of the page, and the chart beside it."""
-    name, kept = record.newest()
+    records, kept = record.newest()
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table(name, kept)}\n\n{END}{after}", encoding="utf-8")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(records, kept)}\n\n{END}{after}", encoding="utf-8")
     PAGE.with_suffix(".svg").write_text(chart.draw(kept), encoding="utf-8")
-    print(f"docs/performance.md and docs/performance.svg say what bench/records/{name} holds")
+    print(f"docs/performance.md and docs/performance.svg say what bench/records holds: {', '.join(records)}")
 
 
-def table(name, kept):
-    """What was measured, a line for each row, then how each target went."""
+def table(records, kept):
+    """What was measured, a line for each row, then how each target went; which record holds which rows where there are several."""
     picture = "![Time of each peer as a multiple of unmix's time, by row](performance.svg)"
-    lines = [picture, "", *record.about(kept), f"- All numbers: [bench/records/{name}](../bench/records/{name}/README.md)", ""]
+    lines = [picture, "", *record.about(kept)]
+    for name, rows in records.items():
+        what = f"All numbers of {', '.join(rows)}" if len(records) > 1 else "All numbers"
+        lines.append(f"- {what}: [bench/records/{name}](../bench/records/{name}/README.md)")
+    lines.append("")
     lines += [
         "| row | work | unmix | over the bound | fastest right peer | its time over ours | peak memory |",
         "|---|---|---:|---:|---|---:|---:|",

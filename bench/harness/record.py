@@ -39,11 +39,20 @@ def _run(run):
 
 
 def newest():
-    """The newest record: its name and contents."""
+    """The newest record of each row, among those of the machine that the newest of all is from: the records that have them, by
+    name, each with its rows, and the contents as of one record."""
     found = sorted(FOLDER.glob("*/results.json"))
     if not found:
         raise SystemExit("there is no record yet: run `cargo xtask bench --record` on a quiet machine")
-    return found[-1].parent.name, json.loads(found[-1].read_text(encoding="utf-8"))
+    kept = [(path.parent.name, json.loads(path.read_text(encoding="utf-8"))) for path in found]
+    processor = kept[-1][1]["machine"]["processor"]
+    rows, source = {}, {}
+    for name, record in kept:
+        if record["machine"]["processor"] == processor:
+            rows.update(record["rows"])
+            source.update(dict.fromkeys(record["rows"], name))
+    records = {name: [row for row in rows if source[row] == name] for name, _ in reversed(kept)}
+    return {name: own for name, own in records.items() if own}, {**kept[-1][1], "rows": rows}
 
 
 def about(kept):
