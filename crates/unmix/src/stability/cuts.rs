@@ -25,7 +25,7 @@ pub(super) struct Memory {
 }
 
 /// Fewer stretches than this say nothing about their variance.
-const FEWEST: usize = 32;
+pub(super) const FEWEST: usize = 32;
 /// What is no accident: more than this many standard errors above what independent rows would give. Many are looked at.
 const CLEAR: f64 = 5.0;
 
@@ -72,7 +72,7 @@ fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
 }
 
 /// For stretches of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
-fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
+pub(super) fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
     if alone <= 0.0 {
         return out;
@@ -85,7 +85,7 @@ fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     out
 }
 
-pub(super) fn variance(values: &[f64]) -> f64 {
+fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)

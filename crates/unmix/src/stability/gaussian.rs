@@ -6,6 +6,8 @@
 //! `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the sample takes away (Stein's identity gives the
 //! covariances). The sum of their squares in units of these is chi-square with two degrees of freedom, whose tail is an exponential.
 
+use super::cuts::{FEWEST, growth};
+
 /// `E log cosh z`, and the variance of its standardised mean times n.
 const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);
 /// The variance of the mean of `z exp(-z²/2)` times n.
@@ -14,9 +16,9 @@ const ODD: f64 = 0.067_450_089_729_857_25;
 /// Slopes of the two at a Gaussian: `E z G'(z)`, and `E O'(z)`.
 const SLOPES: (f64, f64) = (0.605_705_509_602_159_1, 0.353_553_390_593_273_8);
 
-/// The probability that Gaussian codes would look as unlike a Gaussian as these, for each column of row-major codes whose rows hang
-/// together over `stretch` of them.
-pub(super) fn p_values(codes: &[f64], k: usize, stretch: usize) -> Vec<f64> {
+/// The probability that Gaussian codes would look as unlike a Gaussian as these, for each column of row-major codes; `follow`: whether
+/// rows follow one another, so that neighbours are alike.
+pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
     let n = (codes.len() / k.max(1)) as f64;
     (0..k)
         .map(|j| {
@@ -35,29 +37,22 @@ pub(super) fn p_values(codes: &[f64], k: usize, stretch: usize) -> Vec<f64> {
                 (even - 0.5 * SLOPES.0 * (z * z - 1.0), odd - SLOPES.1 * z)
             };
             let (even, odd): (Vec<f64>, Vec<f64>) = column().map(of_row).unzip();
-            let chi2 = in_its_variances(&even, EVEN.1, stretch) + in_its_variances(&odd, ODD, stretch);
-            match n as usize / stretch {
-                _ if stretch <= 1 => (-0.5 * chi2).exp(),
-                0 | 1 => 1.0,
-                // The variance is an estimate from so many stretches: an F distribution with 2 degrees of freedom above.
-                pieces => {
-                    let below = (pieces - 1) as f64;
-                    (1.0 + chi2 / below).powf(-0.5 * below)
-                }
+            let chi2 = in_its_variances(even, EVEN.1, follow) + in_its_variances(odd, ODD, follow);
+            match follow {
+                false => (-0.5 * chi2).exp(),
+                // The memory is an estimate from so many stretches: an F distribution with 2 degrees of freedom above.
+                true => (1.0 + chi2 / (FEWEST - 1) as f64).powf(-0.5 * (FEWEST - 1) as f64),
             }
         })
         .collect()
 }
 
-/// The square of the mean over its variance, at least what that is of independent rows.
-fn in_its_variances(terms: &[f64], alone: f64, stretch: usize) -> f64 {
-    let n = terms.len() as f64;
-    let mut variance = alone;
-    if stretch > 1 && terms.len() >= 2 * stretch {
-        let sums: Vec<f64> = terms.chunks_exact(stretch).map(|piece| piece.iter().sum()).collect();
-        variance = f64::max(variance, super::cuts::variance(&sums) / stretch as f64);
-    }
-    (terms.iter().sum::<f64>()).powi(2) / (n * variance)
+/// The square of the mean over its variance: `alone` over the number of rows, times their memory where rows follow one another.
+fn in_its_variances(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
+    let (n, sum) = (terms.len() as f64, terms.iter().sum::<f64>());
+    // Its own variance may be anything where a column is not Gaussian; how much longer stretches have is what counts.
+    let memory = if follow { growth(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)) } else { 1.0 };
+    sum.powi(2) / (n * alone * memory)
 }
 
 #[cfg(test)]
@@ -75,7 +70,7 @@ mod tests {
     fn gaussian_codes_are_called_otherwise_at_the_stated_rate() {
         for (n, level) in [(200, 0.05), (200, 0.01), (2000, 0.01)] {
             let k = 2000;
-            let p = p_values(&codes(Law::Gaussian, n, k, 1), k, 1);
+            let p = p_values(&codes(Law::Gaussian, n, k, 1), k, false);
             let rate = p.iter().filter(|p| **p < level).count() as f64 / k as f64;
             // Three standard errors, and a fifth for what n = 200 is short of the limit.
             let slack = 3.0 * (level * (1.0 - level) / k as f64).sqrt() + 0.2 * level;
@@ -97,23 +92,29 @@ mod tests {
     fn rows_that_follow_one_another_do_not_count_as_many() {
         let (n, k) = (4000, 500);
         let codes = remembering(n, k, 0.97);
-        let rate = |stretch: usize, level: f64| {
-            p_values(&codes, k, stretch).iter().filter(|p| **p < level).count() as f64 / k as f64
+        let rate = |follow: bool, level: f64| {
+            p_values(&codes, k, follow).iter().filter(|p| **p < level).count() as f64 / k as f64
         };
-        assert!(rate(1, 0.01) > 0.05, "taken for independent rows they are called otherwise too often");
+        assert!(rate(false, 0.01) > 0.05, "taken for independent rows they are called otherwise too often");
         // Three standard errors above the level.
-        assert!(rate(100, 0.01) < 0.01 + 3.0 * (0.01f64 * 0.99 / k as f64).sqrt(), "{}", rate(100, 0.01));
-        assert!(rate(100, 0.05) < 0.05 + 3.0 * (0.05f64 * 0.95 / k as f64).sqrt(), "{}", rate(100, 0.05));
+        assert!(rate(true, 0.01) < 0.01 + 3.0 * (0.01f64 * 0.99 / k as f64).sqrt(), "{}", rate(true, 0.01));
+        assert!(rate(true, 0.05) < 0.05 + 3.0 * (0.05f64 * 0.95 / k as f64).sqrt(), "{}", rate(true, 0.05));
         let other: Vec<f64> = remembering(n, 50, 0.5).iter().map(|y| y.powi(3)).collect();
-        assert!(p_values(&other, 50, 20).iter().all(|p| *p < 1e-3), "what is not Gaussian is still seen");
+        assert!(p_values(&other, 50, true).iter().all(|p| *p < 1e-3), "what is not Gaussian is still seen");
+        // A few large events in what is small else, as blinks are.
+        let mut rare = remembering(n, 1, 0.9);
+        for start in (100..n).step_by(400) {
+            rare[start..start + 40].iter_mut().for_each(|y| *y += 60.0);
+        }
+        assert!(p_values(&rare, 1, true)[0] < 1e-4, "{:?}", p_values(&rare, 1, true));
     }
 
     #[test]
     fn other_laws_are_seen_with_enough_rows() {
         for law in [Law::Laplace, Law::Uniform, Law::Exponential, Law::Bimodal] {
-            let p = p_values(&codes(law, 1000, 50, 2), 50, 1);
+            let p = p_values(&codes(law, 1000, 50, 2), 50, false);
             assert!(p.iter().all(|p| *p < 1e-3), "{law:?}: {p:?}");
         }
-        assert_eq!(p_values(&[5.0; 40], 1, 1), [1.0]);
+        assert_eq!(p_values(&[5.0; 40], 1, false), [1.0]);
     }
 }

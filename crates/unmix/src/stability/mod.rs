@@ -61,8 +61,7 @@ pub struct Stability {
     pub index: Vec<f64>,
     /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
     /// in one half, tested in the other, both ways round, the larger: one row that is far off lies
-    /// in one half only. Stretches of rows are its unit where rows follow one
-    /// another.
+    /// in one half only. Where rows follow one another it counts what they are worth.
     pub gaussian: Vec<f64>,
     /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows know nothing of their neighbours.
     pub stretch: u64,
@@ -150,7 +149,7 @@ where
             let tested = [(&a, &found_a, right), (&b, &found_b, left)];
             for (model, found, held_out) in tested {
                 let codes = codes(model, &of(thinned(held_out)), run)?;
-                let p = gaussian::p_values(&codes, model.n_codes(), memory.stretch as usize);
+                let p = gaussian::p_values(&codes, model.n_codes(), memory.stretch > 1);
                 let of_component = |j: usize| found.order[j].map_or(1.0, |i| p[i]);
                 (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
             }
