@@ -142,11 +142,6 @@ pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     model.code().mixing().transposed()
 }
 
-/// The components, one a row, as `unmix::metrics` and `components_` of Python have them.
-pub(crate) fn components_of(model: &Model) -> Matrix<f64> {
-    model.tensor("components").map_or_else(|| decoder(model), |t| t.to_matrix())
-}
-
 /// What is known of how far to believe component `i`: whether that is good, in a word or two, and in full.
 pub(crate) fn verdict(model: &Model, i: usize) -> Option<(bool, &'static str, String)> {
     if let Some(found) = &model.report().stability {

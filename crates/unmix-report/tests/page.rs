@@ -348,7 +348,7 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
         made(model, Some(&given), &Options { beside, ..Options::default() })
     };
     let same = beside(&all, &all);
-    assert!(same.contains("<strong>3 of 3</strong> pairs point the same way"));
+    assert!(same.contains("<strong>3 of 3</strong> pairs are the same component"));
     assert_eq!(same.matches("<td>1.0000</td><td>1.0000</td><td>yes</td>").count(), 3);
     assert!(!same.contains("Without a partner") && !same.contains("without a partner here"));
     let fewer = beside(&all, &two);
@@ -362,5 +362,10 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
     assert!(refused.contains("3 columns are needed, but 25 were given"), "{refused}");
     // Without rows there are no codes to correlate.
     let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
-    assert!(!made(&all, None, &options).contains("correlation of codes"));
+    let without = made(&all, None, &options);
+    assert!(!without.contains("of codes") && without.contains("the cosine of what they add to the columns"));
+    // The channel that both share is not the same in both: components of a PCA of other rows are other ones.
+    let turned = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
+    let other = beside(&all, &ica(&turned, 3));
+    assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");
 }

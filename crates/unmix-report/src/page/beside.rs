@@ -7,9 +7,9 @@ use crate::figure;
 use crate::number::count;
 use crate::picture::{Scale, data_uri};
 use maud::{Markup, html};
-use unmix::metrics::match_rows;
+use unmix::metrics::assignment;
 use unmix::stability::STABLE;
-use unmix::{Error, Model, Result};
+use unmix::{Error, Matrix, Model, Result};
 
 /// Pairs that are drawn, and that are tabulated.
 const DRAWN: usize = 24;
@@ -19,8 +19,20 @@ const TABLED: usize = 128;
 struct Pair {
     here: usize,
     there: usize,
-    sign: f64,
+    /// Cosine of what they add to the columns.
     cosine: f64,
+    /// Correlation of their codes, where there are rows.
+    correlation: Option<f64>,
+}
+
+impl Pair {
+    fn alike(&self) -> f64 {
+        self.correlation.unwrap_or(self.cosine).abs()
+    }
+
+    fn sign(&self) -> f64 {
+        if self.correlation.unwrap_or(self.cosine) < 0.0 { -1.0 } else { 1.0 }
+    }
 }
 
 /// Refuses a model of other columns.
@@ -49,18 +61,18 @@ pub(super) fn check(model: &Model, other: Option<&Model>) -> Result<()> {
 
 pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let Some((name, other)) = &context.options.beside else { return Ok(html! {}) };
-    let (a, b) = (facts::components_of(context.model), facts::components_of(other));
+    let (a, b) = (facts::decoder(context.model), facts::decoder(other));
     if a.rows() == 0 || b.rows() == 0 {
         return Ok(html! {});
     }
-    let pairs = paired(&a, &b);
+    let of_components = |c: &&Matrix<f64>| (c.rows(), c.cols()) == (a.rows(), b.rows());
+    let correlation = context.sample.as_ref().and_then(|s| s.beside.as_ref()).filter(of_components);
+    let pairs = paired(&a, &b, correlation);
     let lone = |k: usize, taken: &dyn Fn(&Pair) -> usize| -> Vec<String> {
         (0..k).filter(|i| pairs.iter().all(|p| taken(p) != *i)).map(|i| i.to_string()).collect()
     };
     let (here, there) = (lone(a.rows(), &|p| p.here), lone(b.rows(), &|p| p.there));
-    let same = pairs.iter().filter(|p| p.cosine >= STABLE).count();
-    let of_components = |c: &&unmix::Matrix<f64>| (c.rows(), c.cols()) == (a.rows(), b.rows());
-    let correlation = context.sample.as_ref().and_then(|s| s.beside.as_ref()).filter(of_components);
+    let same = pairs.iter().filter(|p| p.alike() >= STABLE).count();
     let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)])?;
     let pictures = matches!(Look::of(context), Look::Pictures(_));
     Ok(super::section(
@@ -68,10 +80,12 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         "Beside another model",
         html! {
             p.caption {
-                strong { (same) " of " (pairs.len()) } " pairs point the same way (absolute cosine of " code { "components" } " at least "
-                (STABLE) "); pairs are those whose cosines have the largest sum. The other model is " code { (name) } ": "
-                (other.method().class) ", " (facts::components(other.n_components())) ", fitted to " (count(other.report().n_samples as u64))
-                " rows. "
+                strong { (same) " of " (pairs.len()) } " pairs are the same component: "
+                @if correlation.is_some() { "the correlation of their codes over the rows is " }
+                @else { "the cosine of what they add to the columns is " }
+                (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest. The other model is "
+                code { (name) } ": " (other.method().class) ", " (facts::components(other.n_components())) ", fitted to "
+                (count(other.report().n_samples as u64)) " rows. "
                 @if pictures { "On the left is this model, on the right the other." }
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length." }
             }
@@ -80,14 +94,14 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
             div class=(if pictures { "pairs" } else { "panels" }) { @for figure in drawn { (figure) } }
             div.scroll { table.numbers {
                 thead { tr {
-                    th { "here" } th { "there" } th { "|cos|" }
-                    @if correlation.is_some() { th { "correlation of codes" } }
+                    th { "here" } th { "there" } th { "|cos| in the columns" }
+                    @if correlation.is_some() { th { "|correlation| of codes" } }
                     th { "same" }
                 } }
                 tbody { @for pair in pairs.iter().take(TABLED) { tr {
-                    th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine)) }
-                    @if let Some(c) = correlation { td { (format!("{:.4}", pair.sign * c[(pair.here, pair.there)])) } }
-                    td { @if pair.cosine >= STABLE { "yes" } @else { "no" } }
+                    th scope="row" { (pair.here) } td { (pair.there) } td { (format!("{:.4}", pair.cosine.abs())) }
+                    @if let Some(c) = pair.correlation { td { (format!("{:.4}", c.abs())) } }
+                    td { @if pair.alike() >= STABLE { "yes" } @else { "no" } }
                 } } }
             } }
             @if pairs.len() > TABLED { p.caption { "The other " (pairs.len() - TABLED) " pairs are left out." } }
@@ -95,18 +109,33 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// Pairs in the order of this model's components.
-fn paired(a: &unmix::Matrix<f64>, b: &unmix::Matrix<f64>) -> Vec<Pair> {
-    let swapped = a.rows() > b.rows();
-    let found = if swapped { match_rows(b, a) } else { match_rows(a, b) };
-    let mut pairs: Vec<Pair> = (0..found.order.len())
-        .map(|i| {
-            let (here, there) = if swapped { (found.order[i], i) } else { (i, found.order[i]) };
-            Pair { here, there, sign: found.sign[i], cosine: found.cosine[i] }
-        })
-        .collect();
-    pairs.sort_by_key(|pair| pair.here);
-    pairs
+/// Pairs in the order of this model's components. Rows of encoders say little: of two that find the same source they may differ
+/// in whatever the rows do not vary along.
+fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -> Vec<Pair> {
+    let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+    let cosine = |i: usize, j: usize| {
+        let product: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
+        product / (length(a.row(i)) * length(b.row(j)))
+    };
+    let alike =
+        Matrix::from_fn(a.rows(), b.rows(), |i, j| correlation.map_or_else(|| cosine(i, j), |c| c[(i, j)]));
+    let cost = |i: usize, j: usize| if alike[(i, j)].is_finite() { 1.0 - alike[(i, j)].abs() } else { 1.0 };
+    let pairs: Vec<(usize, usize)> = match a.rows() <= b.rows() {
+        true => assignment(&Matrix::from_fn(a.rows(), b.rows(), cost)).into_iter().enumerate().collect(),
+        false => {
+            let order = assignment(&Matrix::from_fn(b.rows(), a.rows(), |i, j| cost(j, i)));
+            let mut pairs: Vec<(usize, usize)> = order.into_iter().enumerate().map(|(j, i)| (i, j)).collect();
+            pairs.sort_unstable();
+            pairs
+        }
+    };
+    let pair = |(here, there)| Pair {
+        here,
+        there,
+        cosine: cosine(here, there),
+        correlation: correlation.map(|c| c[(here, there)]),
+    };
+    pairs.into_iter().map(pair).collect()
 }
 
 fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<Markup>> {
@@ -118,10 +147,10 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<
     pairs
         .iter()
         .map(|pair| {
-            let (left, right) = (unit(ours.row(pair.here), 1.0), unit(theirs.row(pair.there), pair.sign));
+            let (left, right) = (unit(ours.row(pair.here), 1.0), unit(theirs.row(pair.there), pair.sign()));
             let said = format!("Component {} and component {} of the other model", pair.here, pair.there);
             let caption = html! {
-                figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { "|cos| " (format!("{:.4}", pair.cosine)) } }
+                figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { @if pair.correlation.is_some() { "|r| " } @else { "|cos| " } (format!("{:.4}", pair.alike())) } }
             };
             Ok(match Look::of(context) {
                 Look::Pictures(layout) => {
