@@ -108,7 +108,7 @@ fn more_starts_are_never_worse() {
 #[test]
 fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
     let (k, a) = (4, mixing(4, 4, 11));
-    let x = mix(&mixed_kinds(40_000, k, 11), &a);
+    let x = mix(&mixed_kinds(60_000, k, 11), &a);
     let (all, some) = (json!({"tol": 1e-9, "subsample": 0}), json!({"tol": 1e-9}));
     near(all.clone(), some.clone(), &x, k, 1e-7);
     near(all.clone(), json!({"tol": 1e-9, "subsample": 3000, "algorithm": "fastica"}), &x, k, 1e-7);
