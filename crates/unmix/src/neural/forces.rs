@@ -40,12 +40,19 @@ pub struct Pass {
     pub looks: Vec<Nonlinearity>,
     /// Whether the mean of the forces matters, because that of the rows was not subtracted.
     pub(super) push: bool,
+    /// Whether forces are wanted at all, or looks only.
+    pub(super) pull: bool,
 }
 
 impl Pass {
     /// Of centred rows, by `h`; with a close look through each of `looks`.
     pub fn new(h: Nonlinearity, looks: Vec<Nonlinearity>) -> Self {
-        Self { h, looks, push: false }
+        Self { h, looks, push: false, pull: true }
+    }
+
+    /// A close look through each of `looks`, without forces.
+    pub fn looking(looks: Vec<Nonlinearity>) -> Self {
+        Self { h: Nonlinearity::tanh(vec![1.0]), looks, push: false, pull: false }
     }
 }
 
@@ -113,6 +120,9 @@ impl<T: Real> Rule<T> for Pass {
             let bend = if i == 0 { Some(&mut sums.bend) } else { None };
             gather_look(&look.ready(k), of_look, bend, &z[..n * k], weights, work);
         }
+        if !self.pull {
+            return;
+        }
         self.h.ready(k).force(z);
         if let Some(weights) = weights {
             for (z, w) in z.chunks_exact_mut(k).zip(weights) {
@@ -153,23 +163,39 @@ fn gather_look<T: Real>(
         }
         kernel::add_cross(bend.as_mut_slice(), &squares, growth, z.len() / k, k, k, &mut Vec::new());
     }
-    let (along, rest) = sums.split_at_mut(k);
-    let (grown, rest) = rest.split_at_mut(k);
-    let (gap, square) = rest.split_at_mut(k);
-    let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(growth.chunks_exact(k));
+    add_look(sums, z, force, growth, weights);
+}
+
+/// Rows whose numbers are added up in their own type before they go into a total.
+const ROWS: usize = 16;
+
+/// Adds `z phi`, `phi'`, `psi` and its square, column by column.
+fn add_look<T: Real>(sums: &mut [f64], z: &[T], force: &[T], growth: &[T], weights: Option<&[f64]>) {
+    let k = sums.len() / 4;
+    let mut part = vec![T::default(); 4 * k];
+    let groups = z.chunks(ROWS * k).zip(force.chunks(ROWS * k)).zip(growth.chunks(ROWS * k));
     crate::num::widest(
         #[inline(always)]
         || {
-            for (i, ((z, f), g)) in rows.enumerate() {
-                let w = weights.map_or(1.0, |w| w[i]);
-                for j in 0..k {
-                    let (zf, g) = (z[j].to_f64() * f[j].to_f64(), g[j].to_f64());
-                    let psi = g - zf;
-                    along[j] += w * zf;
-                    grown[j] += w * g;
-                    gap[j] += w * psi;
-                    square[j] += w * psi * psi;
+            for (group, ((z, force), growth)) in groups.enumerate() {
+                part.fill(T::default());
+                let (along, rest) = part.split_at_mut(k);
+                let (grown, rest) = rest.split_at_mut(k);
+                let (gap, square) = rest.split_at_mut(k);
+                let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(growth.chunks_exact(k));
+                for (i, ((z, f), g)) in rows.enumerate() {
+                    let w = T::from_f64(weights.map_or(1.0, |w| w[group * ROWS + i]));
+                    let sums = along.iter_mut().zip(&mut *grown).zip(&mut *gap).zip(&mut *square);
+                    for ((((along, grown), gap), square), ((z, f), g)) in sums.zip(z.iter().zip(f).zip(g)) {
+                        let zf = *z * *f;
+                        let psi = *g - zf;
+                        *along += w * zf;
+                        *grown += w * *g;
+                        *gap += w * psi;
+                        *square += w * psi * psi;
+                    }
                 }
+                sums.iter_mut().zip(&part).for_each(|(s, x)| *s += x.to_f64());
             }
         },
     );

@@ -160,7 +160,7 @@ impl Polar {
                 a: vec![c],
             }));
         }
-        Pass { h, looks, push: rows.offset().is_some() }
+        Pass { push: rows.offset().is_some(), ..Pass::new(h, looks) }
     }
 
     /// Nothing stands out from a Gaussian: what was asked for cannot be found, and the principal axes are what there is.

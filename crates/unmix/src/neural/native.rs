@@ -316,7 +316,7 @@ pub fn solve<T: Real>(
         let h = Nonlinearity { a: a.clone(), ..how.h.clone() };
         n_iter += 1;
         if n_iter <= WARM && n_iter < how.max_iter {
-            let forces = rows.forces(&w, &Pass { h, looks: Vec::new(), push: false }, run)?;
+            let forces = rows.forces(&w, &Pass::new(h, Vec::new()), run)?;
             seen(rows.sweeps(), &w);
             let pull = |j: usize, i: usize| -forces.sigma[j].powi(2) * forces.pull[(j, i)];
             w = factor::polar_rows(&Matrix::from_fn(k, w.cols(), pull))?;
@@ -422,7 +422,7 @@ fn look<T: Real>(
     let h = Nonlinearity { a: a.to_vec(), ..how.h.clone() };
     let mut looks = vec![h.clone()];
     looks.extend(CANDIDATES.map(|c| Nonlinearity { shape: Shape::Tanh, slope: Slope::True, a: vec![c] }));
-    let mut seen = rows.forces(w, &Pass { h, looks, push: false }, run)?.looks.into_iter();
+    let mut seen = rows.forces(w, &Pass::looking(looks), run)?.looks.into_iter();
     Ok((seen.next().unwrap_or_default(), seen.collect()))
 }
 

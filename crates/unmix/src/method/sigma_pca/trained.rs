@@ -185,8 +185,7 @@ fn look<T: Real>(
 ) -> Result<Vec<Look>> {
     let mut looks = before.to_vec();
     looks.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
-    let pass = Pass::new(Nonlinearity::tanh(vec![auto::CANDIDATES[1]]), looks);
-    Ok(rows.forces(w, &pass, run)?.looks)
+    Ok(rows.forces(w, &Pass::looking(looks), run)?.looks)
 }
 
 /// What can be said of the components that training left.
