@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import unmix
 
@@ -93,15 +94,23 @@ def patches(n, seed):
     return rows / np.sqrt(1e-3 + (rows**2).mean(axis=0))
 
 
-def test_photographs_have_sparse_components_and_the_published_fixed_point_is_nearly_orthonormal():
-    X = patches(40_000, 7)
-    pca = unmix.PCA(32).fit(X)
-    model = unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.1).fit(X)
-    kurtosis = [((y**4).mean(axis=0) / (y**2).mean(axis=0) ** 2 - 3).mean() for y in (pca.transform(X), model.transform(X))]
-    # A small sample, left at a residual of 0.1: such samples gave 5.2 to 6.2. The band that is asked for, 6.5 to 8.5, is of all rows,
-    # and `unmix reproduce filters` holds the solver to it.
-    assert 2 < kurtosis[0] < 3.5 and 4.5 < kurtosis[1] < 8.5
-    assert model.report_.outcome == "converged" and 0.05 < model.report_.orthonormality < 0.12
+def kurtosis(codes):
+    """Excess, on average over components."""
+    return ((codes**4).mean(axis=0) / (codes**2).mean(axis=0) ** 2 - 3).mean()
+
+
+def test_photographs_have_sparse_components_that_other_photographs_show_again():
+    X = patches(122_880, 7)
+    assert 2 < kurtosis(unmix.PCA(32).fit_transform(X)) < 3.5
+    native = unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.05).fit(X)
+    assert native.report_.outcome == "converged" and 0.05 < native.report_.orthonormality < 0.12
+    assert 6.5 < kurtosis(native.transform(X)) < 8.5
+    # Two disjoint random samples, each 12 % of all patches, by the default solver.
+    with pytest.warns(UserWarning, match="40"):
+        halves = [unmix.SigmaPCA(32, max_iter=40).fit(part) for part in (X[:61_440], X[61_440:])]
+    cosines = np.abs(halves[0].components_ @ halves[1].components_.T)
+    matched = cosines[linear_sum_assignment(-cosines)]
+    assert matched.mean() >= 0.93 and (matched > 0.95).sum() >= 22
 
 
 @pytest.mark.parametrize("variant", [v["key"] for v in unmix.variants("sigma-pca")])

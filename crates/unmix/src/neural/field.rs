@@ -7,6 +7,10 @@
 //! Rows are centred by their batch without being touched: what is subtracted from `Y` and from `E` column by column is
 //! enough, because `(X - 1m)'E = X'(E - mean E)`.
 
+use super::columns::{
+    column_means, column_products, scale_columns, subtract, subtract_columns, subtract_scaled,
+    take_away_means, variances,
+};
 use super::linear::{add, linear_pull, strictly_upper, unit, upper};
 use super::nonlinearity::{Nonlinearity, Ready};
 use super::{Anchor, DecoderScale, Mean, Orthogonality, Pull, Shape, Sigma, Slope, Space, Spec};
@@ -473,66 +477,5 @@ fn standard_deviations<T: Real>(spec: &Spec, z: &[T], k: usize, state: &mut Stat
             }
             state.sigma = smooth(&state.variance, state.eps);
         }
-    }
-}
-
-fn column_means<T: Real>(y: &[T], k: usize) -> Vec<f64> {
-    let n = (y.len() / k) as f64;
-    let mut sums = vec![T::default(); k];
-    widest(|| {
-        for row in y.chunks_exact(k) {
-            sums.iter_mut().zip(row).for_each(|(s, y)| *s += *y);
-        }
-    });
-    sums.iter().map(|s| s.to_f64() / n).collect()
-}
-
-/// Biased, of codes whose mean is 0.
-fn variances<T: Real>(y: &[T], k: usize) -> Vec<f64> {
-    let n = (y.len() / k) as f64;
-    let means = column_means(y, k);
-    column_products(y, y, k).iter().zip(means).map(|(s, m)| (s / n - m * m).max(0.0)).collect()
-}
-
-fn column_products<T: Real>(a: &[T], b: &[T], k: usize) -> Vec<f64> {
-    let mut sums = vec![T::default(); k];
-    widest(|| {
-        for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(k)) {
-            sums.iter_mut().zip(a).zip(b).for_each(|((s, a), b)| *s += *a * *b);
-        }
-    });
-    sums.iter().map(|s| s.to_f64()).collect()
-}
-
-fn take_away_means<T: Real>(y: &mut [T], k: usize) {
-    let means = column_means(y, k);
-    subtract_columns(y, &means, k);
-}
-
-fn subtract_columns<T: Real>(y: &mut [T], means: &[f64], k: usize) {
-    let means: Vec<T> = means.iter().map(|m| T::from_f64(*m)).collect();
-    widest(|| {
-        for row in y.chunks_exact_mut(k) {
-            row.iter_mut().zip(&means).for_each(|(y, m)| *y -= *m);
-        }
-    });
-}
-
-fn scale_columns<T: Real>(y: &mut [T], by: &[T]) {
-    widest(|| {
-        for row in y.chunks_exact_mut(by.len()) {
-            row.iter_mut().zip(by).for_each(|(y, s)| *y *= *s);
-        }
-    });
-}
-
-fn subtract<T: Real>(from: &mut [T], y: &[T]) {
-    widest(|| from.iter_mut().zip(y).for_each(|(t, y)| *t -= *y));
-}
-
-fn subtract_scaled<T: Real>(from: &mut [T], y: &[T], by: &[f64], k: usize) {
-    let by: Vec<T> = by.iter().map(|b| T::from_f64(*b)).collect();
-    for (t, y) in from.chunks_exact_mut(k).zip(y.chunks_exact(k)) {
-        t.iter_mut().zip(y).zip(&by).for_each(|((t, y), b)| *t -= *y * *b);
     }
 }

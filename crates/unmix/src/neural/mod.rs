@@ -17,6 +17,7 @@
 
 pub mod auto;
 mod batches;
+mod columns;
 mod constraint;
 mod field;
 pub mod flow;
