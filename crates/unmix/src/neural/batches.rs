@@ -142,11 +142,14 @@ impl<'a, T: Real> Batches<'a, T> {
             }
         }
         let (mean, inverse) = (&self.mean, self.inverse);
-        widest(|| {
-            for row in x[begin..].chunks_exact_mut(p) {
-                row.iter_mut().zip(mean).for_each(|(x, m)| *x = ((*x - m[0]) - m[1]) * inverse);
-            }
-        });
+        widest(
+            #[inline(always)]
+            || {
+                for row in x[begin..].chunks_exact_mut(p) {
+                    row.iter_mut().zip(mean).for_each(|(x, m)| *x = ((*x - m[0]) - m[1]) * inverse);
+                }
+            },
+        );
         Ok(())
     }
 }

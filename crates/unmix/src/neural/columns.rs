@@ -5,11 +5,14 @@ use crate::num::{Real, widest};
 pub(super) fn column_means<T: Real>(y: &[T], k: usize) -> Vec<f64> {
     let n = (y.len() / k) as f64;
     let mut sums = vec![T::default(); k];
-    widest(|| {
-        for row in y.chunks_exact(k) {
-            sums.iter_mut().zip(row).for_each(|(s, y)| *s += *y);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for row in y.chunks_exact(k) {
+                sums.iter_mut().zip(row).for_each(|(s, y)| *s += *y);
+            }
+        },
+    );
     sums.iter().map(|s| s.to_f64() / n).collect()
 }
 
@@ -22,11 +25,14 @@ pub(super) fn variances<T: Real>(y: &[T], k: usize) -> Vec<f64> {
 
 pub(super) fn column_products<T: Real>(a: &[T], b: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
-    widest(|| {
-        for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(k)) {
-            sums.iter_mut().zip(a).zip(b).for_each(|((s, a), b)| *s += *a * *b);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for (a, b) in a.chunks_exact(k).zip(b.chunks_exact(k)) {
+                sums.iter_mut().zip(a).zip(b).for_each(|((s, a), b)| *s += *a * *b);
+            }
+        },
+    );
     sums.iter().map(|s| s.to_f64()).collect()
 }
 
@@ -37,23 +43,32 @@ pub(super) fn take_away_means<T: Real>(y: &mut [T], k: usize) {
 
 pub(super) fn subtract_columns<T: Real>(y: &mut [T], means: &[f64], k: usize) {
     let means: Vec<T> = means.iter().map(|m| T::from_f64(*m)).collect();
-    widest(|| {
-        for row in y.chunks_exact_mut(k) {
-            row.iter_mut().zip(&means).for_each(|(y, m)| *y -= *m);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for row in y.chunks_exact_mut(k) {
+                row.iter_mut().zip(&means).for_each(|(y, m)| *y -= *m);
+            }
+        },
+    );
 }
 
 pub(super) fn scale_columns<T: Real>(y: &mut [T], by: &[T]) {
-    widest(|| {
-        for row in y.chunks_exact_mut(by.len()) {
-            row.iter_mut().zip(by).for_each(|(y, s)| *y *= *s);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for row in y.chunks_exact_mut(by.len()) {
+                row.iter_mut().zip(by).for_each(|(y, s)| *y *= *s);
+            }
+        },
+    );
 }
 
 pub(super) fn subtract<T: Real>(from: &mut [T], y: &[T]) {
-    widest(|| from.iter_mut().zip(y).for_each(|(t, y)| *t -= *y));
+    widest(
+        #[inline(always)]
+        || from.iter_mut().zip(y).for_each(|(t, y)| *t -= *y),
+    );
 }
 
 pub(super) fn subtract_scaled<T: Real>(from: &mut [T], y: &[T], by: &[f64], k: usize) {

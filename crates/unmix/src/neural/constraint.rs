@@ -7,22 +7,28 @@ use crate::num::{Matrix, Real, factor, widest};
 /// Lengths of the columns of `w`, row-major, `k` wide.
 pub(super) fn lengths<T: Real>(w: &[T], k: usize) -> Vec<f64> {
     let mut sums = vec![T::default(); k];
-    widest(|| {
-        for row in w.chunks_exact(k) {
-            sums.iter_mut().zip(row).for_each(|(s, w)| *s += *w * *w);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for row in w.chunks_exact(k) {
+                sums.iter_mut().zip(row).for_each(|(s, w)| *s += *w * *w);
+            }
+        },
+    );
     sums.iter().map(|s| s.to_f64().sqrt().max(f64::MIN_POSITIVE)).collect()
 }
 
 /// Columns divided by these lengths.
 pub(super) fn divide<T: Real>(w: &mut [T], by: &[f64]) {
     let inverse: Vec<T> = by.iter().map(|l| T::from_f64(1.0 / l)).collect();
-    widest(|| {
-        for row in w.chunks_exact_mut(by.len()) {
-            row.iter_mut().zip(&inverse).for_each(|(w, s)| *w *= *s);
-        }
-    });
+    widest(
+        #[inline(always)]
+        || {
+            for row in w.chunks_exact_mut(by.len()) {
+                row.iter_mut().zip(&inverse).for_each(|(w, s)| *w *= *s);
+            }
+        },
+    );
 }
 
 /// Puts `w` (`p x k`) back where it has to be.

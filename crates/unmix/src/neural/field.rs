@@ -168,18 +168,24 @@ impl<T: Real> Field<T> {
         let b = x.len() / p;
         kernel::multiply_left_transposed(out, x, &self.e, b, p, k);
         let share = T::from_f64(1.0 / b as f64);
-        widest(|| out.iter_mut().for_each(|g| *g *= share));
+        widest(
+            #[inline(always)]
+            || out.iter_mut().for_each(|g| *g *= share),
+        );
         if self.has_inner {
             self.table.iter_mut().zip(self.inner.as_slice()).for_each(|(t, x)| *t = T::from_f64(*x));
             kernel::add_product(out, w, &self.table, p, k, k);
         }
         if self.radial.iter().any(|r| *r != 0.0) {
             let radial: Vec<T> = self.radial.iter().map(|r| T::from_f64(*r)).collect();
-            widest(|| {
-                for (g, w) in out.chunks_exact_mut(k).zip(w.chunks_exact(k)) {
-                    g.iter_mut().zip(w).zip(&radial).for_each(|((g, w), r)| *g += *w * *r);
-                }
-            });
+            widest(
+                #[inline(always)]
+                || {
+                    for (g, w) in out.chunks_exact_mut(k).zip(w.chunks_exact(k)) {
+                        g.iter_mut().zip(w).zip(&radial).for_each(|((g, w), r)| *g += *w * *r);
+                    }
+                },
+            );
         }
     }
 
@@ -284,13 +290,16 @@ impl<T: Real> Field<T> {
             })
             .collect();
         let (slope, product) = (&mut self.slope, &self.product);
-        widest(|| {
-            for (d, e) in slope.chunks_exact_mut(k).zip(product.chunks_exact(k)) {
-                for ((d, e), w) in d.iter_mut().zip(e).zip(&weights) {
-                    *d *= *e * *w;
+        widest(
+            #[inline(always)]
+            || {
+                for (d, e) in slope.chunks_exact_mut(k).zip(product.chunks_exact(k)) {
+                    for ((d, e), w) in d.iter_mut().zip(e).zip(&weights) {
+                        *d *= *e * *w;
+                    }
                 }
-            }
-        });
+            },
+        );
         match spec.deflate {
             true => {
                 let below = |i: usize, j: usize| if i > j { m[(i, j)] } else { 0.0 };

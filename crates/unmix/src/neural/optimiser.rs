@@ -40,12 +40,15 @@ impl<T: Real> Memory<T> {
         match how {
             Optimiser::Sgd => {
                 let (momentum, rate) = (t(MOMENTUM), t(2.0 * rate));
-                widest(|| {
-                    for ((w, g), m) in w.iter_mut().zip(g).zip(&mut self.first) {
-                        *m = momentum * *m - rate * *g;
-                        *w += *m;
-                    }
-                });
+                widest(
+                    #[inline(always)]
+                    || {
+                        for ((w, g), m) in w.iter_mut().zip(g).zip(&mut self.first) {
+                            *m = momentum * *m - rate * *g;
+                            *w += *m;
+                        }
+                    },
+                );
             }
             Optimiser::Adam => {
                 // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, the factors gathered.
@@ -54,14 +57,17 @@ impl<T: Real> Memory<T> {
                 let eps = t(EPS * bias);
                 let (b1, b2) = (t(MOMENTUM), t(SQUARES));
                 let (c1, c2) = (t(2.0 * (1.0 - MOMENTUM)), t(4.0 * (1.0 - SQUARES)));
-                widest(|| {
-                    let moments = self.first.iter_mut().zip(&mut self.second);
-                    for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(moments) {
-                        *m = b1 * *m + c1 * *g;
-                        *v = b2 * *v + c2 * (*g * *g);
-                        *w -= rate * *m / (v.root() + eps);
-                    }
-                });
+                widest(
+                    #[inline(always)]
+                    || {
+                        let moments = self.first.iter_mut().zip(&mut self.second);
+                        for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(moments) {
+                            *m = b1 * *m + c1 * *g;
+                            *v = b2 * *v + c2 * (*g * *g);
+                            *w -= rate * *m / (v.root() + eps);
+                        }
+                    },
+                );
             }
         }
     }

@@ -78,10 +78,11 @@ mod tests {
         }
     }
 
-    /// Gaussian columns, each `r` times its last value and something new.
+    /// Gaussian columns, each `r` times its last value and something new, as if it had gone on for ever.
     fn remembering(n: usize, k: usize, r: f64) -> Vec<f64> {
-        let new = codes(Law::Gaussian, n, k, 5);
+        let new: Vec<f64> = codes(Law::Gaussian, n, k, 5).iter().map(|y| y - 3.0).collect();
         let mut out = new.clone();
+        out[..k].iter_mut().for_each(|y| *y /= (1.0 - r * r).sqrt());
         for i in k..n * k {
             out[i] = r * out[i - k] + new[i];
         }
