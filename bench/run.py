@@ -14,7 +14,7 @@ BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 VENV = BENCH / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-EXTRAS = ("torch", "dask")
+EXTRAS = ("torch", "jax", "dask")
 
 
 def main():

@@ -9,6 +9,8 @@ _FAMILIES = {
     "numpy": ("square", "#1f6fb5", "#6cb6ff"),
     "intelex": ("diamond", "#7a3fb0", "#c9a0ff"),
     "PyTorch": ("triangle", "#b3261e", "#ff8a80"),
+    "JAX": ("down", "#1b7f4b", "#6fe0a8"),
+    "picard": ("diamond", "#a3195b", "#ff8fc0"),
     "dask-ml": ("down", "#6b5b00", "#d9c44a"),
     "polars": ("circle", "#00707a", "#4fd1d9"),
     "pyarrow": ("square", "#3d6b1f", "#9ccf6f"),
