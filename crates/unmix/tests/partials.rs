@@ -125,7 +125,7 @@ impl Told for Sparsity {
 /// Sources that see all columns, two of them or one.
 fn sources<T: Real>(k: usize, p: usize, mean: &[f64]) -> SourceView<'_, T> {
     let unmixing = Matrix::from_fn(k, p, |i, j| T::from_f64((0.5 - (i * p + j) as f64 / 7.0) / 100.0));
-    SourceView { mean: Some(mean), unmixing, contrast: Contrast::LogCosh(1.0) }
+    SourceView::new(Some(mean), unmixing, Contrast::LogCosh(1.0))
 }
 
 impl Told for SourceSums {

@@ -130,17 +130,29 @@ impl<T: Real> RandomAccess<T> for Transposed<'_, T> {
         let (features, samples) =
             (rows.start as usize..rows.end as usize, columns.start as u64..columns.end as u64);
         let (f, s) = (features.len(), columns.len());
-        let mut panel = vec![T::default(); f * s];
-        self.of.read(samples, features, &mut panel, raw)?;
-        // In tiles, so that both sides stay in cache.
-        const TILE: usize = 32;
-        for i0 in (0..s).step_by(TILE) {
-            for j in 0..f {
-                for i in i0..(i0 + TILE).min(s) {
-                    out[j * s + i] = panel[i * f + j];
-                }
+        match self.of.lend(samples.clone()) {
+            Some(lent) => transpose(&lent[features.start..], self.n_features, f, out),
+            None => {
+                let mut panel = crate::zeros(f * s);
+                self.of.read(samples, features, &mut panel, raw)?;
+                transpose(&panel, f, f, out);
             }
         }
         Ok(())
+    }
+}
+
+/// Writes the first `f` columns of rows that begin `step` numbers apart over `out`, as rows.
+fn transpose<T: Real>(rows: &[T], step: usize, f: usize, out: &mut [T]) {
+    // In tiles, so that both sides stay in cache.
+    const TILE: usize = 32;
+    let s = out.len().checked_div(f).unwrap_or(0);
+    for i0 in (0..s).step_by(TILE) {
+        for j in 0..f {
+            let out = &mut out[j * s..(j + 1) * s][i0..(i0 + TILE).min(s)];
+            for (i, x) in (i0..).zip(out) {
+                *x = rows[i * step + j];
+            }
+        }
     }
 }

@@ -131,11 +131,7 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
     fn look(&mut self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
         self.sweeps += 1;
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
-        let view = SourceView {
-            mean: self.view.mean,
-            unmixing: self.view.folded(&unit).cast::<T>(),
-            contrast: self.contrast,
-        };
+        let view = SourceView::new(self.view.mean, self.view.folded(&unit).cast::<T>(), self.contrast);
         let p = self.view.rows.n_features();
         let plan = Plan::for_sources(p, 1);
         let zero = || UnitSums::empty(p);

@@ -30,7 +30,7 @@ impl<T: Real> View<'_, '_, T> {
         contrast: Contrast,
         run: &Run<'_>,
     ) -> Result<Option<SourceSums>> {
-        let view = SourceView { mean: self.mean, unmixing: self.folded(w).cast::<T>(), contrast };
+        let view = SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast);
         let k = w.rows();
         let plan = Plan::for_sources(self.rows.n_features(), k);
         let mut sums = self.rows.sweep_by(

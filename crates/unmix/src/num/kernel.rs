@@ -7,7 +7,6 @@ use super::Real;
 use super::widest;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use std::ops::Range;
 
 /// Fewer rows than this are padded with zeros before a product, so that a single row gets the bits it gets in a block.
 pub const MIN_ROWS: usize = 8;
@@ -69,11 +68,35 @@ fn means_of_weighed<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f
     total
 }
 
-/// Mean of one row about its first entry; see [`means`].
+/// Mean of one row about its first entry; see [`means`]. In as many partial sums as fill a few registers.
 pub fn mean_of<T: Real>(row: &[T]) -> f64 {
-    let first = row[0].to_f64();
-    let sum: f64 = row.iter().map(|x| x.to_f64() - first).sum();
-    first + sum / row.len() as f64
+    const SUMS: usize = 32;
+    widest(
+        #[inline(always)]
+        || {
+            let first = row[0].to_f64();
+            let (chunks, rest) = row.as_chunks::<SUMS>();
+            let mut sums = [0.0; SUMS];
+            for chunk in chunks {
+                for (sum, x) in sums.iter_mut().zip(chunk) {
+                    *sum += x.to_f64() - first;
+                }
+            }
+            let rest: f64 = rest.iter().map(|x| x.to_f64() - first).sum();
+            first + (sums.iter().sum::<f64>() + rest) / row.len() as f64
+        },
+    )
+}
+
+/// Appends `row - about`, in double precision.
+pub fn push_about<T: Real>(row: &[T], about: f64, out: &mut Vec<f64>) {
+    let start = out.len();
+    out.resize(start + row.len(), 0.0);
+    let out = &mut out[start..];
+    widest(
+        #[inline(always)]
+        || out.iter_mut().zip(row).for_each(|(o, x)| *o = x.to_f64() - about),
+    );
 }
 
 /// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
@@ -120,79 +143,98 @@ fn each_centred<T: Real, U: Real>(
     )
 }
 
-/// Rows of a panel of a symmetric product. Panels of 64 waste an eighth of the work at `p = 256` on entries above the diagonal
-/// and run at the speed of a product; the library's own triangular product wastes nothing and runs at 70 % of that.
-const PANEL: usize = 64;
-
-/// From this width on, panels are shared out among threads: there are enough of them, and few shards.
-const SHARED: usize = 512;
-
-/// Rows of a panel that is shared out: a product copies its wide side once for every panel, which with panels of 64 took a
-/// quarter of the time. Only what stands before the diagonal block is as tall as this; that block itself is cut as above.
-const TALL: usize = 256;
-
-/// `total += rows' rows` in the lower triangle; `rows` is row-major and `p` wide. What stands above the diagonal means nothing.
+/// Rows as a symmetric product reads them: in panels of as many columns as a vector has numbers, one panel after the other.
 ///
-/// The product of the block is formed in `T`, the total in `f64`; `scratch` is only used when they differ. On one of our pools,
-/// wide products are shared out among its threads: every entry is still formed by one of them, in one order.
-pub fn add_gram<T: Real>(total: &mut [f64], rows: &[T], p: usize, scratch: &mut Vec<T>) {
-    let tall = |i: usize, panel: &mut [f64], scratch: &mut Vec<T>| {
-        let first = i * TALL;
-        add_block(panel, first, 0..first, rows, p, scratch);
-        for (j, part) in panel.chunks_mut(PANEL * p).enumerate() {
-            let height = part.len() / p;
-            let start = first + j * PANEL;
-            add_block(part, start, first..start + height, rows, p, scratch);
+/// Writes `rows - mean`, each row times the root of its weight (rows of weight 0 are left out), and `last` as one row more.
+/// Returns how many rows that are.
+pub fn pack_centred<T: Real>(
+    rows: &[T],
+    weights: Option<&[f64]>,
+    mean: &[f64],
+    last: Option<&[f64]>,
+    out: &mut Vec<T>,
+) -> usize {
+    let p = mean.len();
+    let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
+    let n = kept + usize::from(last.is_some());
+    let lanes = T::lanes();
+    // Not cleared first: what is there is written over.
+    out.resize(p.div_ceil(lanes) * n * lanes, T::default());
+    for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
+        let columns = at..p.min(at + lanes);
+        let (centred, end) = panel.split_at_mut(kept * lanes);
+        let mean = &mean[columns.clone()];
+        widest(
+            #[inline(always)]
+            || match lanes {
+                16 => centre_panel::<T, 16>(rows, weights, mean, p, at, centred),
+                8 => centre_panel::<T, 8>(rows, weights, mean, p, at, centred),
+                _ => centre_panel::<T, 4>(rows, weights, mean, p, at, centred),
+            },
+        );
+        if let Some(last) = last {
+            end.fill(T::default());
+            end.iter_mut().zip(&last[columns]).for_each(|(o, x)| *o = T::from_f64(*x));
         }
-    };
-    if p < SHARED {
-        for (i, panel) in total.chunks_mut(PANEL * p).enumerate() {
-            let first = i * PANEL;
-            let height = panel.len() / p;
-            add_block(panel, first, 0..first + height, rows, p, scratch);
+    }
+    n
+}
+
+#[inline(always)]
+fn centre_panel<T: Real, const LANES: usize>(
+    rows: &[T],
+    weights: Option<&[f64]>,
+    mean: &[f64],
+    p: usize,
+    at: usize,
+    out: &mut [T],
+) {
+    let (panel, _) = out.as_chunks_mut::<LANES>();
+    let rows = rows.chunks_exact(p).map(|row| &row[at..]);
+    if let (Ok(mean), None) = (<&[f64; LANES]>::try_from(mean), weights) {
+        for (row, out) in rows.zip(panel) {
+            for ((o, x), m) in out.iter_mut().zip(&row[..LANES]).zip(mean) {
+                *o = T::from_f64(x.to_f64() - m);
+            }
         }
-    } else if rayon::current_thread_index().is_some() {
-        use rayon::prelude::*;
-        let panels = total.par_chunks_mut(TALL * p).with_max_len(1).enumerate();
-        panels.for_each_init(Vec::new, |scratch, (i, panel)| tall(i, panel, scratch));
-    } else {
-        total.chunks_mut(TALL * p).enumerate().for_each(|(i, panel)| tall(i, panel, scratch));
+        return;
+    }
+    let roots = weights.into_iter().flatten().map(|w| w.sqrt()).chain(std::iter::repeat(1.0));
+    for ((row, root), out) in rows.zip(roots).filter(|(_, root)| *root > 0.0).zip(panel) {
+        *out = [T::default(); LANES];
+        for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
+            *o = T::from_f64((x.to_f64() - m) * root);
+        }
     }
 }
 
-/// Some rows of the symmetric product, from `first` on and as many as `panel` has, in columns `columns`.
-fn add_block<T: Real>(
-    panel: &mut [f64],
-    first: usize,
-    columns: Range<usize>,
-    rows: &[T],
-    p: usize,
-    scratch: &mut Vec<T>,
-) {
-    let (n, height, width) = (rows.len() / p, panel.len() / p, columns.len());
-    if width == 0 {
-        return;
+/// Writes row `i` of `n` into what [`pack_centred`] describes; `out` has room for them all, and zeros where there is no column.
+pub fn pack_row<T: Real>(row: &[f64], i: usize, n: usize, out: &mut [T]) {
+    let lanes = T::lanes();
+    for (columns, panel) in row.chunks(lanes).zip(out.chunks_exact_mut(n * lanes)) {
+        let out = &mut panel[i * lanes..];
+        out.iter_mut().zip(columns).for_each(|(o, x)| *o = T::from_f64(*x));
     }
-    if let Some(rows) = T::as_f64s(rows) {
-        let x = MatRef::from_row_major_slice(rows, n, p);
-        let out = MatMut::from_row_major_slice_mut(panel, height, p).subcols_mut(columns.start, width);
-        let (left, right) = (x.subcols(first, height).transpose(), x.subcols(columns.start, width));
-        return matmul(out, Accum::Add, left, right, 1.0, Par::Seq);
+}
+
+/// From this width on, a symmetric product is shared out among threads: there is enough of it, and there are few shards.
+const SHARED: usize = 512;
+
+/// Rows of the table that one thread does at a time: their part of the rows stays in its second cache.
+const PART: usize = 96;
+
+/// `total += rows' rows` in the lower triangle, for `n` rows of `p` numbers, packed. What stands above the diagonal means nothing.
+///
+/// The product of the block is formed in `T`, the total in `f64`. On one of our pools, wide products are shared out among its
+/// threads: every entry is still formed by one of them, in one order.
+pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
+    if p >= SHARED && rayon::current_thread_index().is_some() {
+        use rayon::prelude::*;
+        let parts = total.par_chunks_mut(PART * p).with_max_len(1).enumerate();
+        parts.for_each(|(i, part)| T::add_gram(part, i * PART, packed, n, p));
+    } else {
+        T::add_gram(total, 0, packed, n, p);
     }
-    // Not cleared first: what is there is written over.
-    scratch.resize(height * width, T::default());
-    let x = MatRef::from_row_major_slice(rows, n, p);
-    let out = MatMut::from_row_major_slice_mut(scratch, height, width);
-    let (left, right) = (x.subcols(first, height).transpose(), x.subcols(columns.start, width));
-    matmul(out, Accum::Replace, left, right, T::from_f64(1.0), Par::Seq);
-    widest(
-        #[inline(always)]
-        || {
-            for (sums, add) in panel.chunks_exact_mut(p).zip(scratch.chunks_exact(width)) {
-                sums[columns.clone()].iter_mut().zip(add).for_each(|(s, a)| *s += a.to_f64());
-            }
-        },
-    );
 }
 
 /// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.
@@ -357,8 +399,12 @@ mod tests {
             let rows: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();
             let single: Vec<f32> = rows.iter().map(|&x| x as f32).collect();
             let (mut total, mut total_single) = (vec![1.0; p * p], vec![1.0; p * p]);
-            add_gram(&mut total, &rows, p, &mut Vec::new());
-            add_gram(&mut total_single, &single, p, &mut Vec::new());
+            let (mut packed, mut packed_single) = (vec![f64::NAN; 7], Vec::new());
+            let zero = vec![0.0; p];
+            assert_eq!(pack_centred(&rows, None, &zero, None, &mut packed), n);
+            pack_centred(&single, None, &zero, None, &mut packed_single);
+            add_gram(&mut total, &packed, n, p);
+            add_gram(&mut total_single, &packed_single, n, p);
             for i in (0..p).step_by(1 + p / 40) {
                 for j in 0..=i {
                     let want: f64 = 1.0 + (0..n).map(|r| rows[r * p + i] * rows[r * p + j]).sum::<f64>();

@@ -15,6 +15,7 @@ mod real;
 mod simd;
 pub mod tanh;
 pub mod threads;
+mod tile;
 pub mod top;
 mod tridiagonal;
 mod values;

@@ -6,7 +6,7 @@
 
 use super::Matrix;
 use super::factor::{self, Cholesky};
-use super::top::{Goal, top_eigenpairs};
+use super::top::{Goal, block_size, top_eigenpairs};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 
@@ -82,7 +82,7 @@ fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
         Ok(b)
     };
     let budget = (m + 64).saturating_mul(12).min(p);
-    let goal = Goal { k: m, tol: 0.0, max_basis: budget, impatient: true };
+    let goal = Goal { k: m, tol: 0.0, block: block_size(m), max_basis: budget, impatient: true };
     Ok(top_eigenpairs(apply, p, goal)?.map(|found| found.vectors))
 }
 

@@ -64,6 +64,7 @@ pub(crate) mod private {
 pub trait Real:
     private::Field
     + super::tanh::Elementary
+    + super::tile::Tiles
     + std::ops::Add<Output = Self>
     + std::ops::Sub<Output = Self>
     + std::ops::Mul<Output = Self>

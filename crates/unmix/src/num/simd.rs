@@ -1,5 +1,35 @@
 //! Plain loops, compiled for the widest instructions that the processor has.
 
+/// Instructions that loops are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Instructions {
+    /// Vectors of 64 bytes.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// Vectors of 32 bytes, and fused products.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// Whatever else there is.
+    Other,
+}
+
+/// Those of the processor at hand.
+#[inline(always)]
+pub(crate) fn instructions() -> Instructions {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        // Each looks at a word that the first call filled in.
+        if has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl") {
+            return Instructions::Avx512;
+        }
+        if has!("avx2") && has!("fma") {
+            return Instructions::Avx2;
+        }
+    }
+    Instructions::Other
+}
+
 /// Runs `loops` with them. Additions and products are the same ones in the same order, so that the bits are, too: a compiler
 /// that may not reorder sums can only do several columns at once.
 ///
@@ -7,5 +37,17 @@
 /// long loops two to four times slower.
 #[inline(always)]
 pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if instructions() == Instructions::Avx512 {
+        // SAFETY: the processor has been asked.
+        return unsafe { with_avx512(loops) };
+    }
     pulp::Arch::new().dispatch(loops)
+}
+
+/// Measured: tanh of many numbers takes half the time that it takes with vectors of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn with_avx512<R>(loops: impl FnOnce() -> R) -> R {
+    loops()
 }

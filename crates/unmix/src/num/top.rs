@@ -1,8 +1,12 @@
 //! The largest eigenpairs of a symmetric positive semidefinite operator, to rounding level, without its whole spectrum.
 //!
 //! Block Lanczos with full re-orthogonalisation (Golub & Underwood 1977; Musco & Musco 2015 for the analysis of the block
-//! Krylov space). The block is wider than the number of pairs wanted, so that a repeated eigenvalue cannot hide copies of
-//! itself: a Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue.
+//! Krylov space).
+//!
+//! A Krylov space of block `b` holds `min(multiplicity, b)` vectors of every eigenvalue. Where a block costs about as much as
+//! a row (an operator that reads data), blocks are wider than the number of pairs wanted, and a repeated eigenvalue cannot
+//! hide copies of itself. Where it does not (a matrix in memory), narrow blocks reach the same pairs within less than half
+//! the basis; what they could miss is looked for before an answer counts: fresh random rows join the block.
 
 use super::Matrix;
 use super::factor;
@@ -14,14 +18,21 @@ pub fn block_size(k: usize) -> usize {
     (k + (k / 8).max(8)).next_multiple_of(8)
 }
 
-/// Whether the first `k` pairs of a `p x p` matrix come faster this way, and the basis to allow for them.
+/// Rows of a narrow block, and of what joins it to look for hidden copies.
+const NARROW: usize = 16;
+const FRESH: usize = 8;
+
+/// Blocks for which fresh rows are watched before they count as having found nothing.
+const WATCHED: u64 = 3;
+
+/// Whether the first `k` pairs of a `p x p` matrix in memory come faster this way, and how to look for them.
 ///
-/// Measured for `p` from 600 to 2000 on spectra `1/j` and on ten directions above a sea of noise: spectra that this suits end
-/// within 13 blocks, three to ten times sooner than the whole decomposition while those are at most half of `p`, and others
-/// are given up at the first check.
-pub fn pays(p: usize, k: usize) -> Option<usize> {
-    let block = block_size(k);
-    (k > 0 && p >= 512 && 26 * block <= p).then_some(14 * block)
+/// Measured for `p` from 500 to 2000 on spectra `1/j`, `1/sqrt(j)`, and on directions above a sea of noise: what ends within this
+/// basis ends three to ten times sooner than the whole decomposition, and a flat spectrum is given up soon.
+pub fn pays(p: usize, k: usize) -> Option<Goal> {
+    let max_basis = 2 * p / 5;
+    let pays = k > 0 && p >= 512 && 2 * k + 6 * (NARROW + FRESH) <= max_basis;
+    pays.then_some(Goal { k, tol: 0.0, block: NARROW, max_basis, impatient: true })
 }
 
 /// Blocks after which an iteration that restarts ends as it is: some forty fillings of the basis.
@@ -35,6 +46,8 @@ pub struct Goal {
     /// The largest residual `||A v - theta v||` to accept, as a share of the largest eigenvalue; never less than
     /// [`rounding`].
     pub tol: f64,
+    /// Rows of a block; when fewer than [`block_size`], hidden copies are looked for.
+    pub block: usize,
     /// Vectors to keep at most; when there are so many the best of them are kept and the iteration goes on.
     pub max_basis: usize,
     /// Stop as soon as it is plain that `max_basis` will not do.
@@ -77,66 +90,145 @@ pub fn top_eigenpairs_until(
     goal: Goal,
     enough: impl Fn(u64, Option<f64>) -> Result<bool>,
 ) -> Result<Option<Pairs>> {
-    let Goal { k, max_basis, .. } = goal;
+    let Goal { k, block, max_basis, .. } = goal;
     let tol = goal.tol.max(rounding(p));
-    let block = block_size(k);
-    if 3 * block > max_basis.min(p) {
+    if k.max(block) + 2 * block > max_basis.min(p) {
         return Ok(None);
     }
-    let stream = Stream::new(0, 0x746f70);
-    let mut last =
-        factor::orthonormal_rows(&Matrix::from_fn(block, p, |i, j| stream.normal((i * p + j) as u64)));
-    let mut basis = Matrix::from_vec(0, p, Vec::new());
-    // Rows of the projected operator, as they become known: entry (i, j) for j <= i.
-    let mut projected: Vec<Vec<f64>> = Vec::new();
-    let (mut steps, mut check_at) = (0u64, 4u64);
-    // From where on the basis is coupled to the next block; before that there is rounding only.
-    let mut coupled = 0;
+    let mut basis = Basis::new(p, block);
+    let (mut steps, mut check_at) = (0u64, (2 * k).div_ceil(block).max(3) as u64 + 1);
+    // When fresh rows joined the block; a block that is wide needs none.
+    let mut joined = (block >= block_size(k)).then_some(0u64);
     loop {
-        let mut next = apply(&last)?;
-        basis = stacked(basis, &last);
-        let m = basis.rows();
-        // Twice, the first time only where there is much to take away.
-        let near = basis.rows_from(coupled);
-        let first = take_away(&mut next, &near);
-        let mut against = take_away(&mut next, &basis);
-        for i in 0..block {
-            against.row_mut(i)[coupled..].iter_mut().zip(first.row(i)).for_each(|(a, b)| *a += b);
-        }
-        coupled = m - block;
-        projected.extend((0..block).map(|i| against.row(i).to_vec()));
-        let (mut again, mut coupling) = factor::orthonormal_rows_and_triangle(&next);
-        let pivots = || (0..block).map(|i| coupling[(i, i)].abs());
-        if pivots().fold(f64::INFINITY, f64::min) < 1e-3 * pivots().fold(0.0, f64::max) {
-            // Columns that nearly vanished came back as rounding noise, which need not be orthogonal to the basis.
-            take_away(&mut again, &basis);
-            let (fresh, rest) = factor::orthonormal_rows_and_triangle(&again);
-            (again, coupling) = (fresh, factor::multiply(&coupling, &rest));
-        }
+        let image = apply(&basis.last)?;
+        basis.grow(image);
         steps += 1;
-        let full = m + 2 * block > max_basis.min(p);
+        let (m, width) = (basis.rows.rows(), basis.last.rows());
+        let full = m + 2 * width > max_basis.min(p);
         if steps >= check_at || full || enough(steps, None)? {
-            let ritz = Ritz::of(&projected, &coupling, k)?;
-            if ritz.residual <= tol || enough(steps, Some(ritz.residual))? || (full && steps >= MAX_STEPS) {
-                return Ok(Some(ritz.pairs(&basis, k, steps)));
+            if m < k {
+                // Only where an iteration is ended before it has begun.
+                check_at = steps + 1;
+                continue;
+            }
+            let ritz = Ritz::of(&basis.projected, &basis.coupling, k)?;
+            let ended = enough(steps, Some(ritz.residual))? || (full && steps >= MAX_STEPS);
+            let watched = joined.is_some_and(|at| at == 0 || steps >= at + WATCHED);
+            if ended || (ritz.residual <= tol && (watched || m + width + FRESH > p)) {
+                return Ok(Some(ritz.pairs(&basis.rows, k, steps)));
             }
             // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one says when the
             // next should succeed.
-            let needed = steps as f64 * tol.ln() / ritz.residual.min(0.5).ln();
-            // Measured: where it ended within the budget, the first check had foretold up to 1.5 times the steps.
-            if goal.impatient && (full || 0.65 * needed * block as f64 > max_basis as f64) {
+            let needed = steps as f64 * tol.ln() / ritz.residual.clamp(0.1 * tol, 0.5).ln();
+            // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
+            if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
                 return Ok(None);
             }
             if full {
                 // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
                 // any other part of the basis.
-                let kept = (k + block).max(max_basis / 3);
-                (basis, projected) = ritz.restarted(&basis, kept);
-                coupled = 0;
+                let kept = (k + width).max(max_basis / 3);
+                (basis.rows, basis.projected) = ritz.restarted(&basis.rows, kept);
+                basis.coupled = 0;
             }
             check_at = needed.floor().clamp(steps as f64 + 1.0, steps as f64 + 12.0) as u64;
+            if joined.is_none() && needed <= steps as f64 + 6.0 {
+                basis.join_fresh();
+                joined = Some(steps);
+                check_at = check_at.max(steps + WATCHED);
+            }
         }
-        last = again;
+    }
+}
+
+/// An orthonormal basis as it grows, what the operator is on it, and the block that comes next.
+struct Basis {
+    rows: Matrix<f64>,
+    /// Rows of the projected operator, as they become known: entry (i, j) for j <= i.
+    projected: Vec<Vec<f64>>,
+    /// Orthonormal rows, orthogonal to the basis; and how much of them the image of the block before them had.
+    last: Matrix<f64>,
+    coupling: Matrix<f64>,
+    /// From where on the basis is coupled to the next block; before that there is rounding only.
+    coupled: usize,
+    random: Stream,
+    drawn: usize,
+}
+
+impl Basis {
+    fn new(p: usize, block: usize) -> Self {
+        let rows = Matrix::from_vec(0, p, Vec::new());
+        let (last, coupling) = (Matrix::zeros(0, p), Matrix::zeros(0, 0));
+        let random = Stream::new(0, 0x746f70);
+        let mut basis = Self { rows, projected: Vec::new(), last, coupling, coupled: 0, random, drawn: 0 };
+        basis.last = basis.fresh(block);
+        basis
+    }
+
+    /// Random orthonormal rows, orthogonal to the basis and to the block that comes next.
+    fn fresh(&mut self, count: usize) -> Matrix<f64> {
+        let p = self.rows.cols();
+        let at = self.drawn;
+        self.drawn += count * p;
+        let mut fresh = Matrix::from_fn(count, p, |i, j| self.random.normal((at + i * p + j) as u64));
+        for _ in 0..2 {
+            take_away(&mut fresh, &self.rows);
+            take_away(&mut fresh, &self.last);
+            fresh = factor::orthonormal_rows(&fresh);
+        }
+        fresh
+    }
+
+    /// Widens the block that comes next by rows that nothing so far knows of.
+    fn join_fresh(&mut self) {
+        let fresh = self.fresh(FRESH);
+        let (width, earlier) = (self.last.rows(), self.coupling.rows());
+        let old = std::mem::replace(&mut self.coupling, Matrix::zeros(0, 0));
+        // The image of the block before has no part in them.
+        self.coupling =
+            Matrix::from_fn(earlier, width + FRESH, |i, j| if j < width { old[(i, j)] } else { 0.0 });
+        self.last = stacked(std::mem::replace(&mut self.last, Matrix::zeros(0, 0)), &fresh);
+        self.coupled = 0;
+    }
+
+    /// Takes the next block in, given what the operator makes of it.
+    fn grow(&mut self, mut image: Matrix<f64>) {
+        let width = self.last.rows();
+        self.rows = stacked(std::mem::replace(&mut self.rows, Matrix::zeros(0, 0)), &self.last);
+        // Twice, the first time only where there is much to take away.
+        let near = self.rows.rows_from(self.coupled);
+        let first = take_away(&mut image, &near);
+        let mut against = take_away(&mut image, &self.rows);
+        for i in 0..width {
+            against.row_mut(i)[self.coupled..].iter_mut().zip(first.row(i)).for_each(|(a, b)| *a += b);
+        }
+        self.coupled = self.rows.rows() - width;
+        self.projected.extend((0..width).map(|i| against.row(i).to_vec()));
+        let (mut again, mut coupling) = factor::orthonormal_rows_and_triangle(&image);
+        let pivots = || (0..width).map(|i| coupling[(i, i)].abs());
+        let (least, most) = (pivots().fold(f64::INFINITY, f64::min), pivots().fold(0.0, f64::max));
+        let size =
+            (0..width).map(|i| against.row(i).iter().map(|x| x * x).sum::<f64>()).fold(0.0, f64::max).sqrt();
+        if most <= 1e-13 * size && self.rows.rows() + width <= self.rows.cols() {
+            // The basis is closed under the operator: what is left is rounding, and anything else may come next.
+            self.last = Matrix::zeros(0, self.rows.cols());
+            self.last = self.fresh(width);
+            self.coupling = Matrix::zeros(width, width);
+            return;
+        }
+        // Rows that nearly vanished came back as rounding noise, which need not be orthogonal to the basis: what is left of them
+        // then is noise again, of which a part is.
+        let mut share = least / most.max(f64::MIN_POSITIVE);
+        for _ in 0..4 {
+            if share >= 1e-3 {
+                break;
+            }
+            take_away(&mut again, &self.rows);
+            let (fresh, rest) = factor::orthonormal_rows_and_triangle(&again);
+            (again, coupling) = (fresh, factor::multiply(&coupling, &rest));
+            share = (0..width).map(|i| rest[(i, i)].abs()).fold(f64::INFINITY, f64::min);
+        }
+        (self.last, self.coupling) = (again, coupling);
     }
 }
 
@@ -150,7 +242,7 @@ struct Ritz {
 
 impl Ritz {
     fn of(projected: &[Vec<f64>], coupling: &Matrix<f64>, k: usize) -> Result<Self> {
-        let (m, block) = (projected.len(), coupling.rows());
+        let (m, block, next) = (projected.len(), coupling.rows(), coupling.cols());
         let entry = |i: usize, j: usize| projected[i].get(j).copied().unwrap_or(0.0);
         let t = Matrix::from_fn(m, m, |i, j| if j <= i { entry(i, j) } else { 0.0 });
         let (values, turn) = factor::eigh(&t)?;
@@ -158,7 +250,7 @@ impl Ritz {
             // A v - theta v = (last block of s)' coupling' . next block, whose rows are orthonormal.
             let s = &turn.row(i)[m - block..];
             let along = |c: usize| (0..block).map(|r| s[r] * coupling[(r, c)]).sum::<f64>();
-            (0..block).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
+            (0..next).map(|c| along(c).powi(2)).sum::<f64>().sqrt()
         };
         let residual = (0..k).map(residual).fold(0.0, f64::max) / values[0].max(f64::MIN_POSITIVE);
         Ok(Self { values, turn, residual })
@@ -212,7 +304,7 @@ mod tests {
         let values: Vec<f64> = (0..p).map(|i| 0.99f64.powi(i as i32)).collect();
         let a = with_spectrum(&values);
         let (k, block) = (4, block_size(4));
-        let goal = Goal { k, tol: 0.0, max_basis: 6 * block, impatient: false };
+        let goal = Goal { k, tol: 0.0, block, max_basis: 6 * block, impatient: false };
         let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().unwrap();
         assert!(
             found.steps > 6 && found.residual <= rounding(p),
@@ -245,23 +337,28 @@ mod tests {
         for values in [power_law, repeated, identity, low_rank] {
             let a = with_spectrum(&values);
             let k = 20;
-            let goal = Goal { k, tol: 0.0, max_basis: p, impatient: false };
-            let found = top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().expect("in budget");
-            let (top, vectors) = (found.values, found.vectors);
-            let (all, _) = factor::eigh(&a).unwrap();
-            for i in 0..k {
-                assert!(
-                    (top[i] - all[i]).abs() < 1e-13 * all[0],
-                    "value {i}: {} instead of {}",
-                    top[i],
-                    all[i]
-                );
-            }
-            let image = factor::multiply(&vectors, &a);
-            for i in 0..k {
-                let residual: f64 =
-                    (0..p).map(|j| (image[(i, j)] - top[i] * vectors[(i, j)]).powi(2)).sum::<f64>().sqrt();
-                assert!(residual < 1e-12 * all[0], "pair {i}: residual {residual:e}");
+            for block in [NARROW, block_size(k)] {
+                let goal = Goal { k, tol: 0.0, block, max_basis: p, impatient: false };
+                let found =
+                    top_eigenpairs(|v| Ok(factor::multiply(v, &a)), p, goal).unwrap().expect("in budget");
+                let (top, vectors) = (found.values, found.vectors);
+                let (all, _) = factor::eigh(&a).unwrap();
+                for i in 0..k {
+                    assert!(
+                        (top[i] - all[i]).abs() < 1e-13 * all[0],
+                        "value {i}: {} instead of {}",
+                        top[i],
+                        all[i]
+                    );
+                }
+                let image = factor::multiply(&vectors, &a);
+                for i in 0..k {
+                    let residual: f64 = (0..p)
+                        .map(|j| (image[(i, j)] - top[i] * vectors[(i, j)]).powi(2))
+                        .sum::<f64>()
+                        .sqrt();
+                    assert!(residual < 1e-12 * all[0], "pair {i}: residual {residual:e}");
+                }
             }
         }
     }

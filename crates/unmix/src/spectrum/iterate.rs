@@ -244,7 +244,7 @@ fn krylov<T: Real>(
     k: usize,
 ) -> Result<(Pairs, Ending)> {
     let max_basis = width.min(40 * top::block_size(k));
-    let goal = Goal { k, tol, max_basis, impatient: max_basis == width };
+    let goal = Goal { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
     let tol = tol.max(top::rounding(width));
     let enough = |steps: u64, residual: Option<f64>| {
         if let Some(residual) = residual {

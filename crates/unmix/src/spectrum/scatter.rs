@@ -87,7 +87,7 @@ pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
 /// Eigenvalues and eigenvectors of a covariance, of which the lower triangle is filled: all, or the first `top`.
 pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
     let m = a.rows();
-    if let Some((k, budget)) = top.and_then(|k| Some((k, top::pays(m, k)?))) {
+    if let Some(goal) = top.and_then(|k| top::pays(m, k)) {
         // In tiles, so that both sides stay in cache.
         const TILE: usize = 64;
         for i0 in (0..m).step_by(TILE) {
@@ -99,7 +99,6 @@ pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
                 }
             }
         }
-        let goal = top::Goal { k, tol: 0.0, max_basis: budget, impatient: true };
         if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
             return Ok((found.values, found.vectors));
         }

@@ -27,15 +27,17 @@ impl Gram {
     /// Adds some features, each as `view` sees it. `O(b n²)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, view: &FeatureView<'_>, work: &mut Workspace<T>) {
         let n = block.n_features;
-        let Workspace { rows, product, wide, .. } = work;
+        let Workspace { rows, wide, .. } = work;
+        let count = block.n_rows();
         rows.clear();
-        for feature in block.rows() {
+        rows.resize(n.div_ceil(T::lanes()) * count * T::lanes(), T::default());
+        for (i, feature) in block.rows().enumerate() {
             wide.clear();
             self.varying += u64::from(view.push(feature, wide).varies);
-            rows.extend(wide.iter().map(|x| T::from_f64(*x)));
+            kernel::pack_row(wide, i, count, rows);
         }
-        self.features += block.n_rows() as u64;
-        kernel::add_gram(self.lower.as_mut_slice(), rows, n, product);
+        self.features += count as u64;
+        kernel::add_gram(self.lower.as_mut_slice(), rows, count, n);
     }
 }
 
@@ -85,7 +87,7 @@ impl<'a> FeatureView<'a> {
         };
         let start = out.len();
         let about = if self.center { mean } else { 0.0 };
-        out.extend(feature.iter().map(|x| x.to_f64() - about));
+        kernel::push_about(feature, about, out);
         self.weigh(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if scale != 1.0 {

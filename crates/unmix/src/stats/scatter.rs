@@ -37,23 +37,30 @@ impl Scatter {
     /// no pass of its own over the `p × p` sums is needed.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
-        let Workspace { rows, product, wide, .. } = work;
-        wide.resize(p, 0.0);
-        let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, wide));
+        let Workspace { rows, wide, .. } = work;
+        wide.resize(2 * p, 0.0);
+        let (mean, apart) = wide.split_at_mut(p);
+        let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, mean));
         if n2 == 0.0 {
             return;
         }
-        kernel::centre(block.data, block.weights, wide, rows);
-        if n1 == 0.0 {
-            self.mean.copy_from_slice(wide);
-        } else {
-            let weight = (n1 * n2 / (n1 + n2)).sqrt();
-            rows.extend(wide.iter().zip(&self.mean).map(|(m2, m1)| T::from_f64((m2 - m1) * weight)));
-            let share = n2 / (n1 + n2);
-            self.mean.iter_mut().zip(wide.iter()).for_each(|(m1, m2)| *m1 += (m2 - *m1) * share);
-        }
+        let last = match n1 == 0.0 {
+            true => {
+                self.mean.copy_from_slice(mean);
+                None
+            }
+            false => {
+                let (weight, share) = ((n1 * n2 / (n1 + n2)).sqrt(), n2 / (n1 + n2));
+                for ((apart, m2), m1) in apart.iter_mut().zip(&*mean).zip(&mut self.mean) {
+                    *apart = (m2 - *m1) * weight;
+                    *m1 += (m2 - *m1) * share;
+                }
+                Some(&*apart)
+            }
+        };
         self.n += n2;
-        kernel::add_gram(self.lower.as_mut_slice(), rows, p, product);
+        let count = kernel::pack_centred(block.data, block.weights, mean, last, rows);
+        kernel::add_gram(self.lower.as_mut_slice(), rows, count, p);
     }
 
     /// Sum of squares about the mean, over all columns.

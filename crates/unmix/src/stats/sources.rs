@@ -23,11 +23,26 @@ pub struct SourceSums {
 #[derive(Clone, Debug)]
 pub struct SourceView<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.
-    pub mean: Option<&'a [f64]>,
+    mean: Option<&'a [f64]>,
     /// `B`, `k x p`.
-    pub unmixing: Matrix<T>,
-    /// The contrast.
-    pub contrast: Contrast,
+    unmixing: Matrix<T>,
+    /// `Bᵀ`, its rows filled up with zeros to whole vectors.
+    padded: Vec<T>,
+    /// Numbers in one of them.
+    width: usize,
+    contrast: Contrast,
+}
+
+impl<'a, T: Real> SourceView<'a, T> {
+    /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
+    pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: Contrast) -> Self {
+        let width = unmixing.rows().next_multiple_of(T::lanes());
+        let mut padded = vec![T::default(); unmixing.cols() * width];
+        for i in 0..unmixing.rows() {
+            padded[i..].iter_mut().step_by(width).zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
+        }
+        Self { mean, unmixing, padded, width, contrast }
+    }
 }
 
 impl<T: Real> SourceView<'_, T> {
@@ -58,19 +73,22 @@ impl SourceSums {
         work: &mut Workspace<T>,
     ) {
         let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
-        let Workspace { rows, product, .. } = work;
-        let centred = view.centred(block, rows);
-        // Sources as rows: a contrast then runs along one of them, with one constant.
-        product.resize(2 * k * n + k * k, T::default());
-        let (sources, rest) = product.split_at_mut(k * n);
-        let (scores, scratch) = rest.split_at_mut(k * n);
-        kernel::product_by_rows(sources, view.unmixing.as_slice(), centred, k, n, p);
-        for (i, (y, g)) in sources.chunks_exact(n).zip(scores.chunks_exact_mut(n)).enumerate() {
-            let sums = view.contrast.apply(y, g);
-            self.slope[i] += sums.slope;
-            self.loss[i] += sums.loss;
+        let Workspace { rows, product, wide, .. } = work;
+        let (centred, width) = (view.centred(block, rows), view.width);
+        product.resize(2 * n * width, T::default());
+        let (sources, scores) = product.split_at_mut(n * width);
+        T::multiply(sources, centred, &view.padded, n, p, width);
+        view.contrast.apply_to_columns(sources, scores, width, &mut self.slope, &mut self.loss);
+        if k == width {
+            T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width);
+        } else {
+            wide.clear();
+            wide.resize(width * width, 0.0);
+            T::add_cross(wide, scores, sources, n, width);
+            for (i, padded) in wide.chunks_exact(width).take(k).enumerate() {
+                self.cross.row_mut(i).iter_mut().zip(padded).for_each(|(t, x)| *t += x);
+            }
         }
-        kernel::add_product_by_rows(self.cross.as_mut_slice(), scores, sources, [k, k, n], scratch);
         self.n += n as f64;
     }
 
