@@ -162,6 +162,16 @@ class SigmaPCA(Estimator):
         Where trained solvers take standard deviations from; None for the covariance, or for the variant's own.
     constraint : {"orthonormal", "native"}, default="orthonormal"
         Strictly orthonormal components, or the published fixed point: unit columns, nearly orthogonal.
+    beta : float or None, default=None
+        Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23.
+        None for the variant's own.
+    beta_scale : {"variance", "absolute"} or None, default=None
+        ``"variance"`` multiplies ``beta`` by the mean variance along the components where it weighs orthogonality, and by the mean
+        length of a row where it weighs sparsity, so that units do not matter; ``"absolute"`` takes it as a number, as published.
+        None for the first, and for the second where ``tangent=False``.
+    sigma_l2 : float or None, default=None
+        Weight of the squares of standard deviations that are learnt (``sigma="train"``), which grow without bound at 0. None for
+        the variant's own, or 0.001.
     order : {"variance", "found"}, default="variance"
         Components by falling variance, or as they were found.
     solver : {"auto", "gpm", "sgd", "adam"}, default="auto"
@@ -186,6 +196,12 @@ class SigmaPCA(Estimator):
         Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
     whiten : bool, default=False
         Divide codes by the standard deviation along each component.
+    reconstruct : {"linear", "nonlinear"}, default="linear"
+        What ``inverse_transform`` makes of codes: the nearest rows by least squares, or those of the model itself,
+        ``mean_ + scale_ * h(y / scale_) @ components_``.
+    halves : bool or None, default=None
+        Fit two disjoint halves of the rows as well and report in ``report_.halves`` how far their components agree, for about the
+        time of one more fit; None where that takes about a second at most.
     random_state : int, RandomState or None, default=None
         Where random draws begin, of which the deterministic solvers make none; recorded in ``report_.seed``.
     verbose : {0, 1, 2}, default=0
@@ -216,12 +232,15 @@ class SigmaPCA(Estimator):
         ``components_.T``.
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
+    trained_scale_ : ndarray of shape (n_components,)
+        Standard deviations as the rule has learnt them; only with ``sigma="train"``.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of components, rows, and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went; ``orthonormality`` is ``||W'W - I||``.
+        How the fit went; ``orthonormality`` is ``||W'W - I||``, ``halves`` the cosine between what two halves of the rows have in
+        the place of each component, ``norms`` the lengths of columns that a variant left free.
 
     Examples
     --------
@@ -247,6 +266,9 @@ class SigmaPCA(Estimator):
         "deriv": [StrOptions({"true", "one"}), None],
         "sigma": [StrOptions({"batch", "ema", "train", "one"}), None],
         "constraint": [StrOptions({"orthonormal", "native"})],
+        "beta": [Interval(Real, 0, None, closed="left"), None],
+        "beta_scale": [StrOptions({"variance", "absolute"}), None],
+        "sigma_l2": [Interval(Real, 0, None, closed="left"), None],
         "order": [StrOptions({"variance", "found"})],
         "solver": [StrOptions({"auto", "gpm", "sgd", "adam"})],
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
@@ -258,6 +280,8 @@ class SigmaPCA(Estimator):
         "center": ["boolean"],
         "standardize": ["boolean"],
         "whiten": ["boolean"],
+        "reconstruct": [StrOptions({"linear", "nonlinear"})],
+        "halves": ["boolean", None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -272,6 +296,9 @@ class SigmaPCA(Estimator):
         deriv=None,
         sigma=None,
         constraint="orthonormal",
+        beta=None,
+        beta_scale=None,
+        sigma_l2=None,
         order="variance",
         solver="auto",
         learning_rate=None,
@@ -283,6 +310,8 @@ class SigmaPCA(Estimator):
         center=True,
         standardize=False,
         whiten=False,
+        reconstruct="linear",
+        halves=None,
         random_state=None,
         verbose=0,
     ):
@@ -293,6 +322,9 @@ class SigmaPCA(Estimator):
         self.deriv = deriv
         self.sigma = sigma
         self.constraint = constraint
+        self.beta = beta
+        self.beta_scale = beta_scale
+        self.sigma_l2 = sigma_l2
         self.order = order
         self.solver = solver
         self.learning_rate = learning_rate
@@ -304,6 +336,8 @@ class SigmaPCA(Estimator):
         self.center = center
         self.standardize = standardize
         self.whiten = whiten
+        self.reconstruct = reconstruct
+        self.halves = halves
         self.random_state = random_state
         self.verbose = verbose
 

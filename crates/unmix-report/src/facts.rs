@@ -23,6 +23,8 @@ pub(crate) struct Spectrum {
     pub(crate) width: Option<Vec<f64>>,
     /// Whether components are told apart from all others, 1 or 0, where a method says so.
     pub(crate) resolved: Option<Vec<f64>>,
+    /// How far two halves of the rows agree about each, where a fit has looked.
+    pub(crate) halves: Option<Vec<f64>>,
 }
 
 impl Spectrum {
@@ -46,6 +48,7 @@ impl Spectrum {
             singular: get("singular_values"),
             width: get("a"),
             resolved: get("resolved"),
+            halves: model.report().halves.clone().filter(|h| h.len() == model.n_components()),
         }
     }
 
@@ -71,6 +74,7 @@ impl Spectrum {
             (self.singular.is_some(), "singular value"),
             (self.width.is_some(), "a"),
             (self.resolved.is_some(), "resolved"),
+            (self.halves.is_some(), "halves agree"),
         ];
         known.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect()
     }
@@ -86,6 +90,7 @@ impl Spectrum {
             plain(&self.singular),
             plain(&self.width),
             text(&self.resolved, &|r| if r == 0.0 { "no".into() } else { "yes".into() }),
+            text(&self.halves, &|cosine| format!("{cosine:.2}")),
         ]
         .into_iter()
         .flatten()

@@ -239,6 +239,7 @@ pub(crate) fn train_rule(
         tangent: true,
         decay: true,
         absolute: rate.absolute,
+        beta_by_variance: None,
     };
     let trained = train(&rows, &spec, &begin, &how, lab.run)?;
     Ok((trained.w.transposed(), trained.sigma.last().cloned().unwrap_or_default()))
@@ -246,6 +247,9 @@ pub(crate) fn train_rule(
 
 /// The published rate of Adam.
 const RATE: f64 = 0.01;
+
+/// The smaller of the two published rates: at the larger one 64 columns of an asymmetric nonlinearity do not stay apart.
+pub(crate) const SLOW: f64 = 1e-3;
 
 /// Epochs that come to about as many steps as were published: 3 of 4000 batches of 128 rows; a sixth of that when quick.
 pub(crate) fn epochs(quick: bool, n: usize) -> u64 {

@@ -70,3 +70,8 @@ fn pictures_that_are_none_are_refused_by_name() {
 fn time_signals() {
     holds("signals", 10);
 }
+
+#[test]
+fn what_each_transformation_can_undo() {
+    holds("transforms", 9);
+}

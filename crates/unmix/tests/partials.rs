@@ -5,6 +5,9 @@ use crate::made::{apart, cast, falling};
 use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
+use unmix::neural::forces::{Pass, PassSums};
+use unmix::neural::native::NativeSums;
+use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
     Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, Sketch, SourceSums,
@@ -41,7 +44,7 @@ impl Told for Lengths {
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
         let about: Vec<f64> = (0..block.n_features).map(|j| 0.1 * j as f64).collect();
-        Lengths::gather(self, block, &about)
+        Lengths::gather(self, block, &about, None)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), vec![self.sum])
@@ -156,6 +159,52 @@ impl Told for UnitSums {
     }
 }
 
+/// Codes of a block along two directions of no importance, and the block filled up to as many rows as a product takes.
+fn codes<T: Real>(block: &Block<'_, T>) -> (Vec<T>, Vec<T>, usize) {
+    let (p, n) = (block.n_features, block.n_rows());
+    let rows = n.max(unmix::num::kernel::MIN_ROWS);
+    let mut x = block.data.to_vec();
+    x.resize(rows * p, T::default());
+    let w = |j: usize, i: usize| (0.5 - (j * p + i) as f64 / 7.0) / 100.0;
+    let z = (0..rows * 2)
+        .map(|at| T::from_f64((0..p).map(|i| x[at / 2 * p + i].to_f64() * w(at % 2, i)).sum::<f64>()))
+        .collect();
+    (x, z, n)
+}
+
+impl Told for PassSums {
+    const NAME: &'static str = "forces";
+    fn empty(p: usize) -> Self {
+        PassSums::empty(2, p, 1)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (x, mut z, n) = codes(&block);
+        let h = Nonlinearity::tanh(vec![4.0, 0.8]);
+        let pass = Pass::new(h.clone(), vec![h]);
+        PassSums::gather(self, &pass, &x, &mut z, None, n, &mut work.more)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let parts = [self.pull.as_slice(), &self.push, &self.looks, self.bend.as_slice()];
+        (Vec::new(), Vec::new(), parts.concat())
+    }
+}
+
+impl Told for NativeSums {
+    const NAME: &'static str = "forces and curvatures";
+    fn empty(p: usize) -> Self {
+        NativeSums::empty(2, p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (x, mut z, n) = codes(&block);
+        let h = Nonlinearity::tanh(vec![4.0, 0.8]);
+        let coupling = Matrix::from_vec(2, 2, vec![2.0, 0.1, 0.05, 1.0]);
+        NativeSums::gather(self, &h, &[2.0, 1.0], &coupling, &x, &mut z, None, n, &mut work.more)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (Vec::new(), Vec::new(), [self.pull.as_slice(), self.pairs.as_slice(), &self.alone].concat())
+    }
+}
+
 /// The lower triangle, which is all that is filled.
 fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
@@ -250,6 +299,8 @@ proptest! {
         laws::<Sparsity, f64>(&x, p, cuts);
         laws::<SourceSums, f64>(&x, p, cuts);
         laws::<UnitSums, f64>(&x, p, cuts);
+        laws::<PassSums, f64>(&x, p, cuts);
+        laws::<NativeSums, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Lengths, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
@@ -259,6 +310,8 @@ proptest! {
         laws::<Sparsity, f32>(&x, p, cuts);
         laws::<SourceSums, f32>(&x, p, cuts);
         laws::<UnitSums, f32>(&x, p, cuts);
+        laws::<PassSums, f32>(&x, p, cuts);
+        laws::<NativeSums, f32>(&x, p, cuts);
     }
 
     #[test]
@@ -285,6 +338,8 @@ proptest! {
         check(&of::<Sparsity, f64>(&x, p), &at, new);
         check(&of::<SourceSums, f64>(&x, p), &at, new);
         check(&of::<UnitSums, f64>(&x, p), &at, new);
+        check(&of::<PassSums, f64>(&x, p), &at, new);
+        check(&of::<NativeSums, f64>(&x, p), &at, new);
     }
 
     #[test]

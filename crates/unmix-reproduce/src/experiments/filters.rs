@@ -1,7 +1,7 @@
 //! Filters of picture patches: what linear PCA, the published losses, and FastICA see in them.
 
 use crate::Experiment;
-use crate::lab::{K, Lab, Seen, as_pictures, filters, rule, trained};
+use crate::lab::{K, Lab, SLOW, Seen, as_pictures, filters, rule, trained};
 use crate::measure;
 use crate::pictures::PatchSet;
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
     let linear = filters(&lab.fit_patches("pca", json!({"n_components": k}), &set)?);
     let pca = add(lab, &mut sheet, "linear PCA", &linear, &set, &solved)?;
     let a4 = add(lab, &mut sheet, "nonlinear, a = 4", &solved, &set, &solved)?;
-    let settings = trained(lab, "ema-adaptive-tanh", k, json!({}));
+    let settings = trained(lab, "ema-adaptive-tanh", k, json!({"learning_rate": SLOW}));
     let w = filters(&lab.fit_patches("sigma-pca", settings, &set)?);
     let adaptive = add(lab, &mut sheet, "adaptive, asymmetric", &w, &set, &solved)?;
     lab.figure("filters-64", &sheet)?;

@@ -2,7 +2,7 @@
 
 use super::filters::{add, of_published};
 use crate::Experiment;
-use crate::lab::{K, Lab, Rate, as_pictures, epochs, filters, rule, train_rule, trained};
+use crate::lab::{K, Lab, Rate, SLOW, as_pictures, epochs, filters, rule, train_rule, trained};
 use crate::measure;
 use serde_json::json;
 use unmix::neural::Spec;
@@ -75,7 +75,11 @@ fn asymmetric(lab: &mut Lab<'_>) -> Result<()> {
     for (caption, variant) in
         [("a = 4", "ema-scaled-tanh"), ("adaptive a", "ema-adaptive-tanh"), ("1.6 tanh", "ema-constant-tanh")]
     {
-        let w = filters(&lab.fit_patches("sigma-pca", trained(lab, variant, K, json!({})), &set)?);
+        let w = filters(&lab.fit_patches(
+            "sigma-pca",
+            trained(lab, variant, K, json!({"learning_rate": SLOW})),
+            &set,
+        )?);
         pixels.push(add(lab, &mut sheet, caption, &w, &set, &reference)?.pixels);
     }
     lab.figure("asymmetric", &sheet)?;

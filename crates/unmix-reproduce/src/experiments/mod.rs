@@ -8,12 +8,14 @@ mod shapes;
 mod sigma;
 mod signals;
 mod sweep;
+mod transforms;
 
 use crate::Experiment;
 
 /// Every experiment, in the order of the publication.
 pub const EXPERIMENTS: &[Experiment] = &[
     shapes::EXPERIMENT,
+    transforms::EXPERIMENT,
     signals::EXPERIMENT,
     points::EXPERIMENT,
     filters::EXPERIMENT,

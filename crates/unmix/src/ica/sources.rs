@@ -206,5 +206,6 @@ pub(crate) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         mean,
         encoder: components.to_matrix().transposed(),
         decoder: mixing.to_matrix().transposed(),
+        bend: None,
     })
 }

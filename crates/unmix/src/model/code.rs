@@ -17,7 +17,34 @@ pub enum Code {
         encoder: Matrix<f64>,
         /// `n_components x n_features`.
         decoder: Matrix<f64>,
+        /// What codes pass through before they are decoded, where a model reconstructs rows from more than the codes themselves.
+        bend: Option<Bend>,
     },
+}
+
+/// A function of every code by itself: `scale_j h(y_j / unit_j, a_j)`.
+#[derive(Clone, Debug)]
+pub struct Bend {
+    /// Of a standardised code and its width.
+    pub h: fn(f64, f64) -> f64,
+    /// Widths.
+    pub a: Vec<f64>,
+    /// What codes are divided by; where that is 0 the result is 0.
+    pub unit: Vec<f64>,
+    /// What the result is multiplied by.
+    pub scale: Vec<f64>,
+}
+
+impl Bend {
+    /// Rows of codes, bent.
+    fn apply<T: Real>(&self, codes: &[T]) -> Vec<T> {
+        let of = |j: usize, y: f64| match self.unit[j] > 0.0 {
+            true => self.scale[j] * (self.h)(y / self.unit[j], self.a[j]),
+            false => 0.0,
+        };
+        let k = self.a.len();
+        codes.iter().enumerate().map(|(at, y)| T::from_f64(of(at % k, y.to_f64()))).collect()
+    }
 }
 
 impl Code {
@@ -36,13 +63,18 @@ impl Code {
     /// Rows to codes, in type `T`.
     pub fn encoder<T: Real>(&self) -> Affine<T> {
         let Code::Linear { mean, encoder, .. } = self;
-        Affine { subtract: mean.to::<T>().into_owned(), matrix: encoder.cast(), add: Vec::new() }
+        Affine { subtract: mean.to::<T>().into_owned(), matrix: encoder.cast(), add: Vec::new(), bend: None }
     }
 
     /// Codes to rows, in type `T`.
     pub fn decoder<T: Real>(&self) -> Affine<T> {
-        let Code::Linear { mean, decoder, .. } = self;
-        Affine { subtract: Vec::new(), matrix: decoder.cast(), add: mean.to::<T>().into_owned() }
+        let Code::Linear { mean, decoder, bend, .. } = self;
+        Affine {
+            subtract: Vec::new(),
+            matrix: decoder.cast(),
+            add: mean.to::<T>().into_owned(),
+            bend: bend.clone(),
+        }
     }
 
     /// `n_features x n_components`: the columns that decode.
@@ -52,12 +84,13 @@ impl Code {
     }
 }
 
-/// `y = (x - subtract) matrix + add`, rows on the left. An empty vector stands for zeros.
+/// `y = (x - subtract) matrix + add`, rows on the left. An empty vector stands for zeros. Codes may be bent first.
 #[derive(Clone, Debug)]
 pub struct Affine<T> {
     subtract: Vec<T>,
     matrix: Matrix<T>,
     add: Vec<T>,
+    bend: Option<Bend>,
 }
 
 impl<T: Real> Affine<T> {
@@ -70,6 +103,13 @@ impl<T: Real> Affine<T> {
     ///
     /// Centred before the product, not after: `xB - mean B` loses the digits that the rows have in common with their mean.
     pub fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
+        match &self.bend {
+            None => self.map(rows, out, work),
+            Some(bend) => self.map(&bend.apply(rows), out, work),
+        }
+    }
+
+    fn map(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
         let (p, k) = (self.matrix.rows(), self.matrix.cols());
         if k == 0 {
             return;

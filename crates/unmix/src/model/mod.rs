@@ -11,7 +11,7 @@ mod tensor;
 
 pub use crate::num::Values;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
-pub use code::{Affine, Code, Gaussian};
+pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
 pub use quality::{Parts, Quality};
 pub use report::{Outcome, Report, RunRecord};
@@ -170,6 +170,15 @@ impl Model {
     /// One parameter.
     pub fn tensor(&self, name: &str) -> Option<&Tensor> {
         self.tensors.get(name)
+    }
+
+    /// The same model, with how far halves of the rows agree in the report of `run`, which ends now.
+    pub(crate) fn with_halves(mut self, halves: Option<Vec<f64>>, run: &Run<'_>) -> Self {
+        if halves.is_some() {
+            self.report.halves = halves;
+            self.report.end(run);
+        }
+        self
     }
 
     /// The same model, with what was found of its stability in the report.

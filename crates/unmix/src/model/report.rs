@@ -57,6 +57,12 @@ pub struct Report {
     /// How far the axes are from orthonormal, `||W'W - I||_F`, for methods that leave them so nearly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orthonormality: Option<f64>,
+    /// Cosines between what two disjoint halves of the rows give in the place of each component, for methods that look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halves: Option<Vec<f64>>,
+    /// Lengths of the columns as a rule without unit columns left them, before they were divided by these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub norms: Option<Vec<f64>>,
     /// Seed of random draws.
     pub seed: u64,
     /// Directions along which the rows vary, as far as the solver can see.
@@ -137,6 +143,8 @@ impl Report {
             tol: None,
             solver: solver.into(),
             orthonormality: None,
+            halves: None,
+            norms: None,
             seed,
             rank: None,
             n_samples,

@@ -21,6 +21,8 @@ pub(super) struct Batches<'a, T: Real> {
     /// Two numbers of the type of the rows whose sum is the mean: subtracted one after the other they lose no digits.
     mean: Vec<[T; 2]>,
     inverse: T,
+    /// What columns are multiplied by in its place, where each has a unit of its own.
+    inverses: Option<Vec<T>>,
     n: u64,
     /// How many batches all rows are shared out among.
     pub(super) each_epoch: u64,
@@ -69,10 +71,18 @@ impl<'a, T: Real> Batches<'a, T> {
             rows,
             mean: mean.iter().map(halves).collect(),
             inverse: T::from_f64(1.0 / unit),
+            inverses: None,
             n,
             each_epoch: n.div_ceil(size.max(1) as u64).max(1),
             seed,
         }
+    }
+
+    /// Every column divided by its own unit as well.
+    pub(super) fn divided(mut self, units: Option<&[f64]>) -> Self {
+        let all = self.inverse.to_f64();
+        self.inverses = units.map(|units| units.iter().map(|u| T::from_f64(all / u)).collect());
+        self
     }
 
     /// Hands `use_them` the batches of `epochs` epochs, until it returns false.
@@ -141,12 +151,20 @@ impl<'a, T: Real> Batches<'a, T> {
                 }
             }
         }
-        let (mean, inverse) = (&self.mean, self.inverse);
+        let (mean, inverse, rows) = (&self.mean, self.inverse, x[begin..].chunks_exact_mut(p));
         widest(
             #[inline(always)]
-            || {
-                for row in x[begin..].chunks_exact_mut(p) {
-                    row.iter_mut().zip(mean).for_each(|(x, m)| *x = ((*x - m[0]) - m[1]) * inverse);
+            || match &self.inverses {
+                None => {
+                    for row in rows {
+                        row.iter_mut().zip(mean).for_each(|(x, m)| *x = ((*x - m[0]) - m[1]) * inverse);
+                    }
+                }
+                Some(inverses) => {
+                    for row in rows {
+                        let each = row.iter_mut().zip(mean).zip(inverses);
+                        each.for_each(|((x, m), inverse)| *x = ((*x - m[0]) - m[1]) * *inverse);
+                    }
                 }
             },
         );

@@ -53,7 +53,7 @@ pub struct Further {
 
 /// The weight by which a record's `beta` is divided when it counts in units of the mean variance: that of the designs on which
 /// published weights were found to work.
-const MEAN_VARIANCE: f64 = 6.0;
+pub(crate) const MEAN_VARIANCE: f64 = 6.0;
 
 /// How much of a new batch the running variances take in.
 const NEW: f64 = 0.01;

@@ -69,6 +69,33 @@ pub struct PassSums {
     pub bend: Matrix<f64>,
 }
 
+impl PassSums {
+    /// Of no rows yet: `k` components, rows of `p`, as many looks.
+    pub fn empty(k: usize, p: usize, looks: usize) -> Self {
+        let pairs = if looks == 0 { 0 } else { k };
+        Self {
+            pull: Matrix::zeros(k, p),
+            push: vec![0.0; k],
+            looks: vec![0.0; 4 * k * looks],
+            bend: Matrix::zeros(pairs, pairs),
+        }
+    }
+
+    /// Adds rows `x` and their standardised codes `z`, which are written over. Of rows filled up with zeros only the first `n` count.
+    /// `O(n k p)`.
+    pub fn gather<T: Real>(
+        &mut self,
+        pass: &Pass,
+        x: &[T],
+        z: &mut [T],
+        weights: Option<&[f64]>,
+        n: usize,
+        work: &mut Vec<T>,
+    ) {
+        Rule::gather(pass, self, x, z, weights, n, work);
+    }
+}
+
 impl Partial for PassSums {
     fn merge(&mut self, right: Self) {
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
@@ -82,14 +109,16 @@ impl Partial for PassSums {
         out.matrix(&self.pull);
         out.numbers(&self.push);
         out.numbers(&self.looks);
-        out.matrix(&self.bend);
+        out.numbers(self.bend.as_slice());
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (pull, push, looks) = (from.matrix()?, from.numbers()?, from.numbers()?);
-        let sums = Self { pull, push, looks, bend: from.matrix()? };
-        from.check(sums.push.len() == sums.pull.rows())?;
-        Ok(sums)
+        let (k, bend) = (pull.rows(), from.numbers()?);
+        let pairs = if looks.is_empty() { 0 } else { k };
+        let n_looks = looks.len().checked_div(4 * k).unwrap_or(0);
+        from.check(push.len() == k && n_looks * 4 * k == looks.len() && bend.len() == pairs * pairs)?;
+        Ok(Self { pull, push, looks, bend: Matrix::from_vec(pairs, pairs, bend) })
     }
 
     fn bytes(&self) -> usize {
@@ -101,9 +130,7 @@ impl<T: Real> Rule<T> for Pass {
     type Sums = PassSums;
 
     fn zero(&self, k: usize, p: usize) -> PassSums {
-        let looks = vec![0.0; 4 * k * self.looks.len()];
-        let pairs = if looks.is_empty() { 0 } else { k };
-        PassSums { pull: Matrix::zeros(k, p), push: vec![0.0; k], looks, bend: Matrix::zeros(pairs, pairs) }
+        PassSums::empty(k, p, self.looks.len())
     }
 
     fn gather(

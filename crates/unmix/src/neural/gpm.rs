@@ -11,12 +11,14 @@
 //! *Saddles.* A tied pair may begin, or come to rest, near the rotation at which it is separated worst, and leaves it slowly. The
 //! curvature of every pair is among the sums when components are looked at; where it is negative, and the data are certain of
 //! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
+//! Another place of rest, of sources of two kinds, no curvature shows: see [`turned`](super::turned).
 
 use super::auto::{CANDIDATES, LAST_LOOK, choose, is_certain, looks_at, stand_out};
 use super::forces::{Forces, Look, Pass};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::pairs::curvature;
 use super::start::Principal;
+use super::turned::{Turned, tied, turned};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -127,6 +129,14 @@ impl Polar {
                 }
             }
             let done = step.residual <= self.tol;
+            if self.auto
+                && looking
+                && !last
+                && (done || sweep == EARLY || sweep == LAST_LOOK)
+                && at.turn_pairs(&forces, rows, !done, run)?
+            {
+                continue;
+            }
             if last || (done && looking) {
                 let outcome = match (done, out_of_time) {
                     (true, _) => Outcome::Converged,
@@ -211,6 +221,9 @@ struct State {
     changes: Vec<u32>,
     /// Kicks of each pair.
     kicks: Vec<u32>,
+    /// Pairs that were looked at turned, and how often some were left so.
+    tried: Vec<bool>,
+    turns: u32,
     history: Vec<f64>,
 }
 
@@ -220,6 +233,8 @@ pub(super) const MOST_CHANGES: u32 = 3;
 pub(super) const KICK: f64 = 0.4;
 /// Kicks of one pair.
 pub(super) const MOST_KICKS: u32 = 5;
+/// Sweeps after which pairs in danger are looked at turned; one of those after which components are looked at anyway.
+const EARLY: u64 = 5;
 /// Sweeps without a smaller residual after which nothing more is expected.
 pub(super) const PATIENCE: usize = 100;
 
@@ -240,6 +255,8 @@ impl State {
             renewals: 0,
             changes: vec![0; k],
             kicks: vec![0; k * k],
+            tried: vec![false; k * k],
+            turns: 0,
             history: Vec::new(),
         }
     }
@@ -290,8 +307,7 @@ impl State {
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
                 // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
                 // neighbouring variances are close but not equal, and turns among them lead astray.
-                let ratio = (forces.sigma[i] / forces.sigma[j]).powi(2);
-                let tied = ratio.max(1.0 / ratio) < 1.0 + 2.0 * super::auto::CERTAIN / n.sqrt();
+                let tied = tied(forces.sigma[i], forces.sigma[j], n);
                 if l < -super::auto::CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));
                 }
@@ -314,6 +330,31 @@ impl State {
         let any = turned.contains(&true);
         self.resting &= !any;
         any
+    }
+
+    /// Turns pairs by an eighth of a circle where the data are for it; whether there were any.
+    fn turn_pairs<T: Real>(
+        &mut self,
+        forces: &Forces,
+        rows: &Principal<'_, T>,
+        early: bool,
+        run: &Run<'_>,
+    ) -> Result<bool> {
+        if self.turns as usize > self.a.len() {
+            return Ok(false);
+        }
+        let looks = &forces.looks[1..];
+        let Turned { sweeps, better } =
+            turned(rows, &self.w, &forces.sigma, &self.a, looks, &mut self.tried, early, run)?;
+        self.n_iter += sweeps;
+        if early {
+            self.tried.fill(false);
+        }
+        let Some((w, a)) = better else { return Ok(false) };
+        (self.w, self.a) = (w, a);
+        self.turns += 1;
+        self.resting = false;
+        Ok(true)
     }
 
     fn stalled(&self) -> bool {

@@ -34,7 +34,9 @@ mod spec;
 pub mod start;
 mod table;
 mod train;
+mod turned;
 
+pub(crate) use field::MEAN_VARIANCE;
 pub use field::{Field, Further, State};
 pub use linear::{Pull, linear_pull};
 pub use linear_table::{LINEAR, LINEAR_MORE};

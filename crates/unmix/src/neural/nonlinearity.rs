@@ -27,6 +27,18 @@ pub enum Shape {
     Sign,
 }
 
+impl Shape {
+    /// The function itself, of a code and the number `a`.
+    pub fn function(self) -> fn(f64, f64) -> f64 {
+        match self {
+            Shape::Tanh => |z, a| a * (z / a).tanh(),
+            Shape::Hard => |z, a| z.clamp(-a, a),
+            Shape::Steep => |z, a| a * z.tanh(),
+            Shape::Sign => |z, _| if z == 0.0 { 0.0 } else { z.signum() },
+        }
+    }
+}
+
 /// What stands for its derivative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

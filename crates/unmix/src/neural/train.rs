@@ -37,6 +37,8 @@ pub struct Training {
     /// Everything in the units of the data, as published; otherwise rows are divided by their size first, and weights of
     /// orthogonality count in units of the mean variance along the columns.
     pub absolute: bool,
+    /// Whether weights of orthogonality count in units of that variance, whatever else does.
+    pub beta_by_variance: Option<bool>,
 }
 
 impl Default for Training {
@@ -49,6 +51,7 @@ impl Default for Training {
             tangent: true,
             decay: true,
             absolute: false,
+            beta_by_variance: None,
         }
     }
 }
@@ -60,6 +63,8 @@ pub struct Begin {
     pub w: Matrix<f64>,
     /// Mean of the rows.
     pub mean: Vec<f64>,
+    /// What columns are divided by before anything else, where they are.
+    pub units: Option<Vec<f64>>,
     /// Root of the mean square of their numbers, about the mean.
     pub size: f64,
     /// Mean length of a row, for rules that go by it.
@@ -87,9 +92,10 @@ impl Begin {
             spec.by_length && [spec.l1, spec.logcosh, spec.skew, spec.nodiag].iter().any(|w| *w != 0.0);
         let length = match by_length {
             true => {
-                let about = &found.mean;
-                let sums =
-                    rows.sweep(run, "lengths", Lengths::default, |sums, block, _| sums.gather(block, about))?;
+                let (about, units) = (&found.mean, found.noise_scale.as_deref());
+                let sums = rows.sweep(run, "lengths", Lengths::default, |sums, block, _| {
+                    sums.gather(block, about, units)
+                })?;
                 sums.sum / sums.n
             }
             false => 1.0,
@@ -97,6 +103,7 @@ impl Begin {
         Ok(Self {
             w: found.axes.clone().top_rows(k).transposed(),
             mean: found.mean.clone(),
+            units: found.noise_scale.clone(),
             size: (found.total * share / p as f64).sqrt(),
             length,
             last: found.values.get(k.max(1) - 1).map_or(1.0, |v| (v * share).max(0.0).sqrt()),
@@ -162,7 +169,7 @@ pub(crate) fn train_by_widths<T: Real>(
     let mean = if keeps_mean { vec![0.0; begin.mean.len()] } else { begin.mean.clone() };
     let own = how.absolute || spec.own_units;
     let size = if own { 1.0 } else { begin.size.max(f64::MIN_POSITIVE) };
-    let batches = Batches::new(rows, how.batch_size, &mean, size, run.seed);
+    let batches = Batches::new(rows, how.batch_size, &mean, size, run.seed).divided(begin.units.as_deref());
     let mut trainer = Trainer::new(spec, begin, how, size, batches.each_epoch * how.max_epochs);
     let none = Vec::new;
     let mut out =
@@ -222,7 +229,12 @@ impl<T: Real> Trainer<T> {
     fn new(spec: &Spec, begin: &Begin, how: &Training, size: f64, steps: u64) -> Self {
         let (p, k) = (begin.w.rows(), begin.w.cols());
         let mut state = State::new(spec);
-        state.beta_by_variance = !how.absolute;
+        let mut spec = *spec;
+        state.beta_by_variance = how.beta_by_variance.unwrap_or(!how.absolute);
+        if !state.beta_by_variance {
+            // The loss that it is weighed against was divided by the square.
+            spec.beta /= size * size;
+        }
         state.eps = 1e-3;
         // Sparsity weighed by the length of rows, as published, is too strong for the last axes.
         state.length = match how.absolute {
@@ -234,12 +246,12 @@ impl<T: Real> Trainer<T> {
         }
         let w: Vec<T> = begin.w.as_slice().iter().map(|x| T::from_f64(*x)).collect();
         Self {
-            spec: *spec,
+            spec,
             how: *how,
             k,
             steps,
             done: 0,
-            field: Field::new(spec, p, k),
+            field: Field::new(&spec, p, k),
             state,
             stored: if spec.constraint == Constraint::WeightNorm { w.clone() } else { Vec::new() },
             g: vec![T::default(); p * k],

@@ -17,9 +17,9 @@ const SAMPLE: u64 = 41;
 
 /// How rows hang together.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// Rows that stay together; 1 where each stands alone.
-    pub(super) stretch: u64,
+    pub(crate) stretch: u64,
     /// For each component how many rows are worth one.
     pub(super) rows: Vec<f64>,
 }
@@ -31,7 +31,7 @@ const CLEAR: f64 = 5.0;
 
 impl Memory {
     /// Of row-major codes of consecutive rows, `k` a row; `n` rows there are in all.
-    pub(super) fn of(codes: &[f64], k: usize, n: u64) -> Self {
+    pub(crate) fn of(codes: &[f64], k: usize, n: u64) -> Self {
         let seen = codes.len() / k.max(1);
         let mut rows = vec![1.0f64; k];
         let (mut longest, mut most) = (1, 0.0);
@@ -92,14 +92,14 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 /// Consecutive rows from the middle, enough to see how they hang together.
-pub(super) fn consecutive(n: u64, k: usize) -> Vec<u64> {
+pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
     let most = (1u64 << 16).min((1 << 24) / k.max(1) as u64).min(n);
     let first = (n - most) / 2;
     (first..first + most).collect()
 }
 
 /// Two halves of the rows, in stretches. Where rows stand alone each half is in random order, else in that of the rows.
-pub(super) fn cut_in_two(n: u64, seed: u64, cut: usize, stretch: u64) -> (Vec<u64>, Vec<u64>) {
+pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, stretch: u64) -> (Vec<u64>, Vec<u64>) {
     let draws = Stream::new(seed, CUTS + cut as u64);
     let mut left: Vec<u64> = (0..n / stretch).collect();
     draws.shuffle(0, &mut left);

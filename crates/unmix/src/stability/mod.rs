@@ -15,7 +15,7 @@
 //! Cost: two fits of half the rows for each cut, and one of all for each restart.
 
 mod compare;
-mod cuts;
+pub(crate) mod cuts;
 mod gaussian;
 mod verdict;
 
@@ -202,6 +202,9 @@ fn again(model: &Model) -> Map<String, Value> {
     let mut settings = model.settings().clone();
     if settings.contains_key("n_components") {
         settings.insert("n_components".into(), model.n_components().into());
+    }
+    if settings.contains_key("halves") {
+        settings.insert("halves".into(), false.into());
     }
     settings
 }

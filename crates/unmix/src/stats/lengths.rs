@@ -14,10 +14,14 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Adds a block of rows. `O(b p)`.
-    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, about: &[f64]) {
+    /// Adds a block of rows, each column divided by its unit where there are `units`. `O(b p)`.
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, about: &[f64], units: Option<&[f64]>) {
         for row in block.rows() {
-            let square: f64 = row.iter().zip(about).map(|(x, m)| (x.to_f64() - m).powi(2)).sum();
+            let from = row.iter().zip(about).map(|(x, m)| x.to_f64() - m);
+            let square: f64 = match units {
+                None => from.map(|x| x.powi(2)).sum(),
+                Some(units) => from.zip(units).map(|(x, u)| (x / u).powi(2)).sum(),
+            };
             self.sum += square.sqrt();
             self.n += 1.0;
         }

@@ -86,6 +86,7 @@ const LONG: Training = Training {
     tangent: true,
     decay: true,
     absolute: false,
+    beta_by_variance: None,
 };
 
 /// As published, to the letter.
@@ -116,8 +117,12 @@ fn every_row_recovers_what_it_claims_and_nothing_else() {
         match row.recovers {
             // Its triangle draws at the axes as well.
             _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{said}"),
-            r if r.starts_with("super") => assert!(a > 0.98 && b < 0.9, "{said}"),
-            r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.98, "{said}"),
+            // These see codes in units of all rows, not of their own.
+            _ if ["logcosh", "no-diagonal", "logcosh-subspace"].contains(&row.key) => {
+                assert!(a > 0.98 && b < 0.9, "{said}")
+            }
+            r if r.starts_with("super") => assert!(a > 0.997 && b < 0.9, "{said}"),
+            r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.998, "{said}"),
             _ => assert!(a < 0.9, "{said}"),
         }
         let unit = norms.iter().all(|l| (l - 1.0).abs() < 0.01);
@@ -144,16 +149,19 @@ fn rows_that_order_their_columns_do_so_from_random_starts() {
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 2);
     let rows = Rows::from_slice(&x, P).unwrap();
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Falling) {
-        let spec = row.spec.unwrap();
+        let mut spec = row.spec.unwrap();
+        if row.key == "latent-upper" {
+            // Without unit columns 6 of 8 random starts end in order on this design and 2 of 8 on another, of 8000 rows or 20000, after
+            // 20 epochs or 60: neighbouring places of rest, of axes that are right to .999.
+            spec.constraint = Constraint::Unit;
+        }
         for seed in 0..3 {
             let run = Run { seed, ..Run::default() };
             let begin = Begin::at_axes(&rows, &decomposed(&rows), &spec, K, &run).unwrap().at_random(seed);
             let found = train(&rows, &spec, &begin, &LONG, &run).unwrap();
             let along: Vec<f64> = matched(&found.w, &axes).0.iter().map(|a| TIED[*a]).collect();
             let falls = along.windows(2).all(|v| v[0] >= v[1]);
-            // One start in three of this row ends at a neighbouring fixed point, also after 200 epochs.
-            let excused = row.key == "latent-upper" && seed == 1;
-            assert!(falls != excused, "{}, seed {seed}: {along:?}", row.key);
+            assert!(falls, "{}, seed {seed}: {along:?}", row.key);
         }
     }
 }

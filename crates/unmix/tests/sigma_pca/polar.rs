@@ -71,6 +71,15 @@ fn tied_sources_of_every_kind_are_told_apart() {
             reaches(&problem, &Polar::auto(5, 1e-9, 2000), 30, cosine);
         }
     }
+    // A tied triple of every composition.
+    for mask in 0..8 {
+        let law = |bit: u32| if mask >> bit & 1 == 1 { Laplace } else { Uniform };
+        let laws = [Uniform, law(0), law(1), law(2), Laplace];
+        for (n, seed, cosine) in [(4000, 5, 0.999), (4000, 6, 0.999), (20_000, 12, 0.9995)] {
+            let problem = tied(&format!("triple {mask:03b}, {n} rows, seed {seed}"), n, laws, seed);
+            reaches(&problem, &Polar::auto(5, 1e-9, 2000), 30, cosine);
+        }
+    }
     reaches(&tied("laplace, a=4", 4000, [Laplace; 5], 13), &fixed(5, 4.0), 30, 0.998);
     reaches(&tied("uniform, a=.8", 4000, [Uniform; 5], 13), &fixed(5, 0.8), 30, 0.998);
 }
@@ -80,6 +89,9 @@ fn twenty_random_starts_end_at_one_point() {
     let mut problems = published();
     problems.push(tied("laplace", 4000, [Laplace; 5], 11));
     problems.push(tied("uniform", 4000, [Uniform; 5], 11));
+    // Where two kinds are tied there are mixtures of theirs at which nothing pulls.
+    problems.push(tied("mixed", 4000, [Laplace, Uniform, Laplace, Uniform, Laplace], 11));
+    problems.push(tied("mostly Laplace", 4000, [Uniform, Uniform, Laplace, Laplace, Laplace], 5));
     for problem in &problems {
         let k = problem.k();
         in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {

@@ -136,7 +136,7 @@ pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let decode = dual(&w)?;
     let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i));
     let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i));
-    Ok(Code::Linear { mean, encoder, decoder })
+    Ok(Code::Linear { mean, encoder, decoder, bend: None })
 }
 
 /// Rows `d` with `d w' = I` that span what the rows of `w` span: `(w w')⁻¹ w`.

@@ -167,7 +167,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         encoder = factor::multiply(&encoder, &turn);
         decoder = factor::multiply(&turn.transposed(), &decoder);
     }
-    Ok(Code::Linear { mean, encoder, decoder })
+    Ok(Code::Linear { mean, encoder, decoder, bend: None })
 }
 
 /// Axes, and what columns are divided by before they meet them.

@@ -26,6 +26,7 @@
 //! "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis", arXiv 2311.13580, eqs. 23-37. Polar
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
 
+mod halves;
 mod model;
 mod settings;
 mod trained;
@@ -46,7 +47,7 @@ use crate::spectrum;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use settings::{Auto, Constraint, Order, SigmaPca, Solver, Widths};
+pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
 /// SigmaPCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -113,9 +114,15 @@ impl SigmaPca {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         // Small problems never leave this thread, and do not pay for a pool.
         match n.saturating_mul(p as u64) < 1 << 15 {
-            true => self.fit_settled(rows, k, run),
-            false => on_pool(run.threads, || self.fit_settled(rows, k, run)),
+            true => self.fit_and_compare(rows, k, run),
+            false => on_pool(run.threads, || self.fit_and_compare(rows, k, run)),
         }
+    }
+
+    fn fit_and_compare<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
+        let model = self.fit_settled(rows, k, run)?;
+        let halves = self.halves_of(&model, rows, k, run)?;
+        Ok(model.with_halves(halves, run))
     }
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
@@ -126,7 +133,7 @@ impl SigmaPca {
             Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
-        let also = model::Also { tol, settings: Vec::new(), warnings: Vec::new() };
+        let also = model::Also { tol, ..Default::default() };
         self.model(&principal, solved, also, k, rows.features(), run)
     }
 
@@ -188,8 +195,23 @@ impl SigmaPca {
             }
             _ => {}
         }
+        if self.reconstruct == Reconstruct::Nonlinear && !self.center {
+            let why = "codes are bent about their mean, which is that of centred rows";
+            return refused("reconstruct", &"'nonlinear'", why, "choose 'linear', or center=true");
+        }
         if self.is_trained() {
             return self.check_trained();
+        }
+        let given = [
+            ("beta", self.beta.map(|b| b.to_string())),
+            ("beta_scale", self.beta_scale.map(|s| format!("'{}'", s.name()))),
+            ("sigma_l2", self.sigma_l2.map(|l| l.to_string())),
+        ];
+        for (name, got) in given {
+            if let Some(got) = got {
+                let why = "the deterministic solvers have no such term";
+                return refused(name, &got, why, "leave it out, or choose a variant that has one");
+            }
         }
         if self.constraint == Constraint::Native && self.solver == Solver::Gpm {
             let why = "constraint='native' is the fixed point of another rule, whose columns are only nearly orthogonal";

@@ -5,7 +5,7 @@ use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::{dual, warnings};
 use crate::method::{Tensors, require};
-use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::model::{Bend, Code, Model, Report, Tensor, sign_of};
 use crate::neural::forces::Look;
 use crate::neural::gpm::Solved;
 use crate::neural::native;
@@ -16,6 +16,7 @@ use crate::run::Run;
 use serde_json::{Map, Value};
 
 /// What a report says beside what every solver knows.
+#[derive(Default)]
 pub(super) struct Also {
     /// The residual that was asked for.
     pub(super) tol: f64,
@@ -23,6 +24,10 @@ pub(super) struct Also {
     pub(super) settings: Vec<(&'static str, Value)>,
     /// Sentences, before those of the verdicts.
     pub(super) warnings: Vec<String>,
+    /// Standard deviations that were learnt, in the units of the rows.
+    pub(super) learnt: Option<Vec<f64>>,
+    /// Lengths of the columns where these were free.
+    pub(super) norms: Option<Vec<f64>>,
 }
 
 impl SigmaPca {
@@ -78,6 +83,10 @@ impl SigmaPca {
                 Tensor::vector(&of_verdicts(&|j| f64::from(u8::from(verdicts[j].doubt.is_none()))), dtype),
             ),
         ];
+        if let Some(learnt) = also.learnt.as_deref().map(&of) {
+            let learnt = of_verdicts(&|j| learnt[j]);
+            tensors.push(("trained_scale", Tensor::vector(&learnt, dtype)));
+        }
         if let Some(scale) = &found.noise_scale {
             tensors.push(("noise_scale", Tensor::vector(scale, dtype)));
         }
@@ -89,6 +98,7 @@ impl SigmaPca {
         report.n_iter = solved.n_iter;
         report.residual = solved.residual;
         report.tol = solved.residual.map(|_| also.tol);
+        report.norms = also.norms.as_deref().map(&of);
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
         report.warnings.extend(also.warnings);
@@ -162,8 +172,32 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         true if scale[i] > 0.0 => 1.0 / scale[i],
         true => 0.0,
     };
-    let decode = dual(&w)?;
     let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
+    if settings.get("reconstruct").and_then(Value::as_str) == Some("nonlinear") {
+        let decoder = Matrix::from_fn(k, p, |i, j| w[(i, j)] * unit(j));
+        let bend = bend(settings, tensors, &scale, whiten)?;
+        return Ok(Code::Linear { mean, encoder, decoder, bend: Some(bend) });
+    }
+    let decode = dual(&w)?;
     let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i) * unit(j));
-    Ok(Code::Linear { mean, encoder, decoder })
+    Ok(Code::Linear { mean, encoder, decoder, bend: None })
+}
+
+/// `sigma h(y / sigma)`, with the standard deviations of the codes, or those that the rule has learnt or does without.
+fn bend(settings: &Map<String, Value>, tensors: &Tensors, scale: &[f64], whiten: bool) -> Result<Bend> {
+    let spec = SigmaPca::from_settings(settings)?;
+    let k = scale.len();
+    let a = require(tensors, "a", &[Some(k)])?.f64s();
+    let sigma = match tensors.contains_key("trained_scale") {
+        true => require(tensors, "trained_scale", &[Some(k)])?.f64s(),
+        false if spec.without_sigma()? => vec![1.0; k],
+        false => scale.to_vec(),
+    };
+    let unit = |j: usize| match whiten {
+        false => sigma[j],
+        true if scale[j] > 0.0 => sigma[j] / scale[j],
+        true => 0.0,
+    };
+    let unit = (0..k).map(unit).collect();
+    Ok(Bend { h: spec.shape()?.function(), a, unit, scale: sigma })
 }

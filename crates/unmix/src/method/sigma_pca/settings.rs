@@ -22,6 +22,12 @@ pub struct SigmaPca {
     pub sigma: Option<String>,
     /// Strictly orthonormal components, or the published fixed point.
     pub constraint: Constraint,
+    /// Weight of a variant's further term, of orthogonality or of sparsity; `None` for its own.
+    pub beta: Option<f64>,
+    /// In which units that counts; `None` for those of the variance, and the published ones where `tangent` is false.
+    pub beta_scale: Option<BetaScale>,
+    /// What large standard deviations cost where they are learnt; `None` for the variant's own.
+    pub sigma_l2: Option<f64>,
     /// The order of the components.
     pub order: Order,
     /// How it is solved.
@@ -44,6 +50,10 @@ pub struct SigmaPca {
     pub standardize: bool,
     /// Divide codes by the standard deviation along each component.
     pub whiten: bool,
+    /// What codes are decoded to.
+    pub reconstruct: Reconstruct,
+    /// Fit halves of the rows, too, and say how far they agree; `None` where rows are few enough.
+    pub halves: Option<bool>,
 }
 
 impl Default for SigmaPca {
@@ -56,6 +66,9 @@ impl Default for SigmaPca {
             deriv: None,
             sigma: None,
             constraint: Constraint::Orthonormal,
+            beta: None,
+            beta_scale: None,
+            sigma_l2: None,
             order: Order::Variance,
             solver: Solver::Auto,
             learning_rate: None,
@@ -67,6 +80,8 @@ impl Default for SigmaPca {
             center: true,
             standardize: false,
             whiten: false,
+            reconstruct: Reconstruct::Linear,
+            halves: None,
         }
     }
 }
@@ -106,6 +121,38 @@ pub enum Constraint {
     Orthonormal,
     /// As the published loss leaves them: of unit length, and nearly orthogonal.
     Native,
+}
+
+/// The units of a variant's weight `beta`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BetaScale {
+    /// Those of the data: orthogonality in units of the mean variance along the components, sparsity in units of the mean length
+    /// of a row. Rows times a constant then lead to the same axes.
+    Variance,
+    /// As published: a number.
+    Absolute,
+}
+
+impl BetaScale {
+    /// As in files and in Python.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            BetaScale::Variance => "variance",
+            BetaScale::Absolute => "absolute",
+        }
+    }
+}
+
+/// What codes are decoded to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reconstruct {
+    /// The nearest rows, by least squares.
+    #[default]
+    Linear,
+    /// The model's own rows, `mean + sigma h(y / sigma) W'`.
+    Nonlinear,
 }
 
 /// The order of the components.
@@ -226,6 +273,31 @@ pub(super) const SETTINGS: &[Setting] = &[
         "'orthonormal' for strictly orthonormal components, 'native' for the published fixed point: unit columns, nearly orthogonal.",
     ),
     setting(
+        "beta",
+        Kind::NumberOrNull,
+        &[],
+        "null",
+        "Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23; null \
+         for the variant's own.",
+    ),
+    setting(
+        "beta_scale",
+        Kind::ChoiceOrNull,
+        &["variance", "absolute"],
+        "null",
+        "'variance': beta is multiplied by the mean variance along the components where it weighs orthogonality, and by the mean length \
+         of a row where it weighs sparsity, so that units do not matter; 'absolute': it is a number, as published. null for \
+         'variance', and 'absolute' where tangent=false.",
+    ),
+    setting(
+        "sigma_l2",
+        Kind::NumberOrNull,
+        &[],
+        "null",
+        "Weight of the squares of standard deviations that are learnt (sigma='train'), which grow without bound at 0; null for the \
+         variant's own, or 0.001.",
+    ),
+    setting(
         "order",
         Kind::Choice,
         &["variance", "found"],
@@ -302,5 +374,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[],
         "false",
         "Divide codes by the standard deviation along each component.",
+    ),
+    setting(
+        "reconstruct",
+        Kind::Choice,
+        &["linear", "nonlinear"],
+        "\"linear\"",
+        "What codes are decoded to: 'linear' to the nearest rows by least squares, 'nonlinear' to those of the model itself, the mean and \
+         sigma h(y / sigma) along each component.",
+    ),
+    setting(
+        "halves",
+        Kind::BoolOrNull,
+        &[],
+        "null",
+        "Fit two disjoint halves of the rows as well and report how far their components agree, for about the time of one more fit; null \
+         where that takes about a second at most.",
     ),
 ];

@@ -1,18 +1,19 @@
 //! The published rows: sigma-PCA on small batches.
 
 use super::model::Also;
-use super::{Constraint, SigmaPca, Solver, Widths};
+use super::{BetaScale, Constraint, Reconstruct, SigmaPca, Solver, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::method::neural_pca::check_training;
 use crate::model::{Model, Outcome};
+use crate::neural::Constraint as Free;
 use crate::neural::forces::{Look, Pass};
 use crate::neural::gpm::Solved;
 use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
 use crate::neural::start::{Ask, Principal};
 use crate::neural::{
-    Begin, Mean, NONLINEAR, Optimiser, Row, Sigma, Spec, Trained, Training, auto, find_row, train,
-    train_by_widths,
+    Begin, MEAN_VARIANCE, Mean, NONLINEAR, Optimiser, Orthogonality, Row, Sigma, Spec, Trained, Training,
+    auto, find_row, train, train_by_widths,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -24,6 +25,8 @@ use serde_json::Value;
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
+/// What large standard deviations cost where a variant that does not learn them is told to: without it they grow without bound.
+const DEAR: f64 = 1e-3;
 /// What `1 / std(tanh z)` is, about, for codes of unit variance.
 const STEEP: f64 = 1.6;
 
@@ -68,14 +71,37 @@ impl SigmaPca {
                 "give one number, or no variant and solver='gpm'",
             ));
         }
-        if self.standardize {
-            let why = "trained rows are in the columns' own units";
-            return Err(Error::setting(
-                "standardize",
-                "true",
+        let (row, spec) = (self.row()?, self.rule(self.row()?));
+        let refused =
+            |name: &str, got: String, why: String, remedy: &str| Err(Error::setting(name, got, why, remedy));
+        if self.reconstruct == Reconstruct::Nonlinear && !spec.reconstructs() {
+            let why = format!("'{}' reconstructs rows from the codes themselves", row.key);
+            return refused("reconstruct", "'nonlinear'".into(), why, "choose 'linear', or another variant");
+        }
+        let weighs = spec.orth != Orthogonality::None || sparsity(&spec).is_some();
+        let scale = self.beta_scale.map(|s| format!("'{}'", s.name()));
+        let beta = self.beta.map(|b| b.to_string()).or(scale);
+        if let Some(got) = beta.filter(|_| !weighs) {
+            let name = if self.beta.is_some() { "beta" } else { "beta_scale" };
+            let why = format!("'{}' has no term that it would weigh", row.key);
+            return refused(
+                name,
+                got,
                 why,
-                "divide the columns first, or use no variant",
-            ));
+                "leave it out, or choose a variant such as 'ema-latent-coupled' or 'rica'",
+            );
+        }
+        if let Some(beta) = self.beta.filter(|b| !(b.is_finite() && *b >= 0.0)) {
+            let why = "a weight is 0 or more".to_string();
+            return refused("beta", beta.to_string(), why, "choose a number such as 0.1");
+        }
+        if let Some(l2) = self.sigma_l2.filter(|_| spec.sigma != Sigma::Trained) {
+            let why = format!("'{}' does not learn standard deviations", row.key);
+            return refused("sigma_l2", l2.to_string(), why, "leave it out, or choose sigma='train'");
+        }
+        if let Some(l2) = self.sigma_l2.filter(|l| !(l.is_finite() && *l >= 0.0)) {
+            let why = "a weight is 0 or more".to_string();
+            return refused("sigma_l2", l2.to_string(), why, "choose a number such as 0.001");
         }
         check_training(
             self.learning_rate.unwrap_or(0.01),
@@ -87,7 +113,7 @@ impl SigmaPca {
     /// The rule with what was asked for in the place of its own.
     fn rule(&self, row: &Row) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
-        Spec {
+        let spec = Spec {
             a: if let Widths::One(a) = self.a { a } else { own.a },
             h: self.h.unwrap_or(own.h),
             slope: self.deriv.unwrap_or(own.slope),
@@ -100,7 +126,61 @@ impl SigmaPca {
             },
             mean: if self.center { own.mean } else { Mean::Kept },
             ..own
+        };
+        let learns = spec.sigma == Sigma::Trained && own.sigma != Sigma::Trained;
+        let sigma_l2 = self.sigma_l2.unwrap_or(if learns { DEAR } else { own.sigma_l2 });
+        Spec { sigma_l2, ..spec }
+    }
+
+    /// The units of `beta`.
+    fn beta_scale(&self) -> BetaScale {
+        // To the letter where the rest is.
+        let own = if self.tangent { BetaScale::Variance } else { BetaScale::Absolute };
+        self.beta_scale.unwrap_or(own)
+    }
+
+    /// The rule with the weight that was asked for, on rows that training divides by `begin.size`.
+    fn weighed(&self, mut spec: Spec, begin: &Begin) -> Spec {
+        let scale = self.beta_scale();
+        if spec.orth != Orthogonality::None {
+            // Training divides a record's weight by this one where it counts in units of the variance.
+            let unit = if scale == BetaScale::Variance { MEAN_VARIANCE } else { 1.0 };
+            spec.beta = self.beta.map_or(spec.beta, |beta| beta * unit);
+            return spec;
         }
+        let literal = !self.tangent;
+        let absolute = scale == BetaScale::Absolute;
+        // What is not said is as the variant has it.
+        let asked = self.beta.or(absolute.then_some(1.0)).filter(|_| sparsity(&spec).is_some());
+        let Some(beta) = asked else { return spec };
+        let by_length = |size: f64| begin.length / size;
+        let factor = match (absolute, self.beta.is_some()) {
+            (true, true) => 1.0,
+            (true, false) => by_length(1.0),
+            (false, _) if literal => by_length(1.0),
+            (false, _) => by_length(begin.size.max(f64::MIN_POSITIVE)),
+        };
+        spec.own_units |= absolute && spec.by_length;
+        if let Some(weight) = sparsity_mut(&mut spec) {
+            *weight = beta * factor;
+            spec.by_length = false;
+        } else {
+            spec.nodiag_sigma = beta;
+        }
+        spec
+    }
+
+    /// The nonlinearity of the model.
+    pub(super) fn shape(&self) -> Result<Shape> {
+        match self.is_trained() {
+            true => Ok(self.rule(self.row()?).h),
+            false => Ok(self.h.unwrap_or_default()),
+        }
+    }
+
+    /// Whether codes meet the nonlinearity as they are.
+    pub(super) fn without_sigma(&self) -> Result<bool> {
+        Ok(self.is_trained() && self.rule(self.row()?).sigma == Sigma::One)
     }
 
     fn training(&self, n: u64) -> Training {
@@ -115,6 +195,7 @@ impl SigmaPca {
             // To the letter: one rate, published weights, the units of the data.
             decay: self.tangent,
             absolute: !self.tangent,
+            beta_by_variance: Some(self.beta_scale() == BetaScale::Variance),
         }
     }
 
@@ -132,17 +213,19 @@ impl SigmaPca {
             solver: auto_solver(n, p, None, false),
             top: None,
             center: self.center,
-            standardize: false,
+            standardize: self.standardize,
             tol: 0.0,
             rounds: None,
             n_oversamples: 0,
         };
         // Rows are read as they are, batch by batch: a copy of their coordinates would not be used.
-        let ask = Ask { method: "sigma-pca", k, center: self.center, standardize: false, kept: Some(0) };
+        let ask =
+            Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: Some(0) };
         let axes = spectrum::decompose(rows, run, &request)?;
         let principal = Principal::over(rows, axes, p, &ask, run)?;
         let (spec, how) = (self.rule(row), self.training(n));
         let begin = Begin::at_axes(rows, &principal.spectrum, &spec, k, run)?;
+        let spec = self.weighed(spec, &begin);
         let trained = match self.chooses_widths() {
             true => {
                 let mut choose = |w: &Matrix<f64>, now: &[f64]| {
@@ -153,6 +236,8 @@ impl SigmaPca {
             false => train(rows, &spec, &begin, &how, run)?,
         };
         principal.count_sweeps(trained.epochs);
+        let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
+        let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let solved = at_rest(&principal, &spec, &how, trained, run)?;
         let also = Also {
             tol: 0.0,
@@ -164,6 +249,8 @@ impl SigmaPca {
                 ("max_epochs", how.max_epochs.into()),
             ],
             warnings: Vec::new(),
+            learnt,
+            norms,
         };
         self.model(&principal, solved, also, k, rows.features(), run)
     }
@@ -209,7 +296,7 @@ fn at_rest<T: Real>(
         sigma: rows.deviations(&w),
         solver: if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" },
         alpha: 2.0,
-        a: trained.widths,
+        a: if spec.adaptive { vec![STEEP; k] } else { trained.widths },
         own,
         candidates,
         better: None,
@@ -220,4 +307,20 @@ fn at_rest<T: Real>(
         history: Vec::new(),
         w,
     })
+}
+
+/// The weight of a rule's term of sparsity or independence, where it has one.
+fn sparsity(spec: &Spec) -> Option<f64> {
+    [spec.l1, spec.logcosh, spec.skew, spec.nodiag, spec.nodiag_sigma].into_iter().find(|w| *w != 0.0)
+}
+
+/// The same to be changed, where it goes by the length of rows.
+fn sparsity_mut(spec: &mut Spec) -> Option<&mut f64> {
+    [&mut spec.l1, &mut spec.logcosh, &mut spec.skew, &mut spec.nodiag].into_iter().find(|w| **w != 0.0)
+}
+
+/// Lengths of the columns.
+fn lengths(w: &Matrix<f64>) -> Vec<f64> {
+    let square = |j: usize| (0..w.rows()).map(|i| w[(i, j)] * w[(i, j)]).sum::<f64>();
+    (0..w.cols()).map(|j| square(j).sqrt()).collect()
 }

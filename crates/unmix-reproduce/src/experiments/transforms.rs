@@ -1,0 +1,81 @@
+//! What each of the three transformations can undo: where its codes line up with the sources.
+
+use crate::Experiment;
+use crate::lab::Lab;
+use serde_json::json;
+use unmix::num::random::Stream;
+use unmix::{Matrix, Result, Run};
+use unmix_report::{Content, Sheet};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    key: "transforms",
+    source: "Fig 2 of sigma-PCA, arXiv 2311.13580v3",
+    summary: "linear PCA undoes rotations of distinct variances, sigma-PCA of any variances, independent component analysis any mixing",
+    run,
+};
+
+/// Standard deviations of the two sources, and the axes that they lie along, as rows.
+type Mixing = ([f64; 2], [[f64; 2]; 2]);
+
+fn run(lab: &mut Lab<'_>) -> Result<()> {
+    let (sin, cos) = 0.6f64.sin_cos();
+    let turned = [[cos, sin], [-sin, cos]];
+    let cases: [(&str, Mixing, [bool; 3]); 3] = [
+        ("orthogonal axes, distinct variances", ([1.5, 0.6], turned), [true, true, true]),
+        ("orthogonal axes, equal variances", ([1.0, 1.0], turned), [false, true, true]),
+        ("axes that are not orthogonal", ([1.0, 1.0], [[cos, sin], [0.6, 0.8]]), [false, false, true]),
+    ];
+    let mut sheet = Sheet::new("Where codes line up with the sources", 4);
+    for (name, (deviations, axes), works) in cases {
+        let n = if lab.options.quick { 1000 } else { 4000 };
+        let draws = Stream::new(2, 0);
+        let sources =
+            Matrix::from_fn(n, 2, |i, j| (12f64).sqrt() * (draws.uniform((2 * i + j) as u64) - 0.5));
+        let x = Matrix::from_fn(n, 2, |i, c| {
+            (0..2).map(|j| sources[(i, j)] * deviations[j] * axes[j][c]).sum::<f64>()
+        });
+        sheet.add(format!("{name}: rows"), points(&x));
+        let methods = [
+            ("linear PCA", "pca", json!({"whiten": true})),
+            ("sigma-PCA", "sigma-pca", json!({"whiten": true})),
+            ("independent components", "ica", json!({})),
+        ];
+        for ((title, method, settings), works) in methods.into_iter().zip(works) {
+            let model = lab.fit(method, settings, &x)?;
+            let rows = unmix::Rows::from_slice(x.as_slice(), 2)?;
+            let codes = Matrix::from_vec(n, 2, model.encode_to_vec(&rows, &Run::default())?);
+            let aligned = alignment(&codes, &sources);
+            let condition = if works { "at least 0.99" } else { "below 0.95" };
+            let holds = if works { aligned >= 0.99 } else { aligned < 0.95 };
+            sheet.add(format!("{title}: {aligned:.3}"), points(&codes));
+            lab.check(
+                format!("{name}: {title}, least correlation with a source"),
+                aligned,
+                "",
+                condition,
+                holds,
+            )?;
+        }
+    }
+    lab.figure("transforms", &sheet)
+}
+
+/// At most a thousand of the points.
+fn points(x: &Matrix<f64>) -> Content {
+    Content::Points((0..x.rows().min(1000)).map(|i| (x[(i, 0)], x[(i, 1)])).collect())
+}
+
+/// The smaller of the two correlations of codes with the sources that they are nearest to.
+fn alignment(codes: &Matrix<f64>, sources: &Matrix<f64>) -> f64 {
+    let of = |a: &Matrix<f64>, j: usize| -> Vec<f64> {
+        let mean = (0..a.rows()).map(|i| a[(i, j)]).sum::<f64>() / a.rows() as f64;
+        (0..a.rows()).map(|i| a[(i, j)] - mean).collect()
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+    let correlation = |i: usize, j: usize| {
+        let (a, b) = (of(codes, i), of(sources, j));
+        (dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()).abs()
+    };
+    let pair = |j: usize| correlation(0, j).min(correlation(1, 1 - j));
+    pair(0).max(pair(1))
+}

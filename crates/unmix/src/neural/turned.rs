@@ -1,0 +1,112 @@
+//! A place of rest that pairs of unlike sources have, and the way out.
+//!
+//! A sub-Gaussian and a super-Gaussian source of one variance, mixed half and half, make two codes that are mildly super-Gaussian.
+//! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks against
+//! it. Turned by an eighth of a circle the two are the sources, which stand out from a Gaussian far more than their mixtures. So pairs
+//! at rest whose variances cannot be told apart are looked at so turned, as many as are disjoint in one sweep, each pair once (and those
+//! that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the squares of the larger `t` add up to more than chance would add, the turn is kept.
+
+use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
+use super::forces::{Look, Pass};
+use super::nonlinearity::Nonlinearity;
+use super::start::Principal;
+use crate::error::Result;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+
+/// Whether the variances of two of `n` codes are the same as far as these can tell.
+pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
+    let ratio = (a / b).powi(2);
+    ratio.max(1.0 / ratio) < 1.0 + 2.0 * CERTAIN / n.sqrt()
+}
+
+/// Components after their pairs were tried.
+pub(super) struct Turned {
+    /// Passes over the rows that it took.
+    pub(super) sweeps: u64,
+    /// The components and their widths, where some pair is better turned.
+    pub(super) better: Option<(Matrix<f64>, Vec<f64>)>,
+}
+
+/// What an early look costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
+fn may_be_mixed(looks: &[Look], a: &[f64], j: usize) -> bool {
+    a[j] == CANDIDATES[1] || !is_certain(looks, j)
+}
+
+/// Tries pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `looks` are what the candidates see of `w`. Before
+/// rest, where `early`, only those that are in danger.
+#[allow(clippy::too_many_arguments)] // Where the search is, and what it has tried.
+pub(super) fn turned<T: Real>(
+    rows: &Principal<'_, T>,
+    w: &Matrix<f64>,
+    sigma: &[f64],
+    a: &[f64],
+    looks: &[Look],
+    tried: &mut [bool],
+    early: bool,
+    run: &Run<'_>,
+) -> Result<Turned> {
+    let k = w.rows();
+    let mut sweeps = 0;
+    loop {
+        let pairs = next(k, |i, j| {
+            // Two of different kinds, both beyond doubt, are told apart.
+            let unlike = a[i] != a[j] && is_certain(looks, i) && is_certain(looks, j);
+            let needs = !early || (may_be_mixed(looks, a, i) && may_be_mixed(looks, a, j));
+            !tried[i * k + j] && needs && !unlike && tied(sigma[i], sigma[j], rows.n())
+        });
+        if pairs.is_empty() {
+            return Ok(Turned { sweeps, better: None });
+        }
+        let mut other = w.clone();
+        for &(i, j) in &pairs {
+            tried[i * k + j] = true;
+            eighth(&mut other, i, j);
+        }
+        let candidates = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
+        let seen = rows.forces(&other, &Pass::looking(candidates), run)?.looks;
+        sweeps += 1;
+        let evidence = |looks: &[Look], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j])).powi(2);
+        let of = |looks: &[Look], (i, j): (usize, usize)| evidence(looks, i) + evidence(looks, j);
+        let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(looks, *pair) + CERTAIN * CERTAIN;
+        let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();
+        if better.is_empty() {
+            continue;
+        }
+        let (mut w, mut widths) = (w.clone(), a.to_vec());
+        let chosen = choose(&seen, a);
+        for (i, j) in better {
+            eighth(&mut w, i, j);
+            for c in [i, j] {
+                widths[c] = chosen[c];
+                // What it was held against has changed.
+                (0..k).for_each(|o| tried[c.max(o) * k + c.min(o)] = false);
+            }
+            tried[i * k + j] = true;
+        }
+        return Ok(Turned { sweeps, better: Some((w, widths)) });
+    }
+}
+
+/// Disjoint pairs `i > j` that are `wanted`.
+fn next(k: usize, wanted: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+    let (mut used, mut out) = (vec![false; k], Vec::new());
+    for i in 0..k {
+        for j in 0..i {
+            if !used[i] && !used[j] && wanted(i, j) {
+                (used[i], used[j]) = (true, true);
+                out.push((i, j));
+            }
+        }
+    }
+    out
+}
+
+/// Turns two rows by 45 degrees in their plane.
+fn eighth(w: &mut Matrix<f64>, i: usize, j: usize) {
+    for c in 0..w.cols() {
+        let (x, y) = (w[(i, c)], w[(j, c)]);
+        (w[(i, c)], w[(j, c)]) =
+            (std::f64::consts::FRAC_1_SQRT_2 * (x + y), std::f64::consts::FRAC_1_SQRT_2 * (y - x));
+    }
+}

@@ -1,0 +1,82 @@
+//! How far halves of the rows agree, as the report has it.
+
+use super::problems::tied;
+use crate::made::{bits, numbers, on_threads, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::datasets::Law::{Gaussian, Laplace, Uniform};
+use unmix::datasets::{Setting, signals};
+use unmix::{Matrix, Model, Rows, Run, SigmaPca};
+
+fn fit(given: Value, x: &Matrix<f64>) -> Model {
+    try_fit("sigma-pca", &settings(given), x.as_slice(), x.cols()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn sources_are_found_again_in_halves_and_rotations_of_a_gaussian_are_not() {
+    let sources = tied("mixed", 4000, [Laplace, Uniform, Laplace, Uniform, Uniform], 21).x;
+    let found = fit(json!({"n_components": 5}), &sources);
+    let halves = found.report().halves.clone().unwrap();
+    assert!(halves.len() == 5 && halves.iter().all(|c| (0.98..=1.0).contains(c)), "{halves:?}");
+    let variances = [9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let gaussian = unmix::datasets::independent(4000, &[Gaussian; 8], &variances, 3).unwrap().x;
+    let halves = fit(json!({}), &gaussian).report().halves.clone().unwrap();
+    // The first has a variance of its own; the others are any rotation of themselves.
+    assert!(halves[0] > 0.99 && halves[1..].iter().any(|c| *c < 0.9), "{halves:?}");
+}
+
+#[test]
+fn halves_are_seen_by_default_where_that_is_cheap_and_never_where_they_are_not_wanted() {
+    let x = tied("laplace", 400, [Laplace; 5], 2).x;
+    for (given, seen) in [
+        (json!({"n_components": 3}), true),
+        (json!({"n_components": 3, "halves": false}), false),
+        (json!({"n_components": 3, "constraint": "native"}), true),
+        (json!({"n_components": 3, "variant": 9, "max_epochs": 2}), false),
+        (json!({"n_components": 3, "variant": 9, "max_epochs": 2, "halves": true}), true),
+    ] {
+        assert_eq!(fit(given.clone(), &x).report().halves.is_some(), seen, "{given}");
+    }
+    let (with, without) = (fit(json!({}), &x), fit(json!({"halves": false}), &x));
+    assert_eq!(numbers(&with, "components"), numbers(&without, "components"));
+    assert_eq!(with.report().sweeps, without.report().sweeps);
+    // Fewer rows in a half than components: nothing is said, and nothing fails.
+    let few = Matrix::from_vec(6, 10, x.as_slice()[..60].to_vec());
+    assert_eq!(fit(json!({}), &few).report().halves, None);
+    let weights = vec![1.0; 400];
+    let spec = SigmaPca { n_components: Some(3), ..Default::default() };
+    let mut weighted = Rows::from_slice(x.as_slice(), 10).unwrap().weighted(&weights[..]).unwrap();
+    assert_eq!(spec.fit(&mut weighted, &Run::default()).unwrap().report().halves, None);
+}
+
+#[test]
+fn halves_have_the_same_bits_for_any_number_of_threads_and_are_kept_in_the_file() {
+    let x = tied("laplace", 9000, [Laplace; 5], 2).x;
+    let spec = SigmaPca { n_components: Some(4), ..Default::default() };
+    let on =
+        |threads| spec.fit(&mut Rows::from_slice(x.as_slice(), 10).unwrap(), &on_threads(threads)).unwrap();
+    let (one, three) = (on(1), on(3));
+    assert_eq!(one.report().halves, three.report().halves);
+    assert_eq!(bits(&one), bits(&three));
+    let path = tempfile::tempdir().unwrap();
+    let path = path.path().join("m.safetensors");
+    one.save(&path).unwrap();
+    assert_eq!(Model::load(&path).unwrap().report().halves, one.report().halves);
+}
+
+#[test]
+fn samples_of_a_recording_go_into_halves_in_stretches() {
+    // Every second sample would be a copy of the others, and of any rotation the halves would say that they agree.
+    let made = signals(Setting::AllEqual, None);
+    let halves = fit(json!({}), &made.x).report().halves.clone().unwrap();
+    assert!(halves.iter().all(|c| (0.75..0.995).contains(c)), "{halves:?}");
+    // Slow Gaussian columns of one variance, of which no direction differs from any other.
+    let (n, p) = (4000, 6);
+    let mut state = [0.0; 6];
+    let draw = unmix::num::random::Stream::new(1, 1);
+    let slow = Matrix::from_fn(n, p, |i, j| {
+        state[j] = 0.9 * state[j] + 0.436 * draw.normal((i * p + j) as u64);
+        state[j]
+    });
+    let halves = fit(json!({}), &slow).report().halves.clone().unwrap();
+    assert!(halves.iter().any(|c| *c < 0.9), "{halves:?}");
+}
