@@ -101,7 +101,46 @@ pub fn push_about<T: Real>(row: &[T], about: f64, out: &mut Vec<f64>) {
 
 /// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
 pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
-    each_centred(rows, weights, mean, out, T::from_f64)
+    if weights.is_some() {
+        return each_centred(rows, weights, mean, out, T::from_f64);
+    }
+    let parts = Parts::<T>::of(mean);
+    // Not cleared first: what is there is written over.
+    out.resize(rows.len(), T::default());
+    widest(
+        #[inline(always)]
+        || {
+            for (row, out) in rows.chunks_exact(mean.len()).zip(out.chunks_exact_mut(mean.len())) {
+                parts.subtract(0, row, out);
+            }
+        },
+    );
+}
+
+/// A mean in the type of the rows, in two parts: no number has to become one of double precision and back.
+struct Parts<T> {
+    near: Vec<T>,
+    rest: Vec<T>,
+}
+
+impl<T: Real> Parts<T> {
+    fn of(mean: &[f64]) -> Self {
+        let (near, rest) = mean.iter().map(|&m| T::parts(m)).unzip();
+        Self { near, rest }
+    }
+
+    /// `out = row - mean`, for columns from `at` on, as many as `out` has.
+    #[inline(always)]
+    fn subtract(&self, at: usize, row: &[T], out: &mut [T]) {
+        let (near, rest) = (&self.near[at..at + out.len()], &self.rest[at..at + out.len()]);
+        for (((o, x), a), b) in out.iter_mut().zip(row).zip(near).zip(rest) {
+            *o = match T::DTYPE {
+                super::Dtype::F32 => *x - *a - *b,
+                // Nothing is left.
+                super::Dtype::F64 => *x - *a,
+            };
+        }
+    }
 }
 
 /// [`centre`] in double precision, whatever the type of the rows.
@@ -160,16 +199,16 @@ pub fn pack_centred<T: Real>(
     let lanes = T::lanes();
     // Not cleared first: what is there is written over.
     out.resize(p.div_ceil(lanes) * n * lanes, T::default());
+    let parts = Parts::<T>::of(mean);
     for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
         let columns = at..p.min(at + lanes);
         let (centred, end) = panel.split_at_mut(kept * lanes);
-        let mean = &mean[columns.clone()];
         widest(
             #[inline(always)]
             || match lanes {
-                16 => centre_panel::<T, 16>(rows, weights, mean, p, at, centred),
-                8 => centre_panel::<T, 8>(rows, weights, mean, p, at, centred),
-                _ => centre_panel::<T, 4>(rows, weights, mean, p, at, centred),
+                16 => centre_panel::<T, 16>(rows, weights, &parts, mean, at, centred),
+                8 => centre_panel::<T, 8>(rows, weights, &parts, mean, at, centred),
+                _ => centre_panel::<T, 4>(rows, weights, &parts, mean, at, centred),
             },
         );
         if let Some(last) = last {
@@ -184,26 +223,26 @@ pub fn pack_centred<T: Real>(
 fn centre_panel<T: Real, const LANES: usize>(
     rows: &[T],
     weights: Option<&[f64]>,
+    parts: &Parts<T>,
     mean: &[f64],
-    p: usize,
     at: usize,
     out: &mut [T],
 ) {
-    let (panel, _) = out.as_chunks_mut::<LANES>();
+    let (p, (panel, _)) = (mean.len(), out.as_chunks_mut::<LANES>());
     let rows = rows.chunks_exact(p).map(|row| &row[at..]);
-    if let (Ok(mean), None) = (<&[f64; LANES]>::try_from(mean), weights) {
-        for (row, out) in rows.zip(panel) {
-            for ((o, x), m) in out.iter_mut().zip(&row[..LANES]).zip(mean) {
-                *o = T::from_f64(x.to_f64() - m);
-            }
-        }
-        return;
+    if weights.is_none() && at + LANES <= p {
+        return rows.zip(panel).for_each(|(row, out)| parts.subtract(at, &row[..LANES], out));
     }
     let roots = weights.into_iter().flatten().map(|w| w.sqrt()).chain(std::iter::repeat(1.0));
     for ((row, root), out) in rows.zip(roots).filter(|(_, root)| *root > 0.0).zip(panel) {
         *out = [T::default(); LANES];
-        for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
-            *o = T::from_f64((x.to_f64() - m) * root);
+        match weights {
+            None => parts.subtract(at, row, &mut out[..LANES.min(p - at)]),
+            Some(_) => {
+                for ((o, x), m) in out.iter_mut().zip(row).zip(&mean[at..]) {
+                    *o = T::from_f64((x.to_f64() - m) * root);
+                }
+            }
         }
     }
 }

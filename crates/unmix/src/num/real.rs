@@ -83,6 +83,13 @@ pub trait Real:
     fn from_f64(x: f64) -> Self;
     /// The same number in double precision.
     fn to_f64(self) -> f64;
+    /// The nearest number of this type, and the nearest to what is left: `x - a - b` for them is `x - (a + b)` in double
+    /// precision up to one rounding, because `x - a` loses nothing where they are near each other.
+    #[inline(always)]
+    fn parts(x: f64) -> (Self, Self) {
+        let nearest = Self::from_f64(x);
+        (nearest, Self::from_f64(x - nearest.to_f64()))
+    }
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
     /// `self - other` in this type.
