@@ -71,8 +71,14 @@ pub(crate) fn read<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = call(py, facts.into(), Dtype::F64, None, move |run| {
         Ok(match unmix_io::open_many(&paths, &reading.options(), run)?.rows {
-            AnyRows::F32(rows) => Table::F32(all(&rows, run)?, rows.n_features()),
-            AnyRows::F64(rows) => Table::F64(all(&rows, run)?, rows.n_features()),
+            AnyRows::F32(rows) => {
+                let p = rows.n_features();
+                Table::F32(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
+            }
+            AnyRows::F64(rows) => {
+                let p = rows.n_features();
+                Table::F64(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
+            }
         })
     })?;
     Ok(match rows {

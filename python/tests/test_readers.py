@@ -200,6 +200,72 @@ def test_parquet_in_row_groups(tmp_path, compression, seed):
 
 
 @SEEDS
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip", "lz4", "brotli"])
+@pytest.mark.parametrize("page_version", ["1.0", "2.0"])
+def test_parquet_of_pyarrow_with_any_pages(tmp_path, compression, page_version, seed):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng, n, path = np.random.RandomState(seed), 3000, tmp_path / "x.parquet"
+    holes = rng.rand(n) < 0.01
+    columns = {
+        "unlike": rng.randn(n),
+        "words": rng.randint(0, 7, n) / 4,
+        "both": np.where(np.arange(n) < 800, rng.randint(0, 3, n), rng.randn(n)),
+        "i64": rng.randint(-(2**60), 2**60, n),
+        "i32": rng.randint(-(2**31), 2**31 - 1, n).astype(np.int32),
+        "u16": rng.randint(0, 2**16, n).astype(np.uint16),
+        "f32": rng.randn(n).astype(np.float32),
+        "f16": rng.randn(n).astype(np.float16),
+        "yes": rng.rand(n) < 0.5,
+        "amount": rng.randint(-(10**6), 10**6, n) / 100,
+        "holes": rng.randn(n),
+    }
+    types = {"amount": pa.decimal128(10, 2)}
+    arrays = [
+        pa.array([round(v, 2) for v in x], pa.float64()).cast(types[name]) if name in types else pa.array(x, mask=holes if name == "holes" else None)
+        for name, x in columns.items()
+    ]
+    table = pa.table(arrays, names=list(columns))
+    want = np.column_stack([np.where(holes, np.nan, x) if name == "holes" else x.astype(np.float64) for name, x in columns.items()])
+    for options in [
+        {"use_dictionary": False},
+        {"row_group_size": 1100, "data_page_size": 700, "write_batch_size": 64},
+        {"dictionary_pagesize_limit": 300, "data_page_size": 1000, "write_batch_size": 64, "row_group_size": 2999},
+        {"row_group_size": 1, "use_dictionary": ["words"]},
+    ]:
+        part = slice(0, 60 if options.get("row_group_size") == 1 else n)
+        pq.write_table(table[part], path, compression=compression, data_page_version=page_version, **options)
+        for threads in [1, 2, 5]:
+            unmix.set_num_threads(threads)
+            try:
+                assert_same(unmix.read(path), want[part])
+                assert_same(unmix.read(path, columns=["both", "f32", "unlike"]), want[part][:, [2, 6, 0]])
+                assert_same(unmix.read(path, columns=["f32", "f16"]), want[part][:, [6, 7]].astype(np.float32))
+            finally:
+                unmix.set_num_threads(None)
+
+
+@SEEDS
+def test_a_long_text_gives_pythons_numbers_with_any_number_of_threads(tmp_path, seed):
+    rng, n = np.random.RandomState(seed), 20_000
+    x = np.column_stack([rng.randn(n), rng.randn(n) * 10.0 ** rng.randint(-12, 13, n), rng.uniform(0, 1000, n).round(6), rng.poisson(9, n), rng.gamma(2, 20, n).round(2)])
+    forms = ["{!r}", "{:.18e}", "{:.6g}"]
+    lines = [",".join(forms[seed % 3 if seed < 3 else rng.randint(3)].format(float(v)) for v in row) for row in x]
+    end = ["\n", "\r\n"][seed % 2]
+    for i in rng.randint(0, n, 50):
+        lines[i] += end * rng.randint(1, 4)
+    path = tmp_path / "x.csv"
+    path.write_bytes(("a,b,c,d,e" + end + end.join(lines) + end * (seed % 3)).encode())
+    want = np.array([[float(v) for v in line.split(",")] for line in end.join(lines).split(end) if line])
+    for threads in [1, 2, 5]:
+        unmix.set_num_threads(threads)
+        try:
+            assert_same(unmix.read(path), want)
+            assert_same(unmix.read(path, columns="d,b"), want[:, [3, 1]])
+        finally:
+            unmix.set_num_threads(None)
+
+
+@SEEDS
 @pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
 def test_arrow_file_and_stream(tmp_path, compression, seed):
     frame = mixed(np.random.RandomState(seed))

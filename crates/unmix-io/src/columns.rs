@@ -1,14 +1,16 @@
 //! Tables stored column by column, as rows: only the columns asked for are read, one stretch of rows after the other.
 
 use crate::cells::{Numbers, as_text, number_kind};
+use crate::pages::{Chunk, Spare};
 use crate::selection::Selection;
+use crate::table::Table;
 use crate::{Input, Options, array, progress};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use unmix::data::{Source, Spool, Stream};
+use std::sync::Arc;
+use unmix::data::{Source, Spool};
 use unmix::{AnyRows, Error, Features, Real, Result, Rows, Run};
 
 /// Stretches of rows, each with the columns that were asked for.
@@ -30,6 +32,11 @@ pub(crate) trait Columnar: Send + Sync {
     fn part(&self, part: usize, columns: &[usize]) -> Result<Batches<'_>> {
         let _ = part;
         self.batches(columns)
+    }
+    /// One column of one part, where its numbers are stored so that they can be decoded straight to where they belong.
+    fn chunk(&self, part: usize, column: usize, spare: &Spare) -> Option<Chunk> {
+        let _ = (part, column, spare);
+        None
     }
 }
 
@@ -151,7 +158,7 @@ impl Any for f64 {
 }
 
 /// Ascending, each once, as files hand columns out.
-fn ascending(columns: &[usize]) -> Vec<usize> {
+pub(crate) fn ascending(columns: &[usize]) -> Vec<usize> {
     let mut sorted = columns.to_vec();
     sorted.sort_unstable();
     sorted
@@ -208,170 +215,4 @@ fn kept(
         progress(run, kept[0].1.len() as u64)?;
     }
     Ok(kept)
-}
-
-/// Some columns of a file, as rows.
-struct Table {
-    file: Arc<dyn Columnar>,
-    columns: Vec<usize>,
-}
-
-impl<T: Real> Source<T> for Table {
-    fn n_features(&self) -> usize {
-        self.columns.len()
-    }
-
-    fn n_rows(&self) -> Option<u64> {
-        Some(self.file.n_rows())
-    }
-
-    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        let sorted = ascending(&self.columns);
-        let places = self.columns.iter().map(|&j| sorted.partition_point(|&s| s < j)).collect();
-        let batches = self.file.batches(&sorted)?;
-        Ok(Box::new(Front { of: self, places, batches, now: None, at: 0, done: 0 }))
-    }
-
-    fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
-        let parts = self.file.parts();
-        let n_rows = self.file.n_rows();
-        let all =
-            parts.len() > 1 && parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
-        let fits = (n_rows as usize).checked_mul(self.columns.len()) == Some(out.len());
-        // What does not add up is for the reader from the start to describe.
-        (all && fits).then(|| self.fill_parts(&parts, out, threads))
-    }
-}
-
-impl Table {
-    /// Every part over its place in `out`, the next one by whichever thread is free.
-    fn fill_parts<T: Real>(&self, parts: &[u64], out: &mut [T], threads: usize) -> Result<()> {
-        let sorted = ascending(&self.columns);
-        let places: Vec<usize> = self.columns.iter().map(|&j| sorted.partition_point(|&s| s < j)).collect();
-        let mut rest = out;
-        let mut jobs = Vec::new();
-        for (part, n) in parts.iter().enumerate() {
-            let (own, more) = rest.split_at_mut(*n as usize * places.len());
-            jobs.push((part, own));
-            rest = more;
-        }
-        // Parts are handed out from the back.
-        jobs.reverse();
-        let jobs = Mutex::new(jobs);
-        let work = || -> Result<()> {
-            loop {
-                let job = jobs.lock().map_or_else(|e| e.into_inner().pop(), |mut jobs| jobs.pop());
-                let Some((part, own)) = job else { return Ok(()) };
-                self.fill_part(part, &sorted, &places, own)?;
-            }
-        };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
-            let first = work();
-            let others = others
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            std::iter::once(first).chain(others).collect()
-        })
-    }
-
-    fn fill_part<T: Real>(
-        &self,
-        part: usize,
-        sorted: &[usize],
-        places: &[usize],
-        out: &mut [T],
-    ) -> Result<()> {
-        let (p, mut done) = (places.len(), 0);
-        for batch in self.file.part(part, sorted)? {
-            let batch = batch?;
-            let own = out.get_mut(done..done + batch.num_rows() * p).ok_or_else(|| self.other_rows(part))?;
-            write(&batch, places, own);
-            done += own.len();
-        }
-        if done == out.len() { Ok(()) } else { Err(self.other_rows(part)) }
-    }
-
-    fn other_rows(&self, part: usize) -> Error {
-        let found = format!("row group {part} has another number of rows than it promises");
-        Error::format(self.file.path(), found, "it was cut short or is not what it says; write it again")
-    }
-}
-
-/// The numbers of a batch, row by row; so few rows of all columns at a time that they stay in the first cache until they are whole.
-fn write<T: Real>(batch: &RecordBatch, places: &[usize], out: &mut [T]) {
-    let p = places.len().max(1);
-    let rows = ((1 << 12) / p).max(1);
-    let whole = batch.columns().iter().all(crate::cells::are_whole);
-    for (i, out) in out.chunks_mut(rows * p).enumerate() {
-        if !whole {
-            out.fill(T::from_f64(f64::NAN));
-        }
-        let (start, n) = (i * rows, out.len() / p);
-        for (feature, &place) in places.iter().enumerate() {
-            crate::cells::place(&batch.column(place).slice(start, n), &mut out[feature..], p);
-        }
-    }
-}
-
-/// Reads forward.
-struct Front<'a> {
-    of: &'a Table,
-    /// Where each feature is in a batch.
-    places: Vec<usize>,
-    batches: Batches<'a>,
-    now: Option<RecordBatch>,
-    /// The next row of the batch.
-    at: usize,
-    done: u64,
-}
-
-impl Front<'_> {
-    /// A batch with rows that are not read yet; `None` at the end.
-    fn advance(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(batch) = self.now.take_if(|batch| self.at < batch.num_rows()) {
-                return Ok(Some(batch));
-            }
-            let promised = self.of.file.n_rows();
-            let end = match self.batches.next().transpose()? {
-                Some(batch) => {
-                    self.at = 0;
-                    self.done += batch.num_rows() as u64;
-                    self.now = Some(batch);
-                    false
-                }
-                None => true,
-            };
-            if self.done > promised || (end && self.done != promised) {
-                let found = format!(
-                    "it promises {promised} rows, but it has {}{}",
-                    self.done,
-                    if end { "" } else { " or more" }
-                );
-                return Err(Error::format(
-                    self.of.file.path(),
-                    found,
-                    "it was cut short or is not what it says; write it again",
-                ));
-            }
-            if end {
-                return Ok(None);
-            }
-        }
-    }
-}
-
-impl<T: Real> Stream<T> for Front<'_> {
-    fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
-        let Some(batch) = self.advance()? else { return Ok(0) };
-        let (p, start) = (self.places.len(), out.len());
-        let n = max_rows.min(batch.num_rows() - self.at);
-        let part = batch.slice(self.at, n);
-        out.resize(start + n * p, T::default());
-        write(&part, &self.places, &mut out[start..]);
-        self.at += n;
-        self.now = Some(batch);
-        Ok(n)
-    }
 }

@@ -31,6 +31,7 @@ mod key;
 mod npy;
 mod npz;
 mod options;
+mod pages;
 mod parquet;
 mod patches;
 mod paths;
@@ -41,6 +42,7 @@ mod selection;
 mod sparse;
 mod stack;
 mod stored;
+mod table;
 mod text;
 mod wav;
 

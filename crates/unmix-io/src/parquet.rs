@@ -2,15 +2,17 @@
 
 use crate::columns::{self, Batches, Columnar};
 use crate::guard::guarded;
+use crate::pages::{Chunk, Spare, Stored};
 use crate::stored::FromStart;
 use crate::{Input, Options};
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::schema::types::SchemaDescriptor;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -21,22 +23,27 @@ use unmix::{Error, Result, Run};
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
-    let path = bytes.path().to_path_buf();
-    let shared = Shared(Arc::new(bytes));
-    // The schema that pandas and others store beside the file's own is not needed, and may be damaged.
-    let how = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = guarded(&path, || ArrowReaderMetadata::load(&shared, how).map_err(|e| wrong(e, &path)))?;
-    let n_rows = metadata.metadata().file_metadata().num_rows();
-    let n_rows = u64::try_from(n_rows).map_err(|_| {
-        Error::format(&path, format!("it promises {n_rows} rows"), "it is not what it says; write it again")
-    })?;
-    columns::open(Arc::new(File { shared, metadata, n_rows }), options, run)
+    columns::open(Arc::new(File::open(bytes)?), options, run)
 }
 
-struct File {
+fn leaves(schema: &SchemaDescriptor, n_columns: usize) -> Vec<Option<usize>> {
+    let (mut leaves, mut seen) = (vec![None; n_columns], vec![false; n_columns]);
+    for leaf in 0..schema.num_columns() {
+        let root = schema.get_column_root_idx(leaf);
+        if let (Some(own), Some(seen)) = (leaves.get_mut(root), seen.get_mut(root)) {
+            *own = Some(leaf).filter(|_| !*seen);
+            *seen = true;
+        }
+    }
+    leaves
+}
+
+pub(crate) struct File {
     shared: Shared,
     metadata: ArrowReaderMetadata,
     n_rows: u64,
+    /// For each column the one leaf of the file's tree that it is; `None` for lists and groups.
+    leaves: Vec<Option<usize>>,
 }
 
 impl Columnar for File {
@@ -64,9 +71,42 @@ impl Columnar for File {
     fn part(&self, part: usize, columns: &[usize]) -> Result<Batches<'_>> {
         self.read(columns, Some(part))
     }
+
+    fn chunk(&self, part: usize, column: usize, spare: &Spare) -> Option<Chunk> {
+        let stored = match self.schema().field(column).data_type() {
+            DataType::Float64 => Stored::Double,
+            DataType::Float32 => Stored::Single,
+            DataType::Int64 => Stored::Long,
+            DataType::Int32 => Stored::Int,
+            _ => return None,
+        };
+        let leaf = self.leaves.get(column).copied().flatten()?;
+        let meta = self.metadata.metadata().row_groups().get(part)?.columns().get(leaf)?;
+        Chunk::new(&self.shared.0, meta, stored, spare)
+    }
 }
 
 impl File {
+    /// Reads what stands at the end of a file: its columns, and where their pages are.
+    pub(crate) fn open(bytes: Bytes<'static>) -> Result<Self> {
+        let path = bytes.path().to_path_buf();
+        let shared = Shared(Arc::new(bytes));
+        // The schema that pandas and others store beside the file's own is not needed, and may be damaged.
+        let how = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let metadata =
+            guarded(&path, || ArrowReaderMetadata::load(&shared, how).map_err(|e| wrong(e, &path)))?;
+        let n_rows = metadata.metadata().file_metadata().num_rows();
+        let n_rows = u64::try_from(n_rows).map_err(|_| {
+            Error::format(
+                &path,
+                format!("it promises {n_rows} rows"),
+                "it is not what it says; write it again",
+            )
+        })?;
+        let leaves = leaves(metadata.parquet_schema(), metadata.schema().fields().len());
+        Ok(Self { shared, metadata, n_rows, leaves })
+    }
+
     /// The columns of all row groups, or of one.
     fn read(&self, columns: &[usize], group: Option<usize>) -> Result<Batches<'_>> {
         let path = self.path();

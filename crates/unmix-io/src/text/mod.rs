@@ -1,6 +1,7 @@
 //! Text files: lines of cells, decoded once into doubles. Blank lines are no rows, also where there is one column only.
 
 mod cells;
+mod decimal;
 mod delimiter;
 mod header;
 mod lines;
@@ -10,9 +11,9 @@ use crate::selection::Selection;
 use crate::{Input, Options, array, progress};
 use cells::Role;
 use lines::{Lines, Place};
-use plain::Plain;
-use unmix::data::{Bytes, Spool};
-use unmix::{Error, Features, Result, Run};
+use plain::{Numbers, Plain};
+use unmix::data::{Bytes, Held, Spool};
+use unmix::{AnyRows, Error, Features, Result, Rows, Run};
 
 /// Reads the whole file, once.
 pub(crate) fn open(
@@ -65,7 +66,7 @@ struct Table<'a> {
 
 /// What its other lines hold.
 struct Read {
-    spool: Spool,
+    numbers: Numbers,
     n_rows: u64,
     kept: Vec<Vec<String>>,
     text_cells: Vec<u64>,
@@ -98,22 +99,19 @@ impl Table<'_> {
         /// Numbers that are gathered before they are written down.
         const BATCH: usize = 1 << 16;
         let (roles, width) = (self.roles(), self.n_features());
-        let mut read = Read {
-            spool: Spool::new(self.bytes.path()),
-            n_rows: 0,
-            kept: vec![Vec::new(); self.selection.kept.len()],
-            text_cells: vec![0; if self.count_text { width } else { 0 }],
-        };
+        let mut spool = Spool::new(self.bytes.path());
+        let mut n_rows = 0;
+        let mut kept = vec![Vec::new(); self.selection.kept.len()];
+        let mut text_cells = vec![0; if self.count_text { width } else { 0 }];
         let mut place = match first {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
         };
-        let only_numbers = read.kept.is_empty() && !self.count_text && !self.gz;
+        let only_numbers = kept.is_empty() && !self.count_text && !self.gz;
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
-            match plain.read(at.byte(), &mut read.spool, run)? {
-                Some(n_rows) => return Ok(Read { n_rows, ..read }),
-                None => read.spool = Spool::new(self.bytes.path()),
+            if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
+                return Ok(Read { numbers, n_rows, kept, text_cells });
             }
         }
         let mut numbers: Vec<f64> = Vec::with_capacity(BATCH + width);
@@ -127,22 +125,22 @@ impl Table<'_> {
                 let start = numbers.len();
                 numbers.resize(start + width, f64::NAN);
                 let text = match self.count_text {
-                    true => Some(&mut read.text_cells[..]),
+                    true => Some(&mut text_cells[..]),
                     false => None,
                 };
-                cells::place(&record, &roles, &mut numbers[start..], &mut read.kept, text)
-                    .map_err(|column| self.not_a_number(lines, at, read.n_rows, column, &record[column]))?;
-                read.n_rows += 1;
+                cells::place(&record, &roles, &mut numbers[start..], &mut kept, text)
+                    .map_err(|column| self.not_a_number(lines, at, n_rows, column, &record[column]))?;
+                n_rows += 1;
             }
             if numbers.len() >= BATCH {
-                read.spool.write_numbers(&numbers)?;
+                spool.write_numbers(&numbers)?;
                 numbers.clear();
-                progress(run, read.n_rows)?;
+                progress(run, n_rows)?;
             }
             place = lines.next(&mut record)?;
         }
-        read.spool.write_numbers(&numbers)?;
-        Ok(read)
+        spool.write_numbers(&numbers)?;
+        Ok(Read { numbers: Numbers::Spooled(spool), n_rows, kept, text_cells })
     }
 
     fn input(self, read: Read, options: &Options) -> Result<Input> {
@@ -156,15 +154,23 @@ impl Table<'_> {
             Some(features) => features.iter().map(|&j| names[j].clone()).collect(),
         };
         let features_names = self.names.as_ref().map(chosen);
-        let array = read.spool.into_rows::<f64>(width)?;
-        let (array, features_names) = match options.transpose {
-            true => (array.transposed(), None),
-            false => (array, features_names),
+        let rows = match (read.numbers, options.transpose) {
+            (Numbers::Held(numbers), false) => {
+                let shape = array::feature_shape(options, None, width)?;
+                let own = Features { names: features_names, shape };
+                AnyRows::F64(Rows::new(Held::new(numbers, width), own, path.display().to_string()))
+            }
+            (numbers, transpose) => {
+                let array = numbers.spooled(path)?.into_rows::<f64>(width)?;
+                let (array, names) =
+                    if transpose { (array.transposed(), None) } else { (array, features_names) };
+                let shape = array::feature_shape(options, None, array.features().len() as usize)?;
+                array::rows(array, None, Features { names, shape }, path)
+            }
         };
-        let shape = array::feature_shape(options, None, array.features().len() as usize)?;
         let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
         Ok(Input {
-            rows: array::rows(array, None, Features { names: features_names, shape }, path),
+            rows,
             format: String::new(),
             stored: "text".into(),
             shape: vec![Some(read.n_rows), Some(self.n_columns as u64)],

@@ -1,17 +1,23 @@
-//! Lines of numbers without quotes, by all threads: the usual case, and several times faster than the general one.
+//! Lines of numbers without quotes, by all threads: the usual case, and many times faster than the general one.
 //!
-//! The text is read in blocks that end with a line, each cut into pieces at line ends, one for each thread. Whatever is unusual (a
-//! quote, a cell that is no number, a line of another length) ends it without a result, and the general reader, which knows what
-//! to say of it, begins again at the first line. Cells are read by the same function, so both give the same numbers.
+//! Threads take pieces of the text that end with a line, one after the other; a piece's lines are counted as it is read, so that its
+//! thread knows where its rows belong before it looks at a cell. Whatever is unusual (a quote, a cell that is no number, a line of
+//! another length) ends it without a result, and the general reader, which knows what to say of it, begins again at the first line.
+//! Both round every number to the nearest double, so both give the same.
 
 use super::cells::{self, Role};
+use super::decimal;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use unmix::data::{Bytes, Spool};
 use unmix::{Result, Run};
 
-/// Bytes read at once.
-const BLOCK: usize = 8 << 20;
-/// Bytes below which a second thread is not worth waking.
+/// Bytes of a piece: with what becomes of it, it stays in the second cache.
 const PIECE: usize = 1 << 18;
+/// Bytes of the longest line.
+const LONGEST: usize = 8 << 20;
+/// Bytes behind a piece, so that eight bytes can be looked at wherever a number may begin.
+const PAD: usize = 32;
 
 /// How lines are made of cells.
 pub(super) struct Plain<'a> {
@@ -23,122 +29,242 @@ pub(super) struct Plain<'a> {
     pub(super) width: usize,
 }
 
-impl Plain<'_> {
-    /// Writes the rows from byte `start` on into `spool` and says how many there are; `None` where something is unusual.
-    pub(super) fn read(&self, start: u64, spool: &mut Spool, run: &Run<'_>) -> Result<Option<u64>> {
-        let (mut at, mut n_rows, len) = (start, 0, self.bytes.len());
-        let mut block = Vec::new();
-        while at < len {
-            block.resize(BLOCK.min((len - at) as usize), 0);
-            self.bytes.read_at(at, &mut block)?;
-            let end = match block.iter().rposition(|&b| b == b'\n') {
-                Some(last) => last + 1,
-                None if at + block.len() as u64 == len => block.len(),
-                None => return Ok(None),
-            };
-            // The last line may have no end.
-            let end = if at + block.len() as u64 == len { block.len() } else { end };
-            for numbers in self.pieces(&block[..end], run.threads) {
-                let Some(numbers) = numbers else { return Ok(None) };
-                n_rows += (numbers.len() / self.width.max(1)) as u64;
+/// Rows of numbers.
+pub(super) enum Numbers {
+    /// In memory, all of them.
+    Held(Vec<f64>),
+    /// Written down.
+    Spooled(Spool),
+}
+
+impl Numbers {
+    /// Written down in any case.
+    pub(super) fn spooled(self, origin: &Path) -> Result<Spool> {
+        match self {
+            Numbers::Spooled(spool) => Ok(spool),
+            Numbers::Held(numbers) => {
+                let mut spool = Spool::new(origin);
                 spool.write_numbers(&numbers)?;
+                Ok(spool)
             }
-            at += end as u64;
+        }
+    }
+}
+
+/// What threads take their pieces from.
+struct Feed<'r> {
+    /// Where the next piece begins.
+    at: u64,
+    /// Bytes to look at for its end.
+    piece: usize,
+    /// Room for rows that nobody has taken yet, and how many rows have been.
+    room: &'r mut [f64],
+    taken: usize,
+    /// Nobody takes any more: the room is used up, or what was read is of no use.
+    closed: bool,
+}
+
+/// Lines, and room for their rows.
+struct Piece<'r> {
+    /// Bytes of the lines.
+    end: usize,
+    /// The first row, counted from where the room begins.
+    first: usize,
+    room: &'r mut [f64],
+}
+
+/// Rows that came of a piece: the first one's place, and how many there are.
+type Made = (usize, usize);
+
+impl Plain<'_> {
+    /// Reads the rows from byte `start` on and says how many there are; `None` where something is unusual.
+    pub(super) fn read(&self, start: u64, run: &Run<'_>) -> Result<Option<(u64, Numbers)>> {
+        let (mut at, mut n_rows, len) = (start, 0, self.bytes.len());
+        let mut spool = Spool::new(self.bytes.path());
+        // A cell has a byte behind it, or ends the text. What is not needed of this is never touched.
+        let most = ((len - at) / self.roles.len().max(1) as u64 + 1).saturating_mul(self.width as u64);
+        let room = most.min((Spool::IN_MEMORY / size_of::<f64>()) as u64) as usize;
+        let mut numbers = unmix::zeros::<f64>(room);
+        loop {
+            let Some((rows, next)) = self.round(at, n_rows, &mut numbers, run)? else { return Ok(None) };
+            // A line that is longer than all the room.
+            if next == at && at < len {
+                return Ok(None);
+            }
+            n_rows += rows as u64;
             crate::progress(run, n_rows)?;
+            if next == len && spool.written() == 0 {
+                numbers.truncate(rows * self.width);
+                numbers.shrink_to_fit();
+                return Ok(Some((n_rows, Numbers::Held(numbers))));
+            }
+            spool.write_numbers(&numbers[..rows * self.width])?;
+            if next == len {
+                return Ok(Some((n_rows, Numbers::Spooled(spool))));
+            }
+            at = next;
         }
-        Ok(Some(n_rows))
     }
 
-    /// The numbers of each piece of a block of whole lines.
-    fn pieces(&self, block: &[u8], threads: usize) -> Vec<Option<Vec<f64>>> {
-        let count = threads.min(block.len() / PIECE).max(1);
-        if count == 1 {
-            return vec![self.numbers(block)];
-        }
-        let mut rest = block;
-        let mut parts = Vec::new();
-        for left in (1..=count).rev() {
-            let about = rest.len() / left;
-            let cut = if left == 1 {
-                rest.len()
-            } else {
-                rest[about..].iter().position(|&b| b == b'\n').map_or(rest.len(), |i| about + i + 1)
-            };
-            let (part, more) = rest.split_at(cut);
-            parts.push(part);
-            rest = more;
-        }
-        std::thread::scope(|scope| {
-            let others: Vec<_> = parts[1..].iter().map(|part| scope.spawn(|| self.numbers(part))).collect();
-            let first = self.numbers(parts[0]);
-            let others = others.into_iter().map(|thread| thread.join().unwrap_or(None));
-            std::iter::once(first).chain(others).collect()
-        })
+    /// Fills `room` with rows from byte `at` on: says how many, and the byte at which it stopped. `before` rows came before.
+    fn round(&self, at: u64, before: u64, room: &mut [f64], run: &Run<'_>) -> Result<Option<(usize, u64)>> {
+        let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
+        let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
+        let feed = Mutex::new(Feed { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
+        let work = |tell: bool| -> Result<Option<Vec<Made>>> {
+            let (mut block, mut made) = (Vec::new(), Vec::new());
+            while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
+                let Some(rows) = self.rows(&block, end, room) else {
+                    close(&feed);
+                    return Ok(None);
+                };
+                made.push((first, rows));
+                if tell {
+                    crate::progress(run, before + (first + rows) as u64).inspect_err(|_| close(&feed))?;
+                }
+            }
+            Ok(Some(made))
+        };
+        let made = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| work(false))).collect();
+            let mut all = vec![work(true)];
+            all.extend(others.into_iter().map(|thread| thread.join().unwrap_or(Ok(None))));
+            all.into_iter().collect::<Result<Option<Vec<_>>>>()
+        })?;
+        let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let next = feed.at;
+        Ok(made.map(|made| (self.close_gaps(made.concat(), room), next)))
     }
 
-    fn numbers(&self, text: &[u8]) -> Option<Vec<f64>> {
-        // What the general reader has rules for.
-        if text.iter().any(|&b| b == b'"' || b == 0) {
-            return None;
+    /// The next piece, read into `block`; `None` where there is none, or no room for it.
+    fn piece<'r>(&self, feed: &Mutex<Feed<'r>>, block: &mut Vec<u8>) -> Result<Option<Piece<'r>>> {
+        let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = self.bytes.len() - feed.at;
+        if feed.closed || left == 0 {
+            return Ok(None);
         }
-        let mut out = Vec::with_capacity(text.len() / 8);
-        for line in text.split(|&b| b == b'\n') {
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if line.is_empty() {
+        let (end, lines) = loop {
+            let n = (feed.piece as u64).min(left) as usize;
+            block.resize(n + PAD, 0);
+            self.bytes.read_at(feed.at, &mut block[..n])?;
+            block[n..].fill(b'\n');
+            match block[..n].iter().rposition(|&b| b == b'\n') {
+                // The last line may have no end.
+                last if n as u64 == left => break (n, lines(&block[..n]) + usize::from(last != Some(n - 1))),
+                Some(last) => break (last + 1, lines(&block[..=last])),
+                None if feed.piece >= LONGEST => {
+                    feed.closed = true;
+                    return Ok(None);
+                }
+                None => feed.piece *= 2,
+            }
+        };
+        // Blank lines are no rows: no more than there are bytes for.
+        let rows = lines.min(end / self.roles.len().max(1) + 1);
+        if rows * self.width > feed.room.len() {
+            feed.closed = true;
+            return Ok(None);
+        }
+        let (own, rest) = std::mem::take(&mut feed.room).split_at_mut(rows * self.width);
+        let first = feed.taken;
+        (feed.room, feed.taken, feed.at) = (rest, first + rows, feed.at + end as u64);
+        Ok(Some(Piece { end, first, room: own }))
+    }
+
+    /// Moves rows over room that blank lines were given, and says how many rows there are.
+    fn close_gaps(&self, mut made: Vec<Made>, numbers: &mut [f64]) -> usize {
+        made.sort_unstable();
+        let mut end = 0;
+        for (first, rows) in made {
+            if first > end {
+                numbers.copy_within(first * self.width..(first + rows) * self.width, end * self.width);
+            }
+            end += rows;
+        }
+        end
+    }
+
+    /// Writes the numbers of the lines in the first `end` bytes over `out` and says how many rows they are.
+    fn rows(&self, text: &[u8], end: usize, out: &mut [f64]) -> Option<usize> {
+        let (mut at, mut n) = (0, 0);
+        while at < end {
+            if let Some(next) = line_end(text, at) {
+                at = next;
                 continue;
             }
-            if line.trim_ascii().is_empty() {
-                // With several columns no row; with one, a missing cell.
-                if self.roles.len() > 1 {
-                    continue;
-                }
-                return None;
-            }
-            self.row(line, &mut out)?;
+            let row = out.get_mut(n * self.width..(n + 1) * self.width)?;
+            let (next, blank) = self.row(text, at, row)?;
+            (at, n) = (next, n + usize::from(!blank));
         }
-        Some(out)
+        Some(n)
     }
 
-    /// Appends the numbers of a line.
-    fn row(&self, line: &[u8], out: &mut Vec<f64>) -> Option<()> {
-        let start = out.len();
-        out.resize(start + self.width, f64::NAN);
-        let mut rest = line;
+    /// The numbers of the line at byte `start`: the byte behind it, and whether it was blank.
+    fn row(&self, text: &[u8], start: usize, out: &mut [f64]) -> Option<(usize, bool)> {
+        let mut at = start;
+        let last = self.roles.len().checked_sub(1)?;
         for (column, role) in self.roles.iter().enumerate() {
-            let end = match *role {
+            at = match *role {
                 Role::Feature(i) => {
-                    let (x, end) = self.number(rest)?;
-                    out[start + i] = x;
+                    let (x, end) = self.number(text, at)?;
+                    *out.get_mut(i)? = x;
                     end
                 }
-                _ => self.cell(rest),
+                _ => self.cell(text, at)?,
             };
-            // A delimiter between cells, none after the last.
-            match (rest.get(end), column + 1 == self.roles.len()) {
-                (None, true) => return Some(()),
-                (Some(_), false) => rest = &rest[end + 1..],
-                _ => return None,
+            if column < last {
+                if text[at] != self.delimiter {
+                    // A line of blanks is no row; with a single column it is a missing cell.
+                    let blank = column == 0 && text[start..at].trim_ascii().is_empty();
+                    return if blank { Some((line_end(text, at)?, true)) } else { None };
+                }
+                at += 1;
             }
         }
-        None
-    }
-
-    /// Length of the cell that `rest` begins with.
-    fn cell(&self, rest: &[u8]) -> usize {
-        rest.iter().position(|&b| b == self.delimiter).unwrap_or(rest.len())
-    }
-
-    /// The number that `rest` begins with, and how long its cell is.
-    fn number(&self, rest: &[u8]) -> Option<(f64, usize)> {
-        if let Ok((x, n)) = fast_float2::parse_partial::<f64, _>(rest)
-            && n > 0
-            && rest.get(n).is_none_or(|&b| b == self.delimiter)
-        {
-            return Some((x, n));
+        if last == 0 && text[start..at].trim_ascii().is_empty() {
+            return None;
         }
-        let end = self.cell(rest);
-        cells::number(&rest[..end]).map(|x| (x, end))
+        Some((line_end(text, at)?, false))
     }
+
+    /// The number at byte `at`, and the byte behind its cell.
+    #[inline]
+    fn number(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
+        if let Some((x, end)) = decimal::number(text, at)
+            && text.get(end).is_some_and(|&b| b == self.delimiter || b == b'\n' || b == b'\r')
+        {
+            return Some((x, end));
+        }
+        let end = self.cell(text, at)?;
+        cells::number(&text[at..end]).map(|x| (x, end))
+    }
+
+    /// The byte behind the cell at byte `at`; `None` for what the general reader has rules for.
+    fn cell(&self, text: &[u8], at: usize) -> Option<usize> {
+        let special = |&b: &u8| b == self.delimiter || matches!(b, b'\n' | b'\r' | b'"' | 0);
+        let end = at + text.get(at..)?.iter().position(special)?;
+        (!matches!(text[end], b'"' | 0)).then_some(end)
+    }
+}
+
+fn close(feed: &Mutex<Feed<'_>>) {
+    feed.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+}
+
+/// The byte behind the end of a line at byte `at`, if one is there.
+#[inline]
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at)? {
+        b'\n' => Some(at + 1),
+        b'\r' if text.get(at + 1) == Some(&b'\n') => Some(at + 2),
+        _ => None,
+    }
+}
+
+/// How many lines end in `text`. Sums of bytes, which cannot overflow, are what the compiler makes wide loops of.
+fn lines(text: &[u8]) -> usize {
+    let ends = |part: &[u8]| part.iter().map(|&b| u8::from(b == b'\n')).sum::<u8>();
+    text.chunks(255).map(|part| usize::from(ends(part))).sum()
 }
 
 #[cfg(test)]
@@ -149,11 +275,13 @@ mod tests {
     fn read(text: &str, roles: &[Role], threads: usize) -> Option<(u64, Vec<f64>)> {
         let bytes = Bytes::Owned { data: text.as_bytes().to_vec(), path: PathBuf::from("t.csv") };
         let width = roles.iter().filter(|r| matches!(r, Role::Feature(_))).count();
-        let mut spool = Spool::new("t.csv");
         let plain = Plain { bytes: &bytes, delimiter: b',', roles, width };
         let run = Run { threads, ..Run::default() };
-        let n = plain.read(0, &mut spool, &run).unwrap()?;
-        let array = spool.finish().unwrap();
+        let (n, numbers) = plain.read(0, &run).unwrap()?;
+        let array = match numbers {
+            Numbers::Held(numbers) => return Some((n, numbers)),
+            Numbers::Spooled(spool) => spool.finish().unwrap(),
+        };
         let mut raw = vec![0; array.len() as usize];
         array.read_at(0, &mut raw).unwrap();
         Some((n, raw.as_chunks::<8>().0.iter().map(|b| f64::from_ne_bytes(*b)).collect()))
@@ -185,5 +313,53 @@ mod tests {
         assert!(text.len() > 8 * PIECE && one.0 == 200_000);
         assert_eq!(one, read(&text, &TWO, 2).unwrap());
         assert_eq!(one, read(&text, &TWO, 7).unwrap());
+    }
+
+    #[test]
+    fn blank_lines_leave_no_gaps_between_pieces() {
+        let mut text = "\n \r\n\n".to_string();
+        let mut want = Vec::new();
+        for i in 0..150_000u32 {
+            text += &format!("{i},-{}.5{}", i % 89, if i % 5 == 0 { "\r\n" } else { "\n" });
+            // More and less of them from piece to piece.
+            (0..i / 10_000 % 4).for_each(|_| text += "\n");
+            want.extend([f64::from(i), -(f64::from(i % 89) + 0.5)]);
+        }
+        assert!(text.len() > 6 * PIECE);
+        for threads in [1, 2, 3, 8] {
+            assert_eq!(read(&text, &TWO, threads), Some((150_000, want.clone())), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn lines_longer_than_a_piece_are_read() {
+        let roles: Vec<Role> = (0..100_000).map(Role::Feature).collect();
+        let line = |k: usize| (0..100_000).map(|j| format!("{}", j * k)).collect::<Vec<_>>().join(",");
+        let text = [line(1), line(2), line(3)].join("\n");
+        assert!(line(1).len() > PIECE);
+        let want: Vec<f64> = (1..4).flat_map(|k| (0..100_000).map(move |j| (j * k) as f64)).collect();
+        assert_eq!(read(&text, &roles, 2), Some((3, want)));
+    }
+
+    #[test]
+    fn more_numbers_than_are_kept_in_memory_are_written_down() {
+        let n = Spool::IN_MEMORY / 16 + 1000;
+        let (n_rows, numbers) = read(&"1,-2\n".repeat(n), &TWO, 2).unwrap();
+        assert_eq!((n_rows, numbers.len()), (n as u64, 2 * n));
+        assert!(numbers.chunks(2).all(|row| row == [1.0, -2.0]));
+    }
+
+    #[test]
+    fn what_the_general_reader_has_rules_for_is_left_to_it() {
+        for odd in ["1\r,2\n", "1,2\r\r\n", "1,\"2\"\n", "1,2\n3", "1\0,2\n", "1,2\n,\n\"\",1\n", "\u{e9},1\n"] {
+            assert_eq!(read(odd, &TWO, 1), None, "{odd:?}");
+        }
+        let passed = [Role::Feature(0), Role::Passed];
+        assert_eq!(read("1,\u{e9}t\u{e9}\n2,\n", &passed, 1), Some((2, vec![1.0, 2.0])));
+        for odd in ["1,\"a\nb\"\n", "1,a\0\n", "1,a\rb\n"] {
+            assert_eq!(read(odd, &passed, 1), None, "{odd:?}");
+        }
+        let (n, missing) = read(",\n1,2", &TWO, 1).unwrap();
+        assert!(n == 2 && missing[..2].iter().all(|x| x.is_nan()) && missing[2..] == [1.0, 2.0]);
     }
 }

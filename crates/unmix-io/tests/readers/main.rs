@@ -7,6 +7,7 @@ mod data_sets;
 mod files;
 mod hostile;
 mod many;
+mod pages;
 mod python;
 mod sparse;
 mod tables;

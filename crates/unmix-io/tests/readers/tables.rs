@@ -175,6 +175,53 @@ fn files_that_are_no_tables_are_refused_in_one_sentence() {
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));
 }
 
+#[test]
+fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_delimited() {
+    let cells = [
+        "0", "-0", "+0.0", "00042", "-1", "+3", ".5", "7.", "1e5", "1E-7", "-2.5e+3", "0.1", "12.50", "100.00",
+        "123456789012345678", "9007199254740993", "9007199254740993.0", "18446744073709551615", "98765432109876543210",
+        "0.30000000000000004", "-0.5975311888767603", "1.234567890123456789e+00", "2.2250738585072011e-308",
+        "1.7976931348623157e308", "1.7976931348623159e308", "1e400", "-1e400", "1e-320", "4.9e-324", "2e-324", "1e-400",
+        "0.1000000000000000055511151231257827021181583404541015625", "0.000000000000000000000000000000000123",
+        "8.98846567431158e307", "1e22", "1e23", "123456789e-40", "inf", "-Infinity", "+inf", " 2.5 ", "3\t", "NaN", "NA", "",
+    ];
+    let want: Vec<f64> = cells.iter().map(|cell| cell.trim().parse().unwrap_or(f64::NAN)).collect();
+    // Each beside another one, so that each is first, last, and in the middle.
+    let n = cells.len();
+    let rows: Vec<[usize; 3]> = (0..n).map(|i| [i, (i + 1) % n, (i + 7) % n]).collect();
+    for end in ["\n", "\r\n"] {
+        for delimiter in [",", ";", "|"] {
+            for last_end in [end, ""] {
+                let lines: Vec<String> = rows.iter().map(|row| row.map(|j| cells[j]).join(delimiter)).collect();
+                let text = ["a", "b", "c"].join(delimiter) + end + &lines.join(end) + last_end;
+                let quoted = text.replace("12.50", "\"12.50\"");
+                let numbers_of = |text: &str| numbers(&read("t.csv", text, &no_options()).rows);
+                let found: Vec<u64> = rows.iter().flatten().map(|&j| want[j].to_bits()).collect();
+                assert_eq!(bits(&numbers_of(&text)), found, "{delimiter:?} {end:?}");
+                assert_eq!(bits(&numbers_of(&quoted)), found, "by the general reader, {delimiter:?} {end:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_an_error_where_a_number_should_be_and_passed_over_elsewhere() {
+    let text: &[u8] = b"a,b\n1,caf\xe9\n2,\xff\xfe\n";
+    assert_eq!(numbers(&read("t.csv", text, &columns("a", "", "")).rows), [1.0, 2.0]);
+    let message = refused(text, &no_options());
+    assert!(message.contains("row 0, column 1 ('b') is the text 'caf\u{fffd}' (line 2)"), "{message}");
+}
+
+#[test]
+fn a_row_without_any_number_is_a_row_and_a_line_of_blanks_is_not() {
+    for (name, text) in [("t.tsv", "a\tb\n1\t2\n\t\n  \n3\t4\n"), ("t.csv", "a,b\n1,2\n,\n  \n3,4\n")] {
+        for text in [text.to_string(), text.replace('3', "\"3\"")] {
+            let found = numbers(&read(name, &text, &no_options()).rows);
+            assert_eq!(bits(&found), bits(&[1.0, 2.0, f64::NAN, f64::NAN, 3.0, 4.0]), "{text:?}");
+        }
+    }
+}
+
 /// Hears how reading goes on and asks to stop at the first word of it.
 #[derive(Default)]
 struct Impatient(std::sync::atomic::AtomicBool);

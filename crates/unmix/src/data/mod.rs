@@ -5,6 +5,7 @@
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
 mod bytes;
+mod held;
 mod new_file;
 mod npy;
 mod raw;
@@ -17,6 +18,7 @@ mod sweep;
 
 pub use crate::num::Workspace;
 pub use bytes::Bytes;
+pub use held::Held;
 pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub use raw::{Axes, NumberType, RawArray};

@@ -121,6 +121,12 @@ impl<'a, T: Real> Rows<'a, T> {
         &*self.source
     }
 
+    /// The numbers, row-major and without a copy, where the source holds them so and can give them away; else these rows as they
+    /// are.
+    pub fn into_numbers(mut self) -> std::result::Result<Vec<T>, Self> {
+        self.source.take().ok_or(self)
+    }
+
     /// The rows as stored entries, where that is how they are kept.
     pub fn sparse(&self) -> Option<&Sparse<'_, T>> {
         self.source.sparse()

@@ -27,6 +27,11 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
+    /// The numbers themselves, row-major, where they are in memory and nobody else holds them; afterwards there are no rows here.
+    fn take(&mut self) -> Option<Vec<T>> {
+        None
+    }
+
     /// The rows as stored entries, where that is how they are kept.
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None

@@ -7,9 +7,6 @@ use crate::num::Real;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Up to this many bytes stay in memory; more go to a temporary file.
-const IN_MEMORY: usize = 64 << 20;
-
 /// Takes bytes as they come, and gives them back for reading at any place.
 ///
 /// The temporary file has no name from the start (or loses it on exit), lies in the system's folder for such files
@@ -22,6 +19,9 @@ pub struct Spool {
 }
 
 impl Spool {
+    /// Up to this many bytes stay in memory; more go to a temporary file.
+    pub const IN_MEMORY: usize = 64 << 20;
+
     /// Nothing yet; `origin` is the path that messages name.
     pub fn new(origin: impl Into<PathBuf>) -> Self {
         Self { memory: Vec::new(), file: None, written: 0, origin: origin.into() }
@@ -35,7 +35,7 @@ impl Spool {
     /// Takes more bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
-        if self.file.is_none() && self.memory.len() + bytes.len() > IN_MEMORY {
+        if self.file.is_none() && self.memory.len() + bytes.len() > Self::IN_MEMORY {
             let failed =
                 |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
             let mut file = std::io::BufWriter::with_capacity(1 << 20, tempfile::tempfile().map_err(failed)?);

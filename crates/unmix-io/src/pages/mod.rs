@@ -1,0 +1,301 @@
+//! Columns of a Parquet file decoded from their pages straight to where their numbers belong.
+//!
+//! The usual case only: numbers of four or eight bytes, none missing, stored as they are or as places in a dictionary. Whatever is
+//! not that (a missing cell, another encoding, a page that is not what it says) ends a column without a result, and the general
+//! reader, which knows all types and what to say of damage, reads that column of these rows again.
+
+mod bits;
+mod spare;
+
+use bits::Runs;
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{Page, PageReader};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+use spare::Paged;
+pub(crate) use spare::Spare;
+use std::sync::Arc;
+use unmix::Real;
+
+/// Rows decoded at a time.
+pub(crate) const TILE: usize = 256;
+
+/// How numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    Double,
+    Single,
+    Long,
+    Int,
+}
+
+impl Stored {
+    /// Bytes of a number.
+    fn size(self) -> usize {
+        match self {
+            Stored::Double | Stored::Long => 8,
+            Stored::Single | Stored::Int => 4,
+        }
+    }
+
+    fn physical(self) -> Type {
+        match self {
+            Stored::Double => Type::DOUBLE,
+            Stored::Single => Type::FLOAT,
+            Stored::Long => Type::INT64,
+            Stored::Int => Type::INT32,
+        }
+    }
+}
+
+/// One column of one row group.
+pub(crate) struct Chunk {
+    stored: Stored,
+    pages: SerializedPageReader<Paged>,
+    snappy: bool,
+    /// Cells may be missing, so that every page says which are.
+    optional: bool,
+    words: Numbers,
+    page: Numbers,
+    now: Now,
+    /// Cells of the page that are not taken yet.
+    left: usize,
+    /// Of all pages after decompression, as the file says.
+    bytes: u64,
+    spare: Spare,
+}
+
+/// How the cells of the page at hand are stored.
+enum Now {
+    /// From this byte on, one after the other.
+    Plain(usize),
+    /// As places in the dictionary.
+    Places(Runs),
+}
+
+impl Chunk {
+    /// The chunk that `meta` describes; `None` where it is not of the usual case.
+    pub(crate) fn new(
+        file: &Arc<unmix::data::Bytes<'static>>,
+        meta: &ColumnChunkMetaData,
+        stored: Stored,
+        spare: &Spare,
+    ) -> Option<Self> {
+        let column = meta.column_descr();
+        let missing = meta.statistics().and_then(|s| s.null_count_opt()).unwrap_or(0);
+        if column.physical_type() != stored.physical()
+            || column.max_rep_level() != 0
+            || column.max_def_level() > 1
+            || missing > 0
+        {
+            return None;
+        }
+        // Pages of the usual codec are taken as they are and decompressed here, into memory that is used again.
+        let snappy = meta.compression() == Compression::SNAPPY;
+        let raw = meta.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build().ok();
+        let meta = if snappy { &raw? } else { meta };
+        let rows = usize::try_from(meta.num_values()).ok()?;
+        let pages = SerializedPageReader::new(Arc::new(Paged::new(file, spare)), meta, rows, None).ok()?;
+        Some(Self {
+            stored,
+            snappy,
+            pages,
+            optional: meta.column_descr().max_def_level() == 1,
+            words: Numbers::new(spare),
+            page: Numbers::new(spare),
+            now: Now::Plain(0),
+            left: 0,
+            bytes: meta.uncompressed_size().try_into().unwrap_or(0),
+            spare: spare.clone(),
+        })
+    }
+
+    /// Bytes that it may hold at once.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes the next cells over `out`, at most [`TILE`] of them.
+    pub(crate) fn take<T: Real>(&mut self, mut out: &mut [T]) -> Option<()> {
+        while !out.is_empty() {
+            if self.left == 0 {
+                self.turn()?;
+                continue;
+            }
+            let (own, rest) = out.split_at_mut(self.left.min(out.len()).min(TILE));
+            match self.stored {
+                Stored::Double => self.decode(own, |b| T::from_f64(f64::from_le_bytes(b)))?,
+                Stored::Single => self.decode(own, |b| T::from_f64(f32::from_le_bytes(b).into()))?,
+                Stored::Long => self.decode(own, |b| T::from_f64(i64::from_le_bytes(b) as f64))?,
+                Stored::Int => self.decode(own, |b| T::from_f64(i32::from_le_bytes(b).into()))?,
+            }
+            self.left -= own.len();
+            out = rest;
+        }
+        Some(())
+    }
+
+    /// Whether all cells have been taken, and no page is left.
+    pub(crate) fn ended(&mut self) -> bool {
+        self.left == 0 && matches!(self.pages.get_next_page(), Ok(None))
+    }
+
+    fn decode<T, const N: usize>(&mut self, out: &mut [T], number: impl Fn([u8; N]) -> T) -> Option<()> {
+        match &mut self.now {
+            Now::Plain(at) => {
+                let bytes = self.page.bytes().get(*at..*at + out.len() * N)?;
+                out.iter_mut().zip(bytes.as_chunks::<N>().0).for_each(|(out, b)| *out = number(*b));
+                *at += bytes.len();
+            }
+            Now::Places(runs) => {
+                let mut places = [0; TILE];
+                let places = places.get_mut(..out.len())?;
+                runs.take(self.page.bytes(), places)?;
+                let words = self.words.bytes().as_chunks::<N>().0;
+                for (out, &place) in out.iter_mut().zip(&*places) {
+                    *out = number(*words.get(place as usize)?);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Goes to the next page that has cells.
+    fn turn(&mut self) -> Option<()> {
+        match self.pages.get_next_page().ok()?? {
+            Page::DictionaryPage { buf, num_values, encoding, .. } => {
+                if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
+                    return None;
+                }
+                self.words.set(buf, 0, self.snappy)?;
+                self.words.shorten((num_values as usize).checked_mul(self.stored.size())?)
+            }
+            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
+                self.page.set(buf, 0, self.snappy)?;
+                let n = num_values as usize;
+                let mut start = 0;
+                if self.optional {
+                    if def_level_encoding != Encoding::RLE {
+                        return None;
+                    }
+                    let length = u32::from_le_bytes(*self.page.bytes().first_chunk()?);
+                    start = 4usize.checked_add(length as usize)?;
+                    self.check_none_missing(4, start, n)?;
+                }
+                self.begin(start, n, encoding)
+            }
+            Page::DataPageV2 {
+                buf,
+                num_values,
+                encoding,
+                num_nulls,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                is_compressed,
+                ..
+            } => {
+                if num_nulls > 0 || rep_levels_byte_len > 0 {
+                    return None;
+                }
+                // What says which cells are missing stands before the compressed bytes.
+                let (levels, n) = (def_levels_byte_len as usize, num_values as usize);
+                self.page.set(buf, levels, self.snappy && is_compressed)?;
+                if self.optional {
+                    self.check_none_missing(0, levels, n)?;
+                }
+                self.begin(levels, n, encoding)
+            }
+        }
+    }
+
+    /// Ends the column when the bytes from `start` to `end` of the page say that one of `n` cells is missing.
+    fn check_none_missing(&self, start: usize, end: usize, n: usize) -> Option<()> {
+        let levels = self.page.bytes().get(start..end)?;
+        Runs::new(1, 0)?.are_all(levels, 1, n)?.then_some(())
+    }
+
+    /// The page's `n` cells begin at byte `start`.
+    fn begin(&mut self, start: usize, n: usize, encoding: Encoding) -> Option<()> {
+        self.now = match encoding {
+            Encoding::PLAIN => Now::Plain(start),
+            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY if n > 0 => {
+                Now::Places(Runs::new(*self.page.bytes().get(start)?, start + 1)?)
+            }
+            Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => Now::Plain(start),
+            _ => return None,
+        };
+        self.left = n;
+        Some(())
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        self.spare.give(self.words.own());
+        self.spare.give(self.page.own());
+    }
+}
+
+/// The bytes of a page after decompression.
+struct Numbers {
+    /// Of ours, for pages that are decompressed here. Longer than what it holds where it was used before.
+    own: Vec<u8>,
+    len: usize,
+    /// Of others.
+    lent: Option<bytes::Bytes>,
+}
+
+impl Numbers {
+    fn new(spare: &Spare) -> Self {
+        Self { own: spare.take(), len: 0, lent: None }
+    }
+
+    fn own(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.own)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.lent {
+            Some(lent) => &lent[..self.len],
+            None => &self.own[..self.len],
+        }
+    }
+
+    /// Takes a page, of which all but the first `before` bytes are compressed.
+    fn set(&mut self, page: bytes::Bytes, before: usize, snappy: bool) -> Option<()> {
+        if !snappy {
+            self.len = page.len();
+            self.lent = Some(page);
+            return Some(());
+        }
+        let (plain, compressed) = page.split_at_checked(before)?;
+        let length = snap::raw::decompress_len(compressed).ok()?;
+        // Three bytes stand for 64 at most: no page makes more of itself, whatever it promises.
+        if length > 32 * compressed.len() + 64 {
+            return None;
+        }
+        self.lent = None;
+        self.len = before + length;
+        if self.own.len() < self.len {
+            // What it held is not needed, so it need not be moved.
+            self.own.clear();
+            self.own.resize(self.len, 0);
+        }
+        self.own[..before].copy_from_slice(plain);
+        if length > 0 {
+            let made =
+                snap::raw::Decoder::new().decompress(compressed, &mut self.own[before..self.len]).ok()?;
+            (made == length).then_some(())?;
+        }
+        Some(())
+    }
+
+    /// Forgets all but the first `len` bytes; `None` where there are not so many.
+    fn shorten(&mut self, len: usize) -> Option<()> {
+        if len > self.len {
+            return None;
+        }
+        self.len = len;
+        Some(())
+    }
+}

@@ -1,0 +1,239 @@
+//! Parquet files of every make: versions, compression, dictionaries that are given up half way, pages and row groups of any length.
+
+use crate::files::*;
+use arrow_array::*;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use proptest::prelude::*;
+use std::sync::Arc;
+use unmix::{AnyRows, Real, Rows};
+use unmix_io::{Input, Options};
+
+const ROWS: usize = 2600;
+const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+
+/// A number without a pattern.
+fn mixed(i: usize) -> u64 {
+    let x = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+/// The number in a cell; `None` where it is missing.
+fn cell(i: usize, name: &str) -> Option<f64> {
+    let x = mixed(i);
+    Some(match name {
+        // No two alike; few words, also all the same for a while; whole numbers.
+        "a" => (x as i64) as f64 / 3.0,
+        "b" if i < 1000 => 7.5,
+        "b" => (x % 5) as f64 / 4.0,
+        "c" => (x as i64) as f64,
+        "d" => f64::from(x as i32),
+        "e" => f64::from((x as i64 as f32) / 3.0),
+        // Cells may be missing, and none is; some are; all are.
+        "f" => -((x % 1000) as f64) / 8.0,
+        "g" if i == 1700 => return None,
+        "g" => (x % 3) as f64,
+        "h" => return None,
+        // Types that are not decoded straight.
+        "i" => f64::from(u8::from(x % 3 == 0)),
+        "j" => f64::from(x as u16),
+        "k" if i.is_multiple_of(11) => return None,
+        "k" => half::f16::from_f64((x % 2048) as f64 / 4.0).to_f64(),
+        // First numbers that come again, then none that does: dictionaries are given up.
+        "l" if i % 900 < 200 => f64::from_bits((x % 4) << 52),
+        _ => f64::from_bits((x % 0x7ff0) << 48 | 1),
+    })
+}
+
+fn batch() -> RecordBatch {
+    let all = |name| (0..ROWS).map(move |i| cell(i, name));
+    let sure = |name| all(name).map(|x| x.unwrap_or_default());
+    let columns: Vec<(&str, ArrayRef, bool)> = vec![
+        ("a", Arc::new(Float64Array::from_iter_values(sure("a"))), false),
+        ("b", Arc::new(Float64Array::from_iter_values(sure("b"))), false),
+        ("c", Arc::new(Int64Array::from_iter_values((0..ROWS).map(|i| mixed(i) as i64))), true),
+        ("d", Arc::new(Int32Array::from_iter_values((0..ROWS).map(|i| mixed(i) as i32))), true),
+        ("e", Arc::new(Float32Array::from_iter_values(sure("e").map(|x| x as f32))), false),
+        ("f", Arc::new(Float64Array::from_iter_values(sure("f"))), true),
+        ("g", Arc::new(Float64Array::from_iter(all("g"))), true),
+        ("h", Arc::new(Float64Array::from_iter(all("h"))), true),
+        ("i", Arc::new(BooleanArray::from_iter(all("i").map(|x| x.map(|x| x == 1.0)))), true),
+        ("j", Arc::new(UInt16Array::from_iter_values(sure("j").map(|x| x as u16))), true),
+        ("k", Arc::new(Float16Array::from_iter(all("k").map(|x| x.map(half::f16::from_f64)))), true),
+        ("l", Arc::new(Float64Array::from_iter_values(sure("l"))), true),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
+
+fn written(batch: &RecordBatch, make: WriterPropertiesBuilder) -> Vec<u8> {
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(make.build())).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// The table's numbers.
+fn wanted(names: &[&str]) -> Vec<f64> {
+    (0..ROWS).flat_map(|i| names.iter().map(move |name| cell(i, name).unwrap_or(f64::NAN))).collect()
+}
+
+/// Every number as the reader from the front gives it, and as all threads together do.
+fn both<T: Real>(rows: &Rows<'_, T>, threads: usize) -> (unmix::Result<Vec<f64>>, unmix::Result<Vec<f64>>) {
+    let n = rows.n_rows().unwrap() as usize * rows.n_features();
+    let doubles = |x: Vec<T>| x.into_iter().map(|x| x.to_f64()).collect();
+    let front = rows.some(0..u64::MAX).map(doubles);
+    // Nothing of what was there before may be left.
+    let mut out = vec![T::from_f64(1234.5); n];
+    let filled = rows.source().fill(&mut out, threads).unwrap_or(Ok(()));
+    (front, filled.map(|()| doubles(out)))
+}
+
+fn read(input: &Input, threads: usize) -> (unmix::Result<Vec<f64>>, unmix::Result<Vec<f64>>) {
+    match &input.rows {
+        AnyRows::F32(rows) => both(rows, threads),
+        AnyRows::F64(rows) => both(rows, threads),
+    }
+}
+
+fn check(make: WriterPropertiesBuilder, what: &str) {
+    let (folder, file) = (Folder::new(), written(&batch(), make));
+    for (chosen, names) in [
+        ("", &NAMES[..]),
+        ("l,a,d", &["l", "a", "d"]),
+        ("k,e", &["k", "e"]),
+        ("g", &["g"]),
+        ("b,c,d,e,f,l,a,j,g", &["b", "c", "d", "e", "f", "l", "a", "j", "g"]),
+    ] {
+        let input = folder.open("t.parquet", &file, &columns(chosen, "", "")).unwrap();
+        let want = bits(&wanted(names));
+        for threads in 1..4 {
+            let (front, filled) = read(&input, threads);
+            assert_eq!(bits(&front.unwrap()), want, "{what}, columns {chosen}, from the front");
+            assert_eq!(bits(&filled.unwrap()), want, "{what}, columns {chosen}, {threads} threads");
+        }
+    }
+}
+
+const VERSIONS: [WriterVersion; 2] = [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0];
+
+#[test]
+fn every_codec_and_version_gives_the_same_numbers() {
+    for codec in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::try_new(1).unwrap()),
+        Compression::BROTLI(BrotliLevel::try_new(1).unwrap()),
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::try_new(1).unwrap()),
+    ] {
+        for version in VERSIONS {
+            let make = WriterProperties::builder().set_compression(codec).set_writer_version(version);
+            check(make.set_max_row_group_row_count(Some(1000)), &format!("{codec:?} {version:?}"));
+        }
+    }
+}
+
+#[test]
+fn pages_and_row_groups_of_any_length_give_the_same_numbers() {
+    for version in VERSIONS {
+        for (words, group, page) in [
+            // Bytes of a dictionary, rows of a group, rows of a page.
+            (0, 5000, 5000),
+            (0, 700, 37),
+            (1 << 20, 5000, 5000),
+            (1 << 20, 1, 5000),
+            (1 << 20, 256, 64),
+            (1 << 20, 1031, 300),
+            (400, 5000, 64),
+            (400, 2599, 100),
+        ] {
+            let make = WriterProperties::builder()
+                .set_compression(Compression::SNAPPY)
+                .set_writer_version(version)
+                .set_dictionary_enabled(words > 0)
+                .set_dictionary_page_size_limit(words)
+                .set_max_row_group_row_count(Some(group))
+                .set_data_page_row_count_limit(page)
+                .set_write_batch_size(page.min(64));
+            // Groups of one row are many.
+            if group > 1 || version == WriterVersion::PARQUET_1_0 {
+                check(
+                    make,
+                    &format!("{version:?}, dictionaries of {words} bytes, {group} rows, pages of {page}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_row_and_no_row_at_all() {
+    let (folder, all) = (Folder::new(), batch());
+    let one = written(&all.slice(1700, 1), WriterProperties::builder());
+    let input = folder.open("t.parquet", &one, &columns("a,g,d", "", "")).unwrap();
+    let want = [cell(1700, "a").unwrap(), f64::NAN, cell(1700, "d").unwrap()];
+    let (front, filled) = read(&input, 2);
+    assert_eq!((bits(&front.unwrap()), bits(&filled.unwrap())), (bits(&want), bits(&want)));
+    let none = written(&all.slice(0, 0), WriterProperties::builder());
+    assert!(folder.refusal("t.parquet", none, &Options::default()).contains("it has no rows"));
+}
+
+#[test]
+fn more_columns_than_are_held_at_once_and_lists_among_them() {
+    let n = 500;
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    for j in 0..37 {
+        let numbers = Float64Array::from_iter_values((0..n).map(|i| mixed(i * 37 + j) as f64));
+        columns.push((format!("x{j}"), Arc::new(numbers)));
+        if j % 9 == 0 {
+            let of = (0..n).map(|i| Some((0..i % 3).map(|k| Some(k as f64)).collect::<Vec<_>>()));
+            let lists = ListArray::from_iter_primitive::<types::Float64Type, _, _>(of);
+            columns.push((format!("list{j}"), Arc::new(lists)));
+        }
+    }
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let make = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(90))
+        .set_compression(Compression::SNAPPY);
+    let (folder, file) = (Folder::new(), written(&batch, make));
+    assert!(folder.refusal("t.parquet", &file, &Options::default()).contains("column 1 ('list0')"));
+    let input = folder
+        .open("t.parquet", &file, &crate::files::columns("", "list0,list9,list18,list27,list36", ""))
+        .unwrap();
+    let want: Vec<f64> = (0..n * 37).map(|i| mixed(i) as f64).collect();
+    for threads in [1, 2, 5] {
+        let (front, filled) = read(&input, threads);
+        assert_eq!((bits(&front.unwrap()), bits(&filled.unwrap())), (bits(&want), bits(&want)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// With any bytes changed: never a panic, and where the reader from the front has no complaint, the same numbers.
+    #[test]
+    fn damaged_pages_are_read_as_the_reader_from_the_front_does(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        snappy in any::<bool>(),
+        version in prop::sample::select(&VERSIONS),
+        words in any::<bool>(),
+    ) {
+        let codec = if snappy { Compression::SNAPPY } else { Compression::UNCOMPRESSED };
+        let make = WriterProperties::builder()
+            .set_compression(codec)
+            .set_writer_version(version)
+            .set_dictionary_enabled(words)
+            .set_max_row_group_row_count(Some(30));
+        let mut file = written(&batch().slice(960, 80), make);
+        changes.into_iter().for_each(|(at, byte)| { let n = file.len(); file[at.index(n)] = byte; });
+        let folder = Folder::new();
+        if let Ok(input) = folder.open("t.parquet", &file, &columns("a,b,c,d,e,f,g,l", "", "")) {
+            // A number of rows that is a lie may ask for more memory than there is.
+            prop_assume!(input.rows.n_rows().unwrap() < 1_000_000);
+            if let (Ok(front), filled) = read(&input, 2) {
+                let filled = filled.map_err(|e| TestCaseError::fail(e.to_string()))?;
+                prop_assert_eq!(bits(&front), bits(&filled));
+            }
+        }
+    }
+}
