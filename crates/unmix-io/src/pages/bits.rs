@@ -120,7 +120,7 @@ fn unpack(data: &[u8], mut bit: usize, width: usize, mut out: &mut [u32]) -> Opt
     if bit.checked_add(out.len() * width)? > data.len() * 8 {
         return None;
     }
-    while bit % 8 != 0 || out.len() < 8 {
+    while !bit.is_multiple_of(8) || out.len() < 8 {
         let Some((first, rest)) = out.split_first_mut() else { return Some(()) };
         *first = one(data, bit, width);
         (bit, out) = (bit + width, rest);

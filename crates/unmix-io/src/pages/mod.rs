@@ -96,13 +96,14 @@ impl Chunk {
         let meta = if snappy { &raw? } else { meta };
         let rows = usize::try_from(meta.num_values()).ok()?;
         let pages = SerializedPageReader::new(Arc::new(Paged::new(file, spare)), meta, rows, None).ok()?;
+        let [words, cells] = spare.take();
         Some(Self {
             stored,
             snappy,
             pages,
             optional: meta.column_descr().max_def_level() == 1,
-            words: Numbers::new(spare),
-            page: Numbers::new(spare),
+            words: Numbers::new(words),
+            page: Numbers::new(cells),
             now: Now::Plain(0),
             left: 0,
             bytes: meta.uncompressed_size().try_into().unwrap_or(0),
@@ -231,8 +232,7 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        self.spare.give(self.words.own());
-        self.spare.give(self.page.own());
+        self.spare.give(std::mem::take(&mut self.words.own), std::mem::take(&mut self.page.own));
     }
 }
 
@@ -246,12 +246,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn new(spare: &Spare) -> Self {
-        Self { own: spare.take(), len: 0, lent: None }
-    }
-
-    fn own(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.own)
+    fn new(own: Vec<u8>) -> Self {
+        Self { own, len: 0, lent: None }
     }
 
     fn bytes(&self) -> &[u8] {

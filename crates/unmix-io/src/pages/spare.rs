@@ -4,6 +4,7 @@ use crate::stored::FromStart;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use std::collections::VecDeque;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +14,9 @@ pub(crate) struct Spare(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
 struct Kept {
-    /// For what pages hold.
-    plain: Vec<Vec<u8>>,
+    /// For dictionaries, and for cells: those of one column are as long in the next row group, so what was given first is taken first.
+    words: VecDeque<Vec<u8>>,
+    cells: VecDeque<Vec<u8>>,
     /// For pages as they are stored; some may be in use.
     stored: Vec<Bytes>,
 }
@@ -24,15 +26,16 @@ impl Spare {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A buffer with anything in it.
-    pub(super) fn take(&self) -> Vec<u8> {
-        self.with(|kept| kept.plain.pop().unwrap_or_default())
+    /// Buffers for a dictionary and for cells, with anything in them.
+    pub(super) fn take(&self) -> [Vec<u8>; 2] {
+        self.with(|kept| [&mut kept.words, &mut kept.cells].map(|some| some.pop_front().unwrap_or_default()))
     }
 
-    pub(super) fn give(&self, buffer: Vec<u8>) {
-        if !buffer.is_empty() {
-            self.with(|kept| kept.plain.push(buffer));
-        }
+    pub(super) fn give(&self, words: Vec<u8>, cells: Vec<u8>) {
+        self.with(|kept| {
+            kept.words.push_back(words);
+            kept.cells.push_back(cells);
+        });
     }
 }
 

@@ -272,7 +272,7 @@ mod tests {
             let text = format!("{sign}{}.{}", &digits[..point], &digits[point..]);
             let text = if with_power { format!("{text}e{power}") } else { text };
             let read = check(&text);
-            prop_assert!(read || with_power || m % 5 == 0, "{}", text);
+            prop_assert!(read || with_power || m.is_multiple_of(5), "{}", text);
         }
 
         #[test]

@@ -36,7 +36,7 @@ fn cell(i: usize, name: &str) -> Option<f64> {
         "g" => (x % 3) as f64,
         "h" => return None,
         // Types that are not decoded straight.
-        "i" => f64::from(u8::from(x % 3 == 0)),
+        "i" => f64::from(u8::from(x.is_multiple_of(3))),
         "j" => f64::from(x as u16),
         "k" if i.is_multiple_of(11) => return None,
         "k" => half::f16::from_f64((x % 2048) as f64 / 4.0).to_f64(),

@@ -178,12 +178,51 @@ fn files_that_are_no_tables_are_refused_in_one_sentence() {
 #[test]
 fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_delimited() {
     let cells = [
-        "0", "-0", "+0.0", "00042", "-1", "+3", ".5", "7.", "1e5", "1E-7", "-2.5e+3", "0.1", "12.50", "100.00",
-        "123456789012345678", "9007199254740993", "9007199254740993.0", "18446744073709551615", "98765432109876543210",
-        "0.30000000000000004", "-0.5975311888767603", "1.234567890123456789e+00", "2.2250738585072011e-308",
-        "1.7976931348623157e308", "1.7976931348623159e308", "1e400", "-1e400", "1e-320", "4.9e-324", "2e-324", "1e-400",
-        "0.1000000000000000055511151231257827021181583404541015625", "0.000000000000000000000000000000000123",
-        "8.98846567431158e307", "1e22", "1e23", "123456789e-40", "inf", "-Infinity", "+inf", " 2.5 ", "3\t", "NaN", "NA", "",
+        "0",
+        "-0",
+        "+0.0",
+        "00042",
+        "-1",
+        "+3",
+        ".5",
+        "7.",
+        "1e5",
+        "1E-7",
+        "-2.5e+3",
+        "0.1",
+        "12.50",
+        "100.00",
+        "123456789012345678",
+        "9007199254740993",
+        "9007199254740993.0",
+        "18446744073709551615",
+        "98765432109876543210",
+        "0.30000000000000004",
+        "-0.5975311888767603",
+        "1.234567890123456789e+00",
+        "2.2250738585072011e-308",
+        "1.7976931348623157e308",
+        "1.7976931348623159e308",
+        "1e400",
+        "-1e400",
+        "1e-320",
+        "4.9e-324",
+        "2e-324",
+        "1e-400",
+        "0.1000000000000000055511151231257827021181583404541015625",
+        "0.000000000000000000000000000000000123",
+        "8.98846567431158e307",
+        "1e22",
+        "1e23",
+        "123456789e-40",
+        "inf",
+        "-Infinity",
+        "+inf",
+        " 2.5 ",
+        "3\t",
+        "NaN",
+        "NA",
+        "",
     ];
     let want: Vec<f64> = cells.iter().map(|cell| cell.trim().parse().unwrap_or(f64::NAN)).collect();
     // Each beside another one, so that each is first, last, and in the middle.
@@ -192,7 +231,8 @@ fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_d
     for end in ["\n", "\r\n"] {
         for delimiter in [",", ";", "|"] {
             for last_end in [end, ""] {
-                let lines: Vec<String> = rows.iter().map(|row| row.map(|j| cells[j]).join(delimiter)).collect();
+                let lines: Vec<String> =
+                    rows.iter().map(|row| row.map(|j| cells[j]).join(delimiter)).collect();
                 let text = ["a", "b", "c"].join(delimiter) + end + &lines.join(end) + last_end;
                 let quoted = text.replace("12.50", "\"12.50\"");
                 let numbers_of = |text: &str| numbers(&read("t.csv", text, &no_options()).rows);
