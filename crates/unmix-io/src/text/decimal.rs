@@ -234,7 +234,7 @@ mod tests {
         // one unit of the last digit above and below.
         let mut seen = 0;
         for i in 0..4000u64 {
-            let odd = (1 << 53) + i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (1 << 53) | 1;
+            let odd = ((1 << 53) + i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (1 << 53)) | 1;
             for halvings in 1..=3u32 {
                 let m = (odd >> 20) as u128 * 5u128.pow(halvings) + u128::from(i % 3) - 1;
                 let text = format!(

@@ -185,7 +185,7 @@ fn more_columns_than_are_held_at_once_and_lists_among_them() {
     for j in 0..37 {
         let numbers = Float64Array::from_iter_values((0..n).map(|i| mixed(i * 37 + j) as f64));
         columns.push((format!("x{j}"), Arc::new(numbers)));
-        if j % 9 == 0 {
+        if j.is_multiple_of(9) {
             let of = (0..n).map(|i| Some((0..i % 3).map(|k| Some(k as f64)).collect::<Vec<_>>()));
             let lists = ListArray::from_iter_primitive::<types::Float64Type, _, _>(of);
             columns.push((format!("list{j}"), Arc::new(lists)));
