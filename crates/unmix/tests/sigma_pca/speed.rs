@@ -82,7 +82,8 @@ fn shapes<T: Real>(n: usize, r: usize, k: usize, threads: usize) {
         let sweep = time(|| drop(rows.forces(&w, &pass, &run).unwrap()));
         let how = |max_iter| Polar { h: h.clone(), auto: false, ..Polar::auto(k, 0.0, max_iter) };
         let second = |n| time(|| drop(native::solve(&how(n), rows, rows.first(k), &run, |_, _| ()).unwrap()));
-        let newton = (second(12) - second(6)) / 6.0;
+        // Past the polar steps, of which there are forty at most.
+        let newton = (second(53) - second(47)) / 6.0;
         println!(
             "{} {n} x {r}, k {k}, {threads} threads: products {products:.2} ms, tanh {curve:.2}, pairs {pairs:.2}; sweep {sweep:.2} = {:.2}x; \
              second-order {newton:.2} = {:.2}x",
