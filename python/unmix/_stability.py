@@ -4,6 +4,8 @@ import json
 from numbers import Integral
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -60,7 +62,7 @@ def stability(estimator, X, *, cuts=5, restarts=5, random_state=None, verbose=0)
     Parameters
     ----------
     estimator : estimator
-        Fitted to ``X``.
+        Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator stays as it is.
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
     cuts : int, default=5
@@ -85,11 +87,14 @@ def stability(estimator, X, *, cuts=5, restarts=5, random_state=None, verbose=0)
     >>> found.verdict[0], found.verdict[2]
     ('resolved', 'resolved as a group with 3')
     """
-    check_is_fitted(estimator)
     for name, value in {"cuts": cuts, "restarts": restarts}.items():
         least = 1 if name == "cuts" else 0
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name}={value!r} is not possible; give a whole number from {least}")
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        estimator = clone(estimator).fit(X)
     rows = estimator._rows(X)
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     facts = (seed, threads_here(), int(verbose))
