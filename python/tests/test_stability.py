@@ -22,6 +22,16 @@ def test_tied_variances_are_a_group():
     assert_array_equal(found.halves, again.halves)
 
 
+def test_what_is_not_fitted_is_fitted_first_and_stays_unfitted():
+    X = datasets.independent(800, ["laplace"] * 3, [4, 2, 1]).X
+    plain = ICA(random_state=3)
+    found = unmix.stability(plain, X, cuts=2, restarts=1)
+    assert not hasattr(plain, "components_")
+    fitted = unmix.stability(ICA(random_state=3).fit(X), X, cuts=2, restarts=1)
+    assert_array_equal(found.halves, fitted.halves)
+    assert found.verdict == fitted.verdict
+
+
 def test_what_cannot_be_tried_is_refused():
     X = np.random.RandomState(0).randn(40, 3)
     model = PCA().fit(X)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles as reference_angles
 from scipy.optimize import linear_sum_assignment
 
-from unmix import PCA, datasets, metrics, plot
+from unmix import ICA, PCA, datasets, metrics, plot
 
 matplotlib.use("agg")
 
@@ -83,6 +83,19 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
     ]:
         with pytest.raises(ValueError, match=message):
             datasets.ppca(**wrong)
+
+
+def test_models_are_matched_by_what_decodes_or_by_their_codes():
+    draw = np.random.RandomState(0)
+    # Six columns that vary along three directions only, nearly: what encodes is free along the others.
+    sources = draw.laplace(size=(4000, 3))
+    X = sources @ draw.randn(3, 6) + 1e-3 * draw.randn(4000, 6)
+    a, b = ICA(3, random_state=0).fit(X[:2000]), ICA(5, random_state=1).fit(X[2000:])
+    by_maps, by_codes = metrics.match(a, b), metrics.match(a, b, X)
+    assert_array_equal(by_maps.order, by_codes.order)
+    assert by_maps.cosine.min() > 0.99 and by_codes.cosine.min() > 0.99
+    assert metrics.match(a.components_, b.components_).cosine.min() < 0.9
+    assert_allclose(by_codes.cosine, metrics.matched_correlation(a.transform(X), b.transform(X)).cosine)
 
 
 def test_matching_agrees_with_scipy():

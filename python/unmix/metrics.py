@@ -164,18 +164,25 @@ def mutual_information(X):
     return _unmix.mutual_information(X)
 
 
-def match(a, b):
+def match(a, b, X=None):
     """Pair the components of two models so that the sum of absolute cosines is largest (the Hungarian method).
+
+    Two fitted models are compared by what one unit of each component adds to the columns (``mixing_``); what encodes says less, as it
+    may differ along whatever rows do not vary. With ``X`` they are compared by the correlation of their codes, which also tells apart
+    components that look alike in the columns. ``unmix.report(..., beside=...)`` pairs in the same way.
 
     Parameters
     ----------
     a, b : fitted estimator, or array-like of shape (n_components, n_features)
-        ``b`` has at least as many components as ``a``.
+        ``b`` has at least as many components as ``a``. Where one is an array, rows are compared with ``components_`` of the other.
+    X : array-like of shape (n_samples, n_features), optional
+        Rows, where both are fitted estimators.
 
     Returns
     -------
     match : Match
-        Order, signs and cosines: ``sign[:, None] * b.components_[order]`` is nearest to ``a.components_``.
+        Order, signs and cosines (correlations, with ``X``): component ``i`` of ``a`` is like ``sign[i]`` times component ``order[i]``
+        of ``b``.
 
     Examples
     --------
@@ -183,10 +190,14 @@ def match(a, b):
     >>> match([[1, 0], [0, 1]], [[0, -2], [1, 0]]).order
     array([1, 0])
     """
+    if X is not None:
+        return matched_correlation(a.transform(X), b.transform(X))
     return Match(*_unmix.match_rows(*_matchable(a, b)))
 
 
 def _matchable(a, b):
+    if hasattr(a, "mixing_") and hasattr(b, "mixing_"):
+        a, b = np.asarray(a.mixing_).T, np.asarray(b.mixing_).T
     a, b = _pair(a, b)
     if len(a) > len(b):
         raise ValueError(f"{len(a)} components cannot each have one of {len(b)}; give the model with more components second")

@@ -30,10 +30,15 @@ class RICA(Sources):
         Keep every feature at length 1 (in the coordinates in which rows are seen). ``"auto"`` does where there are more features
         than directions, some of which would otherwise vanish.
     max_iter : int, default=1000
-        Iterations at most.
+        Iterations at most, where all rows are looked at at once.
     tol : float or None, default=None
         The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate. None: 1e-6 in float64,
         1e-4 in float32.
+    batch_size : int or None, default=None
+        Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches ended;
+        ``report_.outcome`` is ``"completed"``. None: all rows at once.
+    max_epochs : int, default=10
+        How often batches go through all rows; without ``batch_size`` it has no effect.
     w_init : array-like of shape (n_components, n_features) or None, default=None
         Where the search begins, in the units of ``components_``. None for orthonormal features at random, or random ones where
         there are more of them than directions. A saved model does not keep it.
@@ -99,6 +104,8 @@ class RICA(Sources):
         "unit_norm": ["boolean", StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "w_init": ["array-like", None],
         "warm_start": ["boolean"],
         "center": ["boolean"],
@@ -117,6 +124,8 @@ class RICA(Sources):
         unit_norm="auto",
         max_iter=1000,
         tol=None,
+        batch_size=None,
+        max_epochs=10,
         w_init=None,
         warm_start=False,
         center=True,
@@ -131,6 +140,8 @@ class RICA(Sources):
         self.unit_norm = unit_norm
         self.max_iter = max_iter
         self.tol = tol
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
         self.w_init = w_init
         self.warm_start = warm_start
         self.center = center

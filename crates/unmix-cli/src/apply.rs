@@ -7,7 +7,7 @@ use crate::output::{Output, Shape, TableWriter};
 use crate::progress::Progress;
 use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
-use unmix::data::VecSink;
+use unmix::data::{Sink, VecSink};
 use unmix::model::{Parts, Quality};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
@@ -104,6 +104,10 @@ impl<'a> Job<'a> {
             _ => input.rows.dtype(),
         };
         let n_rows = input.rows.n_rows().unwrap_or(0);
+        if matches!(map, Map::Reconstruct(_)) && self.args.reading.transpose {
+            with_rows!(&input.rows, rows => self.as_given(rows, &run, map))?;
+            return Ok(0);
+        }
         let (names, trailing) = self.columns(map);
         let mut writer =
             TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
@@ -163,6 +167,23 @@ impl<'a> Job<'a> {
             Map::Score => self.model.score_samples(rows, run, to),
             Map::Quality(parts) => self.model.quality(rows, *parts, run, to),
         }
+    }
+
+    /// Rows that came as columns go out as columns. They are all kept until the last has been seen.
+    fn as_given<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: &Map) -> Result<(), Failure> {
+        let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
+        let mut made: VecSink<T> = VecSink(Vec::new());
+        match map {
+            Map::Reconstruct(without) => self.model.reconstruct_without(without, rows, run, &mut made)?,
+            _ => 0,
+        };
+        let shape = Shape { names: Vec::new(), trailing: vec![n], kept: Vec::new(), n_rows: p as u64 };
+        let mut writer = TableWriter::create(&self.output, shape, T::DTYPE)?;
+        for j in 0..p {
+            let line: Vec<T> = made.0.iter().skip(j).step_by(p).copied().collect();
+            Sink::<T>::put(&mut writer, &line)?;
+        }
+        Ok(writer.finish()?)
     }
 
     fn summary(&self) -> Done {

@@ -91,7 +91,7 @@ fn by_ending(path: &Path) -> Result<Format, Failure> {
 
 /// What a table looks like.
 pub(crate) struct Shape {
-    /// Names of the columns.
+    /// Names of the columns; none, where lines have no header, and then what is put is one line.
     pub(crate) names: Vec<String>,
     /// Shape of one row, where it is kept: empty for a single number.
     pub(crate) trailing: Vec<usize>,
@@ -178,12 +178,15 @@ impl Text {
         let (mut names, kept): (Vec<String>, Vec<Vec<String>>) = shape.kept.into_iter().unzip();
         names.extend(shape.names);
         let mut text = Self { target, delimiter, width, kept, row: 0 };
-        text.lines(|csv| csv.write_record(&names))?;
+        if !names.is_empty() {
+            text.lines(|csv| csv.write_record(&names))?;
+        }
         Ok(text)
     }
 
     fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
-        let (width, kept, start) = (self.width, std::mem::take(&mut self.kept), self.row);
+        let width = if self.width == 0 { rows.len().max(1) } else { self.width };
+        let (kept, start) = (std::mem::take(&mut self.kept), self.row);
         self.row += rows.len() / width;
         let done = self.lines(|csv| {
             let mut number = String::new();

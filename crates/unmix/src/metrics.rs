@@ -104,13 +104,30 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
         // What is not a number is like nothing.
         if cosine.is_finite() { cosine } else { 0.0 }
     });
-    let order = assignment(&Matrix::from_fn(ka, kb, |i, j| 1.0 - cosine[(i, j)].abs()));
+    let order: Vec<usize> = pairs(&cosine).into_iter().map(|(_, j)| j).collect();
     let at = |i: usize| cosine[(i, order[i])];
     Match {
         sign: (0..ka).map(|i| if at(i) < 0.0 { -1.0 } else { 1.0 }).collect(),
         cosine: (0..ka).map(|i| at(i).abs()).collect(),
         order,
     }
+}
+
+/// Pairs of a row and a column of a table of similarities, as many as the fewer of these, in the order of the rows: those for which
+/// the sum of sizes is largest, whatever the signs. What is not a number is like nothing. `O(k³)`.
+///
+/// This is the one way in which components are paired here: rows by their cosines in [`match_rows`], halves of the rows by
+/// [`stability`](mod@crate::stability), and models beside each other on a page.
+pub fn pairs(alike: &Matrix<f64>) -> Vec<(usize, usize)> {
+    let cost = |i: usize, j: usize| if alike[(i, j)].is_finite() { 1.0 - alike[(i, j)].abs() } else { 1.0 };
+    let (rows, columns) = (alike.rows(), alike.cols());
+    if rows <= columns {
+        return assignment(&Matrix::from_fn(rows, columns, cost)).into_iter().enumerate().collect();
+    }
+    let order = assignment(&Matrix::from_fn(columns, rows, |j, i| cost(i, j)));
+    let mut found: Vec<(usize, usize)> = order.into_iter().enumerate().map(|(j, i)| (i, j)).collect();
+    found.sort_unstable();
+    found
 }
 
 /// Mean absolute cosine of the pairs of [`match_rows`]: 1 for the same directions whatever their order, sign and length. Chance
@@ -245,6 +262,20 @@ mod tests {
         let found = match_rows(&a, &b);
         assert_eq!((found.order.as_slice(), found.sign.as_slice()), (&order[..], &sign[..]));
         assert!(found.cosine.iter().all(|c| (c - 1.0).abs() < 1e-14));
+    }
+
+    #[test]
+    fn pairs_of_a_table_on_its_side_are_the_same_ones() {
+        let s = Stream::new(7, 0);
+        let wide = Matrix::from_fn(3, 5, |i, j| s.normal((5 * i + j) as u64).tanh());
+        let mut turned: Vec<(usize, usize)> =
+            pairs(&wide.transposed()).into_iter().map(|(i, j)| (j, i)).collect();
+        turned.sort_unstable();
+        assert_eq!(pairs(&wide), turned);
+        // The sum counts, not the largest: 0.8 + 0.7 is more than 0.9 + 0.1. NaN is like nothing.
+        let table = Matrix::from_vec(2, 2, vec![-0.9, 0.8, 0.7, 0.1]);
+        assert_eq!(pairs(&table), [(0, 1), (1, 0)]);
+        assert_eq!(pairs(&Matrix::from_vec(1, 2, vec![f64::NAN, 0.1])), [(0, 1)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! RICA: the function and what is known of it exactly, what fits find, and what they refuse.
 
 mod bad;
+mod batches;
 mod exact;
 mod fits;
 mod found;

@@ -73,10 +73,18 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     let which = lines.iter().find(|l| l[1].abs() > 0.99).unwrap_or_else(|| panic!("{scored}"))[0] as usize;
     b.ok(&format!("reconstruct m.safetensors eeg.npy --transpose --exclude {which} -o clean.npy"));
     let (clean, shape) = read_npy(&b.path("clean.npy"));
-    assert_eq!(shape, [n, 3]);
-    for j in 0..3 {
-        let column: Vec<f64> = (0..n).map(|i| clean[3 * i + j]).collect();
-        assert!(correlation(&column, &third).abs() < 0.02, "{j}");
+    // As it came: channels as rows.
+    assert_eq!(shape, [3, n]);
+    for channel in clean.chunks_exact(n) {
+        assert!(correlation(channel, &third).abs() < 0.02);
+    }
+    b.ok("reconstruct m.safetensors eeg.npy --transpose -o whole.csv");
+    let text = std::fs::read_to_string(b.path("whole.csv")).unwrap();
+    let lines: Vec<Vec<f64>> =
+        text.lines().map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    assert_eq!((lines.len(), lines[0].len()), (3, n));
+    for (line, channel) in lines.iter().zip(channels.chunks_exact(n)) {
+        assert!(line.iter().zip(channel).all(|(a, b)| (a - b).abs() < 1e-12));
     }
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
     assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);

@@ -7,9 +7,8 @@ use crate::figure;
 use crate::number::count;
 use crate::picture::{Scale, data_uri};
 use maud::{Markup, html};
-use unmix::metrics::assignment;
 use unmix::stability::STABLE;
-use unmix::{Error, Matrix, Model, Result};
+use unmix::{Error, Matrix, Model, Result, metrics};
 
 /// Pairs that are drawn, and that are tabulated.
 const DRAWN: usize = 24;
@@ -83,7 +82,9 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 strong { (same) " of " (pairs.len()) } " pairs are the same component: "
                 @if correlation.is_some() { "the correlation of their codes over the rows is " }
                 @else { "the cosine of what they add to the columns is " }
-                (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest. The other model is "
+                (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest"
+                @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
+                ". The other model is "
                 code { (name) } ": " (other.method().class) ", " (facts::components(other.n_components())) ", fitted to "
                 (count(other.report().n_samples as u64)) " rows. "
                 @if pictures { "On the left is this model, on the right the other." }
@@ -119,23 +120,13 @@ fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -
     };
     let alike =
         Matrix::from_fn(a.rows(), b.rows(), |i, j| correlation.map_or_else(|| cosine(i, j), |c| c[(i, j)]));
-    let cost = |i: usize, j: usize| if alike[(i, j)].is_finite() { 1.0 - alike[(i, j)].abs() } else { 1.0 };
-    let pairs: Vec<(usize, usize)> = match a.rows() <= b.rows() {
-        true => assignment(&Matrix::from_fn(a.rows(), b.rows(), cost)).into_iter().enumerate().collect(),
-        false => {
-            let order = assignment(&Matrix::from_fn(b.rows(), a.rows(), |i, j| cost(j, i)));
-            let mut pairs: Vec<(usize, usize)> = order.into_iter().enumerate().map(|(j, i)| (i, j)).collect();
-            pairs.sort_unstable();
-            pairs
-        }
-    };
     let pair = |(here, there)| Pair {
         here,
         there,
         cosine: cosine(here, there),
         correlation: correlation.map(|c| c[(here, there)]),
     };
-    pairs.into_iter().map(pair).collect()
+    metrics::pairs(&alike).into_iter().map(pair).collect()
 }
 
 fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<Markup>> {

@@ -23,6 +23,7 @@ pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
+pub(crate) use source::Forward;
 pub use source::{RandomAccess, Source, Stream};
 pub(crate) use sparse::Centred;
 pub use sparse::{Index, Sparse};

@@ -38,8 +38,11 @@ struct Pool {
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 
-/// Runs `work` on a pool of `threads` threads, kept for the next call.
+/// Runs `work` on a pool of `threads` threads, kept for the next call. Work for one thread stays where it is on a thread of a pool.
 pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    if threads <= 1 && rayon::current_thread_index().is_some() {
+        return work();
+    }
     match pool(threads) {
         Some(pool) => pool.install(work),
         // The system has no more threads to give: this one does the work alone.
@@ -62,6 +65,14 @@ fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
         std::mem::forget(stale.pool);
     }
     Some(pool)
+}
+
+/// Runs `work` on a thread of its own, beside others that do the same: not on the kept pool, where they would wait for each other.
+pub(crate) fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    match build(1) {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
 }
 
 /// Runs `work` on the pool that this thread belongs to, or else on one of the default size: never on the global pool of the

@@ -2,7 +2,7 @@
 
 use crate::data::Rows;
 use crate::error::Result;
-use crate::metrics::assignment;
+use crate::metrics::pairs;
 use crate::model::Model;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -28,11 +28,8 @@ impl<'a, T: Real> Reference<'a, T> {
         let k = self.codes.rows();
         let all = factor::multiply_transposed(&self.codes, &found);
         // A half may hold fewer directions than the whole: nothing is then the partner of some.
-        let cost = Matrix::from_fn(k, found.rows().max(k), |i, j| {
-            if j < found.rows() { 1.0 - all[(i, j)].abs() } else { 1.0 }
-        });
-        let order = assignment(&cost);
-        let order: Vec<Option<usize>> = order.into_iter().map(|i| (i < found.rows()).then_some(i)).collect();
+        let mut order = vec![None; k];
+        pairs(&all).into_iter().for_each(|(j, i)| order[j] = Some(i));
         let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
         Ok(Placed { vectors, order })
     }

@@ -12,11 +12,13 @@
 //! codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
 //! would make all of them alike.
 //!
-//! Cost: two fits of half the rows for each cut, and one of all for each restart.
+//! Cost: two fits of half the rows for each cut, and one of all for each restart. They go side by side, each on one thread, and share
+//! their passes over the rows (`together.rs`); answers are those of one fit after the other, to the bit.
 
 mod compare;
 pub(crate) mod cuts;
 mod gaussian;
+mod together;
 mod verdict;
 
 pub use verdict::{LEVEL, Verdict};
@@ -30,6 +32,7 @@ use crate::run::Run;
 use compare::{Reference, between, codes, space};
 use cuts::{Memory, consecutive, cut_in_two, sample, thinned};
 use serde_json::{Map, Value};
+use together::{Seat, Table, side_by_side};
 
 /// How often things are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,30 +126,29 @@ where
     let source = array.as_ref().map_or(source, |array| array as &dyn RandomAccess<T>);
     let of =
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
-    let settings = again(model);
-    let fitted = |rows: Rows<'_, T>, seed: u64| {
-        let run = Run {
-            seed,
-            threads: run.threads,
-            max_seconds: run.max_seconds,
-            watch: run.watch,
-            started: run.started,
-        };
-        fit(key, &settings, &mut AnyRows::from(rows), &run)
-    };
     let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
     let k = seen.codes.rows();
     let memory = Memory::of(&codes(model, &of(consecutive(n, k)), run)?, model.n_codes(), n);
+    let cuts: Vec<(Vec<u64>, Vec<u64>)> =
+        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, memory.stretch)).collect();
+    // Each half has a start of its own: a start that both share would be something that they agree about.
+    let mut jobs = Vec::new();
+    for (cut, (left, right)) in (0u64..).zip(&cuts) {
+        let seed = run.seed.wrapping_add(HALVES + 2 * cut);
+        jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
+    }
+    jobs.extend((0..trials.restarts as u64).map(|i| (None, run.seed.wrapping_add(1 + i))));
+    let fits = Fits { key, settings: again(model), rows, source, run };
+    let mut fitted = fits.of(jobs, seats(n, k, size_of::<T>()))?;
+    let others = fitted.split_off(2 * trials.cuts);
+
     let (mut halves, mut to_model, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     let mut gaussian = vec![0.0; k];
-    for cut in 0..trials.cuts {
-        let (left, right) = cut_in_two(n, run.seed, cut, memory.stretch);
-        // Each half has a start of its own: a start that both share would be something that they agree about.
-        let seed = run.seed.wrapping_add(HALVES + 2 * cut as u64);
-        let (a, b) = (fitted(of(left.clone()), seed)?, fitted(of(right.clone()), seed.wrapping_add(1))?);
-        let (found_a, found_b) = (seen.place(&a, run)?, seen.place(&b, run)?);
-        if cut == 0 {
-            let tested = [(&a, &found_a, right), (&b, &found_b, left)];
+    for (both, (left, right)) in fitted.chunks_exact(2).zip(cuts) {
+        let (a, b) = (&both[0], &both[1]);
+        let (found_a, found_b) = (seen.place(a, run)?, seen.place(b, run)?);
+        if halves.is_empty() {
+            let tested = [(a, &found_a, right), (b, &found_b, left)];
             for (model, found, held_out) in tested {
                 let codes = codes(model, &of(thinned(held_out)), run)?;
                 let p = gaussian::p_values(&codes, model.n_codes(), memory.stretch > 1);
@@ -160,10 +162,9 @@ where
     }
     let mut restarts = Vec::new();
     let mut same = true;
-    for restart in 0..trials.restarts {
-        let other = fitted(of((0..n).collect()), run.seed.wrapping_add(1 + restart as u64))?;
+    for other in &others {
         same &= other.tensor("components").map(|t| t.f64s()) == model.tensor("components").map(|t| t.f64s());
-        let all = seen.similar(&seen.place(&other, run)?.vectors);
+        let all = seen.similar(&seen.place(other, run)?.vectors);
         restarts.push((0..all.rows()).map(|j| all[(j, j)]).collect::<Vec<f64>>());
         to_model.push(all);
     }
@@ -186,6 +187,47 @@ where
         index: index(&to_model, k),
         stretch: memory.stretch,
     })
+}
+
+/// Fits of one method to the same rows, or to some of them.
+struct Fits<'a, 'b, T: Real> {
+    key: &'static str,
+    settings: Map<String, Value>,
+    rows: &'a Rows<'b, T>,
+    source: &'a dyn RandomAccess<T>,
+    run: &'a Run<'a>,
+}
+
+impl<T: Real> Fits<'_, '_, T>
+where
+    for<'c> AnyRows<'c>: From<Rows<'c, T>>,
+{
+    /// For each job, the rows (`None`: all) and the seed, what is found; as many side by side as `seats` says.
+    fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, seats: usize) -> Result<Vec<Model>> {
+        let mut out = Vec::new();
+        let mut jobs = jobs.into_iter().peekable();
+        while jobs.peek().is_some() {
+            let some: Vec<_> = jobs.by_ref().take(seats).collect();
+            let table = Table::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
+            out.extend(side_by_side(&table, some, |seat, (chosen, seed)| {
+                self.one(Seat::new(&table, seat, chosen), seed)
+            })?);
+        }
+        Ok(out)
+    }
+
+    fn one(&self, seat: Seat<'_, '_, T>, seed: u64) -> Result<Model> {
+        let Run { max_seconds, watch, started, .. } = *self.run;
+        let run = Run { seed, threads: 1, max_seconds, watch, started };
+        let rows = Rows::new(seat, self.rows.features().clone(), self.rows.origin());
+        fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
+    }
+}
+
+/// Fits that go side by side, where each may hold `k` coordinates of every row.
+fn seats(n: u64, k: usize, size: usize) -> usize {
+    const MEMORY: u64 = 2 << 30;
+    (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
 }
 
 /// Rows of no more bytes are read once, not one by one in every pass of every fit.

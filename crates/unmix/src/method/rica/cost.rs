@@ -53,6 +53,16 @@ impl<T: Real> Cost<'_, '_, T> {
         Ok((value, gradient))
     }
 
+    /// The same features, of length 1 where they count as if they had it.
+    pub(super) fn renewed(&self, x: Vec<f64>) -> Vec<f64> {
+        if !self.unit {
+            return x;
+        }
+        let w = Matrix::from_vec(self.k, self.seen.d(), x);
+        let lengths = lengths(&w);
+        scaled(w, |i| 1.0 / lengths[i]).into_vec()
+    }
+
     fn of_filters(&mut self, w: &Matrix<f64>) -> Result<(f64, Matrix<f64>)> {
         let (mut value, mut gradient) = reconstruction(w, self.moments.as_ref());
         if self.beta > 0.0 && value.is_finite() {

@@ -10,7 +10,9 @@
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
 //!     calls a ball is the sphere): steps only lengthen `w_j`, which gets length 1 again every 50 iterations;
-//!  4. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
+//!  4. with `batch_size`, five steps on each batch of rows instead, and the mean of what the last epoch's batches ended with
+//!     (`batches.rs`);
+//!  5. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
 //!
 //! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; `40 k d` numbers beside the rows.
 //! **Equals** ICA as `beta` goes to 0, in white coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
@@ -20,6 +22,7 @@
 //!
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
 
+mod batches;
 mod cost;
 mod model;
 mod seen;
@@ -36,6 +39,7 @@ use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum;
+use batches::Batches;
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
 use seen::{Seen, Wish};
@@ -144,8 +148,15 @@ impl Rica {
         let mut cost = self.cost_of(rows, &task, run);
         run.stage("features")?;
         let tol = self.tol.unwrap_or(if T::DTYPE == Dtype::F32 { 1e-4 } else { 1e-6 });
-        let search = Lbfgs { memory: MEMORY, max_iter: self.max_iter, tol };
-        let found = search.minimise(&mut cost, start.into_vec())?;
+        let (found, outcome) = match self.batches() {
+            Some(batches) => batches.minimise(&mut cost, start.into_vec(), run)?,
+            None => {
+                let search = Lbfgs { memory: MEMORY, max_iter: self.max_iter, tol };
+                let found = search.minimise(&mut cost, start.into_vec())?;
+                let outcome = model::outcome(found.ended);
+                (found, outcome)
+            }
+        };
         let sweeps = task.seen.sweeps + cost.sweeps;
         let w = Matrix::from_vec(k, d, found.x.clone());
         let w = match task.unit {
@@ -158,9 +169,22 @@ impl Rica {
         self.check_collapse(&w, task.beta)?;
         run.stage("components")?;
         self.model(
-            Fitted { task: &task, found, w, tol, sweeps, features: rows.features(), dtype: T::DTYPE },
+            Fitted {
+                task: &task,
+                found,
+                outcome,
+                w,
+                tol,
+                sweeps,
+                features: rows.features(),
+                dtype: T::DTYPE,
+            },
             run,
         )
+    }
+
+    fn batches(&self) -> Option<Batches> {
+        self.batch_size.map(|size| Batches { size, epochs: self.max_epochs })
     }
 
     fn cost_of<'a, 'b, T: Real>(
@@ -209,7 +233,7 @@ impl Rica {
             let why = "no gradient is as small as that";
             return Err(Error::setting("tol", tol, why, "choose a number from 0 on"));
         }
-        Ok(())
+        self.batches().map_or(Ok(()), |batches| batches.check())
     }
 
     /// Looks at the rows and settles what depends on them.

@@ -20,6 +20,7 @@ const SAME: f64 = 0.95;
 pub(super) struct Fitted<'a> {
     pub(super) task: &'a Task,
     pub(super) found: Minimum,
+    pub(super) outcome: Outcome,
     /// `k x d`, in the coordinates in which rows were seen.
     pub(super) w: Matrix<f64>,
     pub(super) tol: f64,
@@ -28,21 +29,28 @@ pub(super) struct Fitted<'a> {
     pub(super) dtype: Dtype,
 }
 
+/// What a search's end is called in a report.
+pub(super) fn outcome(ended: Ended) -> Outcome {
+    match ended {
+        Ended::Converged => Outcome::Converged,
+        Ended::MaxIter => Outcome::MaxIter,
+        Ended::Asked => Outcome::Time,
+        Ended::Stalled => Outcome::Stalled,
+    }
+}
+
 impl Rica {
     pub(super) fn model(&self, fitted: Fitted<'_>, run: &Run<'_>) -> Result<Model> {
-        let Fitted { task, found, w, tol, sweeps, features, dtype } = fitted;
+        let Fitted { task, found, outcome, w, tol, sweeps, features, dtype } = fitted;
         let (seen, p) = (&task.seen, task.seen.mean.len());
         let mut report = Report::closed_form("l-bfgs", seen.n, p, dtype, run.seed);
-        report.outcome = match found.ended {
-            Ended::Converged => Outcome::Converged,
-            Ended::MaxIter => Outcome::MaxIter,
-            Ended::Asked => Outcome::Time,
-            Ended::Stalled => Outcome::Stalled,
-        };
+        report.outcome = outcome;
         report.n_iter = found.n_iter;
         report.sweeps = sweeps;
         report.objective = found.objective;
-        (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
+        report.residual = Some(found.residual).filter(|r| r.is_finite());
+        // Batches end when the rows have been gone through as often as was asked.
+        report.tol = Some(tol).filter(|_| self.batch_size.is_none());
         report.rank = Some(seen.rank);
         report.n_constant = seen.n_constant;
         let likeness = likeness(&w);

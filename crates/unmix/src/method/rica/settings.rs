@@ -19,11 +19,15 @@ pub struct Rica {
     pub whiten: bool,
     /// Keep every feature at length 1.
     pub unit_norm: UnitNorm,
-    /// Iterations at most.
+    /// Iterations at most, where all rows are looked at at once.
     pub max_iter: u64,
     /// The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate; 1e-6 in double
     /// precision and 1e-4 in single unless told.
     pub tol: Option<f64>,
+    /// Rows of a batch, of which each gives a few steps of the search; all rows at once unless told.
+    pub batch_size: Option<usize>,
+    /// How often batches go through all rows.
+    pub max_epochs: u64,
     /// Where the search begins, in the units of `components`; drawn when not given.
     pub w_init: Option<Vec<Vec<f64>>>,
     /// Subtract the mean.
@@ -42,6 +46,8 @@ impl Default for Rica {
             unit_norm: UnitNorm::default(),
             max_iter: 1000,
             tol: None,
+            batch_size: None,
+            max_epochs: 10,
             w_init: None,
             center: true,
             standardize: false,
@@ -131,7 +137,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "1000",
-        doc: "Iterations at most.",
+        doc: "Iterations at most, where all rows are looked at at once.",
         python_only: false,
     },
     Setting {
@@ -141,6 +147,23 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "null",
         doc: "The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate (1 where they \
               are white); null for 1e-6 in float64 and 1e-4 in float32.",
+        python_only: false,
+    },
+    Setting {
+        name: "batch_size",
+        kind: Kind::Count,
+        choices: &[],
+        default: "null",
+        doc: "Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches \
+              ended. null: all rows at once.",
+        python_only: false,
+    },
+    Setting {
+        name: "max_epochs",
+        kind: Kind::Integer,
+        choices: &[],
+        default: "10",
+        doc: "How often batches go through all rows; without batch_size it has no effect.",
         python_only: false,
     },
     Setting {

@@ -1,0 +1,363 @@
+//! Fits that go side by side and read the rows together.
+//!
+//! Fits of halves and from other seeds go through much the same rows again and again. Here each sits at a table on which one piece of
+//! the rows lies at a time: everybody who wants it takes it, works, and asks for the next piece it wants; once all of them have
+//! asked, the next piece that somebody wants is read, in a circle. So a pass over the rows serves all fits, however many they
+//! are and wherever each is in its own search, and a file is read a few times rather than some hundred times.
+//!
+//! A fit sees the numbers it would see alone, in the same order, and has one thread: its answer has the same bits as alone. No more fits
+//! than there are threads work at a time; the others wait.
+
+use crate::data::{RandomAccess, Source, Stream};
+use crate::error::{Error, Result};
+use crate::num::Real;
+use crate::num::threads::alone;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// Numbers of a piece: as many as stay in a cache while several fits work on them.
+const PIECE: usize = 1 << 17;
+
+/// Where fits read.
+pub(super) struct Table<'a, T: Real> {
+    of: &'a dyn RandomAccess<T>,
+    p: usize,
+    piece_rows: u64,
+    threads: usize,
+    state: Mutex<State<T>>,
+    bell: Condvar,
+}
+
+struct State<T> {
+    /// Fits that have not ended.
+    seated: usize,
+    /// Fits that compute; the others wait.
+    working: usize,
+    /// The piece that each waiting fit asked for.
+    wanted: BTreeMap<usize, u64>,
+    /// The piece on the table, and who has not taken it yet.
+    served: Option<(u64, Arc<Vec<T>>)>,
+    ready: BTreeSet<usize>,
+    /// Pieces read so far.
+    reads: u64,
+    /// A read failed: nobody goes on.
+    failed: bool,
+}
+
+impl<'a, T: Real> Table<'a, T> {
+    /// A table over the rows of `of`, of `p` numbers each, for `seats` fits.
+    pub(super) fn new(of: &'a dyn RandomAccess<T>, p: usize, seats: usize, threads: usize) -> Self {
+        let state = State {
+            seated: seats,
+            working: 0,
+            wanted: BTreeMap::new(),
+            served: None,
+            ready: BTreeSet::new(),
+            reads: 0,
+            failed: false,
+        };
+        let piece_rows = (PIECE / p.max(1)).max(1) as u64;
+        Self { of, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), bell: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wait<'g>(&self, state: MutexGuard<'g, State<T>>) -> MutexGuard<'g, State<T>> {
+        self.bell.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Sits down, once there is a thread to work with.
+    fn enter(&self) {
+        let mut state = self.lock();
+        while state.working >= self.threads {
+            state = self.wait(state);
+        }
+        state.working += 1;
+    }
+
+    /// Gets up for good.
+    fn leave(&self) {
+        let mut state = self.lock();
+        state.working -= 1;
+        state.seated -= 1;
+        // A read that fails here is told to those who wait for it.
+        let _ = self.serve(&mut state);
+        self.bell.notify_all();
+    }
+
+    /// Piece `piece`, for the fit on `seat`, which waits until it is its turn.
+    fn ask(&self, seat: usize, piece: u64) -> Result<Arc<Vec<T>>> {
+        let mut state = self.lock();
+        state.working -= 1;
+        state.wanted.insert(seat, piece);
+        let served = self.serve(&mut state);
+        self.bell.notify_all();
+        if served.is_err() {
+            state.working += 1;
+        }
+        served?;
+        loop {
+            if state.failed {
+                state.wanted.remove(&seat);
+                state.working += 1;
+                return Err(Error::Interrupted);
+            }
+            if state.working < self.threads && state.ready.remove(&seat) {
+                state.working += 1;
+                if let Some((_, rows)) = &state.served {
+                    return Ok(rows.clone());
+                }
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Reads the next piece that somebody wants, once everybody has asked for one.
+    fn serve(&self, state: &mut State<T>) -> Result<()> {
+        if state.seated == 0 || state.wanted.len() < state.seated || state.failed {
+            return Ok(());
+        }
+        let after = state.served.as_ref().map_or(0, |(last, _)| last + 1);
+        let next = state.wanted.values().copied().filter(|w| *w >= after).min();
+        let Some(piece) = next.or_else(|| state.wanted.values().copied().min()) else { return Ok(()) };
+        let rows = piece * self.piece_rows..((piece + 1) * self.piece_rows).min(self.of.n_rows());
+        let mut held = vec![T::default(); (rows.end - rows.start) as usize * self.p];
+        if let Err(error) = self.of.read(rows, 0..self.p, &mut held, &mut Vec::new()) {
+            state.failed = true;
+            return Err(error);
+        }
+        state.reads += 1;
+        state.served = Some((piece, Arc::new(held)));
+        state.ready.extend(state.wanted.iter().filter(|(_, w)| **w == piece).map(|(seat, _)| *seat));
+        state.wanted.retain(|_, w| *w != piece);
+        Ok(())
+    }
+
+    /// Pieces read so far.
+    #[cfg(test)]
+    pub(super) fn reads(&self) -> u64 {
+        self.lock().reads
+    }
+}
+
+/// Does every job on a seat of its own, side by side; results in the order of the jobs.
+pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
+    table: &Table<'_, T>,
+    jobs: Vec<J>,
+    work: impl Fn(usize, J) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    /// Gets up even from a panic, so that nobody waits for ever.
+    struct Seated<'t, 'a, T: Real>(&'t Table<'a, T>);
+    impl<T: Real> Drop for Seated<'_, '_, T> {
+        fn drop(&mut self) {
+            self.0.leave();
+        }
+    }
+    let one = |seat: usize, job: J| {
+        table.enter();
+        let _seated = Seated(table);
+        alone(|| work(seat, job))
+    };
+    let mut results: Vec<Result<R>> = std::thread::scope(|scope| {
+        let one = &one;
+        let begun: Vec<_> =
+            jobs.into_iter().enumerate().map(|(seat, job)| scope.spawn(move || one(seat, job))).collect();
+        let ended = begun.into_iter().map(|fit| fit.join());
+        ended.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    // Whoever stopped because another failed has nothing to say of its own.
+    let first = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted)));
+    match first {
+        Some(i) => results.swap_remove(i).map(|_| Vec::new()),
+        None => results.into_iter().collect(),
+    }
+}
+
+/// Some rows of the table's, or all of them, as the fit on one seat reads them.
+pub(super) struct Seat<'t, 'a, T: Real> {
+    table: &'t Table<'a, T>,
+    seat: usize,
+    /// Rising numbers of rows; `None` for all.
+    chosen: Option<Vec<u64>>,
+    /// The piece that it asked for last.
+    held: Mutex<Option<(u64, Arc<Vec<T>>)>>,
+}
+
+impl<'t, 'a, T: Real> Seat<'t, 'a, T> {
+    pub(super) fn new(table: &'t Table<'a, T>, seat: usize, chosen: Option<Vec<u64>>) -> Self {
+        let chosen = chosen.map(|mut rows| {
+            rows.sort_unstable();
+            rows
+        });
+        Self { table, seat, chosen, held: Mutex::new(None) }
+    }
+
+    fn number(&self, row: u64) -> u64 {
+        self.chosen.as_ref().map_or(row, |chosen| chosen[row as usize])
+    }
+}
+
+impl<T: Real> Source<T> for Seat<'_, '_, T> {
+    fn n_features(&self) -> usize {
+        self.table.p
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(RandomAccess::n_rows(self))
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(crate::data::Forward::new(self, self.table.p)))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Seat<'_, '_, T> {
+    fn n_rows(&self) -> u64 {
+        self.chosen.as_ref().map_or(self.table.of.n_rows(), |chosen| chosen.len() as u64)
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], _: &mut Vec<u8>) -> Result<()> {
+        let (p, size) = (self.table.p, self.table.piece_rows);
+        let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        for (row, out) in rows.zip(out.chunks_exact_mut(columns.len().max(1))) {
+            let number = self.number(row);
+            let piece = number / size;
+            if held.as_ref().is_none_or(|(own, _)| *own != piece) {
+                // Let go of the last one first: it may be the last to hold it.
+                *held = None;
+                *held = Some((piece, self.table.ask(self.seat, piece)?));
+            }
+            if let Some((_, numbers)) = held.as_ref() {
+                let at = (number - piece * size) as usize * p;
+                out.copy_from_slice(&numbers[at + columns.start..at + columns.end]);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Fits, cut_in_two};
+    use super::*;
+    use crate::data::{AnyRows, Rows, Subset};
+    use crate::datasets::{Law, independent};
+    use crate::{Run, fit};
+    use serde_json::json;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Numbers in memory that count how many of them are read, and break where they are told to.
+    struct Counted<'a> {
+        data: &'a [f64],
+        p: usize,
+        read: AtomicU64,
+        breaks: u64,
+    }
+
+    impl RandomAccess<f64> for Counted<'_> {
+        fn n_rows(&self) -> u64 {
+            (self.data.len() / self.p) as u64
+        }
+        fn read(&self, rows: Range<u64>, _: Range<usize>, out: &mut [f64], _: &mut Vec<u8>) -> Result<()> {
+            if rows.contains(&self.breaks) {
+                return Err(Error::setting("file", self.breaks, "it is cut short here", "mend it"));
+            }
+            self.read.fetch_add(rows.end - rows.start, Ordering::Relaxed);
+            out.copy_from_slice(&self.data[rows.start as usize * self.p..rows.end as usize * self.p]);
+            Ok(())
+        }
+    }
+
+    fn counted(data: &[f64], p: usize, breaks: u64) -> Counted<'_> {
+        Counted { data, p, read: AtomicU64::new(0), breaks }
+    }
+
+    /// Goes through its rows so many times, in pieces of its own, and adds them up.
+    fn go_through(seat: &Seat<'_, '_, f64>, passes: usize, step: u64) -> Result<f64> {
+        let (n, p, mut sum) = (RandomAccess::n_rows(seat), seat.table.p, 0.0);
+        for pass in 0..passes {
+            for first in (0..n).step_by(step as usize) {
+                let rows = first..(first + step).min(n);
+                let mut out = vec![0.0; (rows.end - rows.start) as usize * p];
+                seat.read(rows, 0..p, &mut out, &mut Vec::new())?;
+                sum += (pass + 1) as f64 * out.iter().sum::<f64>();
+            }
+        }
+        Ok(sum)
+    }
+
+    #[test]
+    fn as_many_passes_as_the_longest_of_them_serve_all() {
+        let (n, p) = (40_000u64, 16);
+        let data: Vec<f64> = (0..n as usize * p).map(|i| (i % 1013) as f64).collect();
+        let passes = [3, 5, 2, 7, 1, 4];
+        for threads in [1, 2, 5] {
+            let source = counted(&data, p, u64::MAX);
+            let table = Table::new(&source, p, passes.len(), threads);
+            let found = side_by_side(&table, passes.to_vec(), |seat, passes| {
+                // Half of them see every third row only.
+                let some = (seat % 2 == 1).then(|| (0..n).filter(|i| i % 3 == 0).collect());
+                go_through(&Seat::new(&table, seat, some), passes, 100 + 700 * seat as u64)
+            });
+            let whole: f64 = data.iter().sum();
+            for (seat, (found, passes)) in found.unwrap().into_iter().zip(passes).enumerate() {
+                let third: f64 = data.chunks(p).step_by(3).flatten().sum();
+                let want = if seat % 2 == 1 { third } else { whole };
+                assert_eq!(found, want * (passes * (passes + 1) / 2) as f64);
+            }
+            assert_eq!(source.read.load(Ordering::Relaxed), 7 * n, "{threads} threads");
+            assert_eq!(table.reads(), 7 * n.div_ceil(table.piece_rows));
+        }
+    }
+
+    #[test]
+    fn a_read_that_fails_ends_all_and_is_told() {
+        let data = vec![1.0; 100_000 * 4];
+        let source = counted(&data, 4, 70_000);
+        let table = Table::new(&source, 4, 3, 2);
+        let failed = side_by_side(&table, vec![1, 9, 4], |seat, passes| {
+            go_through(&Seat::new(&table, seat, None), passes, 1000)
+        });
+        assert!(failed.unwrap_err().to_string().contains("cut short here"));
+    }
+
+    #[test]
+    fn fits_beside_each_other_have_the_bits_of_each_alone() {
+        let laws = [Law::Laplace, Law::Uniform, Law::Exponential, Law::Arcsine].repeat(4);
+        let (n, p) = (20_000, 16);
+        let x = independent(n, &laws, &[1.0; 16], 5).unwrap().x;
+        let settings = json!({"ortho": false, "extended": true}).as_object().cloned().unwrap();
+        let (left, right) = cut_in_two(n as u64, 1, 0, 1);
+        let jobs = || vec![(Some(left.clone()), 3), (Some(right.clone()), 4), (None, 5), (None, 6)];
+        let rows = Rows::from_slice(x.as_slice(), p).unwrap();
+        let source = counted(x.as_slice(), p, u64::MAX);
+        let run = Run { threads: 2, ..Run::default() };
+        let fits = Fits { key: "ica", settings: settings.clone(), rows: &rows, source: &source, run: &run };
+        let beside = fits.of(jobs(), 4).unwrap();
+        let read = source.read.load(Ordering::Relaxed);
+        let mut sweeps = 0;
+        for ((chosen, seed), beside) in jobs().into_iter().zip(&beside) {
+            let chosen = chosen.unwrap_or_else(|| (0..n as u64).collect());
+            let own = Rows::new(Subset::new(rows.settled(), p, chosen), rows.features().clone(), "rows");
+            let run = Run { seed, threads: 3, ..Run::default() };
+            let alone = fit("ica", &settings, &mut AnyRows::from(own), &run).unwrap();
+            for (name, tensor) in alone.tensors() {
+                let bits =
+                    |t: &crate::model::Tensor| t.f64s().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(Some(bits(tensor)), beside.tensor(name).map(bits), "{name}");
+            }
+            sweeps += alone.report().sweeps;
+        }
+        assert!(
+            read <= sweeps * n as u64 / 3,
+            "{read} rows read for {sweeps} passes over {n} or half of them"
+        );
+    }
+}

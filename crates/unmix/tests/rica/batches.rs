@@ -1,0 +1,77 @@
+//! Features from batches of rows.
+
+use super::{fit, laplace, matrix};
+use crate::made::{bits, on_threads};
+use unmix::method::rica::Beta;
+use unmix::num::factor;
+use unmix::{Outcome, Rica, Rows};
+
+fn batched(size: usize, epochs: u64) -> Rica {
+    Rica { batch_size: Some(size), max_epochs: epochs, ..Rica::default() }
+}
+
+/// What is minimised, at the end.
+fn end(model: &unmix::Model) -> f64 {
+    *model.report().objective.last().unwrap()
+}
+
+#[test]
+fn one_batch_of_all_rows_is_the_search_itself() {
+    let (x, _) = laplace(3000, 6, 1);
+    let few = fit(&Rica { max_iter: 5, ..Rica::default() }, &x, 6);
+    for size in [3000, 10_000] {
+        assert_eq!(bits(&fit(&batched(size, 1), &x, 6)), bits(&few));
+    }
+}
+
+#[test]
+fn batches_end_where_all_rows_do() {
+    let (d, n) = (6, 20_000);
+    let (x, mixing) = laplace(n, d, 4);
+    for beta in [Beta::Weight(1.0), Beta::default()] {
+        let all = fit(&Rica { beta, ..Rica::default() }, &x, d);
+        let some = fit(&Rica { beta, ..batched(1000, 6) }, &x, d);
+        let report = some.report();
+        assert_eq!((report.outcome, report.tol), (Outcome::Completed, None));
+        assert_eq!(report.objective.len(), 6 + 1);
+        assert!(end(&some) < end(&all) * (1.0 + 1e-4), "{} beside {}", end(&some), end(&all));
+        let far = |model| {
+            let gain = factor::multiply(&matrix(model, "components"), &mixing);
+            unmix::metrics::amari_distance(&gain).unwrap()
+        };
+        assert!(far(&some) < 1.1 * far(&all), "{} beside {}", far(&some), far(&all));
+        // One batch alone, with a twentieth of the rows, is more than four times as far.
+        let one = fit(&Rica { beta, ..Rica::default() }, &x[..1000 * d], d);
+        assert!(far(&one) > 2.0 * far(&some), "{} beside {}", far(&one), far(&some));
+    }
+}
+
+#[test]
+fn more_features_than_directions_keep_their_length_in_batches() {
+    let (x, _) = laplace(6000, 5, 2);
+    let all = fit(&Rica { n_components: Some(12), max_iter: 300, ..Rica::default() }, &x, 5);
+    let some = fit(&Rica { n_components: Some(12), ..batched(500, 10) }, &x, 5);
+    assert!(end(&some) < 1.02 * end(&all), "{} beside {}", end(&some), end(&all));
+    let (axes, scale) = (matrix(&all, "components"), matrix(&some, "components"));
+    assert_eq!((axes.rows(), scale.rows()), (12, 12));
+}
+
+#[test]
+fn threads_and_layouts_change_no_bit_of_batches() {
+    let (x, _) = laplace(40_000, 4, 3);
+    let on = |threads| {
+        let mut rows = Rows::from_slice(&x, 4).unwrap();
+        bits(&batched(9000, 2).fit(&mut rows, &on_threads(threads)).unwrap())
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn no_rows_and_no_epochs_are_refused() {
+    let (x, _) = laplace(100, 3, 1);
+    for (spec, name) in [(batched(0, 3), "batch_size=0"), (batched(10, 0), "max_epochs=0")] {
+        let mut rows = Rows::from_slice(&x, 3).unwrap();
+        let said = spec.fit(&mut rows, &on_threads(1)).unwrap_err().to_string();
+        assert!(said.contains(name), "{said}");
+    }
+}
