@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, compat, datasets, metrics, plot
-from ._base import registry
+from ._input import registry
 from ._fastica import FastICA, fastica
 from ._read import read
 from ._report import Report

@@ -3,38 +3,19 @@
 import functools
 import json
 import os
-import sys
-import warnings
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._growing import Growing
+from ._input import Input, _is_path, _weights, registry, tell
 from ._report import Report
 from ._threads import threads_here
-
-
-@functools.cache
-def registry():
-    """The methods by key, as ``unmix methods --json`` lists them."""
-    return {method["key"]: method for method in json.loads(_unmix.methods())}
-
-
-def tell(message, category=UserWarning):
-    """Warn at the line of the caller's own code, however deep in ours and scikit-learn's we are."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
-
-
-def tell_ignored(columns):
-    """Say which columns were left out."""
-    tell(f"columns that the model does not know are ignored: {', '.join(columns)}")
 
 
 #: Types whose values are what they look like, so that what was valid once is valid again.
@@ -47,15 +28,6 @@ def _validate(cls, given):
     BaseEstimator._validate_params(cls(**{name: value for name, _, value in given}))
 
 
-def _is_path(X):
-    return isinstance(X, (str, os.PathLike))
-
-
-def _is_plain(dtype):
-    """Whether the extension reads numbers of this type as they are."""
-    return dtype.kind in "biuf" and dtype.itemsize <= 8
-
-
 def _json(value):
     """A setting as JSON has it."""
     if isinstance(value, (bool, np.bool_)):
@@ -63,102 +35,14 @@ def _json(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
-class _Growing:
-    """Sums over the rows seen so far, and what to make of them when somebody asks."""
-
-    def __init__(self, sums, settings, facts):
-        self.sums, self.settings, self.facts = sums, settings, facts
-
-    def copy(self):
-        return _Growing(self.sums.copy(), self.settings, self.facts)
-
-
 def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
 
 
-class Incremental:
-    """Estimators whose models are made of sums over rows: batches can be added, and models merged."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
-        """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
-
-        A batch may have any number of rows, from 1. Components are computed when they are first asked for, from sums that
-        ``save`` and pickles keep. Equal to ``fit`` of all rows at once up to rounding.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``. The type of the first batch is that of the model.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        self : object
-            When a batch fails, nothing of it is added.
-        """
-        growing = vars(self).get("_growing")
-        if growing is None and "_model" in vars(self):
-            tell(
-                "partial_fit starts anew: fit does not keep the sums of its rows, so they are not part of the model that grows "
-                "now; use partial_fit from the first batch on"
-            )
-        before = vars(self).copy()
-        try:
-            rows = self._rows(X, reset=growing is None, min_samples=1)
-            sums = _unmix.Sums() if growing is None else growing.sums
-            facts = (self._seed(), threads_here(), int(self.verbose))
-            sums.add(self._method, rows, facts, self._names(rows), _weights(sample_weight, rows))
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-        self._forget()
-        n_features, names = sums.columns
-        self.n_features_in_ = n_features
-        if names is not None and "feature_names_in_" not in vars(self):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        self._growing = _Growing(sums, json.dumps(self._settings()), facts)
-        return self
-
-    def _solve(self):
-        growing = self._growing
-        try:
-            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts))
-        except ValueError as e:
-            raise NotFittedError(str(e)) from None
-        self._warn()
-
-    def merge(self, other):
-        """Return a new estimator of the rows of both, with the parameters of this one.
-
-        Parameters
-        ----------
-        other : estimator of the same class
-            Both hold their sums: they have grown by ``partial_fit``, or were merged, or fitted by ``unmix fit --sums``.
-
-        Returns
-        -------
-        merged : estimator
-            Equal to a fit of all rows up to rounding.
-        """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        merged = clone(self)
-        merged._adopt(self._model.merge(other._model, self._facts()))
-        return merged
-
-
-class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators. A subclass names its method and its parameters."""
 
     _method: str
-    #: The fewest rows that a fit needs.
-    _min_samples = 2
 
     # Fitting
 
@@ -259,7 +143,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         attributes = vars(self)
         attributes["_model"] = model
         if "_growing" not in attributes and (sums := model.sums()) is not None:
-            attributes["_growing"] = _Growing(sums, model.settings, (model.seed, threads_here(), int(self.verbose)))
+            attributes["_growing"] = Growing(sums, model.settings, (model.seed, threads_here(), int(self.verbose)))
         for name, value in model.tensors.items():
             attributes[name + "_"] = value
         attributes["n_features_in_"] = model.n_features
@@ -291,64 +175,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _facts(self):
         return (0, threads_here(), int(self.verbose))
-
-    # Rows
-
-    def _rows(self, X, reset=False, min_samples=None):
-        """Rows as the extension takes them: a path, or an array of two axes that is a copy only where it has to be.
-
-        Numbers are not scanned here: what is not finite is found by the pass over the rows that reads them anyway.
-        """
-        least = (min_samples or self._min_samples) if reset else 1
-        if _is_path(X):
-            path = os.fspath(X)
-            if reset:
-                vars(self).pop("feature_names_in_", None)
-            return path
-        if type(X) is np.ndarray and self._is_ready(X, reset, least):
-            return X
-        if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
-            from pandas.api.interchange import from_dataframe
-
-            X = from_dataframe(X)
-        if not reset:
-            X = self._known_columns(X)
-        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
-            # Any plain number is converted block by block; only what is not one has to be converted as a whole.
-            dtype=None if plain else [np.float64, np.float32],
-            ensure_all_finite=False,
-            ensure_min_samples=least,
-        )
-
-    def _is_ready(self, X, reset, least):
-        """Whether ``validate_data`` would return this array as it is, without a word; it takes longer than a small fit."""
-        if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < least or X.shape[1] < 1:
-            return False
-        attributes = vars(self)
-        if reset:
-            attributes.pop("feature_names_in_", None)
-            attributes["n_features_in_"] = X.shape[1]
-            return True
-        return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
-
-    def _known_columns(self, X):
-        """Leave out the columns of a frame that the model does not know, when it knows all the others."""
-        columns = getattr(X, "columns", None)
-        known = vars(self).get("feature_names_in_")
-        if columns is None or known is None or len(columns) <= len(known):
-            return X
-        names = set(known)
-        kept = [c for c in columns if c in names]
-        if len(kept) != len(known):
-            return X
-        extra = [str(c) for c in columns if c not in names]
-        tell_ignored(extra)
-        return X[kept]
 
     # Using the model
 
@@ -424,15 +250,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return self._model.decode(self._codes(X), self._facts(), os.fspath(out))
 
-    def _codes(self, X):
-        from sklearn.utils.validation import check_array
-
-        if _is_path(X):
-            return os.fspath(X)
-        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
-        dtype = None if plain else [np.float64, np.float32]
-        return check_array(X, input_name="X", dtype=dtype, ensure_all_finite=False)
-
     # Keeping the model
 
     def save(self, path):
@@ -504,18 +321,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = registry()[self._method]["takes"]["sparse"]
         return tags
-
-
-def _weights(sample_weight, rows):
-    """Weights as a list of numbers; the extension says what is wrong with them, row by row."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, Real) and not _is_path(rows):
-        return [float(sample_weight)] * rows.shape[0]
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
-    return weights.tolist()
 
 
 def _whole(n):

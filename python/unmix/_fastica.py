@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import _is_path, tell
+from ._input import _is_path, tell
 from ._by_callable import deflation, symmetric
 from ._sources import Sources, read, start
 

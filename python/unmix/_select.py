@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from . import _unmix
-from ._base import _weights, tell
+from ._input import _weights, tell
 from ._threads import threads_here
 from .pca import PCA
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._base import Estimator, _is_path, tell
+from ._base import Estimator
+from ._input import _is_path, tell
 
 
 def read(X):

@@ -23,8 +23,10 @@ class ICA(Sources):
     algorithm : {"picard", "fastica", "infomax", "easi", "sigma-pca"}, default="picard"
         ``"picard"`` by quasi-Newton steps, ``"fastica"`` by its fixed point, ``"infomax"`` by maximum likelihood with the logistic
         density, ``"easi"`` row by row, ``"sigma-pca"`` by two layers of it. The page about ICA has the table of settings and the methods that they are.
-    fun : {"logcosh", "exp", "cube", "skew", "tanh"}, default="logcosh"
+    fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
         What tells a source from a Gaussian: in general, against outliers, by kurtosis, by skewness. ``"tanh"`` is ``"logcosh"``.
+        ``"adaptive"`` begins with ``"logcosh"`` and goes on by contrasts that are fitted to each source: the nearest to the truth where
+        there are some thousand rows, most of all with ``ortho=False``.
     ortho : bool, default=True
         For ``"picard"``: sources are exactly uncorrelated, a rotation of white coordinates. False for maximum likelihood over all
         invertible matrices.
@@ -104,7 +106,7 @@ class ICA(Sources):
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
         "algorithm": [StrOptions({"picard", "fastica", "infomax", "easi", "sigma-pca"})],
-        "fun": [StrOptions({"logcosh", "exp", "cube", "skew", "tanh"})],
+        "fun": [StrOptions({"logcosh", "exp", "cube", "skew", "tanh", "adaptive"})],
         "ortho": ["boolean"],
         "extended": ["boolean", None],
         "orthogonalization": [StrOptions({"symmetric", "deflation"})],

@@ -203,6 +203,9 @@ pub(crate) struct Fit {
     /// Replace an existing file even if it is not an unmix model
     #[arg(long)]
     pub(crate) force: bool,
+    /// Names of the columns, where INPUT has none: one a line, or a table with a column 'name' or 'label'
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
     /// How often each row counts: a file with one number for each row
     #[arg(long, value_name = "FILE", conflicts_with = "weights_column")]
     pub(crate) weights: Option<PathBuf>,

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Place};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::weights;
+use crate::{names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::stability::{Trials, stability};
@@ -26,9 +26,13 @@ pub(crate) fn fit(args: &Fit) -> Done {
     if !args.running.quiet {
         hint(&input.rows, args.reading.transpose);
     }
-    let mut rows = match weights {
+    let rows = match &args.names {
         None => input.rows,
-        Some(weights) => input.rows.weighted(weights)?,
+        Some(path) => input.rows.named(names::read(path)?)?,
+    };
+    let mut rows = match weights {
+        None => rows,
+        Some(weights) => rows.weighted(weights)?,
     };
     let model = match args.sums {
         false => model::fit(&args.method, &settings, &mut rows, &run)?,

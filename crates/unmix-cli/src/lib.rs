@@ -12,6 +12,7 @@ mod input;
 mod interrupt;
 mod merge;
 mod methods;
+mod names;
 mod output;
 mod panics;
 mod positions;

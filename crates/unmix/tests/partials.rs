@@ -10,7 +10,7 @@ use unmix::neural::native::NativeSums;
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, Sketch, SourceSums,
+    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, ScoreSums, Sketch, SourceSums,
     SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
@@ -142,6 +142,20 @@ impl Told for SourceSums {
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [self.cross.as_slice(), &self.slope, &self.loss].concat())
+    }
+}
+
+impl Told for ScoreSums {
+    const NAME: &'static str = "scores";
+    fn empty(_: usize) -> Self {
+        ScoreSums::empty(2)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let mean = vec![0.25; block.n_features];
+        ScoreSums::gather(self, block, &sources(2, block.n_features, &mean), work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), self.sums.as_slice().to_vec())
     }
 }
 
@@ -299,6 +313,7 @@ proptest! {
         laws::<Sparsity, f64>(&x, p, cuts);
         laws::<SourceSums, f64>(&x, p, cuts);
         laws::<UnitSums, f64>(&x, p, cuts);
+        laws::<ScoreSums, f64>(&x, p, cuts);
         laws::<PassSums, f64>(&x, p, cuts);
         laws::<NativeSums, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
@@ -310,6 +325,7 @@ proptest! {
         laws::<Sparsity, f32>(&x, p, cuts);
         laws::<SourceSums, f32>(&x, p, cuts);
         laws::<UnitSums, f32>(&x, p, cuts);
+        laws::<ScoreSums, f32>(&x, p, cuts);
         laws::<PassSums, f32>(&x, p, cuts);
         laws::<NativeSums, f32>(&x, p, cuts);
     }

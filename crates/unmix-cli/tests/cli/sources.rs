@@ -86,6 +86,15 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     for (line, channel) in lines.iter().zip(channels.chunks_exact(n)) {
         assert!(line.iter().zip(channel).all(|(a, b)| (a - b).abs() < 1e-12));
     }
+    // Channels have names where a table beside the recording has them.
+    b.write("channels.csv", "index,label,x\n0,FPz,1\n1,EOG,2\n2,light,3\n");
+    b.ok("fit ica eeg.npy --transpose --names channels.csv -o named.safetensors");
+    assert!(b.ok("show named.safetensors --json").out.contains("\"EOG\""));
+    b.ok("report named.safetensors eeg.npy --transpose --rate 100 -o named.html");
+    assert!(std::fs::read_to_string(b.path("named.html")).unwrap().contains("FPz"));
+    b.write("few.txt", "a\nb\n");
+    let refused = b.run("fit ica eeg.npy --transpose --names few.txt -o named.safetensors");
+    assert!(refused.code == 1 && refused.err.contains("there are 3 columns"), "{}", refused.err);
     let refused = b.run("reconstruct m.safetensors eeg.npy --transpose --exclude 3 -o clean.npy");
     assert!(refused.code == 1 && refused.err.contains("exclude=3 is not possible"), "{}", refused.err);
     let refused = b.run("score m.safetensors eeg.npy --transpose --reference nothing");

@@ -61,7 +61,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let figures = match look {
         Look::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
         Look::Curves => curves(context, &decoder, shown),
-        Look::Bars => bars(context, &decoder, shown),
+        Look::Bars => bars(context, &in_own_units(context, decoder), shown),
     };
     let grid = if matches!(look, Look::Pictures(_)) { "pictures" } else { "panels" };
     // The mean stands before the components.
@@ -104,7 +104,9 @@ fn caption(context: &Context<'_>, look: Look, shown: usize) -> Markup {
             }
             Look::Curves => ", column by column",
             Look::Bars => {
-                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away. All have the same scale"
+                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away"
+                @if context.model.tensor("noise_scale").is_some() { ", in standard deviations of each column" }
+                ". All have the same scale"
                 @if context.model.n_features() > MOST_BARS { "; only the " (LARGEST) " largest loadings of each are shown" }
             }
         }
@@ -171,6 +173,17 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
     });
     let component = |i| panel(heading(context, i), figure::curve(decoder.row(i), &said(context, i)));
     mean.into_iter().chain((0..shown).map(component)).collect()
+}
+
+/// What components add to each column, in standard deviations of it where the model looked at columns so: bars of columns of large units
+/// would leave nothing to see of the others.
+fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
+    let scale = context.model.tensor("noise_scale").map(|t| t.f64s()).unwrap_or_default();
+    for i in 0..decoder.rows() {
+        let entries = decoder.row_mut(i).iter_mut().zip(&scale).filter(|(_, s)| **s > 0.0);
+        entries.for_each(|(x, s)| *x /= s);
+    }
+    decoder
 }
 
 fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {

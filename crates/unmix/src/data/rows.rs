@@ -91,6 +91,11 @@ impl<'a, T: Real> Rows<'a, T> {
         Err(Error::setting("sample_weight", got, why, "give one weight for each row"))
     }
 
+    fn with_names(mut self, names: Vec<String>) -> Self {
+        self.features.names = Some(names);
+        self
+    }
+
     /// Numbers in a row.
     pub fn n_features(&self) -> usize {
         self.source.n_features()
@@ -322,6 +327,31 @@ impl<'a> AnyRows<'a> {
     /// Where they come from, for messages.
     pub fn origin(&self) -> &str {
         with_rows!(self, rows => rows.origin())
+    }
+
+    /// With these names for the columns.
+    ///
+    /// # Errors
+    ///
+    /// Not one name for each column, a name twice, columns that have names already.
+    pub fn named(self, names: Vec<String>) -> Result<Self> {
+        let refused = |why: String| {
+            let remedy = "give one name for each column, each another, where the columns have none";
+            Err(Error::setting("names", format!("{} names", names.len()), why, remedy))
+        };
+        if self.features().names.is_some() {
+            return refused(format!("the columns of {} have names", self.origin()));
+        }
+        if names.len() != self.n_features() {
+            return refused(format!("there are {} columns", self.n_features()));
+        }
+        if let Some(twice) = (1..names.len()).find(|&j| names[..j].contains(&names[j])) {
+            return refused(format!("'{}' is there twice", names[twice]));
+        }
+        Ok(match self {
+            AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),
+            AnyRows::F64(rows) => AnyRows::F64(rows.with_names(names)),
+        })
     }
 
     /// See [`Rows::weighted`].

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Contrast, SourceSums};
+use crate::stats::{Contrasts, SourceSums};
 
 /// Eigenvalues of the blocks below this are lifted to it.
 const FLOOR: f64 = 0.01;
@@ -41,7 +41,7 @@ struct Search<'s, 'a, 'b, 'r, T: Real> {
     view: &'s View<'a, 'b, T>,
     /// Second moments of the coordinates, unless they are white.
     moments: Option<&'s Matrix<f64>>,
-    contrast: Contrast,
+    contrast: Contrasts<'s>,
     extended: bool,
     signs: Signs,
     run: &'s Run<'r>,
@@ -52,7 +52,7 @@ struct Search<'s, 'a, 'b, 'r, T: Real> {
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
-    contrast: Contrast,
+    contrast: Contrasts<'_>,
     extended: bool,
     start: Matrix<f64>,
     limits: &Limits,
@@ -121,7 +121,15 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
             let delta = f64::from(u8::from(i == j));
             signs[i] * point.sums.cross[(i, j)] + own * point.second[(i, j)] - delta
         });
+        if self.sizes_stay() {
+            (0..k).for_each(|i| point.gradient[(i, i)] = 0.0);
+        }
         point.signs = signs;
+    }
+
+    /// Contrasts that are fitted to sources of one size belong to it. Of another they know nothing, and no size may be the best.
+    fn sizes_stay(&self) -> bool {
+        matches!(self.contrast, Contrasts::Each(_))
     }
 
     fn objective(&self, at: &Point, signs: &[f64]) -> f64 {
@@ -162,6 +170,9 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
                 direction = memory.direction(&at.gradient, |q| self.precondition(at, q));
             }
             let mut size = 1.0;
+            while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
+                size *= 0.5;
+            }
             for _ in 0..HALVINGS {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 size *= 0.5;

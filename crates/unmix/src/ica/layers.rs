@@ -5,6 +5,9 @@
 //! orthogonal, and correlated where it is not, which no rotation can mend: they are made white again by the nearest white
 //! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's white coordinates. So the order of
 //! layers says where the second begins, and both orders have one solution.
+//!
+//! The second layer chooses its widths while it moves, and which it chose for a source that is next to Gaussian depends on the way. So
+//! at rest widths are chosen anew, by what the sources are by then, until the choice is the one that led there.
 
 use super::linear::polar;
 use super::view::View;
@@ -13,7 +16,9 @@ use super::{Found, Limits};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
+use crate::neural::auto::choose_anew;
 use crate::neural::gpm::{Polar, Solved};
+use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -46,6 +51,33 @@ pub(super) fn first<T: Real>(
     Ok((turn, solved, sweeps))
 }
 
+/// Times that widths are chosen anew.
+const RENEWALS: usize = 4;
+
+/// Where sigma-PCA comes to rest with the widths that it would choose there.
+fn by_own_widths<T: Real>(
+    white: &Principal<'_, T>,
+    begin: Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Solved> {
+    let k = begin.rows();
+    let how = Polar { leave: false, ..Polar::auto(k, limits.tol, limits.max_iter) };
+    let mut at = how.solve(white, begin, run, |_, _| ())?;
+    for _ in 0..RENEWALS {
+        let widths = choose_anew(&at.candidates, k);
+        if widths == at.a || at.outcome != Outcome::Converged || at.n_iter >= limits.max_iter {
+            break;
+        }
+        let max_iter = limits.max_iter - at.n_iter;
+        let again = Polar { h: Nonlinearity::tanh(widths), auto: false, max_iter, ..how.clone() };
+        let n_iter = at.n_iter;
+        at = again.solve(white, at.w, run, |_, _| ())?;
+        at.n_iter += n_iter;
+    }
+    Ok(at)
+}
+
 /// The rotation of the white rows of `view`, from `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
@@ -58,10 +90,9 @@ pub(super) fn solve<T: Real>(
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
     // White coordinates have principal axes, too, by the last digits.
     let begin = factor::multiply_transposed(start, &axes);
-    let how = Polar::auto(view.k, limits.tol, limits.max_iter);
     let solved = match limits.max_iter {
         0 => None,
-        _ => Some(how.solve(&principal, begin, run, |_, _| ())?),
+        _ => Some(by_own_widths(&principal, begin, limits, run)?),
     };
     let w = match &solved {
         None => start.clone(),

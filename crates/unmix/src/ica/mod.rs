@@ -3,6 +3,7 @@
 //! Rows become coordinates (white ones, of the rank that the rows have), a solver turns these into sources, and sources get one
 //! scale, order and sign. Whitening is folded into the unmixing matrix: solvers sweep over the rows themselves.
 
+mod adaptive;
 mod free;
 mod layers;
 mod linear;

@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Contrast, SourceSums};
+use crate::stats::{Contrasts, SourceSums};
 
 /// How the next rotation is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +89,7 @@ fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
 /// The rotation of white coordinates, from `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
-    contrast: Contrast,
+    contrast: Contrasts<'_>,
     (step, guard): (Step, Guard),
     extended: bool,
     start: Matrix<f64>,
@@ -148,7 +148,7 @@ pub(super) fn solve<T: Real>(
 /// A small gradient would not do to end it: at a random rotation of many sources, none of which stands out, it is small, too.
 pub(super) fn approach<T: Real>(
     view: &View<'_, '_, T>,
-    contrast: Contrast,
+    contrast: Contrasts<'_>,
     extended: bool,
     start: Matrix<f64>,
     max_iter: u64,
@@ -182,7 +182,7 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
 
 struct Search<'s, 'a, 'b, 'r, T: Real> {
     view: &'s View<'a, 'b, T>,
-    contrast: Contrast,
+    contrast: Contrasts<'s>,
     signs: Signs,
     run: &'s Run<'r>,
     sweeps: u64,
@@ -191,7 +191,7 @@ struct Search<'s, 'a, 'b, 'r, T: Real> {
 }
 
 impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
-    fn new(view: &'s View<'a, 'b, T>, contrast: Contrast, extended: bool, run: &'s Run<'r>) -> Self {
+    fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'r>) -> Self {
         Self { view, contrast, signs: Signs::new(extended), run, sweeps: 0, refused: 0 }
     }
 
@@ -253,9 +253,8 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
                 direction = memory.direction(&at.gradient, divided);
             }
             let mut size = 1.0;
-            // A rotation by more than a right angle is no small step of anything.
             let longest = largest(&direction);
-            while size * longest > std::f64::consts::FRAC_PI_2 {
+            while size * longest > self.contrast.reach() {
                 size *= 0.5;
             }
             for _ in 0..HALVINGS {

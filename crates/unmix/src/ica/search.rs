@@ -4,7 +4,7 @@ use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
 use super::view::View;
 use super::whiten::{self, Coordinates};
-use super::{Found, Limits, free, layers, online, subsample, unit};
+use super::{Found, Limits, adaptive, free, layers, online, subsample, unit};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
@@ -43,8 +43,9 @@ pub(crate) enum Algorithm {
 }
 
 /// Name of a solver, as reports have it.
-pub(crate) fn solver_name(algorithm: Algorithm, contrast: Contrast) -> &'static str {
-    match (algorithm, contrast) {
+pub(crate) fn solver_name(search: &Search<'_>) -> &'static str {
+    match (search.algorithm, search.contrast) {
+        _ if search.adaptive == Some(false) => "picard",
         (Algorithm::PicardO { .. }, _) => "picard-o",
         (Algorithm::Picard { .. }, Contrast::LogCosh(0.5)) => "infomax",
         (Algorithm::Picard { .. }, _) => "picard",
@@ -67,6 +68,8 @@ pub(crate) struct Search<'s> {
     pub(crate) start: Option<&'s Matrix<f64>>,
     /// Rows that a search over rotations begins on; see [`subsample`].
     pub(crate) subsample: Option<u64>,
+    /// Whether the search goes on by contrasts that are fitted to the sources, and then whether over rotations; see [`adaptive`].
+    pub(crate) adaptive: Option<bool>,
 }
 
 impl Search<'_> {
@@ -116,7 +119,10 @@ impl Search<'_> {
         let mut best: Option<Found> = None;
         let mut sweeps = 0;
         for i in 0..self.n_init.max(1) {
-            let found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
+            let mut found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
+            if let Some(ortho) = self.adaptive {
+                found = adaptive::refine(view, coordinates.loose_moments(), ortho, found, &self.limits, run)?;
+            }
             sweeps += found.sweeps;
             // The first of equals, so that a start more changes nothing unless it is better.
             if best.as_ref().is_none_or(|b| found.value < b.value) {
@@ -143,7 +149,7 @@ impl Search<'_> {
         let before = self.before(view, coordinates, start, run)?;
         let limits = &Limits { max_iter: self.limits.max_iter.saturating_sub(before.n_iter), ..self.limits };
         let by = |step, guard, extended, start| {
-            orthogonal::solve(view, contrast, (step, guard), extended, start, limits, run)
+            orthogonal::solve(view, contrast.into(), (step, guard), extended, start, limits, run)
         };
         let start = before.w;
         let mut found = match self.algorithm {
@@ -155,8 +161,8 @@ impl Search<'_> {
             Algorithm::Easi => online::solve(view, start, limits, run),
             Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
             Algorithm::Picard { extended } => {
-                let moments = coordinates.moments.as_ref().filter(|_| coordinates.white.is_none());
-                free::solve(view, moments, contrast, extended, start, limits, run)
+                let moments = coordinates.loose_moments();
+                free::solve(view, moments, contrast.into(), extended, start, limits, run)
             }
         }?;
         (found.n_iter, found.sweeps) = (found.n_iter + before.n_iter, found.sweeps + before.sweeps);
@@ -185,7 +191,7 @@ impl Search<'_> {
         let mut go_on = |view: &View<'_, '_, T>, most: u64, share: f64| -> Result<()> {
             let most = most.min(self.limits.max_iter - at.n_iter);
             let (n_iter, sweeps) = (at.n_iter, at.sweeps);
-            let found = orthogonal::approach(view, self.contrast, extended, at.w.clone(), most, run)?;
+            let found = orthogonal::approach(view, self.contrast.into(), extended, at.w.clone(), most, run)?;
             let sweeps = sweeps + (found.sweeps as f64 * share).ceil() as u64;
             at = Found { n_iter: n_iter + found.n_iter, sweeps, ..found };
             Ok(())

@@ -48,13 +48,8 @@ pub(crate) fn model<T: Real>(
     run: &Run<'_>,
 ) -> Result<Model> {
     let (k, dtype) = (coordinates.k(), T::DTYPE);
-    let mut report = Report::closed_form(
-        solver_name(search.algorithm, search.contrast),
-        coordinates.n,
-        rows.n_features(),
-        dtype,
-        run.seed,
-    );
+    let mut report =
+        Report::closed_form(solver_name(search), coordinates.n, rows.n_features(), dtype, run.seed);
     report.outcome = found.outcome;
     report.n_iter = found.n_iter;
     report.sweeps = found.sweeps + coordinates.sweeps;

@@ -4,7 +4,7 @@ use crate::data::{Plan, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Contrast, SourceSums, SourceView};
+use crate::stats::{Contrasts, ScoreSums, SourceSums, SourceView};
 
 /// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`; the basis is folded into whatever is applied to `z`.
 pub(super) struct View<'a, 'b, T: Real> {
@@ -24,12 +24,13 @@ impl<T: Real> View<'_, '_, T> {
     }
 
     /// Means over all rows, of the sources `w z` and of their contrast: one pass. `None` when they are not finite.
-    pub(super) fn means(
+    pub(super) fn means<'s>(
         &self,
         w: &Matrix<f64>,
-        contrast: Contrast,
+        contrast: impl Into<Contrasts<'s>>,
         run: &Run<'_>,
     ) -> Result<Option<SourceSums>> {
+        let contrast: Contrasts<'s> = contrast.into();
         let view = SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast);
         let k = w.rows();
         let plan = Plan::for_sources(self.rows.n_features(), k);
@@ -46,5 +47,18 @@ impl<T: Real> View<'_, '_, T> {
         mean(&mut sums.slope);
         mean(&mut sums.loss);
         Ok(sums.finite().then_some(sums))
+    }
+
+    /// What contrasts are fitted to the sources `w z` by: one pass.
+    pub(super) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
+        let k = w.rows();
+        let view = SourceView::new(self.mean, self.folded(w).cast::<T>(), Contrasts::Each(&[]));
+        self.rows.sweep_by(
+            Plan::for_sources(self.rows.n_features(), k),
+            run,
+            "scores",
+            || ScoreSums::empty(k),
+            |sums, block, work| sums.gather(block, &view, work),
+        )
     }
 }

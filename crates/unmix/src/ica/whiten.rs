@@ -48,6 +48,11 @@ impl Coordinates {
         self.white.as_ref().map_or(self.mean.len(), |(axes, _)| axes.rows())
     }
 
+    /// Second moments of coordinates that are not white.
+    pub(crate) fn loose_moments(&self) -> Option<&Matrix<f64>> {
+        self.moments.as_ref().filter(|_| self.white.is_none())
+    }
+
     /// What is applied to `x - mean`, `k x p`; the identity where there is none.
     pub(crate) fn basis(&self) -> Option<Matrix<f64>> {
         let p = self.mean.len();

@@ -167,6 +167,7 @@ impl FastIca {
                 n_init: 1,
                 start: start.as_ref(),
                 subsample: None,
+                adaptive: None,
             };
             let found = search.run(rows, &coordinates, run)?;
             let settings = as_map(self);

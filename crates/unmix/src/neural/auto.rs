@@ -38,6 +38,13 @@ pub(crate) fn choose(looks: &[Look], now: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// The best candidate of every component, certain or not, whatever it has had before.
+pub(crate) fn choose_anew(looks: &[Look], k: usize) -> Vec<f64> {
+    let best =
+        |j: usize| (0..looks.len()).fold(0, |b, c| if looks[c].score[j] > looks[b].score[j] { c } else { b });
+    (0..k).map(|j| CANDIDATES[best(j)]).collect()
+}
+
 /// What the better candidate sees of each of `k` components.
 pub(crate) fn best(looks: &[Look], k: usize) -> Look {
     let mut out = Look::default();

@@ -10,6 +10,7 @@
 //!
 //! `a = 1` is the default of FastICA and Picard, `a = 1/2` the logistic density of Infomax (up to a constant).
 
+use super::Score;
 use crate::num::{Real, widest};
 
 /// A contrast.
@@ -23,6 +24,49 @@ pub enum Contrast {
     Cube,
     /// Skewness: for sources that are not symmetric.
     Skew,
+}
+
+/// One contrast for all sources, or one for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Contrasts<'a> {
+    /// The same for all.
+    One(Contrast),
+    /// Fitted to each.
+    Each(&'a [Score]),
+}
+
+impl From<Contrast> for Contrasts<'_> {
+    fn from(contrast: Contrast) -> Self {
+        Contrasts::One(contrast)
+    }
+}
+
+impl Contrasts<'_> {
+    /// [`Contrast::apply`] of source `i`.
+    pub fn apply<T: Real>(self, i: usize, y: &[T], out: &mut [T]) -> ContrastSums {
+        match self {
+            Contrasts::One(contrast) => contrast.apply(y, out),
+            Contrasts::Each(scores) => scores[i].apply(y, out),
+        }
+    }
+
+    /// The longest step of a search, in parts of one source that another takes in. What is fitted to a source is a contrast for it and its
+    /// like alone: further away it may be lower for another source.
+    pub(crate) fn reach(self) -> f64 {
+        match self {
+            // A rotation by more than a right angle is no small step of anything.
+            Contrasts::One(_) => std::f64::consts::FRAC_PI_2,
+            Contrasts::Each(_) => 0.1,
+        }
+    }
+
+    /// `E G` of a standard normal number; of fitted contrasts, which have no common one, 0.
+    pub(crate) fn of_gaussian(self) -> f64 {
+        match self {
+            Contrasts::One(contrast) => contrast.of_gaussian(),
+            Contrasts::Each(_) => 0.0,
+        }
+    }
 }
 
 /// Sums over the numbers of one component.
@@ -274,7 +318,7 @@ const RUN: usize = 64 * LANES;
 ///
 /// Cheap steps only: what is dear is done before, number by number, in a loop that a compiler turns into whole vectors by itself.
 #[inline(always)]
-fn lanes<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, T, T)) -> [f64; 2] {
+pub(super) fn lanes<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, T, T)) -> [f64; 2] {
     let mut totals = [0.0; 2];
     for (y, out) in y.chunks(RUN).zip(out.chunks_mut(RUN)) {
         let (mut first, mut second) = ([T::default(); LANES], [T::default(); LANES]);
@@ -304,7 +348,7 @@ fn lanes<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, T, T)) -> [f64
 /// `Σ log(1 + |t|)`, by one logarithm of the product of 512 factors, each of which is at most 2: no lane leaves the range of single
 /// precision, nor all of them that of double.
 #[inline(always)]
-fn logarithms<T: Real>(t: &[T]) -> f64 {
+pub(super) fn logarithms<T: Real>(t: &[T]) -> f64 {
     let one = T::from_f64(1.0);
     let mut total = 0.0;
     for t in t.chunks(32 * LANES) {

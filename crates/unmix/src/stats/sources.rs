@@ -1,6 +1,6 @@
 //! What independent component analysis sums up over rows: how sources go together with their contrasts.
 
-use super::{Contrast, Packer, Partial, Unpacker};
+use super::{Contrasts, Packer, Partial, Score, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
@@ -25,29 +25,30 @@ pub struct SourceView<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.
     mean: Option<&'a [f64]>,
     /// `B`, `k x p`.
-    unmixing: Matrix<T>,
+    pub(super) unmixing: Matrix<T>,
     /// `Bᵀ`, its rows filled up with zeros to whole vectors.
     padded: Vec<T>,
     /// Numbers in one of them.
     width: usize,
-    contrast: Contrast,
+    /// The contrast, or that of each source.
+    contrast: Contrasts<'a>,
 }
 
 impl<'a, T: Real> SourceView<'a, T> {
     /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
-    pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: Contrast) -> Self {
+    pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: impl Into<Contrasts<'a>>) -> Self {
         let width = unmixing.rows().next_multiple_of(T::lanes());
         let mut padded = vec![T::default(); unmixing.cols() * width];
         for i in 0..unmixing.rows() {
             padded[i..].iter_mut().step_by(width).zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
         }
-        Self { mean, unmixing, padded, width, contrast }
+        Self { mean, unmixing, padded, width, contrast: contrast.into() }
     }
 }
 
 impl<T: Real> SourceView<'_, T> {
     /// The block less the mean: as it is, or in `rows`.
-    fn centred<'b>(&self, block: Block<'b, T>, rows: &'b mut Vec<T>) -> &'b [T] {
+    pub(super) fn centred<'b>(&self, block: Block<'b, T>, rows: &'b mut Vec<T>) -> &'b [T] {
         match self.mean {
             None => block.data,
             Some(mean) => {
@@ -73,12 +74,16 @@ impl SourceSums {
         work: &mut Workspace<T>,
     ) {
         let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
+        let contrast = match view.contrast {
+            Contrasts::One(contrast) => contrast,
+            Contrasts::Each(scores) => return self.gather_each(block, view, scores, work),
+        };
         let Workspace { rows, product, wide, .. } = work;
         let (centred, width) = (view.centred(block, rows), view.width);
         product.resize(2 * n * width, T::default());
         let (sources, scores) = product.split_at_mut(n * width);
         T::multiply(sources, centred, &view.padded, n, p, width);
-        view.contrast.apply_to_columns(sources, scores, width, &mut self.slope, &mut self.loss);
+        contrast.apply_to_columns(sources, scores, width, &mut self.slope, &mut self.loss);
         if k == width {
             T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width);
         } else {
@@ -89,6 +94,30 @@ impl SourceSums {
                 self.cross.row_mut(i).iter_mut().zip(padded).for_each(|(t, x)| *t += x);
             }
         }
+        self.n += n as f64;
+    }
+
+    /// [`gather`](Self::gather), by a contrast for each source: sources are rows here, so that one runs along each.
+    fn gather_each<T: Real>(
+        &mut self,
+        block: Block<'_, T>,
+        view: &SourceView<'_, T>,
+        contrasts: &[Score],
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
+        let Workspace { rows, product, .. } = work;
+        let centred = view.centred(block, rows);
+        product.resize(2 * k * n + k * k, T::default());
+        let (sources, rest) = product.split_at_mut(k * n);
+        let (scores, scratch) = rest.split_at_mut(k * n);
+        kernel::product_by_rows(sources, view.unmixing.as_slice(), centred, k, n, p);
+        for (i, (y, g)) in sources.chunks_exact(n).zip(scores.chunks_exact_mut(n)).enumerate() {
+            let sums = contrasts[i].apply(y, g);
+            self.slope[i] += sums.slope;
+            self.loss[i] += sums.loss;
+        }
+        kernel::add_product_by_rows(self.cross.as_mut_slice(), scores, sources, [k, k, n], scratch);
         self.n += n as f64;
     }
 
@@ -133,7 +162,7 @@ impl UnitSums {
         let (source, rest) = product.split_at_mut(n);
         let (score, scratch) = rest.split_at_mut(n);
         kernel::product_by_rows(source, view.unmixing.as_slice(), centred, 1, n, p);
-        let sums = view.contrast.apply(source, score);
+        let sums = view.contrast.apply(0, source, score);
         self.slope += sums.slope;
         self.loss += sums.loss;
         kernel::product_of_few(scratch, score, centred, [1, n, p]);

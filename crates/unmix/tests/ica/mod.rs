@@ -1,5 +1,6 @@
 //! Independent component analysis: that sources come out as theory says, and what happens where there are none.
 
+mod adaptive;
 mod bad;
 mod equal;
 mod exact;

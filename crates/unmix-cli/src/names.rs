@@ -1,0 +1,62 @@
+//! Names of columns that a file of numbers does not hold: a list, or the table that comes with a recording.
+
+use crate::failure::Failure;
+use std::path::Path;
+use unmix::Error;
+
+/// Columns of a table that hold names, the first of these that there is.
+const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
+
+/// A name for each column, in order: one a line, or the column `name`, `label` or `channel` of a table.
+pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let first = text.lines().next().unwrap_or("");
+    let delimiter = [b'\t', b',', b';'].into_iter().find(|d| first.as_bytes().contains(d));
+    let Some(delimiter) = delimiter else {
+        return Ok(text
+            .lines()
+            .map(|line| line.trim().to_string())
+            .filter(|name| !name.is_empty())
+            .collect());
+    };
+    let wrong = |found: String| {
+        Failure::from(Error::format(
+            path,
+            found,
+            "give one name a line, or a table with a column 'name' or 'label'",
+        ))
+    };
+    let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    let head: Vec<String> =
+        table.headers().map_err(|e| wrong(e.to_string()))?.iter().map(|h| h.trim().to_lowercase()).collect();
+    let column = HEADS.iter().find_map(|name| head.iter().position(|h| h == name));
+    let column = column.ok_or_else(|| wrong(format!("its columns are {}", head.join(", "))))?;
+    table
+        .records()
+        .map(|record| {
+            let record = record.map_err(|e| wrong(e.to_string()))?;
+            Ok(record.get(column).unwrap_or("").trim().to_string())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_lists_and_from_tables() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("names.csv");
+        let names = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read(&path)
+        };
+        assert_eq!(names("FPz\nEOG 1\n\n").unwrap(), ["FPz", "EOG 1"]);
+        assert_eq!(names("index,Label,theta\n0,FPz,0\n1,\"a,b\",3\n").unwrap(), ["FPz", "a,b"]);
+        match names("x,y\n1,2\n") {
+            Err(Failure::Library(error)) => assert!(error.to_string().contains("its columns are x, y")),
+            other => panic!("{other:?}"),
+        }
+    }
+}

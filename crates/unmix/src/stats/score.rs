@@ -1,0 +1,237 @@
+//! Contrasts that are fitted to a source: its score, as far as a few functions can tell it.
+//!
+//! Of a source with density `p` the best contrast has the slope `ψ = -p'/p`, its score. Of all combinations `Σ c_b h_b` of given
+//! functions the one nearest to the score, `E (ψ - Σ c_b h_b)²` least, needs no density: `E ψ h_b = E h_b'` by parts, so
+//! `c = C⁻¹ d` with `C` the covariances of `h_b(y)` and `d_b = E h_b'(y)` (Pham & Garat 1997, IEEE Trans. Signal Process. 45:1712,
+//! section III). Here, with `t = tanh y` and `q = 1 - t²`,
+//!
+//! ```text
+//! h     y       t           q     q t      q t²     q t³
+//! H     y²/2    log cosh y  t     t²/2     t³/3     t⁴/4                     H' = h
+//! ```
+//!
+//! One hyperbolic tangent is all they need, and all but the first are bounded: heavy tails do not decide by themselves. Those with
+//! odd powers of `t` are even for even `t`: sources need not be symmetric, nor have one hump.
+//!
+//! As `y` is among the functions, `E ψ y = 1`; and `E ψ' = E ψ²`, so `E ψ' - E ψ y = E ψ² - (E ψ y)² / E y² >= 0` for a source of variance
+//! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
+
+use super::contrast::{ContrastSums, lanes, logarithms};
+use super::{Packer, Partial, SourceView, Unpacker};
+use crate::error::Result;
+use crate::num::factor::Cholesky;
+use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
+
+/// How many functions.
+const FUNCTIONS: usize = 6;
+
+/// A contrast fitted to a source: factors of the functions above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Score(pub [f64; FUNCTIONS]);
+
+impl Score {
+    /// Writes `ψ(y)` of every number over `out` and sums up `ψ'(y)` and the function whose slope `ψ` is.
+    pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
+        let [a, b, c, d, e, f] = self.0.map(T::from_f64);
+        let [one, two, three] = [1.0, 2.0, 3.0].map(T::from_f64);
+        let [half, third, fourth] = [0.5, 1.0 / 3.0, 0.25].map(T::from_f64);
+        widest(
+            #[inline(always)]
+            || y.iter().zip(&mut *out).for_each(|(y, t)| *t = y.tanh_of()),
+        );
+        let (logarithm, [slope, loss]) = widest(
+            #[inline(always)]
+            || {
+                let logarithm = logarithms(out);
+                let sums = lanes(y, out, |y, t| {
+                    let q = one - t * t;
+                    let p = c + t * (d + t * (e + t * f));
+                    let rise = d + t * (two * e + three * f * t);
+                    let slope = a + q * (b + q * rise - two * t * p);
+                    let whole = t * (c + t * (half * d + t * (third * e + fourth * f * t)));
+                    (a * y + b * t + q * p, slope, half * a * y * y + b * y.absolute() + whole)
+                });
+                (logarithm, sums)
+            },
+        );
+        // log cosh y = |y| - log(1 + tanh |y|).
+        ContrastSums { slope, loss: loss - self.0[1] * logarithm }
+    }
+}
+
+/// Sums over rows of the functions of each of `k` sources `y = B (x - mean)`: of themselves, their products, their slopes.
+///
+/// `33 k + 1` numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreSums {
+    /// Rows seen.
+    pub n: f64,
+    /// For each source, a row: sums of the functions, of their products (of the lower triangle, row by row), of their slopes.
+    pub sums: Matrix<f64>,
+}
+
+/// Products of two functions.
+const PRODUCTS: usize = FUNCTIONS * (FUNCTIONS + 1) / 2;
+/// Sums of one source.
+const WIDTH: usize = 2 * FUNCTIONS + PRODUCTS;
+
+impl ScoreSums {
+    /// Nothing seen yet, of `k` sources.
+    pub fn empty(k: usize) -> Self {
+        Self { n: 0.0, sums: Matrix::zeros(k, WIDTH) }
+    }
+
+    /// Adds a block of rows: one product, and some sixty operations a source and row.
+    pub fn gather<T: Real>(
+        &mut self,
+        block: Block<'_, T>,
+        view: &SourceView<'_, T>,
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p, k) = (block.n_rows(), block.n_features, self.sums.rows());
+        let Workspace { rows, product, .. } = work;
+        let centred = view.centred(block, rows);
+        product.resize(k * n, T::default());
+        kernel::product_by_rows(product, view.unmixing.as_slice(), centred, k, n, p);
+        for (i, y) in product.chunks_exact(n).enumerate() {
+            let sums = self.sums.row_mut(i);
+            y.iter().for_each(|y| add(sums, y.to_f64(), y.tanh_of().to_f64()));
+        }
+        self.n += n as f64;
+    }
+
+    /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot tell apart, as those of a source of
+    /// few values, get what a little noise would give them.
+    pub fn scores(&self) -> Option<Vec<Score>> {
+        (0..self.sums.rows()).map(|i| self.score(self.sums.row(i))).collect()
+    }
+
+    fn score(&self, sums: &[f64]) -> Option<Score> {
+        let mean = |i: usize| sums[i] / self.n;
+        let mut c = Matrix::from_fn(FUNCTIONS, FUNCTIONS, |i, j| {
+            let (i, j) = (i.max(j), i.min(j));
+            mean(FUNCTIONS + i * (i + 1) / 2 + j) - mean(i) * mean(j)
+        });
+        let noise = 1e-9 * (0..FUNCTIONS).map(|i| c[(i, i)]).sum::<f64>();
+        (0..FUNCTIONS).for_each(|i| c[(i, i)] += noise);
+        let slopes = (0..FUNCTIONS).map(|i| mean(FUNCTIONS + PRODUCTS + i)).collect();
+        let found = Cholesky::new(&c)?.solve_rows(&Matrix::from_vec(1, FUNCTIONS, slopes));
+        let factors: [f64; FUNCTIONS] = found.as_slice().try_into().ok()?;
+        factors.iter().all(|f| f.is_finite()).then_some(Score(factors))
+    }
+}
+
+/// Adds what one number of a source, `y` with `t = tanh y`, contributes.
+#[inline(always)]
+fn add(sums: &mut [f64], y: f64, t: f64) {
+    let q = 1.0 - t * t;
+    let h = [y, t, q, q * t, q * t * t, q * t * t * t];
+    let slopes = [
+        1.0,
+        q,
+        -2.0 * q * t,
+        q * (q - 2.0 * t * t),
+        q * (2.0 * t * q - 2.0 * t * t * t),
+        q * t * t * (3.0 * q - 2.0 * t * t),
+    ];
+    let mut at = FUNCTIONS;
+    for i in 0..FUNCTIONS {
+        sums[i] += h[i];
+        for h_j in &h[..=i] {
+            sums[at] += h[i] * h_j;
+            at += 1;
+        }
+        sums[FUNCTIONS + PRODUCTS + i] += slopes[i];
+    }
+}
+
+impl Partial for ScoreSums {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0.0 {
+            return;
+        }
+        if self.n == 0.0 {
+            *self = right;
+            return;
+        }
+        self.n += right.n;
+        self.sums.as_mut_slice().iter_mut().zip(right.sums.as_slice()).for_each(|(a, b)| *a += b);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.matrix(&self.sums);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let part = Self { n: from.number()?, sums: from.matrix()? };
+        from.check(part.sums.cols() == WIDTH)?;
+        Ok(part)
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (1 + self.sums.as_slice().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    /// `ψ`, its slope, and what it is the slope of, from the formulas.
+    fn naive(score: Score, y: f64) -> (f64, f64) {
+        let t = y.tanh();
+        let q = 1.0 - t * t;
+        let [a, b, c, d, e, f] = score.0;
+        let log_cosh = y.abs() + (-2.0 * y.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+        let whole = c * t + d * t.powi(2) / 2.0 + e * t.powi(3) / 3.0 + f * t.powi(4) / 4.0;
+        (a * y + b * t + q * (c + d * t + e * t * t + f * t.powi(3)), a * y * y / 2.0 + b * log_cosh + whole)
+    }
+
+    #[test]
+    fn sums_are_those_of_the_formulas_and_slopes_their_differences() {
+        let (s, score) = (Stream::new(5, 0), Score([0.4, -1.3, 0.7, 2.0, -0.6, 1.1]));
+        for n in [1usize, 17, 700] {
+            let y: Vec<f64> = (0..n).map(|i| 2.0 * s.normal(i as u64)).collect();
+            let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
+            let (mut out, mut small) = (vec![0.0; n], vec![0.0f32; n]);
+            let (found, single) = (score.apply(&y, &mut out), score.apply(&narrow, &mut small));
+            let (mut slope, mut loss, mut size) = (0.0, 0.0, 1.0);
+            for (&y, g) in y.iter().zip(&out) {
+                let h = 1e-5;
+                assert!((g - naive(score, y).0).abs() < 1e-14 * (1.0 + y.abs()));
+                slope += (naive(score, y + h).0 - naive(score, y - h).0) / (2.0 * h);
+                loss += naive(score, y).1;
+                assert!(((naive(score, y + h).1 - naive(score, y - h).1) / (2.0 * h) - g).abs() < 1e-8);
+                size += g.abs() + naive(score, y).1.abs();
+            }
+            assert!((found.loss - loss).abs() < 1e-13 * size && (found.slope - slope).abs() < 1e-7 * size);
+            assert!((single.loss - loss).abs() < 2e-5 * size && (single.slope - slope).abs() < 2e-5 * size);
+        }
+    }
+
+    #[test]
+    fn scores_are_those_of_densities_that_the_functions_can_make() {
+        let s = Stream::new(6, 1);
+        let n = 100_000;
+        // -p'/p of a normal density is y, and of 1 / (2 cosh²(y)) it is 2 tanh(y), which u = (1 + tanh y) / 2 draws.
+        let draws: [Vec<f64>; 2] = [
+            (0..n).map(|i| s.normal(i)).collect(),
+            (0..n).map(|i| (2.0 * s.uniform((1 << 30) + i) - 1.0).atanh()).collect(),
+        ];
+        for (which, draws) in draws.into_iter().enumerate() {
+            let mut sums = ScoreSums::empty(1);
+            let block = Block { first_row: 0, data: &draws[..], n_features: 1, weights: None };
+            let one = Matrix::from_vec(1, 1, vec![1.0]);
+            let view = SourceView::new(None, one, super::super::Contrast::LogCosh(1.0));
+            sums.gather(block, &view, &mut Workspace::default());
+            let score = sums.scores().unwrap()[0];
+            for y in [-1.5, -0.3, 0.0, 0.8, 2.0] {
+                let want = if which == 0 { y } else { 2.0 * f64::tanh(y) };
+                let found = naive(score, y).0 - naive(score, 0.0).0;
+                assert!((found - want).abs() < 0.06, "{which}: {found} for {want} at {y}");
+            }
+        }
+    }
+}

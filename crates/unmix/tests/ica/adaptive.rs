@@ -1,0 +1,134 @@
+//! Contrasts that are fitted to the sources.
+
+use super::made::{amari, components, fit, gain, median, mix, mixing};
+use crate::made::{apart, settings};
+use serde_json::json;
+use unmix::datasets::{Law, independent};
+use unmix::num::random::Stream;
+use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
+
+fn made(laws: &[Law], n: usize, seed: u64) -> Matrix<f64> {
+    independent(n, laws, &vec![1.0; laws.len()], seed).unwrap().sources
+}
+
+/// Mean square, times the number of rows, of what a source found holds of another.
+fn error(given: &serde_json::Value, law: Law) -> f64 {
+    let (n, k, seeds) = (8000, 5, 20);
+    let mut sum = 0.0;
+    for seed in 0..seeds {
+        let a = mixing(k, k, seed);
+        let gain = gain(&fit("ica", given.clone(), &mix(&made(&[law; 5], n, seed), &a), k), &a);
+        for i in 0..k {
+            let most = gain.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs()));
+            sum += gain.row(i).iter().map(|x| (x / most).powi(2)).sum::<f64>() - 1.0;
+        }
+    }
+    sum * n as f64 / (seeds as usize * k * (k - 1)) as f64
+}
+
+#[test]
+fn errors_are_near_the_bound_of_cramer_and_rao() {
+    // The mean square of the score of a source of variance 1: of Laplace's law it is sqrt(2) or its negative.
+    let hump = |y: f64, m: f64, s: f64| (-0.5 * ((y - m) / s).powi(2)).exp() / s / 5.013_256_549_262_001;
+    let size = (0.95f64 * 0.95 + 0.31 * 0.31).sqrt();
+    let (m, s) = (0.95 / size, 0.31 / size);
+    let step = 1e-3;
+    let humps: f64 = (-4000..4000)
+        .map(|i| f64::from(i) * step)
+        .map(|y| {
+            let (a, b) = (hump(y, -m, s), hump(y, m, s));
+            let slope = -((y + m) * a + (y - m) * b) / (s * s);
+            step * slope * slope / (a + b)
+        })
+        .sum();
+    for (law, kappa) in [(Law::Laplace, 2.0), (Law::Bimodal, humps)] {
+        // Tichavský, Koldovský & Oja 2006: any invertible matrix, and rotations of white rows.
+        let bound = kappa / (kappa * kappa - 1.0);
+        let rotations = 0.5 / (kappa - 1.0) + 0.25;
+        let free = error(&json!({"fun": "adaptive", "ortho": false}), law);
+        let turned = error(&json!({"fun": "adaptive"}), law);
+        assert!(free > 0.8 * bound && free < 1.3 * bound, "{law:?}: {free}, bound {bound}");
+        assert!((turned / rotations - 1.0).abs() < 0.25, "{law:?}: {turned} instead of {rotations}");
+    }
+}
+
+#[test]
+fn sources_of_all_kinds_are_nearer_to_the_truth_than_by_any_fixed_contrast() {
+    let kinds = [
+        Law::Laplace,
+        Law::Uniform,
+        Law::BernoulliGaussian,
+        Law::Student(6),
+        Law::Exponential,
+        Law::Bimodal,
+        Law::Humps(7),
+        Law::Humps(4),
+    ];
+    let far = |given: serde_json::Value| {
+        let of = |seed| {
+            let a = mixing(8, 8, seed);
+            amari(&gain(&fit("ica", given.clone(), &mix(&made(&kinds, 5000, seed), &a), 8), &a))
+        };
+        median((0..3).map(of).collect())
+    };
+    let fixed =
+        ["logcosh", "exp", "cube"].map(|fun| far(json!({"fun": fun}))).into_iter().fold(1.0, f64::min);
+    let loose = far(json!({"ortho": false, "extended": true}));
+    let (turned, free) = (far(json!({"fun": "adaptive"})), far(json!({"fun": "adaptive", "ortho": false})));
+    assert!(turned < 0.9 * fixed, "{turned}, by a fixed contrast {fixed}");
+    assert!(free < 0.75 * fixed.min(loose), "{free}, by a fixed contrast {fixed}, and {loose}");
+}
+
+#[test]
+fn it_converges_in_both_precisions_and_says_what_it_did() {
+    let a = mixing(5, 5, 3);
+    let x = mix(&super::made::mixed_kinds(4000, 5, 3), &a);
+    for ortho in [true, false] {
+        let given = json!({"fun": "adaptive", "ortho": ortho});
+        let model = fit("ica", given.clone(), &x, 5);
+        let report = model.report();
+        assert_eq!((report.outcome, report.settings["fun"].as_str()), (Outcome::Converged, Some("adaptive")));
+        assert_eq!(report.solver, if ortho { "picard-o" } else { "picard" });
+        assert!(report.residual.unwrap() <= 1e-6);
+        assert!(report.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", report.objective);
+        let single = super::made::fit_f32("ica", given, &x, 5);
+        assert_eq!(single.report().outcome, Outcome::Converged);
+        let size = components(&model).iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        assert!(apart(&components(&single), &components(&model)) < 3e-3 * size);
+    }
+}
+
+#[test]
+fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
+    // Gaussian sources have one score, which tells nothing apart; and few rows fit themselves.
+    let s = Stream::new(1, 0);
+    let gaussian = Matrix::from_fn(2000, 3, |i, j| s.normal((3 * i + j) as u64));
+    for x in [
+        gaussian,
+        made(&[Law::Laplace; 3], 40, 2),
+        made(&[Law::Gaussian, Law::Gaussian, Law::Laplace], 3000, 4),
+    ] {
+        for ortho in [true, false] {
+            let model = fit("ica", json!({"fun": "adaptive", "ortho": ortho}), x.as_slice(), 3);
+            let sources = super::made::sources(&model, x.as_slice());
+            for j in 0..3 {
+                let n = sources.rows() as f64;
+                let variance = (0..sources.rows()).map(|i| sources[(i, j)].powi(2)).sum::<f64>() / n;
+                assert!((variance - 1.0).abs() < 1e-8, "{variance}");
+            }
+            let mixing = model.tensor("mixing").unwrap().f64s();
+            assert!(mixing.iter().all(|m| m.abs() < 3.0), "{mixing:?}");
+        }
+    }
+}
+
+#[test]
+fn other_algorithms_refuse_it() {
+    let x = made(&[Law::Laplace; 2], 100, 1);
+    for algorithm in ["fastica", "infomax", "easi", "sigma-pca"] {
+        let given = settings(json!({"fun": "adaptive", "algorithm": algorithm}));
+        let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();
+        let said = unmix::fit("ica", &given, &mut rows, &Run::default()).unwrap_err().to_string();
+        assert!(said.contains("algorithm='picard' alone"), "{said}");
+    }
+}

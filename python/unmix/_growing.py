@@ -1,0 +1,98 @@
+"""Models that grow batch by batch."""
+
+import json
+
+import numpy as np
+from sklearn.base import _fit_context, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._input import _weights, tell
+from ._threads import threads_here
+
+
+class Growing:
+    """Sums over the rows seen so far, and what to make of them when somebody asks."""
+
+    def __init__(self, sums, settings, facts):
+        self.sums, self.settings, self.facts = sums, settings, facts
+
+    def copy(self):
+        return Growing(self.sums.copy(), self.settings, self.facts)
+
+
+class Incremental:
+    """Estimators whose models are made of sums over rows: batches can be added, and models merged."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None, sample_weight=None):
+        """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
+
+        A batch may have any number of rows, from 1. Components are computed when they are first asked for, from sums that
+        ``save`` and pickles keep. Equal to ``fit`` of all rows at once up to rounding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``. The type of the first batch is that of the model.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : object
+            When a batch fails, nothing of it is added.
+        """
+        growing = vars(self).get("_growing")
+        if growing is None and "_model" in vars(self):
+            tell(
+                "partial_fit starts anew: fit does not keep the sums of its rows, so they are not part of the model that grows "
+                "now; use partial_fit from the first batch on"
+            )
+        before = vars(self).copy()
+        try:
+            rows = self._rows(X, reset=growing is None, min_samples=1)
+            sums = _unmix.Sums() if growing is None else growing.sums
+            facts = (self._seed(), threads_here(), int(self.verbose))
+            sums.add(self._method, rows, facts, self._names(rows), _weights(sample_weight, rows))
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        self._forget()
+        n_features, names = sums.columns
+        self.n_features_in_ = n_features
+        if names is not None and "feature_names_in_" not in vars(self):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        self._growing = Growing(sums, json.dumps(self._settings()), facts)
+        return self
+
+    def _solve(self):
+        growing = self._growing
+        try:
+            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts))
+        except ValueError as e:
+            raise NotFittedError(str(e)) from None
+        self._warn()
+
+    def merge(self, other):
+        """Return a new estimator of the rows of both, with the parameters of this one.
+
+        Parameters
+        ----------
+        other : estimator of the same class
+            Both hold their sums: they have grown by ``partial_fit``, or were merged, or fitted by ``unmix fit --sums``.
+
+        Returns
+        -------
+        merged : estimator
+            Equal to a fit of all rows up to rounding.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        merged = clone(self)
+        merged._adopt(self._model.merge(other._model, self._facts()))
+        return merged

@@ -1,0 +1,123 @@
+"""Rows as the extension takes them, and what to say about them."""
+
+import functools
+import json
+import os
+import sys
+import warnings
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from . import _unmix
+
+
+@functools.cache
+def registry():
+    """The methods by key, as ``unmix methods --json`` lists them."""
+    return {method["key"]: method for method in json.loads(_unmix.methods())}
+
+
+def tell(message, category=UserWarning):
+    """Warn at the line of the caller's own code, however deep in ours and scikit-learn's we are."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def tell_ignored(columns):
+    """Say which columns were left out."""
+    tell(f"columns that the model does not know are ignored: {', '.join(columns)}")
+
+
+def _is_path(X):
+    return isinstance(X, (str, os.PathLike))
+
+
+def _is_plain(dtype):
+    """Whether the extension reads numbers of this type as they are."""
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
+
+
+def _weights(sample_weight, rows):
+    """Weights as a list of numbers; the extension says what is wrong with them, row by row."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real) and not _is_path(rows):
+        return [float(sample_weight)] * rows.shape[0]
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array; give one number for each row")
+    return weights.tolist()
+
+
+class Input:
+    """How estimators take rows and codes."""
+
+    #: The fewest rows that a fit needs.
+    _min_samples = 2
+
+    def _rows(self, X, reset=False, min_samples=None):
+        """Rows as the extension takes them: a path, or an array of two axes that is a copy only where it has to be.
+
+        Numbers are not scanned here: what is not finite is found by the pass over the rows that reads them anyway.
+        """
+        least = (min_samples or self._min_samples) if reset else 1
+        if _is_path(X):
+            path = os.fspath(X)
+            if reset:
+                vars(self).pop("feature_names_in_", None)
+            return path
+        if type(X) is np.ndarray and self._is_ready(X, reset, least):
+            return X
+        if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
+            from pandas.api.interchange import from_dataframe
+
+            X = from_dataframe(X)
+        if not reset:
+            X = self._known_columns(X)
+        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
+            # Any plain number is converted block by block; only what is not one has to be converted as a whole.
+            dtype=None if plain else [np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=least,
+        )
+
+    def _is_ready(self, X, reset, least):
+        """Whether ``validate_data`` would return this array as it is, without a word; it takes longer than a small fit."""
+        if X.ndim != 2 or not _is_plain(X.dtype) or X.shape[0] < least or X.shape[1] < 1:
+            return False
+        attributes = vars(self)
+        if reset:
+            attributes.pop("feature_names_in_", None)
+            attributes["n_features_in_"] = X.shape[1]
+            return True
+        return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
+
+    def _known_columns(self, X):
+        """Leave out the columns of a frame that the model does not know, when it knows all the others."""
+        columns = getattr(X, "columns", None)
+        known = vars(self).get("feature_names_in_")
+        if columns is None or known is None or len(columns) <= len(known):
+            return X
+        names = set(known)
+        kept = [c for c in columns if c in names]
+        if len(kept) != len(known):
+            return X
+        extra = [str(c) for c in columns if c not in names]
+        tell_ignored(extra)
+        return X[kept]
+
+    def _codes(self, X):
+        if _is_path(X):
+            return os.fspath(X)
+        plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
+        dtype = None if plain else [np.float64, np.float32]
+        return check_array(X, input_name="X", dtype=dtype, ensure_all_finite=False)
