@@ -1,11 +1,15 @@
 """What halves of the rows and other seeds find again."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import unmix
-from unmix import ICA, PCA, datasets
+from unmix import ICA, PCA, RICA, SigmaPCA, datasets
 
 
 def test_tied_variances_are_a_group():
@@ -63,3 +67,18 @@ def test_report_shows_time_places_and_another_model(tmp_path):
         unmix.report(ica, X, path=path, positions=[1, 2, 3])
     with pytest.raises(ValueError, match="columns"):
         unmix.report(ica, X, path=path, beside=PCA().fit(X[:, :2]))
+
+
+@pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "kodak8").is_dir(), reason="UNMIX_DATA names no folder with kodak8")
+def test_what_is_resolved_in_photographs_is_found_in_other_patches():
+    folder = Path(os.environ["UNMIX_DATA"], "kodak8")
+    one, two = (unmix.read(folder, grey=True, patches=(7, 7), number=12_000, patch_seed=s, normalise=True) for s in (1, 2))
+    for plain, least in [(SigmaPCA(10, random_state=0), 4), (RICA(10, max_iter=300, random_state=0), 0)]:
+        model = clone(plain).fit(one)
+        found = unmix.stability(model, one, cuts=2, restarts=2)
+        other = clone(plain).set_params(random_state=7).fit(two)
+        alike = unmix.metrics.match(model, other, one).cosine
+        resolved = np.array([verdict == "resolved" for verdict in found.verdict])
+        assert resolved.sum() >= least
+        # Whatever is called resolved, patches that no fit has seen show again.
+        assert (alike[resolved] > 0.85).all(), (type(plain).__name__, alike, found)

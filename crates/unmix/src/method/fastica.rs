@@ -10,7 +10,7 @@
 
 use super::ica::{Fun, as_map, from_settings, matrix, memory, pooled};
 use super::pca::Components;
-use super::settings::{Kind, Setting};
+use super::settings::{Kind, Setting, setting};
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -203,16 +203,6 @@ impl Fit for FastIca {
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
     }
-}
-
-const fn setting(
-    name: &'static str,
-    kind: Kind,
-    choices: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-) -> Setting {
-    Setting { name, kind, choices, default, doc, python_only: false }
 }
 
 const SETTINGS: &[Setting] = &[

@@ -40,6 +40,17 @@ pub enum Kind {
     NumberOrChoice,
 }
 
+/// A row of a method's list that every language has.
+pub(super) const fn setting(
+    name: &'static str,
+    kind: Kind,
+    choices: &'static [&'static str],
+    default: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { name, kind, choices, default, doc, python_only: false }
+}
+
 impl Kind {
     /// As a sentence has it, whatever language the person types in.
     fn in_words(self) -> &'static str {

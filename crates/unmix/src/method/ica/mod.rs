@@ -15,8 +15,9 @@
 //! **Equals** the page about ICA has the table of settings and the methods that they are. **Fails** for two Gaussian sources, which any
 //! rotation mixes, and for few rows, where a source may be one spike: both are said.
 
-use super::pca::Components;
-use super::settings::{Kind, Setting};
+mod settings;
+
+use super::settings::Setting;
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -26,143 +27,12 @@ use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::stats::Contrast;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use settings::SETTINGS;
 
 pub use crate::ica::Order;
-
-/// Settings of [ICA](self).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ica {
-    /// How many sources: a number, a share of the variance, or as many as the rank allows.
-    pub n_components: Components,
-    /// Which solver.
-    pub algorithm: IcaAlgorithm,
-    /// What tells a source from a Gaussian.
-    pub fun: Fun,
-    /// For `picard`: sources are a rotation of white coordinates.
-    pub ortho: bool,
-    /// Whether the sign of a contrast follows the tails of its source; `None`: where sources are a rotation.
-    pub extended: Option<bool>,
-    /// For `fastica`: all sources at once, or one after another.
-    pub orthogonalization: Orthogonalization,
-    /// For `sigma-pca`: the first of the two layers.
-    pub first_layer: FirstLayer,
-    /// Whether coordinates are made white first.
-    pub whiten: Whitening,
-    /// The most iterations.
-    pub max_iter: u64,
-    /// What the largest entry of the relative gradient may be; `None`: 1e-6 in double precision, 1e-4 in single.
-    pub tol: Option<f64>,
-    /// Starts, of which the best end is taken.
-    pub n_init: u64,
-    /// The first start.
-    pub w_init: Option<Vec<Vec<f64>>>,
-    /// Rows that a search over rotations begins on; `None` for a number that suffices where there are many more, 0 for all.
-    pub subsample: Option<u64>,
-    /// Subtract the mean.
-    pub center: bool,
-    /// Divide every column by its standard deviation first.
-    pub standardize: bool,
-    /// What sources are ordered by.
-    pub order: Order,
-}
-
-/// A solver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IcaAlgorithm {
-    /// Limited-memory BFGS around the Hessian of independent sources.
-    Picard,
-    /// The fixed point.
-    FastIca,
-    /// Maximum likelihood with the logistic density.
-    Infomax,
-    /// One row at a time.
-    Easi,
-    /// Two layers of sigma-PCA.
-    #[serde(rename = "sigma-pca")]
-    SigmaPca,
-}
-
-/// The first of two layers of sigma-PCA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstLayer {
-    /// Linear: white coordinates.
-    Pca,
-    /// sigma-PCA, made white again.
-    SigmaPca,
-}
-
-/// A contrast function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fun {
-    /// `log cosh`.
-    #[serde(alias = "tanh")]
-    LogCosh,
-    /// `-exp(-y²/2)`.
-    Exp,
-    /// `y⁴/4`.
-    Cube,
-    /// `y³/3`.
-    Skew,
-    /// `log cosh`, then what fits each source.
-    Adaptive,
-}
-
-/// How sources of FastICA are kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Orthogonalization {
-    /// All at once.
-    Symmetric,
-    /// One after another.
-    Deflation,
-}
-
-/// Whether coordinates are made white, and how large sources are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Whitening {
-    /// Only `false`: columns as they are.
-    Not(bool),
-    /// White coordinates, sources of unit variance.
-    Named(UnitVariance),
-}
-
-/// The words `"unit-variance"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum UnitVariance {
-    /// Them.
-    UnitVariance,
-}
-
-impl Default for Ica {
-    fn default() -> Self {
-        Self {
-            n_components: Components::All,
-            algorithm: IcaAlgorithm::Picard,
-            fun: Fun::LogCosh,
-            ortho: true,
-            extended: None,
-            orthogonalization: Orthogonalization::Symmetric,
-            first_layer: FirstLayer::Pca,
-            whiten: Whitening::Named(UnitVariance::UnitVariance),
-            max_iter: 500,
-            tol: None,
-            n_init: 1,
-            w_init: None,
-            subsample: None,
-            center: true,
-            standardize: false,
-            order: Order::Variance,
-        }
-    }
-}
+pub use settings::{FirstLayer, Fun, Ica, IcaAlgorithm, Orthogonalization, UnitVariance, Whitening};
 
 /// ICA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -329,28 +199,6 @@ impl Ica {
     }
 }
 
-impl Fun {
-    fn name(self) -> &'static str {
-        match self {
-            Fun::LogCosh => "logcosh",
-            Fun::Exp => "exp",
-            Fun::Cube => "cube",
-            Fun::Skew => "skew",
-            Fun::Adaptive => "adaptive",
-        }
-    }
-
-    /// `a` is FastICA's `alpha`, of `logcosh` alone.
-    pub(super) fn contrast(self, a: f64) -> Contrast {
-        match self {
-            Fun::LogCosh | Fun::Adaptive => Contrast::LogCosh(a),
-            Fun::Exp => Contrast::Exp,
-            Fun::Cube => Contrast::Cube,
-            Fun::Skew => Contrast::Skew,
-        }
-    }
-}
-
 /// A specification of the settings given, checked against the method's list.
 pub(super) fn from_settings<S: serde::de::DeserializeOwned>(
     settings: &[Setting],
@@ -410,124 +258,3 @@ impl Fit for Ica {
         self.fit(rows, run)
     }
 }
-
-const fn setting(
-    name: &'static str,
-    kind: Kind,
-    choices: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-) -> Setting {
-    Setting { name, kind, choices, default, doc, python_only: false }
-}
-
-const SETTINGS: &[Setting] = &[
-    setting(
-        "n_components",
-        Kind::Components,
-        &[],
-        "null",
-        "How many sources: a number, a share of the variance between 0 and 1 (the fewest directions that explain more), or null for \
-         as many as the rows have directions.",
-    ),
-    setting(
-        "algorithm",
-        Kind::Choice,
-        &["picard", "fastica", "infomax", "easi", "sigma-pca"],
-        "\"picard\"",
-        "How sources are found: 'picard' by quasi-Newton steps, 'fastica' by its fixed point, 'infomax' by maximum likelihood with \
-         the logistic density, 'easi' row by row, 'sigma-pca' by two layers of it.",
-    ),
-    setting(
-        "fun",
-        Kind::Choice,
-        &["logcosh", "exp", "cube", "skew", "tanh", "adaptive"],
-        "\"logcosh\"",
-        "What tells a source from a Gaussian: 'logcosh' (or 'tanh') in general, 'exp' against outliers, 'cube' kurtosis, 'skew' \
-         skewness; 'adaptive' begins with 'logcosh' and goes on by contrasts that are fitted to each source, the nearest to the \
-         truth where there are some thousand rows.",
-    ),
-    setting(
-        "ortho",
-        Kind::Bool,
-        &[],
-        "true",
-        "For 'picard': sources are a rotation of white coordinates, so exactly uncorrelated; false for maximum likelihood over all \
-         invertible matrices.",
-    ),
-    setting(
-        "extended",
-        Kind::BoolOrNull,
-        &[],
-        "null",
-        "Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it; null for yes where sources are a \
-         rotation, else no.",
-    ),
-    setting(
-        "orthogonalization",
-        Kind::Choice,
-        &["symmetric", "deflation"],
-        "\"symmetric\"",
-        "For 'fastica': all sources at once, or one after another.",
-    ),
-    setting(
-        "first_layer",
-        Kind::Choice,
-        &["pca", "sigma-pca"],
-        "\"pca\"",
-        "For 'sigma-pca': linear PCA, or sigma-PCA made white again, before the layer that tells sources apart.",
-    ),
-    setting(
-        "whiten",
-        Kind::BoolOrChoice,
-        &["unit-variance"],
-        "\"unit-variance\"",
-        "Make coordinates white first and sources of unit variance; false for rows that are white already, and then no direction is \
-         dropped.",
-    ),
-    setting("max_iter", Kind::Integer, &[], "500", "The most iterations; for 'easi' the most passes."),
-    setting(
-        "tol",
-        Kind::NumberOrNull,
-        &[],
-        "null",
-        "What the largest entry of the relative gradient may be at the end; null for 1e-6 in double precision, 1e-4 in single.",
-    ),
-    setting(
-        "n_init",
-        Kind::Integer,
-        &[],
-        "1",
-        "Starts, of which the end that is furthest from Gaussian is taken.",
-    ),
-    setting(
-        "w_init",
-        Kind::TableOrNull,
-        &[],
-        "null",
-        "Where the first search begins: a square matrix for the white coordinates; null for a random rotation.",
-    ),
-    setting(
-        "subsample",
-        Kind::Count,
-        &[],
-        "null",
-        "Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. Null for enough \
-         of them with 'picard' where there are twelve times as many, 0 for all rows from the start.",
-    ),
-    setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
-    setting(
-        "standardize",
-        Kind::Bool,
-        &[],
-        "false",
-        "Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.",
-    ),
-    setting(
-        "order",
-        Kind::Choice,
-        &["variance", "kurtosis", "found"],
-        "\"variance\"",
-        "What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.",
-    ),
-];
