@@ -227,14 +227,15 @@ mod tests {
             let view = SourceView::new(None, one, super::super::Contrast::LogCosh(1.0));
             sums.gather(block, &view, &mut Workspace::default());
             let score = sums.scores().unwrap()[0];
-            // Six factors of a sample of n are off by about sqrt(6 / n) = 0.008 in the mean square.
+            // For functions f with second moments G, factors fitted to n rows are off by sqrt(tr(G^-1 C) / n) in the mean square, C the
+            // covariance of s f - f' with the true score s: 0.022 for both laws, by simulation (40 samples: 0.007 to 0.034). Three times that.
             let mean = draws.iter().map(|&y| naive(score, y).0).sum::<f64>() / n as f64;
             let wrong = |y: f64| {
                 let want = if which == 0 { y } else { 2.0 * f64::tanh(y) };
                 (naive(score, y).0 - mean - want).powi(2)
             };
             let wrong = (draws.iter().map(|&y| wrong(y)).sum::<f64>() / n as f64).sqrt();
-            assert!(wrong < 0.025, "{which}: {wrong}");
+            assert!(wrong < 0.066, "{which}: {wrong}");
         }
     }
 }
