@@ -10,8 +10,8 @@ use unmix::neural::native::NativeSums;
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, ScoreSums, Sketch, SourceSums,
-    SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
+    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, ScoreSums, Sketch,
+    SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
