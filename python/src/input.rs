@@ -91,7 +91,7 @@ impl Input {
 /// Says which columns of a file were ignored, as a Python warning.
 pub(crate) fn tell_ignored(py: Python<'_>, ignored: &[String]) -> PyResult<()> {
     if !ignored.is_empty() {
-        py.import("unmix._base")?.call_method1("tell_ignored", (ignored,))?;
+        py.import("unmix._input")?.call_method1("tell_ignored", (ignored,))?;
     }
     Ok(())
 }
