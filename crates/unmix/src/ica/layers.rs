@@ -62,7 +62,7 @@ fn by_own_widths<T: Real>(
     run: &Run<'_>,
 ) -> Result<Solved> {
     let k = begin.rows();
-    let how = Polar { leave: false, ..Polar::auto(k, limits.tol, limits.max_iter) };
+    let how = Polar { white: true, ..Polar::auto(k, limits.tol, limits.max_iter) };
     let mut at = how.solve(white, begin, run, |_, _| ())?;
     for _ in 0..RENEWALS {
         let widths = choose_anew(&at.candidates, k);

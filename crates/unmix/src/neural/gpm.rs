@@ -33,9 +33,9 @@ pub struct Polar {
     pub auto: bool,
     /// Exponent of the weights.
     pub alpha: f64,
-    /// Whether variances say something: components that cannot be told from Gaussian ones are left to their principal axes, and
-    /// pairs of like variance are looked at turned. In white coordinates every direction is a principal axis and every pair is one.
-    pub leave: bool,
+    /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be told from Gaussian ones are left to
+    /// their principal axes, and pairs of like variance are looked at turned. In white coordinates every axis is a principal one.
+    pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
     /// Steps at most.
@@ -77,7 +77,7 @@ impl Polar {
     /// `a tanh(z / a)` with `a` chosen for each of `k` components.
     pub fn auto(k: usize, tol: f64, max_iter: u64) -> Self {
         let h = Nonlinearity::tanh(vec![CANDIDATES[1]; k]);
-        Self { h, auto: true, alpha: 2.0, leave: true, tol, max_iter }
+        Self { h, auto: true, alpha: 2.0, white: false, tol, max_iter }
     }
 
     /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` hears of the components of every
@@ -124,7 +124,7 @@ impl Polar {
                     return self.principal_axes(rows, start, at, run);
                 }
                 let chance: Vec<bool> = (0..k).map(|j| !is_certain(candidates, j)).collect();
-                if self.leave && sweep >= LAST_LOOK && !none && !last && at.leave_to_chance(chance, rows)? {
+                if !self.white && sweep >= LAST_LOOK && !none && !last && at.leave_to_chance(chance, rows)? {
                     continue;
                 }
                 if !last && at.kick(&forces, &step, self.alpha, rows.n()) {
@@ -133,7 +133,7 @@ impl Polar {
             }
             let done = step.residual <= self.tol;
             if self.auto
-                && self.leave
+                && !self.white
                 && looking
                 && !last
                 && k <= FEW

@@ -108,16 +108,10 @@ impl Contrast {
 
     /// Writes `g(y)` of every number over `out` and sums up the rest.
     pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
-        let n = y.len() as f64;
-        // Inlined whatever their size: outside of the widest instructions a fused product is a call.
-        let t = |x: f64| T::from_f64(x);
+        let (n, one) = (y.len() as f64, T::from_f64(1.0));
+        self.prepare(y, out);
         match self {
             Contrast::LogCosh(a) => {
-                let factor = t(a);
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(&mut *out).for_each(|(y, g)| *g = (factor * *y).tanh_of()),
-                );
                 let ([squares, size], logarithm) = widest(
                     #[inline(always)]
                     || (lanes(y, out, |y, g| (g, g * g, y.absolute())), logarithms(out)),
@@ -126,11 +120,6 @@ impl Contrast {
                 ContrastSums { slope: a * (n - squares), loss: size - logarithm / a }
             }
             Contrast::Exp => {
-                let (half, one) = (t(-0.5), t(1.0));
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(&mut *out).for_each(|(y, e)| *e = (half * *y * *y).exp_of()),
-                );
                 let [slope, loss] = widest(
                     #[inline(always)]
                     || lanes(y, out, |y, e| (y * e, (one - y * y) * e, e)),
@@ -154,6 +143,27 @@ impl Contrast {
         }
     }
 
+    /// Writes over `out` what is dear, number by number: tanh or exp. Cube and skewness need neither.
+    fn prepare<T: Real>(self, y: &[T], out: &mut [T]) {
+        match self {
+            Contrast::LogCosh(a) => {
+                let factor = T::from_f64(a);
+                widest(
+                    #[inline(always)]
+                    || y.iter().zip(out).for_each(|(y, g)| *g = (factor * *y).tanh_of()),
+                );
+            }
+            Contrast::Exp => {
+                let half = T::from_f64(-0.5);
+                widest(
+                    #[inline(always)]
+                    || y.iter().zip(out).for_each(|(y, e)| *e = (half * *y * *y).exp_of()),
+                );
+            }
+            Contrast::Cube | Contrast::Skew => {}
+        }
+    }
+
     /// [`apply`](Self::apply) to rows of sources, `width` wide: adds the sums of each column to `slope` and `loss`, which say how
     /// many columns count.
     pub fn apply_to_columns<T: Real>(
@@ -165,25 +175,7 @@ impl Contrast {
         loss: &mut [f64],
     ) {
         let n = (y.len() / width) as f64;
-        let t = |x: f64| T::from_f64(x);
-        // What is dear is done first, number by number.
-        match self {
-            Contrast::LogCosh(a) => {
-                let factor = t(a);
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(&mut *out).for_each(|(y, g)| *g = (factor * *y).tanh_of()),
-                );
-            }
-            Contrast::Exp => {
-                let half = t(-0.5);
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(&mut *out).for_each(|(y, e)| *e = (half * *y * *y).exp_of()),
-                );
-            }
-            Contrast::Cube | Contrast::Skew => {}
-        }
+        self.prepare(y, out);
         widest(
             #[inline(always)]
             || match width {
