@@ -113,6 +113,9 @@ struct Straight<'a, T> {
     spare: Spare,
     /// Cells of a few columns, one column after the other.
     tile: Vec<T>,
+    /// Where the pages of the chunks at hand are decompressed, a part of it for each. In one piece, because handing out fresh memory
+    /// costs half as much in large pages, and memory of the allocator is fresh again after every read.
+    room: Vec<u8>,
 }
 
 /// Columns of a tile: with 256 rows of them, the tile and the rows that it becomes fit the first cache.
@@ -124,7 +127,7 @@ const HELD: u64 = 16 << 20;
 
 impl<'a, T: Real> Straight<'a, T> {
     fn new(of: &'a Table) -> Self {
-        Self { of, spare: Spare::default(), tile: vec![T::default(); WIDE * TILE] }
+        Self { of, spare: Spare::default(), tile: vec![T::default(); WIDE * TILE], room: vec![] }
     }
 
     /// Writes what can be decoded so, and says which features are left to the general reader.
@@ -155,6 +158,14 @@ impl<'a, T: Real> Straight<'a, T> {
     /// Fills some columns of all rows; gives back the features of those that are not of the usual case after all.
     fn columns(&mut self, mut some: Vec<(usize, Chunk)>, out: &mut [T]) -> Vec<usize> {
         let (p, path) = (self.of.columns.len(), self.of.file.path());
+        let all = some.iter().map(|(_, chunk)| chunk.room()).sum();
+        if self.room.len() < all {
+            self.room = Vec::new();
+            self.room = unmix::zeros(all);
+        }
+        let mut rest = &mut self.room[..];
+        let mut rooms: Vec<&mut [u8]> =
+            some.iter().filter_map(|(_, chunk)| rest.split_off_mut(..chunk.room())).collect();
         let mut odd = Vec::new();
         // Whatever goes wrong, the general reader has the words for it.
         let mut usual = |feature: usize, work: &mut dyn FnMut() -> bool| {
@@ -164,9 +175,11 @@ impl<'a, T: Real> Straight<'a, T> {
         };
         for rows in out.chunks_mut(TILE * p.max(1)) {
             let n = rows.len() / p.max(1);
-            for batch in some.chunks_mut(WIDE) {
-                for ((feature, chunk), cells) in batch.iter_mut().zip(self.tile.chunks_mut(TILE)) {
-                    usual(*feature, &mut || chunk.take(&mut cells[..n]).is_some());
+            for (batch, rooms) in some.chunks_mut(WIDE).zip(rooms.chunks_mut(WIDE)) {
+                for (((feature, chunk), room), cells) in
+                    batch.iter_mut().zip(rooms).zip(self.tile.chunks_mut(TILE))
+                {
+                    usual(*feature, &mut || chunk.take(room, &mut cells[..n]).is_some());
                 }
                 lay(&self.tile, batch.iter().map(|(feature, _)| *feature), rows, p);
             }

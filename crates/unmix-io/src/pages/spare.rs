@@ -4,38 +4,16 @@ use crate::stored::FromStart;
 use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
-use std::collections::VecDeque;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Buffers at rest, for the chunks that one thread reads one after the other.
+/// Buffers for pages as they are stored, for the chunks that one thread reads one after the other; some may be in use.
 #[derive(Clone, Default)]
-pub(crate) struct Spare(Arc<Mutex<Kept>>);
-
-#[derive(Default)]
-struct Kept {
-    /// For dictionaries, and for cells: those of one column are as long in the next row group, so what was given first is taken first.
-    words: VecDeque<Vec<u8>>,
-    cells: VecDeque<Vec<u8>>,
-    /// For pages as they are stored; some may be in use.
-    stored: Vec<Bytes>,
-}
+pub(crate) struct Spare(Arc<Mutex<Vec<Bytes>>>);
 
 impl Spare {
-    fn with<V>(&self, work: impl FnOnce(&mut Kept) -> V) -> V {
+    fn with<V>(&self, work: impl FnOnce(&mut Vec<Bytes>) -> V) -> V {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Buffers for a dictionary and for cells, with anything in them.
-    pub(super) fn take(&self) -> [Vec<u8>; 2] {
-        self.with(|kept| [&mut kept.words, &mut kept.cells].map(|some| some.pop_front().unwrap_or_default()))
-    }
-
-    pub(super) fn give(&self, words: Vec<u8>, cells: Vec<u8>) {
-        self.with(|kept| {
-            kept.words.push_back(words);
-            kept.cells.push_back(cells);
-        });
     }
 }
 
@@ -74,13 +52,13 @@ impl ChunkReader for Paged {
         }
         self.spare.with(|kept| {
             let mut buffer = None;
-            for handle in std::mem::take(&mut kept.stored) {
+            for handle in std::mem::take(kept) {
                 match handle.try_into_mut() {
                     // What is too short for this page gives way to a longer one.
                     Ok(free) if free.len() < length => {}
                     Ok(free) if buffer.is_none() => buffer = Some(free),
-                    Ok(free) => kept.stored.push(free.freeze()),
-                    Err(used) => kept.stored.push(used),
+                    Ok(free) => kept.push(free.freeze()),
+                    Err(used) => kept.push(used),
                 }
             }
             let mut buffer =
@@ -89,7 +67,7 @@ impl ChunkReader for Paged {
                 .read_at(start, &mut buffer[..length])
                 .map_err(|e| ParquetError::External(Box::new(e)))?;
             let whole = buffer.freeze();
-            kept.stored.push(whole.clone());
+            kept.push(whole.clone());
             Ok(whole.slice(..length))
         })
     }
