@@ -18,6 +18,10 @@ use super::widest;
 use crate::error::Result;
 use std::collections::VecDeque;
 
+mod line;
+
+use line::line_search;
+
 /// A function to minimise, and what is to happen on the way.
 pub trait Objective {
     /// Its value at `x`, and its gradient there over `gradient`. A value that is not finite means that `x` is too far away.
@@ -83,18 +87,8 @@ pub struct Minimum {
     pub objective: Vec<f64>,
 }
 
-/// The share of the decrease that the slope promises which a step must achieve, and the share of the slope that it may leave.
-const DECREASE: f64 = 1e-4;
-const SLOPE: f64 = 0.9;
-
-/// A promised decrease below this share of the value drowns in its rounding errors: then any decrease will do.
-const DROWNED: f64 = 1e-8;
-
 /// So many iterations that lower the function by no more than this share of it are the last ones.
 const IDLE: (usize, f64) = (30, 1e-14);
-
-/// Trials along one direction.
-const TRIALS: u32 = 25;
 
 /// The first step ever takes the argument so far, as a share of its length.
 const FIRST: f64 = 0.1;
@@ -252,87 +246,6 @@ impl Pairs {
     }
 }
 
-/// The function along a line.
-#[derive(Clone, Copy)]
-struct Trial {
-    t: f64,
-    value: f64,
-    slope: f64,
-}
-
-/// A place along `direction` that satisfies both conditions of Wolfe; the lowest one met where none was found that does; `None`
-/// where none is lower than `from`.
-fn line_search(
-    of: &mut impl Objective,
-    from: &Place,
-    direction: &[f64],
-    first: f64,
-) -> Result<Option<Place>> {
-    let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
-    // The minimum lies between these two; `low` is the lower one, and has the gradient kept.
-    let (mut low, mut high, mut kept) = (start, None, None);
-    let mut t = first;
-    for _ in 0..TRIALS {
-        let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
-        let mut place = Place { x, value: 0.0, gradient: vec![0.0; direction.len()] };
-        place.value = of.at(&place.x, &mut place.gradient)?;
-        let trial = Trial { t, value: place.value, slope: dot(direction, &place.gradient) };
-        if !trial.lowers(&start) || (kept.is_some() && trial.value >= low.value) {
-            high = Some(trial);
-        } else {
-            if trial.slope.abs() <= SLOPE * start.slope.abs() {
-                return Ok(Some(place));
-            }
-            let beyond = high.map_or(trial.slope > 0.0, |h: Trial| trial.slope * (h.t - low.t) > 0.0);
-            let before = low;
-            if beyond {
-                high = Some(low);
-            }
-            (low, kept) = (trial, Some(place));
-            if high.is_none() {
-                // Still downhill: on, by at least half as much again, at most ten times as far.
-                let guess = minimum_of_cubic(before, trial).filter(|g| *g > t).unwrap_or(10.0 * t);
-                t = guess.clamp(1.5 * t, 10.0 * t);
-                continue;
-            }
-        }
-        let Some(other) = high else { continue };
-        t = between(low, other);
-        if t == low.t || t == other.t {
-            break;
-        }
-    }
-    Ok(kept)
-}
-
-impl Trial {
-    /// Whether it is lower than `start` by as much as the slope there promises.
-    fn lowers(&self, start: &Self) -> bool {
-        let promised = -self.t * start.slope;
-        let drowned = promised <= DROWNED * start.value.abs() && self.value <= start.value;
-        // Not a number is not lower.
-        (self.value <= start.value - DECREASE * promised || drowned) && self.slope.is_finite()
-    }
-}
-
-/// A place between two trials, not too near either: that of the least value of the cubic through them, where there is one.
-fn between(low: Trial, high: Trial) -> f64 {
-    let width = high.t - low.t;
-    if !(high.value.is_finite() && high.slope.is_finite()) {
-        return low.t + 0.1 * width;
-    }
-    let share = minimum_of_cubic(low, high).map_or(0.5, |t| (t - low.t) / width);
-    low.t + width * share.clamp(0.1, 0.9)
-}
-
-/// Where the cubic with these values and slopes is least, if it is anywhere (Nocedal & Wright, equation 3.59).
-fn minimum_of_cubic(a: Trial, b: Trial) -> Option<f64> {
-    let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.t - b.t);
-    let d2 = (b.t - a.t).signum() * (d1 * d1 - a.slope * b.slope).sqrt();
-    let t = b.t - (b.t - a.t) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2);
-    t.is_finite().then_some(t)
-}
-
 /// `Σ a b`, in lanes, so that whole vectors can be used without changing the order of the sum.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 16;
@@ -366,141 +279,4 @@ fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A function of a few numbers, with the gradient beside it; counts how often it was asked.
-    struct Plain<F> {
-        f: F,
-        asked: u64,
-        /// Factors given once, after so many iterations.
-        rescale: Option<(u64, Vec<f64>)>,
-    }
-
-    impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for Plain<F> {
-        fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-            self.asked += 1;
-            Ok((self.f)(x, gradient))
-        }
-        fn rescaled(&mut self, n_iter: u64, _: &[f64]) -> Option<Vec<f64>> {
-            self.rescale.clone().filter(|(at, _)| *at == n_iter).map(|(_, factors)| factors)
-        }
-    }
-
-    fn plain<F: FnMut(&[f64], &mut [f64]) -> f64>(f: F) -> Plain<F> {
-        Plain { f, asked: 0, rescale: None }
-    }
-
-    fn rosenbrock(x: &[f64], g: &mut [f64]) -> f64 {
-        g.fill(0.0);
-        (0..x.len() - 1)
-            .map(|i| {
-                let (a, b) = (1.0 - x[i], x[i + 1] - x[i] * x[i]);
-                g[i] += -2.0 * a - 400.0 * x[i] * b;
-                g[i + 1] += 200.0 * b;
-                a * a + 100.0 * b * b
-            })
-            .sum()
-    }
-
-    const SEARCH: Lbfgs = Lbfgs { memory: 20, max_iter: 1000, tol: 1e-9 };
-
-    #[test]
-    fn the_valley_of_rosenbrock_is_walked_to_its_end_and_never_up() {
-        let mut f = plain(rosenbrock);
-        let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0]).unwrap();
-        assert_eq!(found.ended, Ended::Converged);
-        // One of the two minima of this function.
-        let mut g = [0.0; 6];
-        rosenbrock(&found.x, &mut g);
-        assert!(g.iter().all(|g| g.abs() <= 1e-9) && found.n_iter < 100, "{found:?}");
-        assert!(found.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", found.objective);
-        assert_eq!(found.objective.len() as u64, found.n_iter + 1);
-        assert!(f.asked < 2 * found.n_iter, "{} evaluations in {} iterations", f.asked, found.n_iter);
-    }
-
-    #[test]
-    fn a_quadratic_of_condition_ten_thousand_has_its_minimum_found() {
-        let n = 40;
-        let curvature = |i: usize| 10f64.powf(4.0 * i as f64 / (n - 1) as f64);
-        let mut f = plain(|x: &[f64], g: &mut [f64]| {
-            (0..n).for_each(|i| g[i] = curvature(i) * (x[i] - 1.0));
-            (0..n).map(|i| 0.5 * curvature(i) * (x[i] - 1.0).powi(2)).sum()
-        });
-        let found = Lbfgs { tol: 1e-10, max_iter: 3000, ..SEARCH }.minimise(&mut f, vec![0.0; n]).unwrap();
-        assert_eq!(found.ended, Ended::Converged, "{found:?}");
-        assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-9), "{:?}", found.x);
-    }
-
-    #[test]
-    fn units_do_not_matter() {
-        let start = [-1.2, 1.0, 0.3];
-        let run = |unit_f: f64, unit_x: f64| {
-            let mut f = plain(|x: &[f64], g: &mut [f64]| {
-                let own: Vec<f64> = x.iter().map(|x| x / unit_x).collect();
-                let value = rosenbrock(&own, g);
-                g.iter_mut().for_each(|g| *g *= unit_f / unit_x);
-                unit_f * value
-            });
-            let search = Lbfgs { max_iter: 25, tol: 0.0, ..SEARCH };
-            search.minimise(&mut f, start.iter().map(|x| x * unit_x).collect()).unwrap().x
-        };
-        let plain = run(1.0, 1.0);
-        for (unit_f, unit_x) in [(2f64.powi(40), 1.0), (1.0, 2f64.powi(-30)), (2f64.powi(-60), 2f64.powi(20))]
-        {
-            let other: Vec<f64> = run(unit_f, unit_x).iter().map(|x| x / unit_x).collect();
-            assert_eq!(plain, other, "{unit_f:e}, {unit_x:e}");
-        }
-    }
-
-    #[test]
-    fn rounding_errors_end_the_search_and_do_not_raise_the_function() {
-        // A function known to eight digits: its values step, its gradients do not.
-        let mut f = plain(|x: &[f64], g: &mut [f64]| {
-            let value = 1.0 + rosenbrock(x, g);
-            g[0] += 1e-7;
-            (value * 1e8).round() / 1e8
-        });
-        let found = Lbfgs { tol: 0.0, ..SEARCH }.minimise(&mut f, vec![-1.2, 1.0]).unwrap();
-        assert_eq!(found.ended, Ended::Stalled);
-        assert!(found.objective.windows(2).all(|v| v[1] <= v[0]));
-        assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-3) && found.n_iter < 200, "{found:?}");
-    }
-
-    #[test]
-    fn limits_are_kept_and_what_is_too_far_away_is_not_entered() {
-        let f = || {
-            plain(|x: &[f64], g: &mut [f64]| {
-                // Defined for x > 0; its minimum is at 1e-3.
-                g[0] = 1.0 - 1e-3 / x[0];
-                if x[0] > 0.0 { x[0] - 1e-3 * x[0].ln() } else { f64::NAN }
-            })
-        };
-        let found = SEARCH.minimise(&mut f(), vec![5.0]).unwrap();
-        assert_eq!(found.ended, Ended::Converged);
-        assert!((found.x[0] - 1e-3).abs() < 1e-9, "{found:?}");
-        let cut = Lbfgs { max_iter: 3, ..SEARCH }.minimise(&mut f(), vec![5.0]).unwrap();
-        assert_eq!((cut.ended, cut.n_iter), (Ended::MaxIter, 3));
-        let there = SEARCH.minimise(&mut f(), vec![1e-3]).unwrap();
-        assert_eq!((there.ended, there.n_iter), (Ended::Converged, 0));
-    }
-
-    #[test]
-    fn a_change_of_scale_on_the_way_does_not_disturb_it() {
-        // A function of the angle alone: every multiple of x is as good.
-        let angle = |x: &[f64], g: &mut [f64]| {
-            let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let unit: Vec<f64> = x.iter().map(|x| x / size).collect();
-            let weight = [3.0, 2.0, 1.0];
-            let value: f64 = (0..3).map(|i| weight[i] * unit[i] * unit[i]).sum();
-            (0..3).for_each(|i| g[i] = 2.0 * unit[i] * (weight[i] - value) / size);
-            value
-        };
-        let mut f = plain(angle);
-        f.rescale = Some((2, vec![8.0; 3]));
-        let found = SEARCH.minimise(&mut f, vec![1.0, 1.0, 0.5]).unwrap();
-        assert_eq!(found.ended, Ended::Converged);
-        assert!((found.value - 1.0).abs() < 1e-12 && found.x[2].abs() > 4.0, "{found:?}");
-        assert!(found.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", found.objective);
-    }
-}
+mod tests;

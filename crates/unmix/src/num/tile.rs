@@ -106,20 +106,23 @@ macro_rules! tiles {
 }
 
 /// Products by tiles, for both types of number.
+///
+/// *Panels* are columns of a matrix, [`lanes`](Tiles::lanes) at a time: the rows of the first ones, then those of the next. A tile then
+/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can tell apart.
 pub trait Tiles: Sized {
     /// Numbers in a vector of the processor at hand: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
 
     /// `part += x' x` in the lower triangle, for rows of the table from `first` on (a multiple of 16): `part` is some rows of a table `p` wide,
-    /// `x` has `n` rows and lies in panels of [`lanes`](Tiles::lanes) columns, one after the other, the last filled up with anything
-    /// finite. What stands above the diagonal means nothing.
+    /// `x` has `n` rows and lies in panels, the last filled up with anything finite. What stands above the diagonal means nothing.
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
-    /// `out = a b`: `a` is `n x p`, `b` is `p x k`, `out` is `n x k`, row-major; `k` is a multiple of [`lanes`](Tiles::lanes).
+    /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of
+    /// [`lanes`](Tiles::lanes).
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
-    /// `total += a' b`: both are `n x k`, row-major; `total` is `k x k`, `k` a multiple of [`lanes`](Tiles::lanes). The product
-    /// is formed in this type, the total in double precision.
+    /// `total += a' b`: both are `n x k`, in panels; `total` is `k x k`, row-major, `k` a multiple of [`lanes`](Tiles::lanes). The
+    /// product is formed in this type, the total in double precision.
     fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize);
 }
 
@@ -181,20 +184,22 @@ macro_rules! products {
             #[inline(always)]
             pub(super) fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
                 assert!(out.len() >= n * k && a.len() >= n * p && b.len() >= p * k && k % LANES == 0);
-                let steps = Steps { a_row: p, a_term: 1, b_term: k, b_vector: LANES, terms: p };
+                let steps = Steps { a_row: p, a_term: 1, b_term: LANES, b_vector: p * LANES, terms: p };
                 let mut at = 0;
                 while at < k {
                     let width = columns::<$t, $v>((k - at) / LANES);
                     let mut i = 0;
                     while i < n {
                         let rows = if n - i >= ROWS { ROWS } else { 1 };
-                        // SAFETY: rows `i..i + rows` of `a` and of `out` exist, and columns `at..at + width * LANES` of the others.
+                        // SAFETY: rows `i..i + rows` of `a` and of `out` exist, and panels of columns `at..at + width * LANES`.
                         unsafe {
-                            let (a, b) = (a.as_ptr().add(i * p), b.as_ptr().add(at));
+                            let (a, b) = (a.as_ptr().add(i * p), b.as_ptr().add(at * p));
                             tiles!($t, $v, rows, width, a, b, steps, |sums| {
                                 for (row, sums) in sums.iter().enumerate() {
                                     for (v, sum) in sums.iter().enumerate() {
-                                        sum.store(out.as_mut_ptr().add((i + row) * k + at + v * LANES));
+                                        sum.store(
+                                            out.as_mut_ptr().add((at + v * LANES) * n + (i + row) * LANES),
+                                        );
                                     }
                                 }
                             })
@@ -208,15 +213,16 @@ macro_rules! products {
             #[inline(always)]
             pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize) {
                 assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k && k % LANES == 0);
-                let steps = Steps { a_row: 1, a_term: k, b_term: k, b_vector: LANES, terms: n };
+                let steps = Steps { a_row: 1, a_term: LANES, b_term: LANES, b_vector: n * LANES, terms: n };
                 let mut at = 0;
                 while at < k {
                     let width = columns::<$t, $v>((k - at) / LANES);
                     for i in (0..k).step_by(ROWS) {
-                        // SAFETY: ROWS divides LANES, which divides `k`: columns `i..i + ROWS` of `a` exist, and
+                        // SAFETY: ROWS divides LANES, which divides `k`: columns `i..i + ROWS` of `a` exist, in one panel, and
                         // `at..at + width * LANES` of `b`.
                         unsafe {
-                            let (a, b) = (a.as_ptr().add(i), b.as_ptr().add(at));
+                            let (a, b) =
+                                (a.as_ptr().add(i / LANES * n * LANES + i % LANES), b.as_ptr().add(at * n));
                             tiles!($t, $v, ROWS, width, a, b, steps, |sums| {
                                 for (i, sums) in (i..).zip(&sums) {
                                     add_to(&mut total[i * k..][at..at + width * LANES], sums);
@@ -276,86 +282,7 @@ products!(plain_f32, f32, Plain<f32>);
 products!(plain_f64, f64, Plain<f64>);
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Steps, Vector, columns, tile};
-    use std::arch::x86_64::*;
-
-    macro_rules! vector {
-        ($v:ty, $t:ty, $lanes:literal, $rows:literal, $columns:literal, $zero:ident $load:ident $splat:ident $fused:ident $store:ident) => {
-            impl Vector<$t> for $v {
-                const LANES: usize = $lanes;
-                const ROWS: usize = $rows;
-                const COLUMNS: usize = $columns;
-                #[inline(always)]
-                fn zero() -> Self {
-                    // SAFETY: only reached where the processor has the instruction.
-                    unsafe { $zero() }
-                }
-                #[inline(always)]
-                unsafe fn load(from: *const $t) -> Self {
-                    unsafe { $load(from) }
-                }
-                #[inline(always)]
-                unsafe fn splat(x: $t) -> Self {
-                    unsafe { $splat(x) }
-                }
-                #[inline(always)]
-                unsafe fn times_plus(self, b: Self, c: Self) -> Self {
-                    unsafe { $fused(self, b, c) }
-                }
-                #[inline(always)]
-                unsafe fn store(self, to: *mut $t) {
-                    unsafe { $store(to, self) }
-                }
-            }
-        };
-    }
-    vector!(__m512d, f64, 8, 8, 3, _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_storeu_pd);
-    vector!(__m512, f32, 16, 8, 3, _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_storeu_ps);
-    vector!(__m256d, f64, 4, 4, 2, _mm256_setzero_pd _mm256_loadu_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_storeu_pd);
-    vector!(__m256, f32, 8, 4, 2, _mm256_setzero_ps _mm256_loadu_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_storeu_ps);
-    products!(wide_f32, f32, __m512);
-    products!(wide_f64, f64, __m512d);
-    products!(narrow_f32, f32, __m256);
-    products!(narrow_f64, f64, __m256d);
-
-    /// The products, compiled for the instructions that their vectors need.
-    macro_rules! compiled {
-        ($name:ident, $features:literal, $t:ty, $products:ident) => {
-            pub(super) mod $name {
-                #[target_feature(enable = $features)]
-                pub(in super::super) fn add_gram(
-                    part: &mut [f64],
-                    first: usize,
-                    x: &[$t],
-                    n: usize,
-                    p: usize,
-                ) {
-                    super::$products::add_gram(part, first, x, n, p)
-                }
-                #[target_feature(enable = $features)]
-                pub(in super::super) fn multiply(
-                    out: &mut [$t],
-                    a: &[$t],
-                    b: &[$t],
-                    n: usize,
-                    p: usize,
-                    k: usize,
-                ) {
-                    super::$products::multiply(out, a, b, n, p, k)
-                }
-                #[target_feature(enable = $features)]
-                pub(in super::super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize) {
-                    super::$products::add_cross(total, a, b, n, k)
-                }
-            }
-        };
-    }
-    compiled!(avx512_f32, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma", f32, wide_f32);
-    compiled!(avx512_f64, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma", f64, wide_f64);
-    compiled!(avx2_f32, "avx2,fma", f32, narrow_f32);
-    compiled!(avx2_f64, "avx2,fma", f64, narrow_f64);
-}
+mod x86;
 
 /// Calls the function that is compiled for the processor at hand.
 macro_rules! best {
@@ -399,99 +326,4 @@ by_processor!(f32, plain_f32, avx2_f32, avx512_f32);
 by_processor!(f64, plain_f64, avx2_f64, avx512_f64);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::num::random::Stream;
-
-    /// Rows in panels of `lanes` columns, filled up with zeros.
-    fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
-        let mut out = vec![0.0; p.div_ceil(lanes) * n * lanes];
-        for (r, row) in x.chunks_exact(p).enumerate() {
-            for (j, x) in row.iter().enumerate() {
-                out[j / lanes * n * lanes + r * lanes + j % lanes] = *x;
-            }
-        }
-        out
-    }
-
-    type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
-    type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
-    type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize);
-
-    /// The three products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
-    fn are_sums<T: Copy + From<i8> + Into<f64>>(
-        lanes: usize,
-        gram: Gram<T>,
-        multiply: Multiply<T>,
-        cross: Cross<T>,
-    ) {
-        let s = Stream::new(8, lanes as u64);
-        let number = |i: usize| (s.uniform(i as u64) * 15.0) as i8 - 7;
-        let narrow = |x: &[f64]| x.iter().map(|&x| T::from(x as i8)).collect::<Vec<T>>();
-        for (n, p, k) in [(1, 1, 1), (3, 5, 2), (8, 16, 3), (19, 100, 5), (33, 203, 7), (257, 47, 4)] {
-            let k = k * lanes;
-            let x: Vec<f64> = (0..n * p).map(|i| f64::from(number(i))).collect();
-            let packed = narrow(&panels(&x, n, p, lanes));
-            let product = |i: usize, j: usize| (0..n).map(|r| x[r * p + i] * x[r * p + j]).sum::<f64>();
-            // The whole table, and its rows from 96 on by themselves.
-            for first in [0, 96].into_iter().filter(|&f| f < p) {
-                let mut part = vec![1.0; (p - first) * p];
-                gram(&mut part, first, &packed, n, p);
-                for i in first..p {
-                    for j in 0..=i {
-                        let got = part[(i - first) * p + j];
-                        assert!(
-                            got == 1.0 + product(i, j),
-                            "{lanes} lanes, {n} x {p}: entry {i}, {j} is {got}"
-                        );
-                    }
-                }
-            }
-            let b: Vec<f64> = (0..p * k).map(|i| f64::from(number(7 * i + 1))).collect();
-            let mut out = vec![T::from(9); n * k];
-            multiply(&mut out, &narrow(&x), &narrow(&b), n, p, k);
-            let sources: Vec<f64> = out.iter().map(|&x| x.into()).collect();
-            for i in 0..n {
-                for j in 0..k {
-                    let want: f64 = (0..p).map(|q| x[i * p + q] * b[q * k + j]).sum();
-                    assert!(sources[i * k + j] == want, "{lanes} lanes, {n} x {p} x {k}: entry {i}, {j}");
-                }
-            }
-            let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
-            let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
-            let mut total = vec![1.0; k * k];
-            cross(&mut total, &narrow(&scores), &narrow(&few), n, k);
-            for i in 0..k {
-                for j in 0..k {
-                    let want: f64 = 1.0 + (0..n).map(|r| scores[r * k + i] * few[r * k + j]).sum::<f64>();
-                    assert!(total[i * k + j] == want, "{lanes} lanes, {n} x {k}: entry {i}, {j}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_kind_of_vector_forms_the_same_sums() {
-        are_sums::<f64>(4, plain_f64::add_gram, plain_f64::multiply, plain_f64::add_cross);
-        are_sums::<f32>(4, plain_f32::add_gram, plain_f32::multiply, plain_f32::add_cross);
-        let best = (f64::lanes(), f32::lanes());
-        are_sums::<f64>(best.0, f64::add_gram, f64::multiply, f64::add_cross);
-        are_sums::<f32>(best.1, f32::add_gram, f32::multiply, f32::add_cross);
-        #[cfg(target_arch = "x86_64")]
-        if best.0 > 4 || best.1 == 8 {
-            // SAFETY: a processor with wider vectors has these, too.
-            are_sums::<f64>(
-                4,
-                |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
-                |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
-                |total, a, b, n, k| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k) },
-            );
-            are_sums::<f32>(
-                8,
-                |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
-                |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
-                |total, a, b, n, k| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k) },
-            );
-        }
-    }
-}
+mod tests;

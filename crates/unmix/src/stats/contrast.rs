@@ -108,39 +108,53 @@ impl Contrast {
 
     /// Writes `g(y)` of every number over `out` and sums up the rest.
     pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
-        let (n, one) = (y.len() as f64, T::from_f64(1.0));
+        let [slope, loss] = self.sums(y, out, 1).map(|s| s[0]);
+        ContrastSums { slope, loss }
+    }
+
+    /// [`apply`](Self::apply) to a panel of `width` sources, a row of them after the other: adds the sums of each source to `slope` and
+    /// `loss`, which say how many of them count. `width` divides 16.
+    pub fn apply_to_panel<T: Real>(
+        self,
+        y: &[T],
+        out: &mut [T],
+        width: usize,
+        slope: &mut [f64],
+        loss: &mut [f64],
+    ) {
+        let [slopes, losses] = self.sums(y, out, width);
+        slope.iter_mut().zip(&slopes[..width]).for_each(|(total, s)| *total += s);
+        loss.iter_mut().zip(&losses[..width]).for_each(|(total, l)| *total += l);
+    }
+
+    /// Writes `g(y)` over `out`; sums of slopes and of losses, for each of `width` sources that take turns.
+    fn sums<T: Real>(self, y: &[T], out: &mut [T], width: usize) -> [[f64; LANES]; 2] {
+        let (n, one) = ((y.len() / width) as f64, T::from_f64(1.0));
         self.prepare(y, out);
-        match self {
-            Contrast::LogCosh(a) => {
-                let ([squares, size], logarithm) = widest(
-                    #[inline(always)]
-                    || (lanes(y, out, |y, g| (g, g * g, y.absolute())), logarithms(out)),
-                );
-                // log cosh x = |x| - log(1 + tanh |x|): one logarithm for many of them.
-                ContrastSums { slope: a * (n - squares), loss: size - logarithm / a }
-            }
-            Contrast::Exp => {
-                let [slope, loss] = widest(
-                    #[inline(always)]
-                    || lanes(y, out, |y, e| (y * e, (one - y * y) * e, e)),
-                );
-                ContrastSums { slope, loss: -loss }
-            }
-            Contrast::Cube => {
-                let [squares, fourth] = widest(
-                    #[inline(always)]
-                    || lanes(y, out, |y, _| (y * y * y, y * y, y * y * (y * y))),
-                );
-                ContrastSums { slope: 3.0 * squares, loss: 0.25 * fourth }
-            }
-            Contrast::Skew => {
-                let [sum, third] = widest(
-                    #[inline(always)]
-                    || lanes(y, out, |y, _| (y * y, y, y * y * y)),
-                );
-                ContrastSums { slope: 2.0 * sum, loss: third / 3.0 }
-            }
-        }
+        widest(
+            #[inline(always)]
+            || match self {
+                Contrast::LogCosh(a) => {
+                    let [squares, size] = lanes(y, out, width, |y, g| (g, g * g, y.absolute()));
+                    // log cosh x = |x| - log(1 + tanh |x|): one logarithm for many of them.
+                    let logarithm = logarithms(out, width);
+                    [squares.map(|s| a * (n - s)), std::array::from_fn(|i| size[i] - logarithm[i] / a)]
+                }
+                Contrast::Exp => {
+                    let [slope, loss] = lanes(y, out, width, |y, e| (y * e, (one - y * y) * e, e));
+                    [slope, loss.map(|l| -l)]
+                }
+                Contrast::Cube => {
+                    let f = |y: T, _| (y * y * y, y * y, y * y * (y * y));
+                    let [squares, fourth] = lanes(y, out, width, f);
+                    [squares.map(|s| 3.0 * s), fourth.map(|f| 0.25 * f)]
+                }
+                Contrast::Skew => {
+                    let [sum, third] = lanes(y, out, width, |y, _| (y * y, y, y * y * y));
+                    [sum.map(|s| 2.0 * s), third.map(|s| s / 3.0)]
+                }
+            },
+        )
     }
 
     /// Writes over `out` what is dear, number by number: tanh or exp. Cube and skewness need neither.
@@ -163,129 +177,6 @@ impl Contrast {
             Contrast::Cube | Contrast::Skew => {}
         }
     }
-
-    /// [`apply`](Self::apply) to rows of sources, `width` wide: adds the sums of each column to `slope` and `loss`, which say how
-    /// many columns count.
-    pub fn apply_to_columns<T: Real>(
-        self,
-        y: &[T],
-        out: &mut [T],
-        width: usize,
-        slope: &mut [f64],
-        loss: &mut [f64],
-    ) {
-        let n = (y.len() / width) as f64;
-        self.prepare(y, out);
-        widest(
-            #[inline(always)]
-            || match width {
-                w if w % 16 == 0 => self.sum_columns::<T, 16>(y, out, w, n, slope, loss),
-                w if w % 8 == 0 => self.sum_columns::<T, 8>(y, out, w, n, slope, loss),
-                w => self.sum_columns::<T, 4>(y, out, w, n, slope, loss),
-            },
-        );
-    }
-
-    #[inline(always)]
-    fn sum_columns<T: Real, const W: usize>(
-        self,
-        y: &[T],
-        out: &mut [T],
-        width: usize,
-        n: f64,
-        slope: &mut [f64],
-        loss: &mut [f64],
-    ) {
-        let one = T::from_f64(1.0);
-        for (i, (slope, loss)) in slope.chunks_mut(W).zip(loss.chunks_mut(W)).enumerate() {
-            let at = i * W;
-            let (slopes, losses): ([f64; W], [f64; W]) = match self {
-                Contrast::LogCosh(a) => {
-                    let [squares, size] = columns::<T, W>(y, out, width, at, |y, g| (g, g * g, y.absolute()));
-                    // log cosh x = |x| - log(1 + tanh |x|).
-                    let logarithm = logarithms_of_columns::<T, W>(out, width, at);
-                    let loss = |j: usize| size[j] - logarithm[j] / a;
-                    (squares.map(|s| a * (n - s)), std::array::from_fn(loss))
-                }
-                Contrast::Exp => {
-                    let [slope, loss] =
-                        columns::<T, W>(y, out, width, at, |y, e| (y * e, (one - y * y) * e, e));
-                    (slope, loss.map(|l| -l))
-                }
-                Contrast::Cube => {
-                    let [squares, fourth] =
-                        columns::<T, W>(y, out, width, at, |y, _| (y * y * y, y * y, y * y * (y * y)));
-                    (squares.map(|s| 3.0 * s), fourth.map(|f| 0.25 * f))
-                }
-                Contrast::Skew => {
-                    let [sum, third] = columns::<T, W>(y, out, width, at, |y, _| (y * y, y, y * y * y));
-                    (sum.map(|s| 2.0 * s), third.map(|s| s / 3.0))
-                }
-            };
-            slope.iter_mut().zip(slopes).for_each(|(total, s)| *total += s);
-            loss.iter_mut().zip(losses).for_each(|(total, l)| *total += l);
-        }
-    }
-}
-
-/// Rows whose sums are formed in their own type before they are added in double precision.
-const RUN_OF_ROWS: usize = 96;
-
-/// For columns `at..at + W` of rows `width` wide: replaces what `out` holds by the first of what `f` makes of each number of `y`
-/// and of it, and sums up the others.
-#[inline(always)]
-fn columns<T: Real, const W: usize>(
-    y: &[T],
-    out: &mut [T],
-    width: usize,
-    at: usize,
-    f: impl Fn(T, T) -> (T, T, T),
-) -> [[f64; W]; 2] {
-    let mut totals = [[0.0; W]; 2];
-    for (y, out) in y.chunks(RUN_OF_ROWS * width).zip(out.chunks_mut(RUN_OF_ROWS * width)) {
-        let (mut first, mut second) = ([T::default(); W], [T::default(); W]);
-        for (y, out) in y.chunks_exact(width).zip(out.chunks_exact_mut(width)) {
-            let (y, out) = (&y[at..at + W], &mut out[at..at + W]);
-            for j in 0..W {
-                let (g, a, b) = f(y[j], out[j]);
-                out[j] = g;
-                first[j] += a;
-                second[j] += b;
-            }
-        }
-        for j in 0..W {
-            totals[0][j] += first[j].to_f64();
-            totals[1][j] += second[j].to_f64();
-        }
-    }
-    totals
-}
-
-/// `Σ log(1 + |t|)` of each of these columns, by one logarithm for many: a product of 96 factors, each at most 2, stays in the range
-/// of single precision, one of ten such in that of double.
-#[inline(always)]
-fn logarithms_of_columns<T: Real, const W: usize>(t: &[T], width: usize, at: usize) -> [f64; W] {
-    let one = T::from_f64(1.0);
-    let mut totals = [0.0; W];
-    for t in t.chunks(10 * RUN_OF_ROWS * width) {
-        let mut large = [1.0; W];
-        for t in t.chunks(RUN_OF_ROWS * width) {
-            let mut product = [one; W];
-            for t in t.chunks_exact(width) {
-                let t = &t[at..at + W];
-                for j in 0..W {
-                    product[j] *= one + t[j].absolute();
-                }
-            }
-            for j in 0..W {
-                large[j] *= product[j].to_f64();
-            }
-        }
-        for j in 0..W {
-            totals[j] += large[j].ln();
-        }
-    }
-    totals
 }
 
 /// `E f(y)` of a standard normal `y`, by the trapezoid rule, which is exact to rounding for functions like these.
@@ -300,19 +191,25 @@ fn log_cosh(y: f64) -> f64 {
 }
 
 /// Numbers that are summed beside each other, so that a compiler which may not reorder sums can use whole vectors.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 
-/// Numbers whose sum is formed in their own type before it is added in double precision.
-const RUN: usize = 64 * LANES;
+/// Numbers of a lane whose sum is formed in their own type before it is added in double precision.
+const RUN: usize = 64;
 
-/// Sums over `y` and what `out` holds of each, which is then replaced by `g`: the first of what `f` makes
-/// of them, and the sums of the others.
+/// Replaces what `out` holds by the first of what `f` makes of each number of `y` and of it, and sums up the others, for each of
+/// `width` sources that take turns; `width` divides [`LANES`].
 ///
 /// Cheap steps only: what is dear is done before, number by number, in a loop that a compiler turns into whole vectors by itself.
 #[inline(always)]
-pub(super) fn lanes<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, T, T)) -> [f64; 2] {
-    let mut totals = [0.0; 2];
-    for (y, out) in y.chunks(RUN).zip(out.chunks_mut(RUN)) {
+pub(super) fn lanes<T: Real>(
+    y: &[T],
+    out: &mut [T],
+    width: usize,
+    f: impl Fn(T, T) -> (T, T, T),
+) -> [[f64; LANES]; 2] {
+    debug_assert!(LANES % width == 0 && y.len() % width == 0);
+    let mut totals = [[0.0; LANES]; 2];
+    for (y, out) in y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES)) {
         let (mut first, mut second) = ([T::default(); LANES], [T::default(); LANES]);
         let whole = y.len() - y.len() % LANES;
         let (wide, narrow) = y.split_at(whole);
@@ -331,150 +228,52 @@ pub(super) fn lanes<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, T, 
             first[i] += a;
             second[i] += b;
         }
-        totals[0] += first.iter().map(|x| x.to_f64()).sum::<f64>();
-        totals[1] += second.iter().map(|x| x.to_f64()).sum::<f64>();
+        for i in 0..LANES {
+            totals[0][i] += first[i].to_f64();
+            totals[1][i] += second[i].to_f64();
+        }
+    }
+    totals.map(|lanes| of_sources(lanes, width, |a, b| a + b))
+}
+
+/// Lanes of the same source as one; those of sources from `width` on mean nothing.
+#[inline(always)]
+fn of_sources(mut lanes: [f64; LANES], width: usize, join: impl Fn(f64, f64) -> f64) -> [f64; LANES] {
+    for i in width..LANES {
+        lanes[i % width] = join(lanes[i % width], lanes[i]);
+    }
+    lanes
+}
+
+/// `Σ log(1 + |t|)` of each of `width` sources that take turns, by one logarithm for many: a product of 32 factors, each at most 2,
+/// stays in the range of single precision, one of 992 in that of double.
+#[inline(always)]
+pub(super) fn logarithms<T: Real>(t: &[T], width: usize) -> [f64; LANES] {
+    const FACTORS: usize = 32;
+    let (one, most) = (T::from_f64(1.0), 2 * width - 1);
+    let mut totals = [0.0; LANES];
+    for t in t.chunks(most * FACTORS * LANES) {
+        let mut large = [1.0; LANES];
+        for t in t.chunks(FACTORS * LANES) {
+            let mut product = [one; LANES];
+            let (wide, narrow) = t.split_at(t.len() - t.len() % LANES);
+            for t in wide.chunks_exact(LANES) {
+                for i in 0..LANES {
+                    product[i] *= one + t[i].absolute();
+                }
+            }
+            for (i, t) in narrow.iter().enumerate() {
+                product[i] *= one + t.absolute();
+            }
+            for i in 0..LANES {
+                large[i] *= product[i].to_f64();
+            }
+        }
+        let large = of_sources(large, width, |a, b| a * b);
+        totals.iter_mut().zip(&large[..width]).for_each(|(total, x)| *total += x.ln());
     }
     totals
 }
 
-/// `Σ log(1 + |t|)`, by one logarithm of the product of 512 factors, each of which is at most 2: no lane leaves the range of single
-/// precision, nor all of them that of double.
-#[inline(always)]
-pub(super) fn logarithms<T: Real>(t: &[T]) -> f64 {
-    let one = T::from_f64(1.0);
-    let mut total = 0.0;
-    for t in t.chunks(32 * LANES) {
-        let mut product = [one; LANES];
-        let (wide, narrow) = t.split_at(t.len() - t.len() % LANES);
-        for t in wide.chunks_exact(LANES) {
-            for i in 0..LANES {
-                product[i] *= one + t[i].absolute();
-            }
-        }
-        for (i, t) in narrow.iter().enumerate() {
-            product[i] *= one + t.absolute();
-        }
-        total += product.iter().map(|x| x.to_f64()).product::<f64>().ln();
-    }
-    total
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::num::random::Stream;
-
-    const ALL: [Contrast; 5] =
-        [Contrast::LogCosh(1.0), Contrast::LogCosh(0.5), Contrast::Exp, Contrast::Cube, Contrast::Skew];
-
-    fn naive(c: Contrast, y: f64) -> (f64, f64, f64) {
-        match c {
-            Contrast::LogCosh(a) => ((a * y).tanh(), a * (1.0 - (a * y).tanh().powi(2)), log_cosh(a * y) / a),
-            Contrast::Exp => {
-                let e = (-y * y / 2.0).exp();
-                (y * e, (1.0 - y * y) * e, -e)
-            }
-            Contrast::Cube => (y.powi(3), 3.0 * y * y, y.powi(4) / 4.0),
-            Contrast::Skew => (y * y, 2.0 * y, y.powi(3) / 3.0),
-        }
-    }
-
-    #[test]
-    fn sums_are_those_of_the_formulas_whatever_the_length() {
-        let s = Stream::new(5, 0);
-        for n in [1usize, 15, 16, 17, 511, 512, 513, 2000] {
-            let y: Vec<f64> = (0..n).map(|i| 3.0 * s.normal(i as u64)).collect();
-            let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
-            for c in ALL {
-                let (mut out, mut small) = (vec![0.0; n], vec![0.0f32; n]);
-                let (found, single) = (c.apply(&y, &mut out), c.apply(&narrow, &mut small));
-                let (mut slope, mut loss, mut size) = (0.0, 0.0, 1.0);
-                for (y, g) in y.iter().zip(&out) {
-                    let want = naive(c, *y);
-                    assert!((g - want.0).abs() <= 1e-15 * want.0.abs().max(1e-3), "{c:?} of {y}");
-                    (slope, loss) = (slope + want.1, loss + want.2);
-                    size += want.1.abs() + want.2.abs();
-                }
-                assert!((found.slope - slope).abs() < 1e-14 * size, "{c:?}, {n}: slope");
-                assert!((found.loss - loss).abs() < 1e-14 * size, "{c:?}, {n}: loss");
-                assert!((single.slope - slope).abs() < 2e-6 * size, "{c:?}, {n}: slope in f32");
-                assert!((single.loss - loss).abs() < 2e-6 * size, "{c:?}, {n}: loss in f32");
-            }
-        }
-    }
-
-    #[test]
-    fn columns_are_summed_as_each_by_itself() {
-        let s = Stream::new(6, 0);
-        for (n, k, width) in [(1, 3, 4), (95, 8, 8), (97, 13, 16), (2000, 21, 24)] {
-            let mut y = vec![0.0; n * width];
-            for r in 0..n {
-                (0..k).for_each(|j| y[r * width + j] = 3.0 * s.normal((r * k + j) as u64));
-            }
-            let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
-            for c in ALL {
-                let (mut out, mut slope, mut loss) = (vec![0.0; y.len()], vec![1.0; k], vec![1.0; k]);
-                c.apply_to_columns(&y, &mut out, width, &mut slope, &mut loss);
-                let (mut small, mut slope32, mut loss32) = (vec![0f32; y.len()], vec![1.0; k], vec![1.0; k]);
-                c.apply_to_columns(&narrow, &mut small, width, &mut slope32, &mut loss32);
-                for j in 0..k {
-                    let column: Vec<f64> = (0..n).map(|r| y[r * width + j]).collect();
-                    let mut g = vec![0.0; n];
-                    let want = c.apply(&column, &mut g);
-                    let size =
-                        1.0 + column.iter().map(|&y| naive(c, y).1.abs() + naive(c, y).2.abs()).sum::<f64>();
-                    assert!((slope[j] - 1.0 - want.slope).abs() < 1e-13 * size, "{c:?}: slope of column {j}");
-                    assert!((loss[j] - 1.0 - want.loss).abs() < 1e-13 * size, "{c:?}: loss of column {j}");
-                    assert!((slope32[j] - 1.0 - want.slope).abs() < 2e-6 * size, "{c:?}: slope in f32");
-                    assert!((loss32[j] - 1.0 - want.loss).abs() < 2e-6 * size, "{c:?}: loss in f32");
-                    assert!((0..n).all(|r| out[r * width + j] == g[r]), "{c:?}: scores of column {j}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn slopes_are_differences_of_the_functions() {
-        for c in ALL {
-            for y in [-2.3, -0.4, 0.7, 1.9] {
-                let h = 1e-5;
-                let (up, down) = (naive(c, y + h), naive(c, y - h));
-                assert!(((up.2 - down.2) / (2.0 * h) - naive(c, y).0).abs() < 1e-9, "{c:?}");
-                assert!(((up.0 - down.0) / (2.0 * h) - naive(c, y).1).abs() < 1e-9, "{c:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_said_of_gaussians_is_so() {
-        for c in ALL {
-            let mean = by_quadrature(|y| naive(c, y).2);
-            assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");
-            let tau = |y: f64| naive(c, y).1 - y * naive(c, y).0;
-            // What is left when the parts that a known mean and variance explain are taken away.
-            let (a, b) = (by_quadrature(|y| tau(y) * y), by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0);
-            let rest = by_quadrature(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
-            assert!(by_quadrature(tau).abs() < 1e-12, "{c:?}");
-            assert!((c.deviation_of_gaussian() / rest - 1.0).abs() < 1e-3, "{c:?}: {rest}");
-        }
-    }
-
-    #[test]
-    #[ignore = "prints times"]
-    fn times() {
-        fn time<T: Real>(name: &str) {
-            let s = Stream::new(1, 0);
-            let y: Vec<T> = (0..512).map(|i| T::from_f64(s.normal(i))).collect();
-            let mut out = y.clone();
-            for c in ALL {
-                let begun = std::time::Instant::now();
-                for _ in 0..20_000 {
-                    std::hint::black_box(c.apply(std::hint::black_box(&y), &mut out));
-                }
-                println!("{name} {c:?}: {:.3} ns", begun.elapsed().as_secs_f64() * 1e9 / (20_000.0 * 512.0));
-            }
-        }
-        time::<f64>("f64");
-        time::<f32>("f32");
-    }
-}
+mod tests;

@@ -42,8 +42,8 @@ impl Score {
         let (logarithm, [slope, loss]) = widest(
             #[inline(always)]
             || {
-                let logarithm = logarithms(out);
-                let sums = lanes(y, out, |y, t| {
+                let logarithm = logarithms(out, 1)[0];
+                let sums = lanes(y, out, 1, |y, t| {
                     let q = one - t * t;
                     let p = c + t * (d + t * (e + t * f));
                     let rise = d + t * (two * e + three * f * t);
@@ -51,7 +51,7 @@ impl Score {
                     let whole = t * (c + t * (half * d + t * (third * e + fourth * f * t)));
                     (a * y + b * t + q * p, slope, half * a * y * y + b * y.absolute() + whole)
                 });
-                (logarithm, sums)
+                (logarithm, sums.map(|s| s[0]))
             },
         );
         // log cosh y = |y| - log(1 + tanh |y|).

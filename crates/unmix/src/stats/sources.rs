@@ -26,9 +26,9 @@ pub struct SourceView<'a, T> {
     mean: Option<&'a [f64]>,
     /// `B`, `k x p`.
     pub(super) unmixing: Matrix<T>,
-    /// `Bᵀ`, its rows filled up with zeros to whole vectors.
-    padded: Vec<T>,
-    /// Numbers in one of them.
+    /// `Bᵀ` in panels, the last filled up with zeros.
+    panels: Vec<T>,
+    /// Sources, with those that fill up the last panel.
     width: usize,
     /// The contrast, or that of each source.
     contrast: Contrasts<'a>,
@@ -37,12 +37,14 @@ pub struct SourceView<'a, T> {
 impl<'a, T: Real> SourceView<'a, T> {
     /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
     pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: impl Into<Contrasts<'a>>) -> Self {
-        let width = unmixing.rows().next_multiple_of(T::lanes());
-        let mut padded = vec![T::default(); unmixing.cols() * width];
-        for i in 0..unmixing.rows() {
-            padded[i..].iter_mut().step_by(width).zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
+        let (k, p, lanes) = (unmixing.rows(), unmixing.cols(), T::lanes());
+        let width = k.next_multiple_of(lanes);
+        let mut panels = vec![T::default(); p * width];
+        for i in 0..k {
+            let panel = &mut panels[i / lanes * p * lanes..];
+            panel[i % lanes..].iter_mut().step_by(lanes).zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
         }
-        Self { mean, unmixing, padded, width, contrast: contrast.into() }
+        Self { mean, unmixing, panels, width, contrast: contrast.into() }
     }
 }
 
@@ -82,8 +84,13 @@ impl SourceSums {
         let (centred, width) = (view.centred(block, rows), view.width);
         product.resize(2 * n * width, T::default());
         let (sources, scores) = product.split_at_mut(n * width);
-        T::multiply(sources, centred, &view.padded, n, p, width);
-        contrast.apply_to_columns(sources, scores, width, &mut self.slope, &mut self.loss);
+        T::multiply(sources, centred, &view.panels, n, p, width);
+        let (lanes, panel) = (T::lanes(), n * T::lanes());
+        let sums = self.slope.chunks_mut(lanes).zip(self.loss.chunks_mut(lanes));
+        let pairs = sources.chunks(panel).zip(scores.chunks_mut(panel));
+        for ((y, g), (slope, loss)) in pairs.zip(sums) {
+            contrast.apply_to_panel(y, g, lanes, slope, loss);
+        }
         if k == width {
             T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width);
         } else {

@@ -1,0 +1,203 @@
+//! Flags that verbs share: what is read and how, what is written, and how it runs.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use unmix_io::{Patches, Pixels};
+
+/// What is read as one table.
+#[derive(Args, Debug)]
+pub(crate) struct Inputs {
+    /// Array, table, sound, image or folder of images; rows of several files follow each other; - is standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Writing {
+    /// The output: .npy, .csv or .tsv, or - for standard output [default: -]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Format of the output [default: by the ending of OUT, csv for standard output]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<Format>,
+}
+
+/// Format of a table that is written.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Text, separated by commas, with a header
+    Csv,
+    /// Text, separated by tabs, with a header
+    Tsv,
+    /// An array for numpy
+    Npy,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Running")]
+pub(crate) struct Running {
+    /// Threads to use; never changes a result [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) threads: Option<u32>,
+    /// No progress, no hints
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct Reading {
+    /// Rows are channels: read columns as samples
+    #[arg(long)]
+    pub(crate) transpose: bool,
+    /// The axis of an n-dimensional array that runs over samples [default: 0]
+    #[arg(long, value_name = "AXIS")]
+    pub(crate) rows_axis: Option<usize>,
+    /// Shape of one sample, as in 28x28, so that components are drawn as pictures
+    #[arg(long, value_name = "SHAPE", value_parser = shape)]
+    pub(crate) feature_shape: Option<Shape>,
+    /// Columns to read, as in a,b,5-9: names, or numbers from 0
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) columns: Option<String>,
+    /// Columns to leave out
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) drop: Option<String>,
+    /// Columns that are not features but are copied beside the codes, such as labels
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) keep: Option<String>,
+    /// The first line of a text file holds names
+    #[arg(long, conflicts_with = "no_header")]
+    pub(crate) header: bool,
+    /// The first line of a text file holds numbers
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// Lines to pass over at the start of a text file
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) skip_rows: usize,
+    /// Which array of a file that holds several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key: Option<String>,
+    /// Read images in grey
+    #[arg(long, conflicts_with = "rgb")]
+    pub(crate) grey: bool,
+    /// Read images in colour
+    #[arg(long)]
+    pub(crate) rgb: bool,
+    /// Cut images into patches of this height and width, as in 11x11
+    #[arg(long, value_name = "SIZE", value_parser = patch)]
+    pub(crate) patches: Option<Shape>,
+    /// Pixels from one patch to the next [default: side by side, or 1 with --number]
+    #[arg(long, value_name = "N", requires = "patches")]
+    pub(crate) stride: Option<usize>,
+    /// Pixels by which images are made larger on every side, as in a mirror
+    #[arg(long, value_name = "N", requires = "patches", default_value_t = 0, hide_default_value = true)]
+    pub(crate) padding: usize,
+    /// Draw this many patches, none of them twice
+    #[arg(long, value_name = "N", requires = "patches")]
+    pub(crate) number: Option<usize>,
+    /// Where drawing patches begins
+    #[arg(long, value_name = "N", requires = "number", default_value_t = 0, hide_default_value = true)]
+    pub(crate) patch_seed: u64,
+    /// Take each patch's mean off it and divide by its standard deviation
+    #[arg(long, requires = "patches")]
+    pub(crate) normalise: bool,
+}
+
+/// Lengths of the axes of one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shape(pub(crate) Vec<usize>);
+
+impl Reading {
+    pub(crate) fn options(&self) -> unmix_io::Options {
+        unmix_io::Options {
+            transpose: self.transpose,
+            rows_axis: self.rows_axis,
+            feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
+            columns: self.columns.clone(),
+            drop: self.drop.clone(),
+            keep: self.keep.clone(),
+            header: match (self.header, self.no_header) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
+            },
+            skip_rows: self.skip_rows,
+            key: self.key.clone(),
+            patches: self.patches.as_ref().map(|size| self.cut(size)),
+            pixels: match (self.grey, self.rgb) {
+                (true, _) => Some(Pixels::Grey),
+                (_, true) => Some(Pixels::Rgb),
+                _ => None,
+            },
+            ..Default::default()
+        }
+    }
+
+    /// How images are cut; `size` is a height and a width.
+    fn cut(&self, size: &Shape) -> Patches {
+        Patches {
+            height: size.0[0],
+            width: size.0[1],
+            stride: self.stride,
+            padding: self.padding,
+            number: self.number,
+            seed: self.patch_seed,
+            normalise: self.normalise,
+        }
+    }
+
+    /// The same flags, as they would be typed.
+    pub(crate) fn typed(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let mut value = |flag: &str, v: Option<String>| {
+            if let Some(v) = v {
+                out.extend([flag.to_string(), v]);
+            }
+        };
+        value("--rows-axis", self.rows_axis.map(|a| a.to_string()));
+        let shape = |s: &Shape| s.0.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        value("--feature-shape", self.feature_shape.as_ref().map(shape));
+        value("--columns", self.columns.clone());
+        value("--drop", self.drop.clone());
+        value("--keep", self.keep.clone());
+        value("--skip-rows", (self.skip_rows > 0).then(|| self.skip_rows.to_string()));
+        value("--key", self.key.clone());
+        value("--patches", self.patches.as_ref().map(shape));
+        value("--stride", self.stride.map(|n| n.to_string()));
+        value("--padding", (self.padding > 0).then(|| self.padding.to_string()));
+        value("--number", self.number.map(|n| n.to_string()));
+        value("--patch-seed", (self.patch_seed > 0).then(|| self.patch_seed.to_string()));
+        let flags = [
+            (self.transpose, "--transpose"),
+            (self.header, "--header"),
+            (self.no_header, "--no-header"),
+            (self.grey, "--grey"),
+            (self.rgb, "--rgb"),
+            (self.normalise, "--normalise"),
+        ];
+        out.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.to_string()));
+        out
+    }
+}
+
+/// A list of columns with one more at its end.
+pub(crate) fn column_list(list: Option<&str>, name: &str) -> String {
+    let name = crate::input::column_word(name);
+    list.map_or(name.clone(), |list| format!("{list},{name}"))
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    let lengths: Option<Vec<usize>> = text.split(['x', ',']).map(|s| s.trim().parse().ok()).collect();
+    match lengths {
+        Some(lengths) if lengths.iter().all(|&d| d > 0) => Ok(Shape(lengths)),
+        _ => Err("give the length of each axis, as in 28x28 or 3x32x32".into()),
+    }
+}
+
+/// A height and a width.
+fn patch(text: &str) -> Result<Shape, String> {
+    match shape(text) {
+        Ok(size) if size.0.len() == 2 => Ok(size),
+        _ => Err("give a height and a width, as in 11x11".into()),
+    }
+}

@@ -1,0 +1,224 @@
+//! The flags of each verb.
+
+use super::{Inputs, Reading, Running, Writing};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct Demo {
+    /// Folder for what it writes
+    #[arg(short, long, value_name = "DIR", default_value = "unmix-demo")]
+    pub(crate) output: PathBuf,
+    /// Where random draws begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Fit {
+    /// The method: see 'unmix methods'
+    pub(crate) method: String,
+    #[command(flatten)]
+    pub(crate) input: Inputs,
+    /// How many components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
+    ///
+    /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows what each of them says.
+    #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
+    pub(crate) k: Option<String>,
+    /// The model file [default: <name of INPUT>.<method>.safetensors in this folder]
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: Option<PathBuf>,
+    /// A setting of the method, as in whiten=true; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, serde_json::Value)>,
+    /// Where random draws begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Stop iterating after S seconds and keep what was reached
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) max_seconds: Option<f64>,
+    /// Exit with code 1 when the fit did not converge
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Replace an existing file even if it is not an unmix model
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Names of the columns, where INPUT has none: one a line, or a table with a column 'name' or 'label'
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+    /// How often each row counts: a file with one number for each row
+    #[arg(long, value_name = "FILE", conflicts_with = "weights_column")]
+    pub(crate) weights: Option<PathBuf>,
+    /// How often each row counts: a column of INPUT, by name or number
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) weights_column: Option<String>,
+    /// Say what is found again: cut the rows N times into halves, fit each, and fit all rows from N other seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) stability: Option<u16>,
+    /// Keep the sums over the rows in the model, so that models can be merged and grown
+    #[arg(long)]
+    pub(crate) sums: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Merge {
+    /// Models that hold their sums: fitted with --sums, or grown by partial_fit
+    #[arg(value_name = "MODEL", required = true, num_args = 2..)]
+    pub(crate) models: Vec<PathBuf>,
+    /// The model file
+    #[arg(short, long, value_name = "MODEL", default_value = "merged.safetensors")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing file even if it is not an unmix model
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Apply {
+    /// A model that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: Inputs,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Reconstruct {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// Components that count as 0, by number from 0, as in 0,3
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) exclude: Vec<usize>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Score {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// Print the mean and the range instead of one number a row
+    #[arg(long, conflicts_with_all = ["output", "format"])]
+    pub(crate) summary: bool,
+    /// Write T2 and Q of each row in place of its log-likelihood
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) quality: bool,
+    /// With --quality: also the part of each component and of each column
+    #[arg(long, requires = "quality")]
+    pub(crate) parts: bool,
+    /// Write the correlation of each component with a file's columns, or with a column of INPUT, instead
+    #[arg(long, value_name = "FILE|COLUMN", conflicts_with_all = ["summary", "quality"])]
+    pub(crate) reference: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// A model or a data file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Select {
+    #[command(flatten)]
+    pub(crate) input: Inputs,
+    /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) rules: Vec<String>,
+    /// Where the random draws of parallel and cv begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Report {
+    /// A model that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    /// Rows to show through the model
+    #[arg(value_name = "INPUT")]
+    pub(crate) input: Vec<PathBuf>,
+    /// The page
+    #[arg(short, long, value_name = "PAGE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    /// Rows a second: draws time courses and spectra [default: what .wav files say]
+    #[arg(long, value_name = "HZ", requires = "input", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// Where the sensor of each column is: a table with columns x and y, or theta_deg (from the nose) and radius
+    #[arg(long, value_name = "FILE")]
+    pub(crate) positions: Option<PathBuf>,
+    /// Another model of the same columns, whose components are paired with this one's
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) beside: Option<PathBuf>,
+    /// Colour points by a column of INPUT (name or number), or by a file with one value a row
+    #[arg(long, value_name = "FILE|COLUMN", requires = "input")]
+    pub(crate) color: Option<String>,
+    /// Title of the page
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Methods {
+    /// One method
+    pub(crate) method: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s > 0.0 && s.is_finite() => Ok(s),
+        _ => Err("give a number of seconds above 0".into()),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(hz) if hz > 0.0 && hz.is_finite() => Ok(hz),
+        _ => Err("give the number of rows a second, as in 250".into()),
+    }
+}
+
+/// `key=value`; the value is JSON, or else a word.
+fn key_value(text: &str) -> Result<(String, serde_json::Value), String> {
+    let (key, value) = text.split_once('=').ok_or("write it as KEY=VALUE, as in whiten=true")?;
+    if key.trim().is_empty() {
+        return Err("write it as KEY=VALUE, as in whiten=true".into());
+    }
+    Ok((key.trim().into(), json_or_word(value.trim())))
+}
+
+/// A value as it was typed: JSON, or else a word.
+pub(crate) fn json_or_word(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}

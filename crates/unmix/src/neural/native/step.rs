@@ -1,0 +1,169 @@
+//! A step of Newton's kind towards the published fixed point, from the sums of one pass.
+
+use super::NativeSums;
+use crate::error::Result;
+use crate::num::gmres::gmres;
+use crate::num::{Matrix, factor};
+
+/// The least share of its bound that a curvature is taken for.
+const LEAST: f64 = 0.3;
+/// The longest step.
+const LONGEST: f64 = 0.3;
+
+/// A step of Newton's kind, and how far from rest the columns are before it.
+pub(super) struct Step {
+    /// What is added to the columns, as rows.
+    pub(super) step: Matrix<f64>,
+    /// The root of the mean square over columns of `|R_j| / |G_j|`, `R` what is not parallel to the column.
+    pub(super) residual: f64,
+    /// Pairs whose curvature is not positive.
+    pub(super) saddles: Vec<(usize, usize)>,
+}
+
+impl Step {
+    pub(super) fn new(
+        sums: &NativeSums,
+        w: &Matrix<f64>,
+        sigma: &[f64],
+        moments: &[f64],
+        n: f64,
+        mut leave: impl FnMut(usize, usize) -> bool,
+    ) -> Result<Self> {
+        let (k, r) = (w.rows(), w.cols());
+        let squares: Vec<f64> = sigma.iter().map(|s| s * s).collect();
+        let mean = |which: usize, i: usize, j: usize| sums.pairs[(which * k + i, j)] / n;
+        let bend = Matrix::from_fn(k, k, |i, j| squares[i] * mean(0, i, j));
+        let answer = Matrix::from_fn(k, k, |i, j| squares[i] * mean(1, i, j));
+        let crossed = Matrix::from_fn(k, k, |i, j| sigma[i] * sigma[j] * mean(2, i, j));
+        let [b, growth, slope] =
+            [0, 1, 2].map(|at| sums.alone[at * k..(at + 1) * k].iter().map(|x| x / n).collect::<Vec<f64>>());
+        let g = Matrix::from_fn(k, r, |j, i| sums.pull[(j, i)] / n);
+        // What is not parallel to the column, in the span of the columns and outside of it.
+        let along: Vec<f64> = (0..k).map(|j| dot(w.row(j), g.row(j))).collect();
+        let rest = Matrix::from_fn(k, r, |j, i| g[(j, i)] - along[j] * w[(j, i)]);
+        let seen: Vec<usize> =
+            (0..k).filter(|&j| dot(g.row(j), g.row(j)).sqrt() > 1e-12 * squares[j]).collect();
+        let share = |j: &usize| dot(rest.row(*j), rest.row(*j)) / dot(g.row(*j), g.row(*j));
+        let residual = (seen.iter().map(share).sum::<f64>() / seen.len().max(1) as f64).sqrt();
+        let dual = crate::method::neural_pca::model::dual(w)?;
+        let inside = factor::multiply_transposed(&dual, &rest);
+        let mut outside = rest.clone();
+        factor::subtract_product(&mut outside, &inside.transposed(), w);
+
+        let bound: Vec<f64> = (0..k).map(|j| (squares[j] * b[j]).abs().max(f64::MIN_POSITIVE)).collect();
+        let Pairs { target, curved, saddles } = Pairs::new(&bend, &squares, &b, &bound);
+        let mut turn = Self::turn(&target, &crossed, &answer, &slope, &inside);
+        for &(i, j) in &saddles {
+            if curved[(i, j)] >= -0.1 * target[(i, j)] || !leave(i, j) {
+                continue;
+            }
+            // Near a saddle the next step is short, whatever the curvature: on, the way it goes.
+            let way = (turn[(i, j)] - turn[(j, i)]).signum() * LONGEST;
+            (turn[(i, j)], turn[(j, i)]) = (way, -way);
+        }
+        let mut step = factor::multiply(&turn.transposed(), w);
+        let away = away(&outside, w, &dual, moments, &bound, &growth);
+        let longest = (0..k).map(|j| dot(away.row(j), away.row(j)).sqrt()).fold(0.0, f64::max);
+        let longest = turn.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
+        let scale = if longest > LONGEST { LONGEST / longest } else { 1.0 };
+        step.as_mut_slice().iter_mut().zip(away.as_slice()).for_each(|(s, a)| *s = scale * (*s + a));
+        Ok(Self { step, residual, saddles })
+    }
+
+    /// Solves `T o K + (Q0 (K + K')) diag(gamma) + (Q - dg(Q0) gamma') o (K + K') = -R` for `K` with a zero diagonal.
+    fn turn(
+        target: &Matrix<f64>,
+        crossed: &Matrix<f64>,
+        answer: &Matrix<f64>,
+        slope: &[f64],
+        inside: &Matrix<f64>,
+    ) -> Matrix<f64> {
+        let k = slope.len();
+        let clear = |m: &mut Matrix<f64>| (0..k).for_each(|i| m[(i, i)] = 0.0);
+        let own = Matrix::from_fn(k, k, |i, j| answer[(i, j)] - crossed[(i, i)] * slope[j]);
+        let as_matrix = |x: &[f64]| Matrix::from_vec(k, k, x.to_vec());
+        let apply = |x: &[f64]| {
+            let turn = as_matrix(x);
+            let even = Matrix::from_fn(k, k, |i, j| turn[(i, j)] + turn[(j, i)]);
+            let spread = factor::multiply(crossed, &even);
+            let mut out = Matrix::from_fn(k, k, |i, j| {
+                target[(i, j)] * turn[(i, j)] + spread[(i, j)] * slope[j] + own[(i, j)] * even[(i, j)]
+            });
+            clear(&mut out);
+            out.into_vec()
+        };
+        let precondition = |x: &[f64]| {
+            let side = as_matrix(x);
+            let mut out = Matrix::from_fn(k, k, |i, j| {
+                let (a, d) = (target[(i, j)] + answer[(i, j)], target[(j, i)] + answer[(j, i)]);
+                let (b, c) = (answer[(i, j)], answer[(j, i)]);
+                let determinant = a * d - b * c;
+                if determinant == 0.0 {
+                    side[(i, j)]
+                } else {
+                    (d * side[(i, j)] - b * side[(j, i)]) / determinant
+                }
+            });
+            clear(&mut out);
+            out.into_vec()
+        };
+        let mut side = Matrix::from_fn(k, k, |i, j| -inside[(i, j)]);
+        clear(&mut side);
+        as_matrix(&gmres(apply, precondition, side.as_slice(), 1e-3, 40, 3))
+    }
+}
+
+/// What the loss says of every pair of columns.
+struct Pairs {
+    /// Curvatures that a step divides by, between [`LEAST`] and 1 times their bound.
+    target: Matrix<f64>,
+    /// Curvatures as they are.
+    curved: Matrix<f64>,
+    /// Pairs whose curvature is not positive.
+    saddles: Vec<(usize, usize)>,
+}
+
+impl Pairs {
+    fn new(bend: &Matrix<f64>, squares: &[f64], b: &[f64], bound: &[f64]) -> Self {
+        let k = squares.len();
+        let (mut target, mut curved) = (Matrix::zeros(k, k), Matrix::<f64>::zeros(k, k));
+        let mut saddles = Vec::new();
+        for i in 0..k {
+            for j in 0..k {
+                let (wj, wi) =
+                    (squares[j] / (squares[i] + squares[j]), squares[i] / (squares[i] + squares[j]));
+                let most = bound[j] * wj + bound[i] * wi;
+                let p = |i: usize, j: usize| bend[(i, j)] - squares[j] * b[j];
+                let effective = p(i, j) * wj + p(j, i) * wi;
+                curved[(i, j)] = effective;
+                if effective <= 0.0 && i < j {
+                    saddles.push((i, j));
+                }
+                target[(i, j)] = if effective > 0.0 { effective.clamp(LEAST * most, most) } else { most };
+            }
+        }
+        Self { target, curved, saddles }
+    }
+}
+
+/// The part of the step that leaves the span of the columns, axis by axis.
+fn away(
+    outside: &Matrix<f64>,
+    w: &Matrix<f64>,
+    dual: &Matrix<f64>,
+    moments: &[f64],
+    bound: &[f64],
+    growth: &[f64],
+) -> Matrix<f64> {
+    let mut away = Matrix::from_fn(outside.rows(), outside.cols(), |j, i| {
+        let curvature = (bound[j] + moments[i] * growth[j]).clamp(LEAST * bound[j], bound[j]);
+        -outside[(j, i)] / curvature
+    });
+    let back = factor::multiply_transposed(&away, dual);
+    factor::subtract_product(&mut away, &back, w);
+    away
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

@@ -1,0 +1,95 @@
+//! The search along a direction (Nocedal & Wright 2006, algorithms 3.5 and 3.6).
+
+use super::{Objective, Place, dot};
+use crate::error::Result;
+
+/// The share of the decrease that the slope promises which a step must achieve, and the share of the slope that it may leave.
+const DECREASE: f64 = 1e-4;
+const SLOPE: f64 = 0.9;
+
+/// A promised decrease below this share of the value drowns in its rounding errors: then any decrease will do.
+const DROWNED: f64 = 1e-8;
+
+/// Trials along one direction.
+const TRIALS: u32 = 25;
+
+/// The function along a line.
+#[derive(Clone, Copy)]
+struct Trial {
+    t: f64,
+    value: f64,
+    slope: f64,
+}
+
+/// A place along `direction` that satisfies both conditions of Wolfe; the lowest one met where none was found that does; `None`
+/// where none is lower than `from`.
+pub(super) fn line_search(
+    of: &mut impl Objective,
+    from: &Place,
+    direction: &[f64],
+    first: f64,
+) -> Result<Option<Place>> {
+    let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
+    // The minimum lies between these two; `low` is the lower one, and has the gradient kept.
+    let (mut low, mut high, mut kept) = (start, None, None);
+    let mut t = first;
+    for _ in 0..TRIALS {
+        let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
+        let mut place = Place { x, value: 0.0, gradient: vec![0.0; direction.len()] };
+        place.value = of.at(&place.x, &mut place.gradient)?;
+        let trial = Trial { t, value: place.value, slope: dot(direction, &place.gradient) };
+        if !trial.lowers(&start) || (kept.is_some() && trial.value >= low.value) {
+            high = Some(trial);
+        } else {
+            if trial.slope.abs() <= SLOPE * start.slope.abs() {
+                return Ok(Some(place));
+            }
+            let beyond = high.map_or(trial.slope > 0.0, |h: Trial| trial.slope * (h.t - low.t) > 0.0);
+            let before = low;
+            if beyond {
+                high = Some(low);
+            }
+            (low, kept) = (trial, Some(place));
+            if high.is_none() {
+                // Still downhill: on, by at least half as much again, at most ten times as far.
+                let guess = minimum_of_cubic(before, trial).filter(|g| *g > t).unwrap_or(10.0 * t);
+                t = guess.clamp(1.5 * t, 10.0 * t);
+                continue;
+            }
+        }
+        let Some(other) = high else { continue };
+        t = between(low, other);
+        if t == low.t || t == other.t {
+            break;
+        }
+    }
+    Ok(kept)
+}
+
+impl Trial {
+    /// Whether it is lower than `start` by as much as the slope there promises.
+    fn lowers(&self, start: &Self) -> bool {
+        let promised = -self.t * start.slope;
+        let drowned = promised <= DROWNED * start.value.abs() && self.value <= start.value;
+        // Not a number is not lower.
+        (self.value <= start.value - DECREASE * promised || drowned) && self.slope.is_finite()
+    }
+}
+
+/// A place between two trials, not too near either: that of the least value of the cubic through them, where there is one.
+fn between(low: Trial, high: Trial) -> f64 {
+    let width = high.t - low.t;
+    if !(high.value.is_finite() && high.slope.is_finite()) {
+        return low.t + 0.1 * width;
+    }
+    let share = minimum_of_cubic(low, high).map_or(0.5, |t| (t - low.t) / width);
+    low.t + width * share.clamp(0.1, 0.9)
+}
+
+/// Where the cubic with these values and slopes is least, if it is anywhere (Nocedal & Wright, equation 3.59).
+fn minimum_of_cubic(a: Trial, b: Trial) -> Option<f64> {
+    let d1 = a.slope + b.slope - 3.0 * (a.value - b.value) / (a.t - b.t);
+    let d2 = (b.t - a.t).signum() * (d1 * d1 - a.slope * b.slope).sqrt();
+    let t = b.t - (b.t - a.t) * (b.slope + d2 - d1) / (b.slope - a.slope + 2.0 * d2);
+    t.is_finite().then_some(t)
+}

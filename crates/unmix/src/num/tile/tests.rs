@@ -1,0 +1,95 @@
+//! Tests of `tile`.
+
+use super::*;
+use crate::num::random::Stream;
+
+/// Rows in panels of `lanes` columns, filled up with zeros.
+fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
+    let mut out = vec![0.0; p.div_ceil(lanes) * n * lanes];
+    for (r, row) in x.chunks_exact(p).enumerate() {
+        for (j, x) in row.iter().enumerate() {
+            out[j / lanes * n * lanes + r * lanes + j % lanes] = *x;
+        }
+    }
+    out
+}
+
+type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
+type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
+type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize);
+
+/// The three products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
+fn are_sums<T: Copy + From<i8> + Into<f64>>(
+    lanes: usize,
+    gram: Gram<T>,
+    multiply: Multiply<T>,
+    cross: Cross<T>,
+) {
+    let s = Stream::new(8, lanes as u64);
+    let number = |i: usize| (s.uniform(i as u64) * 15.0) as i8 - 7;
+    let narrow = |x: &[f64]| x.iter().map(|&x| T::from(x as i8)).collect::<Vec<T>>();
+    for (n, p, k) in [(1, 1, 1), (3, 5, 2), (8, 16, 3), (19, 100, 5), (33, 203, 7), (257, 47, 4)] {
+        let k = k * lanes;
+        let x: Vec<f64> = (0..n * p).map(|i| f64::from(number(i))).collect();
+        let packed = narrow(&panels(&x, n, p, lanes));
+        let product = |i: usize, j: usize| (0..n).map(|r| x[r * p + i] * x[r * p + j]).sum::<f64>();
+        // The whole table, and its rows from 96 on by themselves.
+        for first in [0, 96].into_iter().filter(|&f| f < p) {
+            let mut part = vec![1.0; (p - first) * p];
+            gram(&mut part, first, &packed, n, p);
+            for i in first..p {
+                for j in 0..=i {
+                    let got = part[(i - first) * p + j];
+                    assert!(got == 1.0 + product(i, j), "{lanes} lanes, {n} x {p}: entry {i}, {j} is {got}");
+                }
+            }
+        }
+        let b: Vec<f64> = (0..p * k).map(|i| f64::from(number(7 * i + 1))).collect();
+        let mut out = vec![T::from(9); n * k];
+        multiply(&mut out, &narrow(&x), &narrow(&panels(&b, p, k, lanes)), n, p, k);
+        let sources: Vec<f64> = out.iter().map(|&x| x.into()).collect();
+        let at = |i: usize, j: usize| j / lanes * n * lanes + i * lanes + j % lanes;
+        for i in 0..n {
+            for j in 0..k {
+                let want: f64 = (0..p).map(|q| x[i * p + q] * b[q * k + j]).sum();
+                assert!(sources[at(i, j)] == want, "{lanes} lanes, {n} x {p} x {k}: entry {i}, {j}");
+            }
+        }
+        let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
+        let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
+        let mut total = vec![1.0; k * k];
+        let in_panels = |x: &[f64]| narrow(&panels(x, n, k, lanes));
+        cross(&mut total, &in_panels(&scores), &in_panels(&few), n, k);
+        for i in 0..k {
+            for j in 0..k {
+                let want: f64 = 1.0 + (0..n).map(|r| scores[r * k + i] * few[r * k + j]).sum::<f64>();
+                assert!(total[i * k + j] == want, "{lanes} lanes, {n} x {k}: entry {i}, {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_vector_forms_the_same_sums() {
+    are_sums::<f64>(4, plain_f64::add_gram, plain_f64::multiply, plain_f64::add_cross);
+    are_sums::<f32>(4, plain_f32::add_gram, plain_f32::multiply, plain_f32::add_cross);
+    let best = (f64::lanes(), f32::lanes());
+    are_sums::<f64>(best.0, f64::add_gram, f64::multiply, f64::add_cross);
+    are_sums::<f32>(best.1, f32::add_gram, f32::multiply, f32::add_cross);
+    #[cfg(target_arch = "x86_64")]
+    if best.0 > 4 || best.1 == 8 {
+        // SAFETY: a processor with wider vectors has these, too.
+        are_sums::<f64>(
+            4,
+            |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
+            |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
+            |total, a, b, n, k| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k) },
+        );
+        are_sums::<f32>(
+            8,
+            |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
+            |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
+            |total, a, b, n, k| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k) },
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Tests of `contrast`.
+
+use super::*;
+use crate::num::random::Stream;
+
+const ALL: [Contrast; 5] =
+    [Contrast::LogCosh(1.0), Contrast::LogCosh(0.5), Contrast::Exp, Contrast::Cube, Contrast::Skew];
+
+fn naive(c: Contrast, y: f64) -> (f64, f64, f64) {
+    match c {
+        Contrast::LogCosh(a) => ((a * y).tanh(), a * (1.0 - (a * y).tanh().powi(2)), log_cosh(a * y) / a),
+        Contrast::Exp => {
+            let e = (-y * y / 2.0).exp();
+            (y * e, (1.0 - y * y) * e, -e)
+        }
+        Contrast::Cube => (y.powi(3), 3.0 * y * y, y.powi(4) / 4.0),
+        Contrast::Skew => (y * y, 2.0 * y, y.powi(3) / 3.0),
+    }
+}
+
+#[test]
+fn sums_are_those_of_the_formulas_whatever_the_length() {
+    let s = Stream::new(5, 0);
+    for n in [1usize, 15, 16, 17, 511, 512, 513, 2000] {
+        let y: Vec<f64> = (0..n).map(|i| 3.0 * s.normal(i as u64)).collect();
+        let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
+        for c in ALL {
+            let (mut out, mut small) = (vec![0.0; n], vec![0.0f32; n]);
+            let (found, single) = (c.apply(&y, &mut out), c.apply(&narrow, &mut small));
+            let (mut slope, mut loss, mut size) = (0.0, 0.0, 1.0);
+            for (y, g) in y.iter().zip(&out) {
+                let want = naive(c, *y);
+                assert!((g - want.0).abs() <= 1e-15 * want.0.abs().max(1e-3), "{c:?} of {y}");
+                (slope, loss) = (slope + want.1, loss + want.2);
+                size += want.1.abs() + want.2.abs();
+            }
+            assert!((found.slope - slope).abs() < 1e-14 * size, "{c:?}, {n}: slope");
+            assert!((found.loss - loss).abs() < 1e-14 * size, "{c:?}, {n}: loss");
+            assert!((single.slope - slope).abs() < 2e-6 * size, "{c:?}, {n}: slope in f32");
+            assert!((single.loss - loss).abs() < 2e-6 * size, "{c:?}, {n}: loss in f32");
+        }
+    }
+}
+
+#[test]
+fn sources_of_a_panel_are_summed_as_each_by_itself() {
+    let s = Stream::new(6, 0);
+    for (n, k, width) in [(1, 3, 4), (95, 2, 2), (97, 8, 8), (3000, 13, 16), (2001, 4, 4)] {
+        let mut y = vec![0.0; n * width];
+        for r in 0..n {
+            (0..k).for_each(|j| y[r * width + j] = 3.0 * s.normal((r * k + j) as u64));
+        }
+        let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
+        for c in ALL {
+            let (mut out, mut slope, mut loss) = (vec![0.0; y.len()], vec![1.0; k], vec![1.0; k]);
+            c.apply_to_panel(&y, &mut out, width, &mut slope, &mut loss);
+            let (mut small, mut slope32, mut loss32) = (vec![0f32; y.len()], vec![1.0; k], vec![1.0; k]);
+            c.apply_to_panel(&narrow, &mut small, width, &mut slope32, &mut loss32);
+            for j in 0..k {
+                let column: Vec<f64> = (0..n).map(|r| y[r * width + j]).collect();
+                let mut g = vec![0.0; n];
+                let want = c.apply(&column, &mut g);
+                let size =
+                    1.0 + column.iter().map(|&y| naive(c, y).1.abs() + naive(c, y).2.abs()).sum::<f64>();
+                assert!((slope[j] - 1.0 - want.slope).abs() < 1e-13 * size, "{c:?}: slope of source {j}");
+                assert!((loss[j] - 1.0 - want.loss).abs() < 1e-13 * size, "{c:?}: loss of source {j}");
+                assert!((slope32[j] - 1.0 - want.slope).abs() < 2e-6 * size, "{c:?}: slope in f32");
+                assert!((loss32[j] - 1.0 - want.loss).abs() < 2e-6 * size, "{c:?}: loss in f32");
+                assert!((0..n).all(|r| out[r * width + j] == g[r]), "{c:?}: scores of source {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn slopes_are_differences_of_the_functions() {
+    for c in ALL {
+        for y in [-2.3, -0.4, 0.7, 1.9] {
+            let h = 1e-5;
+            let (up, down) = (naive(c, y + h), naive(c, y - h));
+            assert!(((up.2 - down.2) / (2.0 * h) - naive(c, y).0).abs() < 1e-9, "{c:?}");
+            assert!(((up.0 - down.0) / (2.0 * h) - naive(c, y).1).abs() < 1e-9, "{c:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_gaussians_is_so() {
+    for c in ALL {
+        let mean = by_quadrature(|y| naive(c, y).2);
+        assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");
+        let tau = |y: f64| naive(c, y).1 - y * naive(c, y).0;
+        // What is left when the parts that a known mean and variance explain are taken away.
+        let (a, b) = (by_quadrature(|y| tau(y) * y), by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0);
+        let rest = by_quadrature(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
+        assert!(by_quadrature(tau).abs() < 1e-12, "{c:?}");
+        assert!((c.deviation_of_gaussian() / rest - 1.0).abs() < 1e-3, "{c:?}: {rest}");
+    }
+}
+
+#[test]
+#[ignore = "prints times"]
+fn times() {
+    fn time<T: Real>(name: &str) {
+        let s = Stream::new(1, 0);
+        let y: Vec<T> = (0..512).map(|i| T::from_f64(s.normal(i))).collect();
+        let mut out = y.clone();
+        for c in ALL {
+            let begun = std::time::Instant::now();
+            for _ in 0..20_000 {
+                std::hint::black_box(c.apply(std::hint::black_box(&y), &mut out));
+            }
+            println!("{name} {c:?}: {:.3} ns", begun.elapsed().as_secs_f64() * 1e9 / (20_000.0 * 512.0));
+        }
+    }
+    time::<f64>("f64");
+    time::<f32>("f32");
+}
