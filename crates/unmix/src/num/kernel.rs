@@ -278,10 +278,7 @@ pub fn add_gram<T: Real>(total: &mut [f64], packed: &[T], n: usize, p: usize) {
 
 /// `out = a b`, all row-major: `a` is `n x p`, `b` is `p x k`.
 pub fn product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
-    debug_assert!(
-        n >= MIN_ROWS,
-        "a product of {n} rows does not have the bits that its rows have in a block"
-    );
+    assert!(n >= MIN_ROWS, "a product of {n} rows does not have the bits that its rows have in a block");
     matmul(
         MatMut::from_row_major_slice_mut(out, n, k),
         Accum::Replace,
