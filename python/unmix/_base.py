@@ -6,7 +6,8 @@ import os
 from numbers import Integral
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -19,13 +20,36 @@ from ._threads import threads_here
 
 
 #: Types whose values are what they look like, so that what was valid once is valid again.
-_SIMPLE = (type(None), bool, int, float, str)
+_SIMPLE = frozenset((type(None), bool, int, float, str))
 
 
 @functools.lru_cache(maxsize=4096)
-def _validate(cls, given):
+def _validate(cls, values, kinds):
     """Validate parameters, once for each set of values; what is not valid raises and is not remembered."""
-    BaseEstimator._validate_params(cls(**{name: value for name, _, value in given}))
+    BaseEstimator._validate_params(_unfitted(cls, values))
+
+
+@functools.lru_cache(maxsize=4096)
+def _settings_of(cls, values, kinds):
+    """The settings that an estimator with these values asks for, as JSON."""
+    return json.dumps(_unfitted(cls, values)._settings())
+
+
+def _unfitted(cls, values):
+    return cls(**dict(zip(cls._parameter_names(), values)))
+
+
+def _validated(fit):
+    """Validate parameters before a fit, as scikit-learn's own decorator does; what it does besides is for estimators that hold
+    others, and takes longer than all else that Python does for a small fit."""
+
+    @functools.wraps(fit)
+    def checked(self, *args, **kwargs):
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
+        return fit(self, *args, **kwargs)
+
+    return checked
 
 
 def _json(value):
@@ -46,7 +70,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     # Fitting
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @_validated
     def fit(self, X, y=None, sample_weight=None):
         """Fit the model to rows.
 
@@ -69,7 +93,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._fit(X, sample_weight)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @_validated
     def fit_transform(self, X, y=None, sample_weight=None):
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
@@ -96,7 +120,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             rows = self._rows(X, reset=True)
             self._check(rows)
             facts = (self._seed(), threads_here(), int(self.verbose))
-            settings = json.dumps(self._settings())
+            settings = self._settings_as_json()
             weights, seconds = _weights(sample_weight, rows), getattr(self, "max_seconds", None)
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, seconds)
             self._forget()
@@ -115,11 +139,20 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _validate_params(self):
         # scikit-learn's validation takes longer than a small fit.
-        given = tuple((name, type(value), value) for name, value in ((n, getattr(self, n)) for n in self._parameter_names()))
-        if all(kind in _SIMPLE for _, kind, _ in given):
-            _validate(type(self), given)
+        values, kinds = self._given()
+        if _SIMPLE.issuperset(kinds):
+            _validate(type(self), values, kinds)
         else:
             super()._validate_params()
+
+    def _settings_as_json(self):
+        values, kinds = self._given()
+        return _settings_of(type(self), values, kinds) if _SIMPLE.issuperset(kinds) else json.dumps(self._settings())
+
+    def _given(self):
+        """Parameters and their types: 1, 1.0 and True are equal, but not the same."""
+        values = tuple([getattr(self, name) for name in self._parameter_names()])
+        return values, tuple(map(type, values))
 
     @classmethod
     @functools.cache
@@ -171,7 +204,10 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _seed(self):
         state = getattr(self, "random_state", None)
-        return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31 - 1))
+        if isinstance(state, Integral):
+            return int(state)
+        # The type is said because finding it out takes as long again.
+        return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
     def _facts(self):
         return (0, threads_here(), int(self.verbose))

@@ -10,7 +10,11 @@ pub const SIGN_RULE: u32 = 1;
 
 /// 1 or -1: what rule 1 multiplies a decoder vector with. `eps` is that of the type in which it was computed.
 pub fn sign_of(vector: &[f64], eps: f64) -> f64 {
-    let largest = vector.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    // Side by side: one maximum would wait for another.
+    let (eights, rest) = vector.as_chunks::<8>();
+    let mut largest = [0.0f64; 8];
+    eights.iter().for_each(|eight| largest.iter_mut().zip(eight).for_each(|(m, x)| *m = m.max(x.abs())));
+    let largest = largest.iter().chain(rest).fold(0.0f64, |m, x| m.max(x.abs()));
     let near = largest * (1.0 - eps.sqrt());
     match vector.iter().find(|x| x.abs() >= near) {
         Some(x) if *x < 0.0 => -1.0,

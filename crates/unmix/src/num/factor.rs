@@ -60,7 +60,8 @@ fn small_eigh(a: &Matrix<f64>) -> Result<Spectrum> {
     let (mut values, vectors) = tridiagonal::eigh(&mut full, n).ok_or(Error::Factorisation { what })?;
     values.reverse();
     check(&values, what)?;
-    let descending = (0..n).rev().flat_map(|i| &vectors[i * n..(i + 1) * n]).copied().collect();
+    let mut descending = Vec::with_capacity(n * n);
+    (0..n).rev().for_each(|i| descending.extend_from_slice(&vectors[i * n..(i + 1) * n]));
     Ok((values, Matrix::from_vec(n, n, descending)))
 }
 

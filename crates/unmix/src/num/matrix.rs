@@ -28,9 +28,7 @@ impl<T: Real> Matrix<T> {
     pub fn from_fn(rows: usize, cols: usize, mut f: impl FnMut(usize, usize) -> T) -> Self {
         let mut data = room(rows * cols);
         for i in 0..rows {
-            for j in 0..cols {
-                data.push(f(i, j));
-            }
+            data.extend((0..cols).map(|j| f(i, j)));
         }
         Self { rows, cols, data }
     }

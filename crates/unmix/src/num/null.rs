@@ -22,6 +22,9 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     if m == 0 {
         return Ok(Matrix::zeros(0, p));
     }
+    if let Some(axes) = unused_columns(found, m) {
+        return Ok(axes);
+    }
     let directions = match p > DENSE {
         true => by_inverse(found, m)?,
         false => None,
@@ -42,6 +45,17 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     let part = factor::multiply_transposed(&clean, found);
     factor::subtract_product(&mut clean, &part, found);
     Ok(factor::orthonormal_rows_signed(&clean))
+}
+
+/// The axes of columns in which nothing was found, where there are as many as directions are missing: they are the canonical ones.
+fn unused_columns(found: &Matrix<f64>, m: usize) -> Option<Matrix<f64>> {
+    let (r, p) = (found.rows(), found.cols());
+    let mut used = vec![false; p];
+    for i in 0..r {
+        used.iter_mut().zip(found.row(i)).for_each(|(used, x)| *used |= *x != 0.0);
+    }
+    let unused: Vec<usize> = (0..p).filter(|&j| !used[j]).collect();
+    (unused.len() + r == p).then(|| Matrix::from_fn(m, p, |i, j| f64::from(u8::from(unused[i] == j))))
 }
 
 /// The basis, the same weighted, its restricted matrix and eigenvectors: squares of nearly `p`.

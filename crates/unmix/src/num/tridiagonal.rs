@@ -68,9 +68,8 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         let (done, rest) = a.split_at_mut((k + 1) * n);
         let v = &mut done[k * n + k + 1..];
         let m = v.len();
-        let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let beyond = v[1..].iter().fold(0.0f64, |s, x| s.max(x.abs()));
-        if beyond == 0.0 {
+        let norm = dot(v, v).sqrt();
+        if v[1..].iter().all(|x| *x == 0.0) {
             // Tridiagonal already.
             e[k] = v[0];
             v.fill(0.0);
@@ -84,11 +83,19 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         v.iter_mut().for_each(|x| *x *= scale);
         let w = &mut w[..m];
         w.fill(0.0);
-        for (i, &vi) in v.iter().enumerate() {
-            let row = &rest[i * n + k + 1..][..m];
-            w.iter_mut().zip(row).for_each(|(w, x)| *w += vi * x);
+        // Four rows at a time, so that the sums come and go a quarter as often.
+        let row = |i: usize| &rest[i * n + k + 1..][..m];
+        let (fours, others) = v.as_chunks::<4>();
+        for (i, f) in fours.iter().enumerate() {
+            let rows = row(4 * i).iter().zip(row(4 * i + 1)).zip(row(4 * i + 2)).zip(row(4 * i + 3));
+            for (w, (((a, b), c), d)) in w.iter_mut().zip(rows) {
+                *w += (f[0] * a + f[1] * b) + (f[2] * c + f[3] * d);
+            }
         }
-        let half = 0.5 * v.iter().zip(&*w).map(|(v, w)| v * w).sum::<f64>();
+        for (i, &vi) in others.iter().enumerate() {
+            w.iter_mut().zip(row(m - others.len() + i)).for_each(|(w, x)| *w += vi * x);
+        }
+        let half = 0.5 * dot(v, w);
         w.iter_mut().zip(&*v).for_each(|(w, v)| *w -= half * v);
         for i in 0..m {
             let (vi, wi) = (v[i], w[i]);
@@ -165,33 +172,38 @@ fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()>
             let mut g = d[m] - d[l] + e[l] / (g + if g >= 0.0 { r } else { -r });
             let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
             let mut split = false;
+            // Rows are turned one rotation late: multiplications that are ready then fill the time in which the next root is waited for;
+            // multiplications that wait for it themselves would keep the processor from seeing what comes after them.
+            let mut late = None;
             for i in (l..m).rev() {
                 let (f, b) = (s * e[i], c * e[i]);
                 let square = f * f + g * g;
-                if square == 0.0 {
+                if square < f64::MIN_POSITIVE {
                     e[i + 1] = 0.0;
                     d[i + 1] -= p;
                     e[m] = 0.0;
                     split = true;
                     break;
                 }
-                // The root and the quotient do not wait for each other.
-                let r = square.sqrt();
-                let inverse = r * (1.0 / square);
-                e[i + 1] = r;
+                // What the next rotation waits for is made of squares and products of sine and cosine, which need a quotient; the
+                // root, which takes longer, is only needed one rotation later.
+                let quotient = 1.0 / square;
+                let (mixed, turned) = (f * g * quotient, (g - f) * (g + f) * quotient);
+                let root = square.sqrt();
+                let inverse = root * quotient;
+                e[i + 1] = root;
                 (s, c) = (f * inverse, g * inverse);
-                g = d[i + 1] - p;
-                let r = (d[i] - g) * s + 2.0 * c * b;
-                p = s * r;
-                d[i + 1] = g + p;
-                g = c * r - b;
-                // These multiplications fill the time in which the next root is waited for.
-                let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);
-                for (x, y) in upper.iter_mut().zip(lower) {
-                    let (above, below) = (*x, *y);
-                    *y = s * above + c * below;
-                    *x = c * above - s * below;
+                let own = d[i + 1] - p;
+                let apart = d[i] - own;
+                p = f * f * quotient * apart + 2.0 * mixed * b;
+                d[i + 1] = own + p;
+                g = mixed * apart + turned * b;
+                if let Some(rotation) = late.replace((i, s, c)) {
+                    turn(vectors, n, rotation);
                 }
+            }
+            if let Some(rotation) = late {
+                turn(vectors, n, rotation);
             }
             if split {
                 continue;
@@ -202,6 +214,17 @@ fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()>
         }
     }
     Some(())
+}
+
+/// Turns rows `i` and `i + 1`.
+#[inline(always)]
+fn turn(vectors: &mut [f64], n: usize, (i, s, c): (usize, f64, f64)) {
+    let (upper, lower) = vectors[i * n..(i + 2) * n].split_at_mut(n);
+    for (x, y) in upper.iter_mut().zip(lower) {
+        let (above, below) = (*x, *y);
+        *y = s * above + c * below;
+        *x = c * above - s * below;
+    }
 }
 
 #[cfg(test)]

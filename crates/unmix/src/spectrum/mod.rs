@@ -240,9 +240,8 @@ fn cut(
 fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
     let mut out = Matrix::zeros(axes.rows(), p);
     for i in 0..axes.rows() {
-        for (c, &j) in varying.iter().enumerate() {
-            out[(i, j)] = axes[(i, c)];
-        }
+        let out = out.row_mut(i);
+        varying.iter().zip(axes.row(i)).for_each(|(&j, x)| out[j] = *x);
     }
     out
 }

@@ -37,12 +37,17 @@ impl Covariance {
             mean.fill(0.0);
         }
         let varying: Vec<usize> = (0..p).filter(|&j| lower[(j, j)] > 0.0).collect();
-        let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
-        let entry = |i: usize, j: usize| match i >= j {
-            true => lower[(varying[i], varying[j])] / degrees / unit(varying[i]) / unit(varying[j]),
-            false => 0.0,
-        };
-        let lower = Matrix::from_fn(varying.len(), varying.len(), entry);
+        let mut table = Matrix::zeros(varying.len(), varying.len());
+        for (r, &i) in varying.iter().enumerate() {
+            let sums = lower.row(i);
+            for (out, &j) in table.row_mut(r)[..=r].iter_mut().zip(&varying) {
+                *out = sums[j] / degrees;
+            }
+            if let Some(scale) = &noise_scale {
+                table.row_mut(r).iter_mut().zip(&varying).for_each(|(x, &j)| *x = *x / scale[i] / scale[j]);
+            }
+        }
+        let lower = table;
         let total = (0..varying.len()).map(|i| lower[(i, i)]).sum();
         Self { n, mean, noise_scale, varying, lower, total }
     }
