@@ -207,7 +207,7 @@ pub(super) fn lanes<T: Real>(
     width: usize,
     f: impl Fn(T, T) -> (T, T, T),
 ) -> [[f64; LANES]; 2] {
-    assert!(LANES % width == 0 && y.len() % width == 0, "panels of {width} numbers");
+    assert!(LANES.is_multiple_of(width) && y.len().is_multiple_of(width), "panels of {width} numbers");
     let mut totals = [[0.0; LANES]; 2];
     for (y, out) in y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES)) {
         let (mut first, mut second) = ([T::default(); LANES], [T::default(); LANES]);
