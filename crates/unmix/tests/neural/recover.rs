@@ -157,8 +157,9 @@ fn rows_that_order_their_columns_do_so_from_random_starts() {
             let along: Vec<f64> = matched(&found.w, &axes).0.iter().map(|a| TIED[*a]).collect();
             let falls = along.windows(2).all(|v| v[0] >= v[1]);
             // Of 8 random starts of this row 6 end in order on this design (all but seeds 1 and 4) and 2 on another, with 8000 rows or
-            // 20000, after 20 epochs or 60: the others are neighbouring places of rest, of axes that are right to .999. The three of the
-            // specification all ended in order.
+            // 20000, after 20 epochs or 60: the others are neighbouring places of rest, of axes that are right to .999. So does an
+            // implementation that shares no code with this one: 5, 2 and 3 of 6 starts on three designs, 4 of 6 on the second with unit
+            // columns, none of 3 with ten times the weight. Three starts in order, as published, are what one design gave.
             let excused = row.key == "latent-upper" && seed == 1;
             assert!(falls != excused, "{}, seed {seed}: {along:?}", row.key);
         }
