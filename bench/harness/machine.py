@@ -35,9 +35,9 @@ def describe():
 
 
 def short_name(machine):
-    """A name for the record's folder: the processor and its cores."""
+    """A name for the record's folder: the processor, with its family and model, since names are shared by many, and its cores."""
     words = re.sub(r"[^a-z0-9]+", "-", re.sub(r"\(.*?\)|processor|cpu|@.*", "", machine["processor"].lower())).strip("-")
-    return f"{machine['date']}-{words}-{machine['cores']}-cores"
+    return f"{machine['date']}-{words}-{machine['family'].replace(' ', '-')}-{machine['cores']}-cores"
 
 
 def busy(seconds=2.0):

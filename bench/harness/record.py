@@ -38,19 +38,26 @@ def _run(run):
     return {**{key: value for key, value in run.items() if key != "times"}, **some}
 
 
-def newest():
-    """The newest record of each row, among those of the machine that the newest of all is from: the records that have them, by
-    name, each with its rows, and the contents as of one record."""
+def by_machine():
+    """The newest record of each row, for each machine: the records that have them, by name, each with its rows, and the contents as
+    of one record. The machine with the most rows comes first."""
     found = sorted(FOLDER.glob("*/results.json"))
     if not found:
         raise SystemExit("there is no record yet: run `cargo xtask bench --record` on a quiet machine")
-    kept = [(path.parent.name, json.loads(path.read_text(encoding="utf-8"))) for path in found]
-    processor = kept[-1][1]["machine"]["processor"]
+    machines = {}
+    for path in found:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        which = (record["machine"]["processor"], record["machine"]["family"], record["machine"]["cores"])
+        machines.setdefault(which, []).append((path.parent.name, record))
+    return sorted((_newest(kept) for kept in machines.values()), key=lambda m: -len(m[1]["rows"]))
+
+
+def _newest(kept):
+    """Of the records of one machine, oldest first."""
     rows, source = {}, {}
     for name, record in kept:
-        if record["machine"]["processor"] == processor:
-            rows.update(record["rows"])
-            source.update(dict.fromkeys(record["rows"], name))
+        rows.update(record["rows"])
+        source.update(dict.fromkeys(record["rows"], name))
     records = {name: [row for row in rows if source[row] == name] for name, _ in reversed(kept)}
     return {name: own for name, own in records.items() if own}, {**kept[-1][1], "rows": rows}
 
