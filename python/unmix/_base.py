@@ -147,7 +147,10 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _settings_as_json(self):
         values, kinds = self._given()
-        return _settings_of(type(self), values, kinds) if _SIMPLE.issuperset(kinds) else json.dumps(self._settings())
+        # A warm start depends on the last fit, too.
+        if _SIMPLE.issuperset(kinds) and not getattr(self, "warm_start", False):
+            return _settings_of(type(self), values, kinds)
+        return json.dumps(self._settings())
 
     def _given(self):
         """Parameters and their types: 1, 1.0 and True are equal, but not the same."""
