@@ -49,7 +49,7 @@ class ICA(Sources):
         Where the first search begins, in white coordinates; None for a random rotation.
     subsample : int or None, default=None
         Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. None: enough of
-        them with ``"picard"`` where there are twelve times as many. 0: all rows from the start.
+        them with ``"picard"`` where there are three times as many. 0: all rows from the start.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False

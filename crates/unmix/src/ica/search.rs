@@ -199,7 +199,7 @@ impl Search<'_> {
         let n = view.rows.n_rows().unwrap_or(0);
         let begins = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
         if let Some(m) = subsample::size(self.subsample, n, view.k, begins && self.start.is_none()) {
-            let rows = subsample::rows(view.rows, m);
+            let rows = subsample::rows(view.rows, m)?;
             let some = View { rows: &rows, mean: view.mean, basis: view.basis, k: view.k };
             go_on(&some, subsample::MOST, m as f64 / n as f64)?;
         }

@@ -1,24 +1,29 @@
 //! Some of the rows, to begin on: what a rotation is turned by far from the solution, few rows say as well as many.
 
-use crate::data::{Features, Rows, Subset};
+use crate::data::{Features, Held, RandomAccess, Rows, Subset};
+use crate::error::Result;
 use crate::num::Real;
 
 /// Rows for each pair of sources. With fewer, sources mix by chance, and a search on them takes many more steps than one on all
-/// rows (17 times as many were seen with one row a pair); with 12, about as many.
-const ROWS: u64 = 15;
+/// rows (17 times as many were seen with one row a pair); with 20, about as many.
+const ROWS: u64 = 20;
 
 /// The fewest rows.
-const FEWEST: u64 = 4096;
+const FEWEST: u64 = 2048;
 
-/// How many times more rows there must be for the detour to pay: four or five passes over all of them are needed anyway, where eight to
-/// ten do without it. With four times as many, 40 sources took 13 passes instead of 10.
-const SHARE: u64 = 12;
+/// How many times more rows there must be for the detour to pay: four or five passes over all of them are needed anyway, where nine to
+/// eleven do without it. With three times as many, 40 sources took 7.7 passes in place of 11 (means of 12 starts), with twice as
+/// many 9.
+const SHARE: u64 = 3;
 
 /// Steps on some of the rows: most searches are near their end by then.
 pub(super) const MOST: u64 = 12;
 
 /// Rows in a run of neighbours.
 const RUN: u64 = 32;
+
+/// Numbers that are kept in memory, so that runs are put together once.
+const KEPT: u64 = 1 << 22;
 
 /// How many of `n` rows a search for `k` sources begins on: as many as asked for, or, unless `begins` forbids, by these numbers.
 /// `None` for all of them from the start.
@@ -31,10 +36,15 @@ pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option
 }
 
 /// `m` rows in runs of neighbours, spread evenly.
-pub(super) fn rows<'r, T: Real>(rows: &'r Rows<'_, T>, m: u64) -> Rows<'r, T> {
-    let n = rows.n_rows().unwrap_or(0);
-    let subset = Subset::new(rows.settled(), rows.n_features(), chosen(n, m));
-    Rows::new(subset, Features::default(), rows.origin())
+pub(super) fn rows<'r, T: Real>(rows: &'r Rows<'_, T>, m: u64) -> Result<Rows<'r, T>> {
+    let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+    let subset = Subset::new(rows.settled(), p, chosen(n, m));
+    if m.saturating_mul(p as u64) > KEPT {
+        return Ok(Rows::new(subset, Features::default(), rows.origin()));
+    }
+    let mut numbers = vec![T::default(); m as usize * p];
+    subset.read(0..m, 0..p, &mut numbers, &mut Vec::new())?;
+    Ok(Rows::new(Held::new(numbers, p), Features::default(), rows.origin()))
 }
 
 /// What is left out makes gaps between runs, all of one length or one longer.
@@ -63,9 +73,10 @@ mod tests {
 
     #[test]
     fn few_rows_are_taken_as_they_are() {
-        assert_eq!(size(None, 300_000, 40, true), Some(24_000));
-        assert_eq!(size(None, 280_000, 40, true), None);
-        assert_eq!(size(None, 49_152, 2, true), Some(4096));
+        assert_eq!(size(None, 96_000, 40, true), Some(32_000));
+        assert_eq!(size(None, 95_999, 40, true), None);
+        assert_eq!(size(None, 6_144, 2, true), Some(2048));
+        assert_eq!(size(None, 6_143, 2, true), None);
         assert_eq!(size(None, 1_000_000, 2, false), None);
         assert_eq!(size(Some(500), 1000, 4, false), Some(500));
         assert_eq!(size(Some(1000), 1000, 4, true), None);

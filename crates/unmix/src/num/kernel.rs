@@ -111,7 +111,7 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
         #[inline(always)]
         || {
             for (row, out) in rows.chunks_exact(mean.len()).zip(out.chunks_exact_mut(mean.len())) {
-                parts.subtract(0, row, out);
+                parts.subtract(row, out);
             }
         },
     );
@@ -129,11 +129,10 @@ impl<T: Real> Parts<T> {
         Self { near, rest }
     }
 
-    /// `out = row - mean`, for columns from `at` on, as many as `out` has.
+    /// `out = row - mean`.
     #[inline(always)]
-    fn subtract(&self, at: usize, row: &[T], out: &mut [T]) {
-        let (near, rest) = (&self.near[at..at + out.len()], &self.rest[at..at + out.len()]);
-        for (((o, x), a), b) in out.iter_mut().zip(row).zip(near).zip(rest) {
+    fn subtract(&self, row: &[T], out: &mut [T]) {
+        for (((o, x), a), b) in out.iter_mut().zip(row).zip(&self.near).zip(&self.rest) {
             *o = match T::DTYPE {
                 super::Dtype::F32 => *x - *a - *b,
                 // Nothing is left.
@@ -229,21 +228,43 @@ fn centre_panel<T: Real, const LANES: usize>(
     out: &mut [T],
 ) {
     let (p, (panel, _)) = (mean.len(), out.as_chunks_mut::<LANES>());
-    let rows = rows.chunks_exact(p).map(|row| &row[at..]);
-    if weights.is_none() && at + LANES <= p {
-        return rows.zip(panel).for_each(|(row, out)| parts.subtract(at, &row[..LANES], out));
-    }
-    let roots = weights.into_iter().flatten().map(|w| w.sqrt()).chain(std::iter::repeat(1.0));
-    for ((row, root), out) in rows.zip(roots).filter(|(_, root)| *root > 0.0).zip(panel) {
+    let Some(weights) = weights else { return centre_whole_panel(rows, p, parts, at, panel) };
+    let weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
+    for ((row, w), out) in weighed.zip(panel) {
+        let root = w.sqrt();
         *out = [T::default(); LANES];
-        match weights {
-            None => parts.subtract(at, row, &mut out[..LANES.min(p - at)]),
-            Some(_) => {
-                for ((o, x), m) in out.iter_mut().zip(row).zip(&mean[at..]) {
-                    *o = T::from_f64((x.to_f64() - m) * root);
-                }
-            }
+        for ((o, x), m) in out.iter_mut().zip(&row[at..]).zip(&mean[at..]) {
+            *o = T::from_f64((x.to_f64() - m) * root);
         }
+    }
+}
+
+/// Whole vectors, of numbers one after the other: what fills up the last panel is whatever stands in the next row.
+#[inline(always)]
+fn centre_whole_panel<T: Real, const LANES: usize>(
+    rows: &[T],
+    p: usize,
+    parts: &Parts<T>,
+    at: usize,
+    panel: &mut [[T; LANES]],
+) {
+    let (mut near, mut rest) = ([T::default(); LANES], [T::default(); LANES]);
+    let width = LANES.min(p - at);
+    near[..width].copy_from_slice(&parts.near[at..at + width]);
+    rest[..width].copy_from_slice(&parts.rest[at..at + width]);
+    let centred = |x: [T; LANES]| -> [T; LANES] {
+        std::array::from_fn(|l| match T::DTYPE {
+            super::Dtype::F32 => x[l] - near[l] - rest[l],
+            // Nothing is left.
+            super::Dtype::F64 => x[l] - near[l],
+        })
+    };
+    for (i, out) in panel.iter_mut().enumerate() {
+        let row = &rows[i * p + at..];
+        *out = match row.first_chunk::<LANES>() {
+            Some(x) => centred(*x),
+            None => centred(std::array::from_fn(|l| row.get(l).copied().unwrap_or_default())),
+        };
     }
 }
 

@@ -114,7 +114,7 @@ pub trait Tiles: Sized {
     fn lanes() -> usize;
 
     /// `part += x' x` in the lower triangle, for rows of the table from `first` on (a multiple of 16): `part` is some rows of a table `p` wide,
-    /// `x` has `n` rows and lies in panels, the last filled up with anything finite. What stands above the diagonal means nothing.
+    /// `x` has `n` rows and lies in panels, the last filled up with anything. What stands above the diagonal means nothing.
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
     /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of
@@ -122,8 +122,9 @@ pub trait Tiles: Sized {
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
     /// `total += a' b`: both are `n x k`, in panels; `total` is `k x k`, row-major, `k` a multiple of [`lanes`](Tiles::lanes). The
-    /// product is formed in this type, the total in double precision.
-    fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize);
+    /// product is formed in this type, the total in double precision. What fills up the last panels from column `used` on means nothing
+    /// in the total.
+    fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, used: usize);
 }
 
 /// The three products for one kind of vector. Inlined into functions that are compiled for its instructions.
@@ -153,6 +154,8 @@ macro_rules! products {
             pub(super) fn add_gram(part: &mut [f64], first: usize, x: &[$t], n: usize, p: usize) {
                 /// Rows of the table that are worked on while their columns of `x` stay in the second cache.
                 const NEAR: usize = 96;
+                /// Sums that keep a processor busy, which waits four cycles for each and forms two in one: a narrower tile is no faster.
+                const BUSY: usize = 8;
                 let panels = p.div_ceil(LANES);
                 let last = first + part.len() / p;
                 assert!(x.len() >= panels * n * LANES && last <= p && first % 16 == 0);
@@ -162,8 +165,14 @@ macro_rules! products {
                     let mut panel = 0;
                     while panel * LANES < end {
                         let width = columns::<$t, $v>(panels - panel);
-                        let (at, until) = (panel * LANES, p.min((panel + width) * LANES));
+                        let at = panel * LANES;
                         for i in (start.max(at)..end).step_by(ROWS) {
+                            // What begins to the right of the tile's last row is above the diagonal.
+                            let width = match ROWS >= BUSY {
+                                true => width.min((i + ROWS - at).div_ceil(LANES)),
+                                false => width,
+                            };
+                            let until = p.min(at + width * LANES);
                             let a = x[i / LANES * n * LANES + i % LANES..].as_ptr();
                             let b = x[at * n..].as_ptr();
                             // SAFETY: ROWS divides LANES, so that the tile's rows lie in one panel; there are `panels`
@@ -211,13 +220,14 @@ macro_rules! products {
             }
 
             #[inline(always)]
-            pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize) {
-                assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k && k % LANES == 0);
+            pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
+                assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k);
+                assert!(k % LANES == 0 && used <= k);
                 let steps = Steps { a_row: 1, a_term: LANES, b_term: LANES, b_vector: n * LANES, terms: n };
                 let mut at = 0;
                 while at < k {
                     let width = columns::<$t, $v>((k - at) / LANES);
-                    for i in (0..k).step_by(ROWS) {
+                    for i in (0..used).step_by(ROWS) {
                         // SAFETY: ROWS divides LANES, which divides `k`: columns `i..i + ROWS` of `a` exist, in one panel, and
                         // `at..at + width * LANES` of `b`.
                         unsafe {
@@ -316,8 +326,8 @@ macro_rules! by_processor {
             fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
                 best!($plain, $avx2, $avx512, multiply(out, a, b, n, p, k))
             }
-            fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize) {
-                best!($plain, $avx2, $avx512, add_cross(total, a, b, n, k))
+            fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
+                best!($plain, $avx2, $avx512, add_cross(total, a, b, n, k, used))
             }
         }
     };

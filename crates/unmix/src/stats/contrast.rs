@@ -130,52 +130,35 @@ impl Contrast {
     /// Writes `g(y)` over `out`; sums of slopes and of losses, for each of `width` sources that take turns.
     fn sums<T: Real>(self, y: &[T], out: &mut [T], width: usize) -> [[f64; LANES]; 2] {
         let (n, one) = ((y.len() / width) as f64, T::from_f64(1.0));
-        self.prepare(y, out);
         widest(
             #[inline(always)]
             || match self {
                 Contrast::LogCosh(a) => {
-                    let [squares, size] = lanes(y, out, width, |y, g| (g, g * g, y.absolute()));
+                    let factor = T::from_f64(a);
+                    let tanh = |y: T, _| (factor * y).tanh_about();
+                    let [squares, size] = lanes(y, out, width, tanh, |y, g| (g, g * g, y.absolute()));
                     // log cosh x = |x| - log(1 + tanh |x|): one logarithm for many of them.
                     let logarithm = logarithms(out, width);
                     [squares.map(|s| a * (n - s)), std::array::from_fn(|i| size[i] - logarithm[i] / a)]
                 }
                 Contrast::Exp => {
-                    let [slope, loss] = lanes(y, out, width, |y, e| (y * e, (one - y * y) * e, e));
+                    let half = T::from_f64(-0.5);
+                    let exp = |y: T, _| (half * y * y).exp_of();
+                    let [slope, loss] = lanes(y, out, width, exp, |y, e| (y * e, (one - y * y) * e, e));
                     [slope, loss.map(|l| -l)]
                 }
                 Contrast::Cube => {
-                    let f = |y: T, _| (y * y * y, y * y, y * y * (y * y));
-                    let [squares, fourth] = lanes(y, out, width, f);
+                    let square = |y: T, _| y * y;
+                    let [squares, fourth] = lanes(y, out, width, square, |y, s| (y * s, s, s * s));
                     [squares.map(|s| 3.0 * s), fourth.map(|f| 0.25 * f)]
                 }
                 Contrast::Skew => {
-                    let [sum, third] = lanes(y, out, width, |y, _| (y * y, y, y * y * y));
+                    let square = |y: T, _| y * y;
+                    let [sum, third] = lanes(y, out, width, square, |y, s| (s, y, y * s));
                     [sum.map(|s| 2.0 * s), third.map(|s| s / 3.0)]
                 }
             },
         )
-    }
-
-    /// Writes over `out` what is dear, number by number: tanh or exp. Cube and skewness need neither.
-    fn prepare<T: Real>(self, y: &[T], out: &mut [T]) {
-        match self {
-            Contrast::LogCosh(a) => {
-                let factor = T::from_f64(a);
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(out).for_each(|(y, g)| *g = (factor * *y).tanh_of()),
-                );
-            }
-            Contrast::Exp => {
-                let half = T::from_f64(-0.5);
-                widest(
-                    #[inline(always)]
-                    || y.iter().zip(out).for_each(|(y, e)| *e = (half * *y * *y).exp_of()),
-                );
-            }
-            Contrast::Cube | Contrast::Skew => {}
-        }
     }
 }
 
@@ -196,20 +179,23 @@ pub(super) const LANES: usize = 16;
 /// Numbers of a lane whose sum is formed in their own type before it is added in double precision.
 const RUN: usize = 64;
 
-/// Replaces what `out` holds by the first of what `f` makes of each number of `y` and of it, and sums up the others, for each of
-/// `width` sources that take turns; `width` divides [`LANES`].
+/// Writes over `out` the first of what `f` makes of each number of `y` and of `dear` of both, and sums up the others, for each of `width`
+/// sources that take turns; `width` divides [`LANES`].
 ///
-/// Cheap steps only: what is dear is done before, number by number, in a loop that a compiler turns into whole vectors by itself.
+/// What is dear, tanh or exp, has a loop of its own that a compiler turns into whole vectors, over few numbers: they are still in the
+/// first cache for the other.
 #[inline(always)]
 pub(super) fn lanes<T: Real>(
     y: &[T],
     out: &mut [T],
     width: usize,
+    dear: impl Fn(T, T) -> T,
     f: impl Fn(T, T) -> (T, T, T),
 ) -> [[f64; LANES]; 2] {
     assert!(LANES.is_multiple_of(width) && y.len().is_multiple_of(width), "panels of {width} numbers");
     let mut totals = [[0.0; LANES]; 2];
     for (y, out) in y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES)) {
+        y.iter().zip(&mut *out).for_each(|(y, out)| *out = dear(*y, *out));
         let (mut first, mut second) = ([T::default(); LANES], [T::default(); LANES]);
         let whole = y.len() - y.len() % LANES;
         let (wide, narrow) = y.split_at(whole);

@@ -43,14 +43,20 @@ impl Score {
             #[inline(always)]
             || {
                 let logarithm = logarithms(out, 1)[0];
-                let sums = lanes(y, out, 1, |y, t| {
-                    let q = one - t * t;
-                    let p = c + t * (d + t * (e + t * f));
-                    let rise = d + t * (two * e + three * f * t);
-                    let slope = a + q * (b + q * rise - two * t * p);
-                    let whole = t * (c + t * (half * d + t * (third * e + fourth * f * t)));
-                    (a * y + b * t + q * p, slope, half * a * y * y + b * y.absolute() + whole)
-                });
+                let sums = lanes(
+                    y,
+                    out,
+                    1,
+                    |_, t| t,
+                    |y, t| {
+                        let q = one - t * t;
+                        let p = c + t * (d + t * (e + t * f));
+                        let rise = d + t * (two * e + three * f * t);
+                        let slope = a + q * (b + q * rise - two * t * p);
+                        let whole = t * (c + t * (half * d + t * (third * e + fourth * f * t)));
+                        (a * y + b * t + q * p, slope, half * a * y * y + b * y.absolute() + whole)
+                    },
+                );
                 (logarithm, sums.map(|s| s[0]))
             },
         );

@@ -92,11 +92,11 @@ impl SourceSums {
             contrast.apply_to_panel(y, g, lanes, slope, loss);
         }
         if k == width {
-            T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width);
+            T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width, k);
         } else {
             wide.clear();
             wide.resize(width * width, 0.0);
-            T::add_cross(wide, scores, sources, n, width);
+            T::add_cross(wide, scores, sources, n, width, k);
             for (i, padded) in wide.chunks_exact(width).take(k).enumerate() {
                 self.cross.row_mut(i).iter_mut().zip(padded).for_each(|(t, x)| *t += x);
             }

@@ -253,7 +253,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[],
         "null",
         "Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. Null for enough \
-         of them with 'picard' where there are twelve times as many, 0 for all rows from the start.",
+         of them with 'picard' where there are three times as many, 0 for all rows from the start.",
     ),
     setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
     setting(

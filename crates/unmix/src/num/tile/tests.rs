@@ -16,7 +16,7 @@ fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
 
 type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
 type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
-type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize);
+type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize, usize);
 
 /// The three products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
 fn are_sums<T: Copy + From<i8> + Into<f64>>(
@@ -57,13 +57,15 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
         }
         let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
         let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
-        let mut total = vec![1.0; k * k];
         let in_panels = |x: &[f64]| narrow(&panels(x, n, k, lanes));
-        cross(&mut total, &in_panels(&scores), &in_panels(&few), n, k);
-        for i in 0..k {
-            for j in 0..k {
-                let want: f64 = 1.0 + (0..n).map(|r| scores[r * k + i] * few[r * k + j]).sum::<f64>();
-                assert!(total[i * k + j] == want, "{lanes} lanes, {n} x {k}: entry {i}, {j}");
+        for used in [k, k - 1, k + 1 - lanes] {
+            let mut total = vec![1.0; k * k];
+            cross(&mut total, &in_panels(&scores), &in_panels(&few), n, k, used);
+            for i in 0..used {
+                for j in 0..used {
+                    let want: f64 = 1.0 + (0..n).map(|r| scores[r * k + i] * few[r * k + j]).sum::<f64>();
+                    assert!(total[i * k + j] == want, "{lanes} lanes, {n} x {k}: entry {i}, {j}");
+                }
             }
         }
     }
@@ -83,13 +85,13 @@ fn every_kind_of_vector_forms_the_same_sums() {
             4,
             |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
-            |total, a, b, n, k| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k) },
+            |total, a, b, n, k, used| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k, used) },
         );
         are_sums::<f32>(
             8,
             |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
-            |total, a, b, n, k| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k) },
+            |total, a, b, n, k, used| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k, used) },
         );
     }
 }

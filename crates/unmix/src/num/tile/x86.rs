@@ -62,8 +62,15 @@ macro_rules! compiled {
                 super::$products::multiply(out, a, b, n, p, k)
             }
             #[target_feature(enable = $features)]
-            pub(in super::super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize) {
-                super::$products::add_cross(total, a, b, n, k)
+            pub(in super::super) fn add_cross(
+                total: &mut [f64],
+                a: &[$t],
+                b: &[$t],
+                n: usize,
+                k: usize,
+                used: usize,
+            ) {
+                super::$products::add_cross(total, a, b, n, k, used)
             }
         }
     };
