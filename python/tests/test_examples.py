@@ -14,17 +14,25 @@ DATA = os.environ.get("UNMIX_DATA")
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the tests are not in a checkout")
 
 
-def run(name, path, tmp_path, *more):
-    pytest.importorskip("matplotlib").use("Agg")
-    if DATA is None or not Path(DATA, path).exists():
-        pytest.skip(f"UNMIX_DATA names no folder that holds {path}")
+def program(name):
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
+    return example.main
+
+
+def draw(name, data, tmp_path, *more):
+    pytest.importorskip("matplotlib").use("Agg")
     figure = tmp_path / f"{name}.png"
-    found = example.main(Path(DATA, path), figure, *more)
+    found = program(name)(data, figure, *more)
     assert figure.stat().st_size > 10_000
     return found
+
+
+def run(name, path, tmp_path, *more):
+    if DATA is None or not Path(DATA, path).exists():
+        pytest.skip(f"UNMIX_DATA names no folder that holds {path}")
+    return draw(name, Path(DATA, path), tmp_path, *more)
 
 
 def test_the_heart_of_the_child_is_found(tmp_path):
@@ -45,6 +53,15 @@ def test_voices_are_told_apart(tmp_path):
     assert len(list((tmp_path / "voices").glob("*.wav"))) == 6
 
 
+def test_made_up_voices_are_the_same_each_time_and_told_apart(tmp_path):
+    for folder in ("once", "again"):
+        program("made_up_voices")(tmp_path / folder)
+    for file in ("source1.wav", "source2.wav", "source3.wav", "mixing_matrix.csv"):
+        assert (tmp_path / "once" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
+    found = draw("voices", tmp_path / "once", tmp_path, tmp_path / "voices")
+    assert found["before"] < 6 and found["after"] > 35
+
+
 @pytest.mark.filterwarnings("ignore:SigmaPCA did not converge")
 def test_filters_are_the_sparser_and_smaller_the_more_independence_counts(tmp_path):
     found = run("filters", "kodak8", tmp_path)
@@ -61,7 +78,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "filters", "endmembers"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)
