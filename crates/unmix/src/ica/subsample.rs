@@ -9,7 +9,7 @@ use crate::num::Real;
 const ROWS: u64 = 20;
 
 /// The fewest rows.
-const FEWEST: u64 = 2048;
+const FEWEST: u64 = 4096;
 
 /// How many times more rows there must be for the detour to pay: four or five passes over all of them are needed anyway, where nine to
 /// eleven do without it. With three times as many, 40 sources took 7.7 passes in place of 11 (means of 12 starts), with twice as
@@ -75,8 +75,8 @@ mod tests {
     fn few_rows_are_taken_as_they_are() {
         assert_eq!(size(None, 96_000, 40, true), Some(32_000));
         assert_eq!(size(None, 95_999, 40, true), None);
-        assert_eq!(size(None, 6_144, 2, true), Some(2048));
-        assert_eq!(size(None, 6_143, 2, true), None);
+        assert_eq!(size(None, 12_288, 2, true), Some(4096));
+        assert_eq!(size(None, 12_287, 2, true), None);
         assert_eq!(size(None, 1_000_000, 2, false), None);
         assert_eq!(size(Some(500), 1000, 4, false), Some(500));
         assert_eq!(size(Some(1000), 1000, 4, true), None);
