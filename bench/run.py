@@ -4,6 +4,7 @@ Only the standard library is used here, because nothing else is there yet.
 """
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 VENV = BENCH / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-EXTRAS = ("torch", "jax", "dask")
+EXTRAS = ("torch", "jax", "dask", "crates")
 
 
 def main():
@@ -33,6 +34,8 @@ def main():
     environment(extras)
     if not mine.no_build and not mine.help and "--list" not in rest and "--write-docs" not in rest:
         build(mine.profile)
+        if "crates" in extras:
+            crates()
     words = [str(PYTHON), "-m", "harness", *rest, *(["--help"] if mine.help else [])]
     sys.exit(subprocess.call(words, cwd=BENCH))
 
@@ -65,13 +68,30 @@ def build(profile):
     (VENV / "built" / "profile.txt").write_text(profile)
 
 
+def crates():
+    """Other crates for Rust, in a program beside ours; built again only when it or its lock file has changed."""
+    source, ending = BENCH / "crates", ".exe" if os.name == "nt" else ""
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    said = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    built, stamp = VENV / "built", VENV / "built" / "crates.txt"
+    if stamp.exists() and stamp.read_text() == said:
+        return
+    lib = subprocess.check_output([str(PYTHON), "-c", "import scipy_openblas32 as b; print(b.get_lib_dir())"], text=True).strip()
+    target = ROOT / "target" / "bench-crates"
+    words = [os.environ.get("CARGO", "cargo"), "build", "--quiet", "--release", "--locked", "--target-dir", target]
+    run(words, source, {"OPENBLAS": lib})
+    built.mkdir(exist_ok=True)
+    shutil.copy2(target / "release" / f"bench-crates{ending}", built / f"bench-crates{ending}")
+    stamp.write_text(said)
+
+
 def pip(*words):
     run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *words])
 
 
-def run(words, cwd=None):
+def run(words, cwd=None, more=None):
     words = [str(w) for w in words]
-    if subprocess.call(words, cwd=cwd) != 0:
+    if subprocess.call(words, cwd=cwd, env={**os.environ, **(more or {})}) != 0:
         sys.exit(f"this did not work: {' '.join(words)}")
 
 

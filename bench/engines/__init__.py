@@ -2,7 +2,8 @@
 
 A function decorated with :func:`engine` gets a :class:`Job`, imports and prepares what is not to be timed, and returns two
 functions: one that does the work once, and one that turns what it returned into an answer to check (``None`` where there is
-none). A program of its own returns :class:`Outside` instead, with the times that it took.
+none). A program of its own returns :class:`Outside` instead, with the times that it took, or
+raises :class:`TooLong`.
 """
 
 import importlib
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-FILES = ("ours", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "frames", "programs")
+FILES = ("ours", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "frames", "programs", "crates")
 
 ENGINES = {}
 
@@ -41,12 +42,18 @@ class Job:
 
 @dataclass
 class Outside:
-    """What a program of its own measured: seconds, an answer, its peak memory."""
+    """What a program of its own measured: seconds, an answer, its memory at its peak and with no more than the data."""
 
     times: list
     answer: dict = field(default_factory=dict)
     peak_kib: int | None = None
+    rest_kib: int | None = None
     detail: dict = field(default_factory=dict)
+    version: str | None = None
+
+
+class TooLong(Exception):
+    """A fit of a program of its own took longer than its row allows."""
 
 
 @dataclass
@@ -55,20 +62,25 @@ class Engine:
 
     make: object
     family: str
-    needs: str | None
+    #: The module that it needs, or the file.
+    needs: str | Path | None
     #: It does not solve the task, so it is no peer: a measure for formulas.
     yardstick: bool
+    #: It never has a second thread at work, so that to offer it one measures the same again.
+    single: bool
 
     def installed(self):
-        """Whether the module is there that this engine needs."""
+        """Whether what this engine needs is there."""
+        if isinstance(self.needs, Path):
+            return self.needs.exists()
         return self.needs is None or importlib.util.find_spec(self.needs) is not None
 
 
-def engine(task, name, needs=None, yardstick=False):
+def engine(task, name, needs=None, yardstick=False, single=False):
     """Lists a function as the engine ``name`` of ``task``; the first word of the name is its family, for the chart."""
 
     def listed(make):
-        ENGINES[task, name] = Engine(make, name.split()[0], needs, yardstick)
+        ENGINES[task, name] = Engine(make, name.split()[0], needs, yardstick, single)
         return make
 
     return listed

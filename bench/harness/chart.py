@@ -14,11 +14,14 @@ _FAMILIES = {
     "dask-ml": ("down", "#6b5b00", "#d9c44a"),
     "polars": ("circle", "#00707a", "#4fd1d9"),
     "pyarrow": ("square", "#3d6b1f", "#9ccf6f"),
+    "linfa": ("triangle", "#8a4b08", "#e0a96d"),
+    "petal": ("down", "#b0306a", "#ff9cc8"),
+    "smartcore": ("circle", "#4a4a8a", "#a9a9f0"),
 }
 #: Text, lesser text, lines, page.
 _LIGHT = ("#1f2328", "#59636e", "#d1d9e0", "#ffffff")
 _DARK = ("#e6edf3", "#9198a1", "#3d444d", "#0d1117")
-_WIDTH, _LEFT, _RIGHT, _STEP, _TOP, _BOTTOM = 860, 130, 30, 44, 92, 56
+_WIDTH, _LEFT, _RIGHT, _STEP, _TOP, _BOTTOM = 860, 130, 30, 44, 112, 56
 
 
 def draw(kept):
@@ -73,10 +76,13 @@ def _style(inks, side):
 
 
 def _legend(present):
-    parts, x = [], _LEFT
+    parts, x, y = [], _LEFT, 24
     for family in [f for f in _FAMILIES if f in present]:
-        parts += [_mark(family, x + 6, 24, True, family), f'<text x="{x + 18}" y="28">{escape(family)}</text>']
-        x += 38 + 7.4 * len(family)
+        width = 38 + 7.4 * len(family)
+        if x + width > _WIDTH:
+            x, y = _LEFT, y + 20
+        parts += [_mark(family, x + 6, y, True, family), f'<text x="{x + 18:.1f}" y="{y + 4}">{escape(family)}</text>']
+        x += width
     return parts
 
 

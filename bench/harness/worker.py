@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from engines import Job, Outside, find
+from engines import Job, Outside, TooLong, find
 
 from . import table
 from .answers import CHECKS, Wrong
@@ -53,9 +53,13 @@ def main(order):
     row = table.rows([order["row"]], order["quick"])[0]
     path = Path(order["path"]) if order["path"] else None
     engine = find(row.task, order["engine"])
-    made = engine.make(Job(row, path, order["threads"]))
+    try:
+        made = engine.make(Job(row, path, order["threads"]))
+    except TooLong as long:
+        print(json.dumps({"state": "over", "why": str(long)}))
+        return
     if isinstance(made, Outside):
-        told = {"times": made.times, "peak_kib": made.peak_kib, "detail": made.detail}
+        told = {"times": made.times, "rest_kib": made.rest_kib, "peak_kib": made.peak_kib, "detail": made.detail}
         answer = made.answer
     else:
         work, extract = made
@@ -68,7 +72,7 @@ def main(order):
             told["errors"] = CHECKS[row.task](row, answer, path)
         except Wrong as wrong:
             told["wrong"] = str(wrong)
-    told["version"] = _version(engine)
+    told["version"] = getattr(made, "version", None) or _version(engine)
     print(json.dumps(told))
 
 
