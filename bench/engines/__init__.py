@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-FILES = ("ours", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "frames", "programs", "crates")
+FILES = (
+    "ours", "solvers", "scikit", "own_numpy", "intelex", "pytorch", "jaxed", "dask_ml", "picards", "frames", "programs", "crates",
+)  # fmt: skip
 
 ENGINES = {}
 

@@ -169,16 +169,24 @@ def _judge(row, errors):
 SIGMA = {"a": 4.0, "learning_rate": 0.01, "batch_size": 128, "max_epochs": 3}
 
 
-def sigma(X, W):
-    """How far unit rows are from rest: over columns, the root mean square of what of the force of the rule does not lie along the
-    column itself, as a share of the force. About 1 at the principal axes, 0 at rest."""
-    X = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
-    W = W.T.astype(np.float64)
-    Y = X @ W
-    s = Y.std(axis=0)
-    h = np.tanh(Y / (SIGMA["a"] * s))
-    G = X.T @ (((SIGMA["a"] * s * h) @ (W.T @ W) - Y) * (1 - h * h)) / len(X)
-    across = G - W * (W * G).sum(axis=0)
+def sigma(X, W, native=True):
+    """How far unit rows are from rest, in double precision: over columns, the root mean square of what of the force of the rule
+    is not balanced, as a share of the force. About 1 at the principal axes, 0 at rest. Of the published rule that is what does not
+    lie along the column itself; of the orthonormal one, what is left when the columns' pulls on each other are symmetric."""
+    a, mean, W = SIGMA["a"], _mean(X), W.T.astype(np.float64)
+    second = sum(y.T @ y for y in (x @ W for x in _centred_blocks(X, mean))) / len(X)
+    s, gram, G = np.sqrt(np.diag(second)), W.T @ W, 0.0
+    for x in _centred_blocks(X, mean):
+        y = x @ W
+        h = np.tanh(y / (a * s))
+        rebuilt = (a * s * h) @ gram if native else a * s * h
+        G = G + x.T @ ((rebuilt - y) * (1 - h * h))
+    if native:
+        across = G - W * (W * G).sum(axis=0)
+    else:
+        G = G * s**2
+        pulls = W.T @ G
+        across = G - W @ (pulls + pulls.T) / 2
     return np.sqrt(np.mean(np.square(across).sum(axis=0) / np.square(G).sum(axis=0)))
 
 
@@ -186,7 +194,7 @@ def check_sigma(row, answer, path):
     W = np.asarray(answer["components"])
     if W.shape[0] != row.k or np.abs(np.linalg.norm(W, axis=1) - 1).max() > 1e-5:
         raise Wrong(f"{W.shape} numbers that are not {row.k} rows of length 1")
-    return _judge(row, {"residual": sigma(np.load(path), W)})
+    return _judge(row, {"residual": sigma(np.load(path, mmap_mode="r"), W, answer.get("native", True))})
 
 
 CHECKS = {
@@ -196,5 +204,8 @@ CHECKS = {
     "read": check_entries,
     "rica": check_rica,
     "sigma": check_sigma,
+    "solver": check_sigma,
+    "sweep": check_sigma,
+    "second-order sweep": check_sigma,
     "ica": check_ica,
 }

@@ -82,11 +82,9 @@ def table(path, n, p, dtype, others, ending):
     np.save(beside(path, ".numbers.npy"), numbers.astype(dtype))
 
 
-def patches(path, n, side, dtype, white=True):
-    """Patches of a picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
-    generator = np.random.default_rng(zlib.crc32(f"patches {n} {side}".encode()))
-    size = 1024
-    picture = np.zeros((size, size))
+def leaves(generator, size, colours):
+    """A picture of fallen leaves: opaque discs of every size, which hide each other as things in photographs do."""
+    picture = np.zeros((size, size, colours))
     for _ in range(6000):
         radius = 3.0 / np.sqrt(generator.uniform(3.0**2 / 120.0**2, 1.0))
         x, y = generator.uniform(0, size, 2)
@@ -94,8 +92,15 @@ def patches(path, n, side, dtype, white=True):
         columns = slice(max(0, int(x - radius)), int(x + radius) + 1)
         v, u = np.ogrid[rows.start : min(rows.stop, size), columns.start : min(columns.stop, size)]
         leaf = picture[rows, columns]
-        leaf[(u - x) ** 2 + (v - y) ** 2 < radius**2] = generator.uniform()
-    picture += 0.02 * generator.standard_normal(picture.shape)
+        leaf[(u - x) ** 2 + (v - y) ** 2 < radius**2] = generator.uniform(size=colours)
+    return picture + 0.02 * generator.standard_normal(picture.shape)
+
+
+def patches(path, n, side, dtype, white=True):
+    """Patches of a picture of leaves, wherever they happen to be."""
+    generator = np.random.default_rng(zlib.crc32(f"patches {n} {side}".encode()))
+    size = 1024
+    picture = leaves(generator, size, 1)[..., 0]
     corners = generator.integers(0, size - side, (n, 2))
     X = np.stack([picture[i : i + side, j : j + side].ravel() for i, j in corners])
     if white:
@@ -104,6 +109,23 @@ def patches(path, n, side, dtype, white=True):
         X = (X @ vectors / np.sqrt(values)) @ vectors.T
     with path.open("wb") as file:
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
+
+
+def pictures(path, n, side, dtype):
+    """Patches of 500 pictures of leaves in colour, 32x32 pixels each, as photographs of that size are prepared: around every
+    pixel, with zeros beyond the edge; ``n`` of these 512,000 at random, every number standardised."""
+    generator = np.random.default_rng(zlib.crc32(f"pictures {side}".encode()))
+    tiles = leaves(generator, 1024, 3).reshape(32, 32, 32, 32, 3).swapaxes(1, 2).reshape(1024, 32, 32, 3)[:500].astype(dtype)
+    edge = side // 2
+    tiles = np.pad(tiles, ((0, 0), (edge, edge), (edge, edge), (0, 0)))
+    at = generator.permutation(500 * 32 * 32)[:n]
+    X = np.empty((n, 3 * side * side), dtype)
+    for i, (tile, y, x) in enumerate(zip(at // 1024, at // 32 % 32, at % 32, strict=True)):
+        X[i] = tiles[tile, y : y + side, x : x + side].ravel()
+    X -= X.mean(axis=0)
+    X /= np.sqrt(1e-3 + np.square(X).mean(axis=0))
+    with path.open("wb") as file:
+        np.save(file, X)
 
 
 def mixture(path, n, p, dtype):
@@ -134,7 +156,7 @@ def rotation(k):
     return np.linalg.qr(np.random.default_rng(k).standard_normal((k, k)))[0]
 
 
-MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches, "mixture": mixture}
+MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture}
 
 
 def warm(path):

@@ -6,7 +6,7 @@
 //!
 //! It loads, fits once to warm up, and fits on as `harness/worker.py` does: `SECONDS` of fits, at least `LEAST` of them
 //! where that takes less than `LIMIT`, at most `MOST`. Times and memory are printed as JSON, arrays of the answer are
-//! written into `FOLDER`. A fit of over `LIMIT` seconds ends it with [`job::OVER`].
+//! written into `FOLDER`. A fit of over `LIMIT` seconds ends it with 124.
 
 mod job;
 mod lapack;

@@ -1,0 +1,108 @@
+"""The deterministic solvers of sigma-PCA: to rest beside our own Adam, and a sweep beside the products that it is made of."""
+
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from . import Outside, engine
+
+
+def _fitted(X, k, **settings):
+    """A model, and the seconds that it took."""
+    import unmix
+
+    with warnings.catch_warnings():
+        # That it has not come to rest is the task.
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        model = unmix.SigmaPCA(k, random_state=0, **settings).fit(X)
+        return model, time.perf_counter() - start
+
+
+def _solver(native, **settings):
+    def make(job):
+        X = job.X
+
+        def work():
+            # The choice of the rows is a part of it.
+            some = np.sort(np.random.default_rng(1).permutation(len(X))[: int(0.12 * len(X))])
+            return _fitted(X[some], job.k, a=4.0, halves=False, **settings)[0]
+
+        return work, lambda fitted: {"components": fitted.components_, "native": native}
+
+    return make
+
+
+engine("solver", "unmix", needs="unmix")(_solver(True, constraint="native", tol=0.05))
+engine("solver", "unmix orthonormal", needs="unmix")(_solver(False, max_iter=40))
+
+
+@engine("solver", "unmix Adam", needs="unmix")
+def adam(job):
+    """The main published rule as corrected, on all rows: as many epochs as it takes to get there."""
+    from harness.answers import sigma
+
+    X = job.X
+    for epochs in (3, 6, 12, 30):
+        model, seconds = _fitted(X, job.k, variant="ema-scaled-tanh", learning_rate=1e-3, max_epochs=epochs)
+        if sigma(X, model.components_) <= job.row.answer["residual"]:
+            break
+    detail = {"epochs": epochs}
+    return Outside(times=[seconds], answer={"components": model.components_, "native": True}, detail=detail)
+
+
+def _sweep(native, few, many, **settings):
+    """What of a fit does not depend on the number of sweeps is taken off by a fit of fewer. Both numbers are beyond the sweeps
+    that differ from the rest: looks at what components are, and the polar steps that the second-order solver begins with."""
+
+    def make(job):
+        X, fits, times, taken = job.X, job.row.fits, [], 0.0
+        # The first fit also wakes threads and touches pages.
+        _fitted(X, job.k, a=4.0, halves=False, tol=0.0, max_iter=1, **settings)
+        while taken < fits["seconds"] or len(times) < fits["least"]:
+            (short, a), (model, b) = (
+                _fitted(X, job.k, a=4.0, halves=False, tol=0.0, max_iter=n, **settings) for n in (few, many)
+            )
+            times.append((b - a) / (model.report_.sweeps - short.report_.sweeps))
+            taken += a + b
+        return Outside(times=times, answer={"components": model.components_, "native": native})
+
+    return make
+
+
+engine("sweep", "unmix", needs="unmix")(_sweep(False, 32, 72))
+engine("second-order sweep", "unmix", needs="unmix")(_sweep(True, 45, 75, constraint="native"))
+
+
+def _alone(native):
+    """The products of a sweep, and its tanh, with nothing between: blocks of rows, one thread each, of the type of the rows."""
+
+    def make(job):
+        from threadpoolctl import threadpool_limits
+
+        X, k, size = job.X, job.k, 4096
+        W = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], k)))[0].astype(X.dtype)
+        M, pool = W.T @ W, ThreadPoolExecutor(job.threads)
+
+        def block(start):
+            x = X[start : start + size]
+            y = x @ W
+            np.tanh(y, out=y)
+            if native:
+                # One of the small products makes numbers for each row, three add up over rows.
+                return y.T @ x, y @ M, [y.T @ y for _ in range(3)]
+            return y.T @ x
+
+        def work():
+            with threadpool_limits(1):
+                return list(pool.map(block, range(0, len(X), size)))
+
+        return work, None
+
+    return make
+
+
+engine("sweep", "numpy alone", yardstick=True)(_alone(False))
+engine("second-order sweep", "numpy alone", yardstick=True)(_alone(True))
