@@ -21,22 +21,16 @@ def _fitted(X, k, **settings):
         return model, time.perf_counter() - start
 
 
-def _solver(native, **settings):
-    def make(job):
-        X = job.X
+@engine("solver", "unmix", needs="unmix")
+def solver(job):
+    """The second-order solver on a part of the rows, the choice of which is timed too."""
+    X = job.X
 
-        def work():
-            # The choice of the rows is a part of it.
-            some = np.sort(np.random.default_rng(1).permutation(len(X))[: int(0.12 * len(X))])
-            return _fitted(X[some], job.k, a=4.0, halves=False, **settings)[0]
+    def work():
+        some = np.sort(np.random.default_rng(1).permutation(len(X))[: int(0.12 * len(X))])
+        return _fitted(X[some], job.k, a=4.0, constraint="native", tol=0.05, halves=False)[0]
 
-        return work, lambda fitted: {"components": fitted.components_, "native": native}
-
-    return make
-
-
-engine("solver", "unmix", needs="unmix")(_solver(True, constraint="native", tol=0.05))
-engine("solver", "unmix orthonormal", needs="unmix")(_solver(False, max_iter=40))
+    return work, lambda fitted: {"components": fitted.components_}
 
 
 @engine("solver", "unmix Adam", needs="unmix")
@@ -50,7 +44,7 @@ def adam(job):
         if sigma(X, model.components_) <= job.row.answer["residual"]:
             break
     detail = {"epochs": epochs}
-    return Outside(times=[seconds], answer={"components": model.components_, "native": True}, detail=detail)
+    return Outside(times=[seconds], answer={"components": model.components_}, detail=detail)
 
 
 def _sweep(native, few, many, **settings):
