@@ -11,7 +11,7 @@ import numpy as np
 
 from . import Outside, TooLong, engine
 
-#: As cargo builds it unless told otherwise: for any processor of the kind, optimised, linked as one.
+#: For any processor of its kind, as cargo builds unless it is told otherwise.
 PROGRAM = Path(sys.prefix) / "built" / "bench-crates"
 LOCK = Path(__file__).resolve().parent.parent / "crates" / "Cargo.lock"
 
