@@ -30,7 +30,7 @@ def main():
     chosen = table.rows(asked.rows, asked.quick)
     if asked.list:
         for row in chosen:
-            print(f"{row.name:14} {row.work}")
+            print(f"{row.name:18} {row.work}")
         return None
     if asked.record and (asked.quick or asked.only):
         sys.exit("--record keeps whole rows at full size: leave out --quick and --only")
