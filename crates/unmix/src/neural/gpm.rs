@@ -11,7 +11,7 @@
 //! *Saddles.* A tied pair may begin, or come to rest, near the rotation at which it is separated worst, and leaves it slowly. The
 //! curvature of every pair is among the sums when components are looked at; where it is negative, and the data are certain of
 //! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
-//! Another place of rest, of sources of two kinds, no curvature shows: see [`turned`](super::turned).
+//! Another place of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
 
 use super::auto::{CANDIDATES, LAST_LOOK, choose, is_certain, looks_at, stand_out};
 use super::forces::{Forces, Look, Pass};
