@@ -352,8 +352,11 @@ pub fn add_cross<T: Real>(
 }
 
 /// `out = a b` for a batch that is always the same one: `a` is `n x p`, `b` is `p x k`, row-major. Unlike [`product`], a row's
-/// bits depend on how many rows there are.
+/// bits may depend on how many rows there are.
 pub(crate) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
+    if n > 0 && p > 0 && k.is_multiple_of(T::lanes()) {
+        return T::multiply_rows(out, a, [p, 1], b, n, p, k);
+    }
     let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, p, k));
     let out = MatMut::from_row_major_slice_mut(out, n, k);
     matmul(out, Accum::Replace, a, b, T::from_f64(1.0), Par::Seq);
@@ -375,6 +378,9 @@ pub(crate) fn multiply_left_transposed<T: Real>(
     p: usize,
     k: usize,
 ) {
+    if n > 0 && p > 0 && k.is_multiple_of(T::lanes()) {
+        return T::multiply_rows(out, a, [1, p], b, p, n, k);
+    }
     let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, n, k));
     let out = MatMut::from_row_major_slice_mut(out, p, k);
     matmul(out, Accum::Replace, a.transpose(), b, T::from_f64(1.0), Par::Seq);

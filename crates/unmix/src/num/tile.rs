@@ -121,6 +121,18 @@ pub trait Tiles: Sized {
     /// [`lanes`](Tiles::lanes).
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
+    /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`, `k` a multiple of [`lanes`](Tiles::lanes). From one row of `a` to
+    /// the next it is `step[0]` numbers, from one term to the next `step[1]`: `a` may be a transposed matrix.
+    fn multiply_rows(
+        out: &mut [Self],
+        a: &[Self],
+        step: [usize; 2],
+        b: &[Self],
+        m: usize,
+        terms: usize,
+        k: usize,
+    );
+
     /// `total += a' b`: both are `n x k`, in panels; `total` is `k x k`, row-major, `k` a multiple of [`lanes`](Tiles::lanes). The
     /// product is formed in this type, the total in double precision. What fills up the last panels from column `used` on means nothing
     /// in the total.
@@ -209,6 +221,43 @@ macro_rules! products {
                                         sum.store(
                                             out.as_mut_ptr().add((at + v * LANES) * n + (i + row) * LANES),
                                         );
+                                    }
+                                }
+                            })
+                        }
+                        i += rows;
+                    }
+                    at += width * LANES;
+                }
+            }
+
+            #[inline(always)]
+            pub(super) fn multiply_rows(
+                out: &mut [$t],
+                a: &[$t],
+                step: [usize; 2],
+                b: &[$t],
+                m: usize,
+                terms: usize,
+                k: usize,
+            ) {
+                let last = m.saturating_sub(1) * step[0] + terms.saturating_sub(1) * step[1];
+                assert!(out.len() >= m * k && a.len() > last && b.len() >= terms * k && k % LANES == 0);
+                let steps = Steps { a_row: step[0], a_term: step[1], b_term: k, b_vector: LANES, terms };
+                let mut at = 0;
+                while at < k {
+                    let width = columns::<$t, $v>((k - at) / LANES);
+                    let mut i = 0;
+                    while i < m {
+                        let rows = if m - i >= ROWS { ROWS } else { 1 };
+                        // SAFETY: the last number of the last row of `a` exists, and columns `at..at + width * LANES` of `b` and of
+                        // `out`.
+                        unsafe {
+                            let (a, b) = (a.as_ptr().add(i * step[0]), b.as_ptr().add(at));
+                            tiles!($t, $v, rows, width, a, b, steps, |sums| {
+                                for (row, sums) in sums.iter().enumerate() {
+                                    for (v, sum) in sums.iter().enumerate() {
+                                        sum.store(out.as_mut_ptr().add((i + row) * k + at + v * LANES));
                                     }
                                 }
                             })
@@ -325,6 +374,17 @@ macro_rules! by_processor {
             }
             fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
                 best!($plain, $avx2, $avx512, multiply(out, a, b, n, p, k))
+            }
+            fn multiply_rows(
+                out: &mut [$t],
+                a: &[$t],
+                step: [usize; 2],
+                b: &[$t],
+                m: usize,
+                terms: usize,
+                k: usize,
+            ) {
+                best!($plain, $avx2, $avx512, multiply_rows(out, a, step, b, m, terms, k))
             }
             fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
                 best!($plain, $avx2, $avx512, add_cross(total, a, b, n, k, used))

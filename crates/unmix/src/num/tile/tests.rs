@@ -16,6 +16,7 @@ fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
 
 type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
 type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
+type Rows<T> = fn(&mut [T], &[T], [usize; 2], &[T], usize, usize, usize);
 type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize, usize);
 
 /// The three products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
@@ -23,6 +24,7 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
     lanes: usize,
     gram: Gram<T>,
     multiply: Multiply<T>,
+    rows: Rows<T>,
     cross: Cross<T>,
 ) {
     let s = Stream::new(8, lanes as u64);
@@ -55,6 +57,28 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
                 assert!(sources[at(i, j)] == want, "{lanes} lanes, {n} x {p} x {k}: entry {i}, {j}");
             }
         }
+        // The same row-major, and of the transposed rows with themselves.
+        let flat = narrow(&b);
+        let mut by_rows = vec![T::from(9); n * k];
+        rows(&mut by_rows, &narrow(&x), [p, 1], &flat, n, p, k);
+        for i in 0..n {
+            for j in 0..k {
+                let got: f64 = by_rows[i * k + j].into();
+                assert!(got == sources[at(i, j)], "{lanes} lanes, {n} x {p} x {k}, by rows: entry {i}, {j}");
+            }
+        }
+        let right: Vec<f64> = (0..n * k).map(|i| f64::from(number(11 * i + 3))).collect();
+        let mut out = vec![T::from(9); p * k];
+        rows(&mut out, &narrow(&x), [1, p], &narrow(&right), p, n, k);
+        for i in 0..p {
+            for j in 0..k {
+                let want: f64 = (0..n).map(|r| x[r * p + i] * right[r * k + j]).sum();
+                assert!(
+                    out[i * k + j].into() == want,
+                    "{lanes} lanes, {n} x {p} x {k}, turned: entry {i}, {j}"
+                );
+            }
+        }
         let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
         let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
         let in_panels = |x: &[f64]| narrow(&panels(x, n, k, lanes));
@@ -73,11 +97,23 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
 
 #[test]
 fn every_kind_of_vector_forms_the_same_sums() {
-    are_sums::<f64>(4, plain_f64::add_gram, plain_f64::multiply, plain_f64::add_cross);
-    are_sums::<f32>(4, plain_f32::add_gram, plain_f32::multiply, plain_f32::add_cross);
+    are_sums::<f64>(
+        4,
+        plain_f64::add_gram,
+        plain_f64::multiply,
+        plain_f64::multiply_rows,
+        plain_f64::add_cross,
+    );
+    are_sums::<f32>(
+        4,
+        plain_f32::add_gram,
+        plain_f32::multiply,
+        plain_f32::multiply_rows,
+        plain_f32::add_cross,
+    );
     let best = (f64::lanes(), f32::lanes());
-    are_sums::<f64>(best.0, f64::add_gram, f64::multiply, f64::add_cross);
-    are_sums::<f32>(best.1, f32::add_gram, f32::multiply, f32::add_cross);
+    are_sums::<f64>(best.0, f64::add_gram, f64::multiply, f64::multiply_rows, f64::add_cross);
+    are_sums::<f32>(best.1, f32::add_gram, f32::multiply, f32::multiply_rows, f32::add_cross);
     #[cfg(target_arch = "x86_64")]
     if best.0 > 4 || best.1 == 8 {
         // SAFETY: a processor with wider vectors has these, too.
@@ -85,12 +121,14 @@ fn every_kind_of_vector_forms_the_same_sums() {
             4,
             |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
+            |out, a, step, b, m, n, k| unsafe { x86::avx2_f64::multiply_rows(out, a, step, b, m, n, k) },
             |total, a, b, n, k, used| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k, used) },
         );
         are_sums::<f32>(
             8,
             |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
+            |out, a, step, b, m, n, k| unsafe { x86::avx2_f32::multiply_rows(out, a, step, b, m, n, k) },
             |total, a, b, n, k, used| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k, used) },
         );
     }

@@ -62,6 +62,18 @@ macro_rules! compiled {
                 super::$products::multiply(out, a, b, n, p, k)
             }
             #[target_feature(enable = $features)]
+            pub(in super::super) fn multiply_rows(
+                out: &mut [$t],
+                a: &[$t],
+                step: [usize; 2],
+                b: &[$t],
+                m: usize,
+                terms: usize,
+                k: usize,
+            ) {
+                super::$products::multiply_rows(out, a, step, b, m, terms, k)
+            }
+            #[target_feature(enable = $features)]
             pub(in super::super) fn add_cross(
                 total: &mut [f64],
                 a: &[$t],
