@@ -51,6 +51,8 @@ pub enum Content {
         names: (String, String),
         /// Whether y counts powers of ten.
         log_y: bool,
+        /// Ranges of x with a grey ground.
+        shaded: Vec<(f64, f64)>,
     },
 }
 
@@ -73,9 +75,11 @@ impl Sheet {
     pub fn svg(&self) -> Result<String> {
         let columns = self.columns.min(self.panels.len()).max(1);
         let drawn = self.panels.iter().map(|p| p.content.draw()).collect::<Result<Vec<_>>>()?;
-        let captions: Vec<Vec<String>> = self.panels.iter().map(|p| lines(&p.caption)).collect();
+        let captions: Vec<Vec<String>> = self.panels.iter().map(|p| lines(&p.caption, WIDTH / 6.6)).collect();
+        let width = GAP + columns as f64 * (WIDTH + GAP);
+        let title = lines(&self.title, (width - 2.0 * GAP) / 10.0);
         let mut body = Vec::new();
-        let mut top = TITLE;
+        let mut top = TITLE + TITLE_LINE * (title.len() as f64 - 1.0);
         for (row, panels) in drawn.chunks(columns).enumerate() {
             let captions = &captions[row * columns..][..panels.len()];
             let head = LINE * captions.iter().map(Vec::len).max().unwrap_or(1) as f64 + 6.0;
@@ -90,13 +94,14 @@ impl Sheet {
             }
             top += head + panels.iter().map(|p| p.1).fold(0.0, f64::max) + GAP;
         }
-        let width = GAP + columns as f64 * (WIDTH + GAP);
         let document = html! {
             svg xmlns="http://www.w3.org/2000/svg" width=(pt(width)) height=(pt(top)) viewBox=(format!("0 0 {} {}", pt(width), pt(top)))
                 role="img" aria-label=(self.title) {
                 style { (PreEscaped(STYLE)) }
                 rect.paper width="100%" height="100%" {}
-                text.title x=(pt(GAP)) y="30" { (self.title) }
+                @for (l, line) in title.iter().enumerate() {
+                    text.title x=(pt(GAP)) y=(pt(30.0 + TITLE_LINE * l as f64)) { (line) }
+                }
                 @for part in &body { (part) }
             }
         };
@@ -104,22 +109,23 @@ impl Sheet {
     }
 }
 
-/// Width of a panel, between panels, height of a line of captions, and what the title takes.
+/// Width of a panel, between panels, height of a line of captions, what the title takes, and each further line of it.
 const WIDTH: f64 = 300.0;
 const GAP: f64 = 22.0;
 const LINE: f64 = 16.0;
 const TITLE: f64 = 46.0;
+const TITLE_LINE: f64 = 24.0;
 
-const STYLE: &str = "svg{font-family:system-ui,sans-serif}.paper{fill:#fff}text{fill:#5d6674;font-size:11px}\
+const STYLE: &str = "svg{font-family:system-ui,sans-serif}.paper{fill:#fff}.ground{fill:#f0eeea}text{fill:#5d6674;font-size:11px}\
 .title{fill:#1d2430;font-size:19px;font-weight:600}.caption{fill:#1d2430;font-size:13px}path{fill:none}\
 .grid{stroke:#e4e2dd}.axis,.tick{stroke:#8b939f}.line{stroke:#2f6f8f;stroke-width:1.4;stroke-linejoin:round}\
 .points{stroke:#2f6f8f;stroke-width:3;stroke-linecap:round;stroke-opacity:.55}image{image-rendering:pixelated}";
 
-/// A caption in lines that fit a panel; about 6.6 units a letter.
-fn lines(caption: &str) -> Vec<String> {
-    let most = (WIDTH / 6.6) as usize;
+/// Text in lines of so many letters at most, where its words allow that.
+fn lines(text: &str, most: f64) -> Vec<String> {
+    let most = most as usize;
     let mut out = vec![String::new()];
-    for word in caption.split_whitespace() {
+    for word in text.split_whitespace() {
         let last = out.len() - 1;
         if !out[last].is_empty() && out[last].chars().count() + 1 + word.chars().count() > most {
             out.push(word.into());
@@ -138,7 +144,7 @@ impl Content {
             Content::Pictures { vectors, shape, columns } => pictures(vectors, shape, *columns),
             Content::Courses(courses) => Ok(courses_of(courses)),
             Content::Points(points) => Ok(cloud(points)),
-            Content::Lines { lines, names, log_y } => Ok(chart(lines, names, *log_y)),
+            Content::Lines { lines, names, log_y, shaded } => Ok(chart(lines, names, *log_y, shaded)),
         }
     }
 }
@@ -193,7 +199,12 @@ fn cloud(points: &[(f64, f64)]) -> (Markup, f64) {
     (markup, WIDTH)
 }
 
-fn chart(lines: &[(String, Vec<(f64, f64)>)], names: &(String, String), log_y: bool) -> (Markup, f64) {
+fn chart(
+    lines: &[(String, Vec<(f64, f64)>)],
+    names: &(String, String),
+    log_y: bool,
+    shaded: &[(f64, f64)],
+) -> (Markup, f64) {
     let shown = |y: f64| if log_y { y.max(f64::MIN_POSITIVE).log10() } else { y };
     let all = || lines.iter().flat_map(|(_, points)| points.iter()).filter(|(_, y)| !log_y || *y > 0.0);
     let x = padded(extent(all().map(|p| p.0)), 0.02);
@@ -206,7 +217,14 @@ fn chart(lines: &[(String, Vec<(f64, f64)>)], names: &(String, String), log_y: b
         Ticks::round(frame.y, 5)
     };
     let colour = |i: usize| CLASSES[i % CLASSES.len()];
+    let ground = |(from, to): &(f64, f64)| {
+        let (left, right) = (frame.px(from.max(x.0)), frame.px(to.min(x.1)));
+        (pt(left), pt((right - left).max(0.0)))
+    };
     let markup = html! {
+        @for (left, width) in shaded.iter().map(ground) {
+            rect.ground x=(left) y=(pt(frame.top())) width=(width) height=(pt(frame.bottom() - frame.top())) {}
+        }
         (frame.axes(&names.0, &names.1, &Ticks::round(frame.x, 5), &y_ticks))
         @for (i, (_, points)) in lines.iter().enumerate() {
             path.line style=(format!("stroke:{}", colour(i)))
@@ -238,7 +256,7 @@ mod tests {
         let lines = vec![("one".into(), line.clone()), ("two".into(), line)];
         sheet.add(
             "a caption that is too long to stand in one line and so is broken into two",
-            Content::Lines { lines, names: ("x".into(), "y".into()), log_y: true },
+            Content::Lines { lines, names: ("x".into(), "y".into()), log_y: true, shaded: vec![(1.5, 9.0)] },
         );
         let svg = sheet.svg().unwrap();
         assert!(
@@ -248,6 +266,9 @@ mod tests {
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "a zero on a logarithmic axis is left out");
         assert!(svg.matches("<text class=\"caption\"").count() == 5);
+        assert!(svg.matches("<rect class=\"ground\"").count() == 1, "a ground ends where the drawing ends");
+        let long = Sheet::new("a title that is wider than the only panel below it", 1);
+        assert_eq!(long.svg().unwrap().matches("<text class=\"title\"").count(), 2);
         sheet.add("none", Content::Pictures { vectors: Matrix::zeros(1, 7), shape: vec![7], columns: 1 });
         assert!(sheet.svg().unwrap_err().to_string().contains("the shape [7] is that of none"));
     }
