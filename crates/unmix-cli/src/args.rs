@@ -136,6 +136,7 @@ Examples:
 Examples:
   unmix reproduce --list                                     what there is
   unmix reproduce signals                                    one of them: unmix-reproduce/index.html
+  unmix reproduce signals points -o figures                  two of them on one page
   unmix reproduce --quick                                    all of them, on smaller data
   unmix reproduce filters --pictures data_batch_1.bin        patches of the published pictures")]
     Reproduce(crate::reproduce::Reproduce),

@@ -6,16 +6,16 @@ use crate::output::own_folder;
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use std::path::PathBuf;
-use unmix_reproduce::{EXPERIMENTS, Options, reproduce as run_experiments};
+use unmix_reproduce::{EXPERIMENTS, Options, chosen, reproduce as run_experiments};
 
 /// What may be typed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Reproduce {
-    /// One experiment by its key [default: all]
+    /// Experiments by their keys [default: all]
     #[arg(value_name = "EXPERIMENT")]
-    pub(crate) experiment: Option<String>,
+    pub(crate) experiments: Vec<String>,
     /// List the experiments
-    #[arg(long, conflicts_with = "experiment")]
+    #[arg(long, conflicts_with = "experiments")]
     pub(crate) list: bool,
     /// Smaller data and fewer repetitions
     #[arg(long)]
@@ -39,20 +39,23 @@ pub(crate) fn reproduce(args: &Reproduce) -> Done {
     if args.list {
         return terminal::text(&list());
     }
+    let misnamed = |e: unmix::Error| match e {
+        unmix::Error::Unknown { .. } => Failure::Usage(e.to_string()),
+        e => Failure::from(e),
+    };
+    // Keys first: a slip of the finger shall not leave an empty folder.
+    chosen(&args.experiments).map_err(misnamed)?;
     own_folder(&args.output, "index.html", "reproducing experiments")?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let options = Options { quick: args.quick, pictures: args.pictures.clone(), output: args.output.clone() };
-    let done = run_experiments(args.experiment.as_deref(), &options, &run, |experiment| {
+    let done = run_experiments(&args.experiments, &options, &run, |experiment| {
         if !args.running.quiet {
             progress.clear();
             terminal::note(experiment.key);
         }
     })
-    .map_err(|e| match e {
-        unmix::Error::Unknown { .. } => Failure::Usage(e.to_string()),
-        e => Failure::from(e),
-    })?;
+    .map_err(misnamed)?;
     progress.clear();
     let mut out = String::new();
     let mut failed = 0;

@@ -1,7 +1,7 @@
 //! The published experiments of the methods here: figures as SVG, numbers as CSV beside the published ones.
 //!
 //! An experiment is a row of [`EXPERIMENTS`]: a key, the figures and tables that it remakes, and a function that fits, measures
-//! and writes. [`reproduce`] runs one or all of them into a folder with an `index.html` that shows everything.
+//! and writes. [`reproduce`] runs some or all of them into a folder with an `index.html` that shows everything.
 //!
 //! Signals and points are the published draws. Pictures are made by seeded code unless a path is given: the published pictures
 //! (CIFAR-10, MNIST) cannot be shipped.
@@ -14,7 +14,7 @@ mod pictures;
 
 pub use experiments::EXPERIMENTS;
 pub use output::{Number, Results};
-pub use pictures::PatchSet;
+pub use pictures::{Known, PatchSet};
 
 use lab::Lab;
 use std::path::PathBuf;
@@ -50,22 +50,20 @@ pub struct Options {
     pub output: PathBuf,
 }
 
-/// Runs the experiment called `key`, or all of them, and returns what was measured, experiment by experiment. `told` hears the
-/// name of each before it begins.
+/// Runs the experiments called `keys` in that order, all of them where none is named, and returns what was measured, experiment by
+/// experiment. Patches, and the filters that others are compared with, are made once for all. `told` hears the name of each before
+/// it begins.
 ///
 /// # Errors
 ///
-/// An unknown key; pictures that cannot be read; an output folder that cannot be written; an interruption.
+/// An unknown key, before anything runs; pictures that cannot be read; an output folder that cannot be written; an interruption.
 pub fn reproduce(
-    key: Option<&str>,
+    keys: &[impl AsRef<str>],
     options: &Options,
     run: &Run<'_>,
     mut told: impl FnMut(&Experiment),
 ) -> Result<Vec<(&'static Experiment, Results)>> {
-    let chosen: Vec<&'static Experiment> = match key {
-        None => EXPERIMENTS.iter().collect(),
-        Some(key) => vec![find(key)?],
-    };
+    let chosen = chosen(keys)?;
     let mut lab = Lab::new(options, run)?;
     let mut done = Vec::new();
     for experiment in chosen {
@@ -76,6 +74,25 @@ pub fn reproduce(
         output::write_index(&options.output, &done)?;
     }
     Ok(done)
+}
+
+/// What `keys` name, each once; everything where there is none.
+///
+/// # Errors
+///
+/// An unknown key, with the nearest of those that there are.
+pub fn chosen(keys: &[impl AsRef<str>]) -> Result<Vec<&'static Experiment>> {
+    if keys.is_empty() {
+        return Ok(EXPERIMENTS.iter().collect());
+    }
+    let mut out: Vec<&'static Experiment> = Vec::new();
+    for key in keys {
+        let experiment = find(key.as_ref())?;
+        if !out.iter().any(|e| e.key == experiment.key) {
+            out.push(experiment);
+        }
+    }
+    Ok(out)
 }
 
 fn find(key: &str) -> Result<&'static Experiment> {

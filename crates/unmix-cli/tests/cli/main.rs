@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod grow;
 mod path;
+mod reproduce;
 mod rules;
 mod select;
 mod sources;

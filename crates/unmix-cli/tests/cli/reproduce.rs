@@ -1,0 +1,26 @@
+//! `unmix reproduce`: which experiments run, and what is said of a key that names none.
+
+use crate::bench::Bench;
+
+#[test]
+fn several_experiments_share_one_page() {
+    let b = Bench::new();
+    let ran = b.ok("reproduce transforms shapes transforms --quick --quiet -o made");
+    let page = String::from_utf8(b.read("made/index.html")).unwrap();
+    let at = |key: &str| page.find(&format!("<h2 id=\"{key}\"")).unwrap();
+    assert!(at("transforms") < at("shapes"), "in the order typed");
+    assert_eq!(page.matches("<h2 ").count(), 2, "a key typed twice runs once");
+    assert!(ran.out.contains("transforms") && ran.out.contains("all 13 conditions hold"), "{}", ran.out);
+    assert!(b.path("made/shapes/numbers.csv").is_file() && b.path("made/transforms/numbers.csv").is_file());
+}
+
+#[test]
+fn an_unknown_key_is_refused_before_anything_is_made() {
+    let b = Bench::new();
+    let ran = b.run("reproduce shapes singals --quick -o made");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("singals") && ran.err.contains("did you mean 'signals'"), "{}", ran.err);
+    assert!(b.files().is_empty(), "{:?}", b.files());
+    let ran = b.run("reproduce shapes --list");
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
