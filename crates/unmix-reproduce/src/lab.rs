@@ -1,12 +1,13 @@
 //! What experiments share: data, fits, and where results go.
 
+use crate::experiments::published;
 use crate::output::{Folder, Number, Results};
 use crate::pictures::{self, PatchSet};
 use crate::{Experiment, Options, measure};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use unmix::data::{Features, RawArray};
-use unmix::neural::{Begin, NONLINEAR, NONLINEAR_MORE, Optimiser, Spec, Training, train};
+use unmix::neural::{Begin, NONLINEAR, NONLINEAR_MORE, Optimiser, Spec, Trained, Training, train};
 use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
@@ -16,6 +17,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) options: &'a Options,
     pub(crate) run: &'a Run<'a>,
     folder: Option<Folder>,
+    experiment: &'static str,
     patches: Option<Rc<PatchSet>>,
     converged: Option<Rc<Matrix<f64>>>,
 }
@@ -27,10 +29,11 @@ impl<'a> Lab<'a> {
     pub(crate) fn new(options: &'a Options, run: &'a Run<'a>) -> Result<Self> {
         std::fs::create_dir_all(&options.output)
             .map_err(|e| Error::io("cannot make the folder", &options.output, e))?;
-        Ok(Self { options, run, folder: None, patches: None, converged: None })
+        Ok(Self { options, run, folder: None, experiment: "", patches: None, converged: None })
     }
 
     pub(crate) fn begin(&mut self, experiment: &Experiment) -> Result<()> {
+        self.experiment = experiment.key;
         self.folder = Some(Folder::new(self.options.output.join(experiment.key))?);
         Ok(())
     }
@@ -109,6 +112,11 @@ impl<'a> Lab<'a> {
         Ok(set)
     }
 
+    /// [`Lab::converged`], to compare with.
+    pub(crate) fn others(&mut self, set: &PatchSet) -> Result<Others> {
+        Ok(Others { filters: self.converged(set)?, name: "the converged filters" })
+    }
+
     /// The filters that the default solver converges to with a = 4, the field of the published main method: what others are
     /// compared with.
     pub(crate) fn converged(&mut self, set: &PatchSet) -> Result<Rc<Matrix<f64>>> {
@@ -120,19 +128,20 @@ impl<'a> Lab<'a> {
         Ok(self.converged.clone().unwrap_or_else(|| unreachable!("filled above")))
     }
 
-    /// Kurtosis, effective pixels, orthonormality, and agreement with `reference`, of filters on patches.
+    /// Kurtosis, effective pixels, orthonormality, and agreement with `others`, of filters on patches, beside what is published
+    /// of the panel `name` of this experiment.
     pub(crate) fn measured(
         &mut self,
         name: &str,
         w: &Matrix<f64>,
         set: &PatchSet,
-        reference: &Matrix<f64>,
+        others: &Others,
     ) -> Result<Seen> {
         let unit = measure::unit_rows(w);
         let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
         let moments = measure::moments(&measure::scores(eighth, &unit));
         let kurtosis = moments.iter().map(|m| m.1).sum::<f64>() / moments.len() as f64;
-        let agreement = measure::matched(&unit, reference);
+        let agreement = measure::matched(&unit, &others.filters);
         let seen = Seen {
             kurtosis,
             pixels: measure::effective_pixels(&unit, set.channels()),
@@ -140,12 +149,25 @@ impl<'a> Lab<'a> {
             agreement: agreement.mean,
             close: agreement.close,
         };
-        self.number(format!("{name}: mean excess kurtosis"), seen.kurtosis, "")?;
-        self.number(format!("{name}: effective pixels of a filter"), seen.pixels, "")?;
-        self.number(format!("{name}: orthonormality"), seen.orthonormality, "")?;
-        self.number(format!("{name}: mean cosine with the converged filters"), seen.agreement, "")?;
+        let [kurtosis, pixels, orthonormality, agreement, _] = self.published(set, name);
+        self.number(format!("{name}: mean excess kurtosis"), seen.kurtosis, kurtosis)?;
+        self.number(format!("{name}: effective pixels of a filter"), seen.pixels, pixels)?;
+        self.number(format!("{name}: orthonormality"), seen.orthonormality, orthonormality)?;
+        self.number(format!("{name}: mean cosine with {}", others.name), seen.agreement, agreement)?;
         Ok(seen)
     }
+
+    /// What is published of the panel `name` of this experiment.
+    pub(crate) fn published(&self, set: &PatchSet, name: &str) -> published::Filters {
+        published::filters(set.known, self.experiment, name)
+    }
+}
+
+/// Filters that others are compared with, and what they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Others {
+    pub(crate) filters: Rc<Matrix<f64>>,
+    pub(crate) name: &'static str,
 }
 
 /// What [`Lab::measured`] found.
@@ -194,29 +216,45 @@ pub(crate) fn trained(lab: &Lab<'_>, variant: &str, k: usize, more: Value) -> Va
     out
 }
 
+/// Settings of a published linear rule on patches, whose variances are so close that full batches would take very many steps: trained
+/// as published, from random directions.
+pub(crate) fn trained_linear(lab: &Lab<'_>, variant: &str) -> Value {
+    if variant == "svd" {
+        return serde_json::json!({"n_components": K, "variant": variant});
+    }
+    trained(lab, variant, K, serde_json::json!({"learning_rate": SLOW}))
+}
+
 /// How a rule that is changed for an experiment is trained.
 #[derive(Clone, Copy)]
-pub(crate) struct Rate {
+pub(crate) struct How {
+    pub(crate) k: usize,
     pub(crate) learning_rate: f64,
     pub(crate) epochs: u64,
+    /// The rate falls to zero; otherwise it is constant, as published.
+    pub(crate) decay: bool,
     /// Weights of terms as they were published, in the units of the data.
     pub(crate) absolute: bool,
 }
 
-/// Trains the rule `key`, one with a key or one of the further ones, after `change`; the filters, `k x p`, and the standard
-/// deviations that the rule has at the end.
+impl How {
+    /// As [`trained`] does: the published rate at first, then less.
+    pub(crate) fn usual(lab: &Lab<'_>, set: &PatchSet) -> Self {
+        let epochs = epochs(lab.options.quick, set.len());
+        Self { k: K, learning_rate: RATE, epochs, decay: true, absolute: false }
+    }
+}
+
+/// Trains the rule `key`, one with a key or one of the further ones, after `change`, from the axes of linear PCA.
 pub(crate) fn train_rule(
     lab: &Lab<'_>,
     x: &[f32],
     p: usize,
     key: &str,
-    rate: Rate,
+    how: How,
     change: impl Fn(&mut Spec),
-) -> Result<(Matrix<f64>, Vec<f64>)> {
-    let row = NONLINEAR.iter().chain(&NONLINEAR_MORE).find(|row| row.key == key);
-    let mut spec = row.and_then(|row| row.spec).ok_or_else(|| {
-        Error::unknown("rule", key, NONLINEAR.iter().chain(&NONLINEAR_MORE).map(|row| row.key))
-    })?;
+) -> Result<Trained> {
+    let mut spec = rule_of(key)?;
     change(&mut spec);
     let rows = Rows::from_slice(x, p)?;
     let request = Request {
@@ -230,19 +268,25 @@ pub(crate) fn train_rule(
         n_oversamples: 0,
     };
     let axes = spectrum::decompose(&rows, lab.run, &request)?;
-    let begin = Begin::at_axes(&rows, &axes, &spec, K, lab.run)?;
+    let begin = Begin::at_axes(&rows, &axes, &spec, how.k, lab.run)?;
     let how = Training {
         optimiser: Optimiser::Adam,
-        learning_rate: rate.learning_rate,
+        learning_rate: how.learning_rate,
         batch_size: 128,
-        max_epochs: rate.epochs,
+        max_epochs: how.epochs,
         tangent: true,
-        decay: true,
-        absolute: rate.absolute,
+        decay: how.decay,
+        absolute: how.absolute,
         beta_by_variance: None,
     };
-    let trained = train(&rows, &spec, &begin, &how, lab.run)?;
-    Ok((trained.w.transposed(), trained.sigma.last().cloned().unwrap_or_default()))
+    train(&rows, &spec, &begin, &how, lab.run)
+}
+
+/// The record of a rule, one with a key or one of the further ones.
+pub(crate) fn rule_of(key: &str) -> Result<Spec> {
+    let all = || NONLINEAR.iter().chain(&NONLINEAR_MORE);
+    let row = all().find(|row| row.key == key);
+    row.and_then(|row| row.spec).ok_or_else(|| Error::unknown("rule", key, all().map(|row| row.key)))
 }
 
 /// The published rate of Adam.
@@ -259,6 +303,6 @@ pub(crate) fn epochs(quick: bool, n: usize) -> u64 {
 
 /// Filters by a rule that has no key of its own, trained as the others.
 pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, key: &str) -> Result<Matrix<f64>> {
-    let rate = Rate { learning_rate: RATE, epochs: epochs(lab.options.quick, set.len()), absolute: false };
-    Ok(train_rule(lab, &set.x, set.n_features(), key, rate, |_| ())?.0)
+    let how = How::usual(lab, set);
+    Ok(train_rule(lab, &set.x, set.n_features(), key, how, |_| ())?.w.transposed())
 }

@@ -1,8 +1,9 @@
 //! The numbers by which a result is recognised: how well it matches, how sparse and how local its filters are.
 
+use unmix::Matrix;
 use unmix::metrics::match_rows;
+use unmix::neural::{Shape, Sigma, Space, Spec};
 use unmix::num::factor;
-use unmix::{Matrix, Result};
 
 /// Columns of `scores` (`n x k`) beside those of `sources`: the absolute correlations of the best pairing, smallest first.
 pub(crate) fn correlations(scores: &Matrix<f64>, sources: &Matrix<f64>) -> Vec<f64> {
@@ -91,23 +92,67 @@ pub(crate) fn effective_pixels(filters: &Matrix<f64>, channels: usize) -> f64 {
     (0..filters.rows()).map(|i| one(filters.row(i))).sum::<f64>() / filters.rows() as f64
 }
 
-/// Squared error of the reconstruction `h(z) Σ Wᵀ` with `h(z) = a tanh(z/a)`, unit rows and exact deviations, mean over rows; the
-/// linear one where `a` is None. Rows are centred already.
-pub(crate) fn loss(x: &[f32], filters: &Matrix<f64>, a: Option<f64>) -> Result<f64> {
+/// How codes become rows again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Decoder {
+    /// `y Wᵀ`.
+    Linear,
+    /// `h(y Σ⁻¹) Σ Wᵀ` with the exact deviations.
+    Nonlinear {
+        h: Shape,
+        a: f64,
+        /// `a` is what gives the values of `h` unit variance.
+        adaptive: bool,
+        /// Deviations are 1, whatever the data have.
+        unscaled: bool,
+    },
+}
+
+impl Decoder {
+    /// `h(z) = a tanh(z/a)`.
+    pub(crate) fn tanh(a: f64) -> Self {
+        Self::Nonlinear { h: Shape::Tanh, a, adaptive: false, unscaled: false }
+    }
+
+    /// That of a rule; None where it has learnt more than its weights: a width, or deviations.
+    pub(crate) fn of(spec: &Spec) -> Option<Self> {
+        if spec.space == Space::None {
+            return Some(Self::Linear);
+        }
+        let unscaled = spec.sigma == Sigma::One;
+        let known = !spec.train_a && spec.sigma != Sigma::Trained;
+        known.then_some(Self::Nonlinear { h: spec.h, a: spec.a, adaptive: spec.adaptive, unscaled })
+    }
+
+    /// `h(y Σ⁻¹) Σ`, column by column.
+    fn codes(self, y: &Matrix<f64>) -> Matrix<f64> {
+        let Self::Nonlinear { h, a, adaptive, unscaled } = self else { return y.clone() };
+        let h = h.function();
+        let deviations: Vec<f64> = match unscaled {
+            true => vec![1.0; y.cols()],
+            false => moments(y).iter().map(|m| m.0.sqrt().max(f64::MIN_POSITIVE)).collect(),
+        };
+        let width = |j: usize| {
+            let values = Matrix::from_fn(y.rows(), 1, |i, _| h(y.row(i)[j] / deviations[j], 1.0));
+            1.0 / moments(&values)[0].0.sqrt()
+        };
+        let widths: Vec<f64> = (0..y.cols()).map(|j| if adaptive { width(j) } else { a }).collect();
+        Matrix::from_fn(y.rows(), y.cols(), |i, j| deviations[j] * h(y.row(i)[j] / deviations[j], widths[j]))
+    }
+}
+
+/// Squared error of the reconstruction from unit rows, mean over rows of `x`, which are centred already.
+pub(crate) fn loss(x: &[f32], filters: &Matrix<f64>, decoder: Decoder) -> f64 {
     let w = unit_rows(filters);
     let y = scores(x, &w);
-    let deviations: Vec<f64> = moments(&y).iter().map(|m| m.0.sqrt().max(f64::MIN_POSITIVE)).collect();
-    let u = Matrix::from_fn(y.rows(), y.cols(), |i, j| match a {
-        None => y.row(i)[j],
-        Some(a) => deviations[j] * a * (y.row(i)[j] / deviations[j] / a).tanh(),
-    });
+    let u = decoder.codes(&y);
     // |x - uW|^2 = |x|^2 - 2 u.y + u M u', which needs no product of the size of x.
     let gram = factor::multiply_transposed(&w, &w);
     let um = factor::multiply(&u, &gram);
     let total: f64 = x.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
     let rest: f64 =
         (0..u.as_slice().len()).map(|i| u.as_slice()[i] * (um.as_slice()[i] - 2.0 * y.as_slice()[i])).sum();
-    Ok((total + rest) / y.rows() as f64)
+    (total + rest) / y.rows() as f64
 }
 
 #[cfg(test)]
@@ -144,7 +189,17 @@ mod tests {
                 expected += (f64::from(x[3 * i + c]) - back).powi(2) / 20.0;
             }
         }
-        assert!((loss(&x, &w, Some(2.0)).unwrap() - expected).abs() < 1e-9);
+        assert!((loss(&x, &w, Decoder::tanh(2.0)) - expected).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_width_that_adapts_gives_unit_variance() {
+        let y = Matrix::from_fn(50, 2, |i, j| ((i * i * 7 + 5 * j) % 23) as f64 - 11.0);
+        let spec = unmix::neural::NONLINEAR.iter().find(|row| row.key == "ema-adaptive-tanh").unwrap().spec;
+        let u = Decoder::of(&spec.unwrap()).unwrap().codes(&y);
+        for (of_u, of_y) in moments(&u).iter().zip(moments(&y)) {
+            assert!((of_u.0 / of_y.0 - 1.0).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -19,8 +19,32 @@ pub struct PatchSet {
     pub shape: Vec<usize>,
     /// In words.
     pub origin: String,
-    /// Whether these are the pictures of the published experiment.
-    pub published: bool,
+    /// Whether published numbers are of these pictures.
+    pub known: Known,
+}
+
+/// Pictures of which numbers are published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// The first 500 photographs of CIFAR-10.
+    Cifar10,
+    /// The first 500 digits of MNIST.
+    Mnist,
+    /// Any others, and fewer of those.
+    Other,
+}
+
+impl Known {
+    /// As many as were published, told by the bytes of the first: other sets of pictures come in files of the same names.
+    fn of(pictures: &Pictures) -> Self {
+        let one = pictures.height * pictures.width * pictures.channels;
+        let sum: f64 = pictures.values.iter().take(one).map(|v| v * 255.0).sum();
+        match (pictures.n, one, sum.round() as u64) {
+            (500, 3072, 317_790) => Self::Cifar10,
+            (500, 784, 27_525) => Self::Mnist,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl PatchSet {
@@ -51,26 +75,25 @@ pub(crate) fn patches(options: &Options, run: &Run<'_>) -> Result<PatchSet> {
     let Some(path) = &options.pictures else {
         let n = many(64, 12);
         let origin = format!("{n} made-up pictures of 32x32 pixels (fallen leaves), all 11x11 patches");
-        return Ok(cut(&leaves(n, 32, 0), origin, false));
+        return Ok(cut(&leaves(n, 32, 0), origin));
     };
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if name.contains(".bin") {
         let pictures = cifar(path, many(500, 40))?;
         let origin = format!("the first {} pictures of CIFAR-10, all 11x11 patches", pictures.n);
-        // Fewer pictures than published give other numbers.
-        return Ok(cut(&pictures, origin, pictures.n == 500));
+        return Ok(cut(&pictures, origin));
     }
     if path.is_dir() {
         return folder(path, many(60_000, 12_000), run);
     }
     let pictures = opened(path, many(500, 60), run)?;
     let origin = format!("the first {} pictures of {name}, all 11x11 patches", pictures.n);
-    Ok(cut(&pictures, origin, false))
+    Ok(cut(&pictures, origin))
 }
 
 /// Every patch of every picture with zeros beyond the edges, each feature less its mean and divided by
 /// `sqrt(variance + 0.001)`, rows shuffled, so that the first of them are a random sample.
-fn cut(pictures: &Pictures, origin: String, published: bool) -> PatchSet {
+fn cut(pictures: &Pictures, origin: String) -> PatchSet {
     let (h, w, c, half) = (pictures.height, pictures.width, pictures.channels, SIDE / 2);
     let p = SIDE * SIDE * c;
     let mut places: Vec<u32> = (0..(pictures.n * h * w) as u32).collect();
@@ -92,7 +115,7 @@ fn cut(pictures: &Pictures, origin: String, published: bool) -> PatchSet {
     }
     standardise(&mut x, p);
     let shape = if c == 1 { vec![SIDE, SIDE] } else { vec![SIDE, SIDE, c] };
-    PatchSet { x, shape, origin, published }
+    PatchSet { x, shape, origin, known: Known::of(pictures) }
 }
 
 fn standardise(x: &mut [f32], p: usize) {
@@ -176,7 +199,7 @@ fn folder(path: &Path, number: usize, run: &Run<'_>) -> Result<PatchSet> {
     standardise(&mut x, p);
     let origin =
         format!("{} patches of 11x11 pixels drawn from the images in {}", order.len(), path.display());
-    Ok(PatchSet { x, shape, origin, published: false })
+    Ok(PatchSet { x, shape, origin, known: Known::Other })
 }
 
 /// The first `most` rows as doubles.
@@ -193,8 +216,9 @@ mod tests {
     #[test]
     fn patches_are_standardised_and_zero_beyond_the_edge() {
         let pictures = leaves(2, 16, 1);
-        let set = cut(&pictures, String::new(), false);
+        let set = cut(&pictures, String::new());
         assert_eq!((set.len(), set.n_features(), set.channels()), (512, 363, 3));
+        assert_eq!(set.known, Known::Other);
         for j in [0, 181, 362] {
             let column = || set.x.iter().skip(j).step_by(363).map(|&v| f64::from(v));
             let mean = column().sum::<f64>() / 512.0;

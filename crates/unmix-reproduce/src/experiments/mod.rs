@@ -1,9 +1,13 @@
 //! The experiments, one a file.
 
 mod filters;
-mod losses;
+mod latent;
+mod panels;
 mod points;
+pub(crate) mod published;
+mod rica;
 mod rotation;
+mod rules;
 mod shapes;
 mod sigma;
 mod signals;
@@ -25,11 +29,11 @@ pub const EXPERIMENTS: &[Experiment] = &[
     sweep::SCALING,
     sweep::WIDTH,
     rotation::OUTPUTS,
-    losses::LATENT,
-    losses::ASYMMETRIC,
-    losses::RICA,
-    losses::LINEAR,
-    losses::NONLINEAR,
+    latent::LATENT,
+    latent::ASYMMETRIC,
+    rica::EXPERIMENT,
+    rules::LINEAR,
+    rules::NONLINEAR,
 ];
 
 /// The paper that most experiments are of.

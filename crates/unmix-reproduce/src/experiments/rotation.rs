@@ -1,8 +1,10 @@
 //! How the axes of linear PCA are made of those of sigma-PCA, and what comes out along them.
 
+use super::published;
 use crate::Experiment;
 use crate::lab::{K, Lab, filters};
 use crate::measure;
+use crate::pictures::Known;
 use serde_json::json;
 use unmix::num::factor;
 use unmix::{Matrix, Result};
@@ -69,8 +71,10 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
     let some = &set.x[..set.len().min(64_000) * set.n_features()];
     let (a, b) = (measure::scores(some, &nonlinear), measure::scores(some, &linear));
     let (ours, theirs) = (measure::moments(&a), measure::moments(&b));
-    let mut sheet =
-        Sheet::new("Densities of the first 15 outputs, in standard deviations (dots: standard normal)", 5);
+    let mut sheet = Sheet::new(
+        "Densities of the first 15 outputs, in standard deviations, beside the standard normal one",
+        5,
+    );
     for j in 0..15.min(K) {
         let mut normal: Vec<(f64, f64)> = (-50..=50)
             .map(|i| f64::from(i) / 10.0)
@@ -78,9 +82,14 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
             .collect();
         normal.retain(|p| p.1 > 1e-5);
         let lines = vec![("sigma-PCA".into(), histogram(&a, j, ours[j].0)), ("normal".into(), normal)];
+        let published = match set.known {
+            Known::Cifar10 => published::OUTPUTS[j].to_string(),
+            _ => String::new(),
+        };
+        lab.number(format!("output {j}: excess kurtosis"), ours[j].1, &published)?;
         sheet.add(
             format!("output {j}: kurtosis {:.1}", ours[j].1),
-            Content::Lines { lines, names: ("z".into(), String::new()), log_y: true },
+            Content::Lines { lines, names: ("z".into(), String::new()), log_y: true, shaded: Vec::new() },
         );
     }
     lab.figure("outputs", &sheet)?;
@@ -92,6 +101,9 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
         "at least 12",
         positive >= 12,
     )?;
+    let mut all: Vec<f64> = ours.iter().map(|m| m.1).collect();
+    all.sort_by(f64::total_cmp);
+    lab.number("median of the excess kurtosis", (all[K / 2 - 1] + all[K / 2]) / 2.0, "6.1 (CIFAR-10)")?;
     let mean = |m: &[(f64, f64)]| m.iter().map(|m| m.1).sum::<f64>() / m.len() as f64;
     let ratio = mean(&ours) / mean(&theirs);
     lab.check(

@@ -7,7 +7,7 @@ use unmix_report::{Content, Sheet};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "shapes",
-    source: "Figs 1 and 3, appendices B.1, F.2 and F.4 of sigma-PCA, arXiv 2311.13580v3",
+    source: "Fig 3, appendices B.1, F.2 and F.4 of sigma-PCA, arXiv 2311.13580v3",
     summary: "densities of unit variance, a tanh(z/a), the map of orthonormalisation, and forces at a code of unit variance",
     run,
 };
@@ -18,7 +18,38 @@ fn curve(low: f64, high: f64, f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
 }
 
 fn lines(lines: Vec<(String, Vec<(f64, f64)>)>, x: &str, y: &str) -> Content {
-    Content::Lines { lines, names: (x.into(), y.into()), log_y: false }
+    Content::Lines { lines, names: (x.into(), y.into()), log_y: false, shaded: Vec::new() }
+}
+
+/// Weights of a step of orthonormalisation.
+const STEPS: [f64; 6] = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0];
+
+/// What a step of weight `beta` makes of an eigenvalue `l` of the Gram matrix (B.1).
+fn step(beta: f64, l: f64) -> f64 {
+    (1.0 + beta).powi(2) * l - 2.0 * (1.0 + beta) * beta * l * l + beta * beta * l * l * l
+}
+
+/// What the square of a code is weighed against where its deviation is learnt (F.2).
+fn force(z: f64) -> f64 {
+    let h = z.tanh();
+    z * h * h + h
+}
+
+/// An eigenvalue of 1 stays for every weight; near it errors shrink by `1 - 2 beta`: squared for 1/2, and alternating beyond.
+fn maps_of_steps(lab: &mut Lab<'_>) -> Result<()> {
+    for beta in STEPS {
+        let slope = (step(beta, 1.0) - step(beta, 1.0 - 1e-6)) / 1e-6;
+        let holds = (step(beta, 1.0) - 1.0).abs() < 1e-12 && (slope - (1.0 - 2.0 * beta)).abs() < 1e-4;
+        let quantity = format!("one step of orthonormalisation, beta = {beta}: slope at 1");
+        lab.check(quantity, slope, &(1.0 - 2.0 * beta).to_string(), "1 - 2 beta, and 1 stays 1", holds)?;
+    }
+    Ok(())
+}
+
+/// `f(z) z` is nowhere below `z²`: the force on a learnt deviation has one sign, and it grows without end.
+fn one_sign(lab: &mut Lab<'_>) -> Result<()> {
+    let least = curve(-6.0, 6.0, |z| force(z) * z - z * z).iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+    lab.check("least value of f(z) z − z²", least, "0", "not below 0", least >= 0.0)
 }
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
@@ -30,32 +61,32 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let laplace = curve(-4.0, 4.0, |x| (-root2 * x.abs()).exp() / root2);
     let densities =
         vec![("uniform".into(), uniform), ("Gaussian".into(), gaussian), ("Laplace".into(), laplace)];
-    sheet.add("densities of unit variance", lines(densities, "z", ""));
+    let mut drawn = lines(densities, "z", "");
+    if let Content::Lines { shaded, .. } = &mut drawn {
+        *shaded = vec![(f64::NEG_INFINITY, -2.0), (2.0, f64::INFINITY)];
+    }
+    sheet.add("densities of unit variance; grey: beyond two deviations", drawn);
     let widths = [0.5, 1.0, 2.0, 4.0].map(|a| (format!("a = {a}"), curve(-4.0, 4.0, |z| a * (z / a).tanh())));
     sheet.add("a tanh(z/a)", lines(widths.to_vec(), "z", "h"));
-    let maps = [0.0, 0.125, 0.25, 0.5, 1.0].map(|beta| {
-        let f = move |l: f64| {
-            (1.0 + beta) * (1.0 + beta) * l - 2.0 * (1.0 + beta) * beta * l * l + beta * beta * l * l * l
-        };
-        (format!("beta = {beta}"), curve(0.0, 1.0, f))
-    });
+    let maps = STEPS.map(|beta| (format!("beta = {beta}"), curve(0.0, 1.0, move |l| step(beta, l))));
     sheet.add(
         "one step of orthonormalisation: eigenvalues before and after",
         lines(maps.to_vec(), "before", "after"),
     );
-    let h = f64::tanh;
     let forces = vec![
-        ("z tanh z".into(), curve(-3.0, 3.0, |z| z * h(z))),
+        ("f(z) z".into(), curve(-3.0, 3.0, |z| force(z) * z)),
         ("z²".into(), curve(-3.0, 3.0, |z| z * z)),
-        ("z tanh z − z²".into(), curve(-3.0, 3.0, |z| z * h(z) - z * z)),
+        ("f(z) z − z²".into(), curve(-3.0, 3.0, |z| force(z) * z - z * z)),
     ];
-    sheet.add("h(z) z and z²", lines(forces, "z", ""));
+    sheet.add("f(z) z and z², f = z h² + h, h = tanh", lines(forces, "z", ""));
     let pulls = [0.1, 0.5, 1.0, 1.5, 2.0];
     let sign = pulls.map(|b| (format!("beta = {b}"), curve(-3.0, 3.0, move |y| b * y.signum() - y)));
     sheet.add("beta sign(y) − y", lines(sign.to_vec(), "y", ""));
     let tanh = pulls.map(|b| (format!("beta = {b}"), curve(-3.0, 3.0, move |y| b * y.tanh() - y)));
     sheet.add("beta tanh(y) − y", lines(tanh.to_vec(), "y", ""));
     lab.figure("shapes", &sheet)?;
+    maps_of_steps(lab)?;
+    one_sign(lab)?;
     // beta tanh(y) = y has one solution up to beta = 1 and three beyond.
     for beta in pulls {
         let f = |y: f64| beta * y.tanh() - y;

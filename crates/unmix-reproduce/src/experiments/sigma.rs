@@ -1,9 +1,14 @@
 //! Standard deviations that are learnt: without a brake they grow without end.
 
+use super::PAPER;
+use super::panels::by_variance;
 use crate::Experiment;
-use crate::lab::{Lab, Rate, as_pictures, train_rule};
-use crate::measure;
-use unmix::Result;
+use crate::lab::{How, K, Lab, as_pictures, train_rule};
+use crate::measure::{self, Matched};
+use crate::pictures::{Known, PatchSet};
+use std::rc::Rc;
+use unmix::datasets::{Law, independent};
+use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -13,61 +18,200 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
+/// A rule that learns its deviations, after some epochs.
+struct Learnt {
+    /// Unit rows.
+    w: Matrix<f64>,
+    /// Learnt over true deviation of each component, the smallest first.
+    ratio: Vec<f64>,
+    /// Median over the components of learnt over true deviation, epoch by epoch; the true one is that of the end.
+    course: Vec<f64>,
+    /// Mean over the components of the learnt deviation, epoch by epoch.
+    mean: Vec<f64>,
+    /// Components whose learnt deviation grew in every epoch.
+    growing: usize,
+}
+
+impl Learnt {
+    fn of(lab: &Lab<'_>, x: &[f32], p: usize, how: How, l2: f64) -> Result<Self> {
+        let trained = train_rule(lab, x, p, "trained-sigma", how, |spec| spec.sigma_l2 = l2)?;
+        let w = measure::unit_rows(&trained.w.transposed());
+        let truth: Vec<f64> = measure::moments(&measure::scores(x, &w)).iter().map(|m| m.0.sqrt()).collect();
+        let ratios = |sigma: &Vec<f64>| {
+            let mut out: Vec<f64> = sigma.iter().zip(&truth).map(|(s, t)| s / t).collect();
+            out.sort_by(f64::total_cmp);
+            out
+        };
+        let grows = |j: usize| trained.sigma.windows(2).all(|pair| pair[1][j] > pair[0][j]);
+        Ok(Self {
+            ratio: trained.sigma.last().map(ratios).unwrap_or_default(),
+            course: trained.sigma.iter().map(|s| middle(&ratios(s))).collect(),
+            mean: trained.sigma.iter().map(|s| s.iter().sum::<f64>() / s.len() as f64).collect(),
+            growing: (0..truth.len()).filter(|&j| grows(j)).count(),
+            w,
+        })
+    }
+
+    fn least(&self) -> f64 {
+        self.ratio.first().copied().unwrap_or(f64::NAN)
+    }
+
+    fn most(&self) -> f64 {
+        self.ratio.last().copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// The median of sorted numbers.
+fn middle(sorted: &[f64]) -> f64 {
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 fn run(lab: &mut Lab<'_>) -> Result<()> {
+    made_up(lab)?;
+    patches(lab)
+}
+
+/// Five of ten sources, three of equal variance: axes stay, only deviations grow. Epoch by epoch over 60.
+fn made_up(lab: &mut Lab<'_>) -> Result<()> {
+    let variances = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
+    let data =
+        independent(if lab.options.quick { 10_000 } else { 20_000 }, &[Law::Laplace; 10], &variances, 1)?;
+    let x: Vec<f32> = data.x.as_slice().iter().map(|&v| v as f32).collect();
+    let how = How {
+        k: 5,
+        learning_rate: 0.01,
+        epochs: if lab.options.quick { 120 } else { 60 },
+        decay: false,
+        absolute: true,
+    };
+    let free = Learnt::of(lab, &x, 10, how, 0.0)?;
+    let held = Learnt::of(lab, &x, 10, how, 1e-3)?;
+    let name = "made-up sources";
+    lab.check(
+        format!("{name}, no penalty: of 5, deviations that grow at every epoch"),
+        free.growing as f64,
+        "all",
+        "all",
+        free.growing == 5,
+    )?;
+    let (least, most) = (free.least(), free.most());
+    let quantity = format!("{name}, no penalty: least ratio of learnt to true deviation at the end");
+    lab.check(quantity, least, "7.6-9.6", "above 7", least > 7.0)?;
+    lab.number(format!("{name}, no penalty: largest ratio"), most, "7.6-9.6")?;
+    let (least, most) = (held.least(), held.most());
+    let holds = (least / 4.37 - 1.0).abs() <= 0.02 && (most / 4.37 - 1.0).abs() <= 0.02;
+    lab.number(format!("{name}, penalty 0.001: least ratio at the end"), least, "4.37")?;
+    let quantity = format!("{name}, penalty 0.001: largest ratio");
+    lab.check(quantity, most, "4.37", "both within 2 % of 4.37", holds)?;
+    let truth = data.mixing.transposed().top_rows(5);
+    for (penalty, learnt, published) in [("no penalty", &free, ".9990"), ("penalty 0.001", &held, ".9992")] {
+        let cosine = measure::matched(&learnt.w, &truth).least;
+        let quantity = format!("{name}, {penalty}: least cosine with the axes");
+        lab.check(quantity, cosine, published, "at least .99", cosine >= 0.99)?;
+    }
+    let mut sheet = Sheet::new("Learnt over true standard deviation, median of the components", 2);
+    sheet.add(
+        "made-up sources, by epoch",
+        courses(&[("no penalty", &free.course), ("penalty 0.001", &held.course)]),
+    );
+    lab.figure("made-up", &sheet)
+}
+
+fn courses(all: &[(&str, &Vec<f64>)]) -> Content {
+    let line = |course: &[f64]| course.iter().enumerate().map(|(i, v)| (i as f64 + 1.0, *v)).collect();
+    let lines = all.iter().map(|(name, course)| ((*name).to_string(), line(course))).collect();
+    Content::Lines { lines, names: ("epochs".into(), "ratio".into()), log_y: false, shaded: Vec::new() }
+}
+
+/// Fig 9: the published constant rate at 3 and 10 epochs with and without a penalty, and beside it a rate that falls to zero.
+fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let set = lab.patches()?;
     let reference = lab.converged(&set)?;
     let mut sheet = Sheet::new("Filters with learnt standard deviations", 3);
-    let epochs: &[usize] = if lab.options.quick { &[1, 3, 6] } else { &[3, 6, 10] };
-    let mut curves = Vec::new();
-    for (name, l2) in [("no penalty", 0.0), ("penalty 0.001", 1e-3)] {
-        let mut ratios = Vec::new();
-        for &n in epochs {
-            let rate = Rate { learning_rate: 0.01, epochs: n as u64, absolute: false };
-            let (w, learnt) =
-                train_rule(lab, &set.x, set.n_features(), "trained-sigma", rate, |spec| spec.sigma_l2 = l2)?;
-            let seen: Vec<f64> = measure::moments(&measure::scores(&set.x, &measure::unit_rows(&w)))
-                .iter()
-                .map(|m| m.0.sqrt())
-                .collect();
-            let mut ratio: Vec<f64> = learnt.iter().zip(&seen).map(|(l, s)| l / s).collect();
-            ratio.sort_by(f64::total_cmp);
-            let middle = ratio.get(ratio.len() / 2).copied().unwrap_or(f64::NAN);
-            ratios.push((n as f64, middle));
-            let agreement = measure::matched(&w, &reference);
-            lab.number(
-                format!("{name}, {n} epochs: agreement with the converged filters"),
-                agreement.mean,
-                "",
-            )?;
-            if n != epochs[1] {
-                sheet.add(
-                    format!("{name}, {n} epochs: sigma over deviation {middle:.1}"),
-                    as_pictures(&w, &set),
-                );
-            }
+    let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
+    let mut lines = Vec::new();
+    let mut seen = |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(Learnt, Matched)> {
+        let how = How { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
+        let learnt = Learnt::of(lab, &set.x, set.n_features(), how, l2)?;
+        let matched = told(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
+        if epochs == many {
+            lines.push((name(l2, decay), learnt.course.clone()));
         }
-        let grows = ratios.windows(2).all(|w| w[1].1 > w[0].1);
-        let (first, last) = (ratios[0].1, ratios[ratios.len() - 1].1);
-        lab.number(format!("{name}: sigma over deviation after the first and"), first, "")?;
-        let published = if l2 == 0.0 { "grows: 10 to 90 in 10 epochs" } else { "stays: 3.4-6.8" };
-        if l2 == 0.0 {
-            lab.check(
-                format!("{name}: after the last epoch"),
-                last,
-                published,
-                "grows from each to the next",
-                grows,
-            )?;
-        } else {
-            lab.check(format!("{name}: after the last epoch"), last, published, "at most 8", last <= 8.0)?;
-        }
-        curves.push((name.to_string(), ratios));
-    }
+        Ok((learnt, matched))
+    };
+    let early = seen(lab, 0.0, few, false)?;
+    let late = seen(lab, 0.0, many, false)?;
+    let held = seen(lab, 1e-3, many, false)?;
+    seen(lab, 0.0, many, true)?;
+    seen(lab, 1e-3, many, true)?;
     lab.figure("trained-sigma", &sheet)?;
-    let mut sheet = Sheet::new("Learnt standard deviation over the true one, median of the components", 1);
-    sheet.add(
-        "by epoch",
-        Content::Lines { lines: curves, names: ("epochs".into(), "ratio".into()), log_y: false },
-    );
-    lab.figure("ratio", &sheet)
+    let mut sheet = Sheet::new("Learnt over true standard deviation, median of the components", 1);
+    let named: Vec<(&str, &Vec<f64>)> = lines.iter().map(|(name, course)| (name.as_str(), course)).collect();
+    sheet.add("patches, by epoch", courses(&named));
+    lab.figure("ratio", &sheet)?;
+    lab.note(format!("Constant rate: 0.01 in the units of the data, deviations 1 at first, as in {PAPER}. Falling rate: rows divided by their size, the rate to zero over the epochs."))?;
+    judged(lab, &set, &early, &late, &held)
+}
+
+/// Name of a way of training.
+fn name(l2: f64, decay: bool) -> String {
+    let penalty = if l2 == 0.0 { "no penalty" } else { "penalty 0.001" };
+    format!("{penalty}, {} rate", if decay { "falling" } else { "constant" })
+}
+
+/// Numbers and a panel of one way of training; returns the agreement with the filters of estimated deviations.
+fn told(
+    lab: &mut Lab<'_>,
+    set: &PatchSet,
+    reference: &Rc<Matrix<f64>>,
+    learnt: &Learnt,
+    (l2, epochs, decay): (f64, u64, bool),
+    sheet: &mut Sheet,
+) -> Result<Matched> {
+    let published = match (set.known == Known::Cifar10 && !decay, l2 == 0.0, epochs) {
+        (true, true, 3) => ["5", "22", ".87", "13"],
+        (true, true, 10) => ["8.5", "160", ".76", "5"],
+        (true, false, 10) => ["3.4", "6.8", ".91", "18"],
+        _ => [""; 4],
+    };
+    let matched = measure::matched(&learnt.w, reference);
+    let name = format!("{}, {epochs} epochs", name(l2, decay));
+    lab.number(format!("{name}: least ratio of learnt to true deviation"), learnt.least(), published[0])?;
+    lab.number(format!("{name}: largest ratio"), learnt.most(), published[1])?;
+    lab.number(format!("{name}: agreement with the converged filters"), matched.mean, published[2])?;
+    lab.number(format!("{name}: components with a cosine above .95"), matched.close as f64, published[3])?;
+    let (least, most) = (learnt.least(), learnt.most());
+    let caption =
+        format!("{name}: {least:.1} to {most:.1} times the deviation, agreement {:.2}", matched.mean);
+    sheet.add(caption, as_pictures(&by_variance(&learnt.w, set), set));
+    Ok(matched)
+}
+
+/// The conditions by which Fig 9 is recognised.
+fn judged(
+    lab: &mut Lab<'_>,
+    set: &PatchSet,
+    early: &(Learnt, Matched),
+    late: &(Learnt, Matched),
+    held: &(Learnt, Matched),
+) -> Result<()> {
+    // Not every one of them: a filter that turns towards less variance takes its deviation with it.
+    let quantity = format!("no penalty: of {K}, deviations that grow at every epoch");
+    lab.number(quantity, late.0.growing as f64, "")?;
+    let mean = &late.0.mean;
+    let (first, last) = (mean[0], mean[mean.len() - 1]);
+    lab.number("no penalty: mean learnt deviation after the first epoch", first, "10")?;
+    let rises = mean.windows(2).all(|pair| pair[1] > pair[0]);
+    lab.check("no penalty: mean learnt deviation at the end", last, "90", "grows at every epoch", rises)?;
+    let growth = middle(&late.0.ratio) / middle(&early.0.ratio);
+    lab.check("no penalty: median ratio, late over early", growth, "grows", "above 1.2", growth > 1.2)?;
+    if set.known != Known::Cifar10 {
+        return Ok(());
+    }
+    let agreement = late.1.mean;
+    lab.check("no penalty: agreement at the end", agreement, ".756", "at most .80", agreement <= 0.8)?;
+    let most = held.0.most();
+    lab.check("penalty 0.001: largest ratio at the end", most, "6.8", "at most 8", most <= 8.0)?;
+    let agreement = held.1.mean;
+    lab.check("penalty 0.001: agreement at the end", agreement, ".91", "at least .85", agreement >= 0.85)
 }

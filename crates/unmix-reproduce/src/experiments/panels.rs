@@ -1,0 +1,87 @@
+//! Panels of filters with what was measured of them, as most figures of picture patches are.
+
+use crate::lab::{K, Lab, Others, Seen, as_pictures, filters, rule_of, trained};
+use crate::measure::{self, Decoder};
+use crate::pictures::{Known, PatchSet};
+use serde_json::Value;
+use std::rc::Rc;
+use unmix::{Matrix, Result};
+use unmix_report::Sheet;
+
+/// A figure that grows, the patches its filters are of, and the filters that they are compared with.
+pub(super) struct Panels {
+    pub(super) sheet: Sheet,
+    pub(super) set: Rc<PatchSet>,
+    pub(super) others: Others,
+}
+
+impl Panels {
+    /// An empty figure about the patches, compared with the converged filters.
+    pub(super) fn new(lab: &mut Lab<'_>, title: impl Into<String>, columns: usize) -> Result<Self> {
+        let set = lab.patches()?;
+        let others = lab.others(&set)?;
+        Ok(Self { sheet: Sheet::new(title, columns), set, others })
+    }
+
+    /// Adds filters with their measures, and with the loss of the decoder where there is one to speak of.
+    pub(super) fn add(
+        &mut self,
+        lab: &mut Lab<'_>,
+        caption: &str,
+        w: &Matrix<f64>,
+        decoder: Option<Decoder>,
+    ) -> Result<Seen> {
+        let set = &self.set;
+        let w = by_variance(w, set);
+        let seen = lab.measured(caption, &w, set, &self.others)?;
+        let mut said = format!("{caption}: kurtosis {:.1}, {:.0} pixels", seen.kurtosis, seen.pixels);
+        if let Some(decoder) = decoder {
+            let some = &set.x[..set.len().min(32_000) * set.n_features()];
+            let loss = measure::loss(some, &w, decoder);
+            let published = lab.published(set, caption)[4];
+            lab.number(format!("{caption}: loss (printed, never judged)"), loss, published)?;
+            said += &format!(", loss {loss:.1}");
+        }
+        self.sheet.add(said, as_pictures(&w, set));
+        Ok(seen)
+    }
+
+    /// Trains a variant of sigma-PCA as the others, and adds it.
+    pub(super) fn train(
+        &mut self,
+        lab: &mut Lab<'_>,
+        caption: &str,
+        variant: &str,
+        more: Value,
+    ) -> Result<Seen> {
+        let settings = trained(lab, variant, K, more);
+        let w = filters(&lab.fit_patches("sigma-pca", settings, &self.set)?);
+        self.add(lab, caption, &w, Decoder::of(&rule_of(variant)?))
+    }
+}
+
+/// Rows in the order of falling variance of the unit filters.
+pub(super) fn by_variance(w: &Matrix<f64>, set: &PatchSet) -> Matrix<f64> {
+    let some = &set.x[..set.len().div_ceil(8) * set.n_features()];
+    let variances: Vec<f64> =
+        measure::moments(&measure::scores(some, &measure::unit_rows(w))).iter().map(|m| m.0).collect();
+    let mut order: Vec<usize> = (0..w.rows()).collect();
+    order.sort_by(|a, b| variances[*b].total_cmp(&variances[*a]));
+    Matrix::from_fn(w.rows(), w.cols(), |i, j| w.row(order[i])[j])
+}
+
+/// A ratio of effective pixels that must stay below `most` on the published pictures; on others, whose filters have other sizes, it
+/// is told.
+pub(super) fn pixels(
+    lab: &mut Lab<'_>,
+    set: &PatchSet,
+    quantity: &str,
+    ours: f64,
+    published: &str,
+    most: f64,
+) -> Result<()> {
+    if set.known == Known::Other && set.channels() == 3 {
+        return lab.number(quantity, ours, published);
+    }
+    lab.check(quantity, ours, published, &format!("at most {most}"), ours <= most)
+}

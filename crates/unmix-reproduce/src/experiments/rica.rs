@@ -1,0 +1,111 @@
+//! Reconstruction with a sparsity term: what its weight does, and in which units it counts.
+
+use crate::Experiment;
+use crate::lab::{How, K, Lab, as_pictures, filters, train_rule};
+use crate::measure;
+use crate::pictures::PatchSet;
+use serde_json::json;
+use unmix::neural::Spec;
+use unmix::{Matrix, Result};
+use unmix_report::Sheet;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    key: "rica",
+    source: "Figs 18 and 19 of sigma-PCA, arXiv 2311.13580v3",
+    summary: "reconstruction with a sparsity term: a fixed weight breaks when the input is scaled, one in its units does not",
+    run,
+};
+
+/// The weight, in units of the mean length of a row, that keeps the subspace of the published patches.
+const WORKS: f64 = 0.01;
+
+fn run(lab: &mut Lab<'_>) -> Result<()> {
+    let set = lab.patches()?;
+    weights(lab, &set)?;
+    scales(lab, &set)
+}
+
+/// In which units the weight counts, and everything else that has any.
+#[derive(Clone, Copy)]
+enum Units {
+    /// Those of the data: weight and steps as they are.
+    Data,
+    /// The weight is multiplied by the mean length of a row; steps as they are, as published.
+    Length,
+    /// Rows are divided by their size first, so that steps know no units either.
+    None,
+}
+
+/// Filters of the patches times `factor`.
+fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
+    let how = How { absolute: !matches!(units, Units::None), ..How::usual(lab, set) };
+    let by_length = !matches!(units, Units::Data);
+    let x: Vec<f32> = set.x.iter().map(|v| v * factor).collect();
+    let change = |spec: &mut Spec| (spec.l1, spec.by_length) = (weight, by_length);
+    let trained = train_rule(lab, &x, set.n_features(), "rica", how, change)?;
+    Ok(measure::unit_rows(&trained.w.transposed()))
+}
+
+/// Fig 19: four weights at unit length.
+fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
+    let some = &set.x[..set.len().div_ceil(4) * set.n_features()];
+    let variance =
+        |w: &Matrix<f64>| measure::moments(&measure::scores(some, w)).iter().map(|m| m.0).sum::<f64>();
+    let most = variance(&filters(&lab.fit_patches("pca", json!({"n_components": K}), set)?));
+    let mut sheet = Sheet::new("Reconstruction with a sparsity term of weight beta", 4);
+    for weight in [0.01, 0.1, 1.0, 2.0] {
+        let w = learnt(lab, set, 1.0, weight, Units::Length)?;
+        let share = variance(&w) / most;
+        let caption = format!("beta = {weight} E|x|: keeps {:.0} % of the variance", 100.0 * share);
+        sheet.add(caption, as_pictures(&w, set));
+        let name = format!("beta = {weight} E|x|: variance kept, over that of linear PCA");
+        match weight {
+            w if w <= 0.01 => {
+                lab.check(name, share, "works from .01 to .03 (CIFAR-10)", "at least .9", share >= 0.9)?;
+            }
+            w if w >= 1.0 => {
+                let published = "collapses to minor components (CIFAR-10)";
+                lab.check(name, share, published, "below .5", share < 0.5)?;
+            }
+            _ => lab.number(name, share, "collapses from .14 on (CIFAR-10)")?,
+        }
+    }
+    lab.figure("weights", &sheet)
+}
+
+/// Fig 18: three scales of the input, the weight fixed (above) and in units of the input (below).
+fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
+    let row = |r: &[f32]| r.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
+    let length = set.x.chunks(set.n_features()).map(row).sum::<f64>() / set.len() as f64;
+    let fixed = WORKS * length;
+    lab.note(format!(
+        "Mean length of a row: {length:.2}. The fixed weight is {fixed:.3}: what {WORKS} E|x| is at scale 1."
+    ))?;
+    let mut sheet = Sheet::new("Input times a factor: beta fixed (above), and in units of E|x| (below)", 3);
+    let rows = [
+        ("beta fixed", fixed, Units::Data),
+        ("beta in units of E|x|", WORKS, Units::None),
+        ("beta in units of E|x|, steps as published", WORKS, Units::Length),
+    ];
+    for (name, weight, units) in rows {
+        let reference = learnt(lab, set, 1.0, weight, units)?;
+        for factor in [0.01f32, 100.0, 1000.0] {
+            let w = learnt(lab, set, factor, weight, units)?;
+            let agreement = measure::matched(&w, &reference).mean;
+            let quantity = format!("input times {factor}, {name}: agreement with those of scale 1");
+            match units {
+                Units::Data => lab.check(quantity, agreement, "breaks", "below .95", agreement < 0.95)?,
+                Units::None => {
+                    lab.check(quantity, agreement, "same filters", "at least .99", agreement >= 0.99)?
+                }
+                // Adam adds 1e-7 to the size of a gradient, which is not small beside those of a small input.
+                Units::Length => {
+                    lab.number(quantity, agreement, "same filters")?;
+                    continue;
+                }
+            }
+            sheet.add(format!("times {factor}, {name}: agreement {agreement:.2}"), as_pictures(&w, set));
+        }
+    }
+    lab.figure("scales", &sheet)
+}
