@@ -176,6 +176,6 @@ mod tests {
         for key in named.chain(RECOVERY.iter().map(|row| row.0)) {
             assert!(keys.contains(&key), "{key}");
         }
-        assert!(keys.iter().take(14).all(|key| recovery(key)[0] != ""));
+        assert!(keys.iter().take(14).all(|key| !recovery(key)[0].is_empty()));
     }
 }
