@@ -39,11 +39,27 @@ enum Units {
 /// Filters of the patches times `factor`.
 fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
     let how = How { absolute: !matches!(units, Units::None), ..How::usual(lab, set) };
-    let by_length = !matches!(units, Units::Data);
+    // A rule that divides rows by their size takes another unit of length; the weight is given in this one for all.
+    let weight = match units {
+        Units::None => weight * length(set) / size(set),
+        Units::Data | Units::Length => weight,
+    };
+    let by_length = matches!(units, Units::Length);
     let x: Vec<f32> = set.x.iter().map(|v| v * factor).collect();
     let change = |spec: &mut Spec| (spec.l1, spec.by_length) = (weight, by_length);
     let trained = train_rule(lab, &x, set.n_features(), "rica", how, change)?;
     Ok(measure::unit_rows(&trained.w.transposed()))
+}
+
+/// Mean length of a row.
+fn length(set: &PatchSet) -> f64 {
+    let row = |r: &[f32]| r.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
+    set.x.chunks(set.n_features()).map(row).sum::<f64>() / set.len() as f64
+}
+
+/// Root of the mean square of a number, by which such a rule divides.
+fn size(set: &PatchSet) -> f64 {
+    (set.x.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>() / set.x.len() as f64).sqrt()
 }
 
 /// Fig 19: four weights at unit length.
@@ -75,8 +91,7 @@ fn weights(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
 
 /// Fig 18: three scales of the input, the weight fixed (above) and in units of the input (below).
 fn scales(lab: &mut Lab<'_>, set: &PatchSet) -> Result<()> {
-    let row = |r: &[f32]| r.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
-    let length = set.x.chunks(set.n_features()).map(row).sum::<f64>() / set.len() as f64;
+    let length = length(set);
     let fixed = WORKS * length;
     lab.note(format!(
         "Mean length of a row: {length:.2}. The fixed weight is {fixed:.3}: what {WORKS} E|x| is at scale 1."
