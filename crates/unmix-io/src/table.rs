@@ -37,8 +37,9 @@ impl<T: Real> Source<T> for Table {
         let all =
             !parts.is_empty() && parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
         let fits = (n_rows as usize).checked_mul(self.columns.len()) == Some(out.len());
-        // What does not add up is for the reader from the start to describe.
-        (all && fits).then(|| self.fill_parts(&parts, out, threads))
+        // What does not add up is for the reader from the start to describe, and so is damage: it may see none, where lengths that are
+        // wrong lead past the end of a part.
+        (all && fits).then(|| self.fill_parts(&parts, out, threads).or_else(|_| self.fill_from_start(out)))
     }
 }
 
@@ -86,6 +87,18 @@ impl Table {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             std::iter::once(first).chain(others).collect()
         })
+    }
+
+    /// Every row over its place in `out`, by one reader.
+    fn fill_from_start<T: Real>(&self, out: &mut [T]) -> Result<()> {
+        let (mut stream, mut some, mut done) = (Source::<T>::stream(self)?, Vec::new(), 0);
+        // No more rows come than are promised, for which there is room; fewer are an error. What may follow them is not looked at.
+        while done < out.len() && stream.read(TILE, &mut some)? > 0 {
+            out[done..done + some.len()].copy_from_slice(&some);
+            done += some.len();
+            some.clear();
+        }
+        Ok(())
     }
 
     /// Some features of a part, of any type.
