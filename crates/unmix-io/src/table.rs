@@ -34,12 +34,14 @@ impl<T: Real> Source<T> for Table {
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
         let parts = self.file.parts();
         let n_rows = self.file.n_rows();
-        let all =
-            !parts.is_empty() && parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
+        let all = parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
         let fits = (n_rows as usize).checked_mul(self.columns.len()) == Some(out.len());
         // What does not add up is for the reader from the start to describe, and so is damage: it may see none, where lengths that are
         // wrong lead past the end of a part.
-        (all && fits).then(|| self.fill_parts(&parts, out, threads).or_else(|_| self.fill_from_start(out)))
+        (fits && !parts.is_empty()).then(|| match all && self.fill_parts(&parts, out, threads).is_ok() {
+            true => Ok(()),
+            false => self.fill_from_start(out),
+        })
     }
 }
 
