@@ -177,7 +177,7 @@ where
         memory: &memory.rows,
     };
     let groups = verdict::groups(k, &evidence);
-    let spaces: Vec<f64> = (0..k).map(|j| space(&pairs, j, &groups[j])).collect();
+    let spaces: Vec<f64> = (0..k).map(|j| space(&pairs, j, &groups[j])).collect::<Result<_>>()?;
     Ok(Stability {
         verdicts: verdict::verdicts(groups, &agreement, &spaces, k == p),
         halves: agreement,
