@@ -163,12 +163,13 @@ class SigmaPCA(Estimator):
     constraint : {"orthonormal", "native"}, default="orthonormal"
         Strictly orthonormal components, or the published fixed point: unit columns, nearly orthogonal.
     beta : float or None, default=None
-        Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23.
-        None for the variant's own.
+        Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23,
+        of order in 24. None for the variant's own.
     beta_scale : {"variance", "absolute"} or None, default=None
-        ``"variance"`` multiplies ``beta`` by the mean variance along the components where it weighs orthogonality, and by the mean
-        length of a row where it weighs sparsity, so that units do not matter; ``"absolute"`` takes it as a number, as published.
-        None for the first, and for the second where ``tangent=False``.
+        ``"variance"`` multiplies ``beta`` by the mean variance along the components where it weighs orthogonality, by the mean
+        length of a row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that
+        units do not matter; ``"absolute"`` takes it as a number, as published. None for the first, and for the second where
+        ``tangent=False``.
     sigma_l2 : float or None, default=None
         Weight of the squares of standard deviations that are learnt (``sigma="train"``), which grow without bound at 0. None for
         the variant's own, or 0.001.

@@ -249,7 +249,10 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
             return Ok(());
         }
         if self.bytes.in_memory().is_some() {
-            self.read_memory(rows, columns, out);
+            match self.lend(rows.clone()).filter(|_| p == self.n_features) {
+                Some(numbers) => out.copy_from_slice(numbers),
+                None => self.read_memory(rows, columns, out),
+            }
             return Ok(());
         }
         let size = self.number.size;

@@ -1,7 +1,8 @@
 //! Small square matrices: rotations, inverses, determinants.
 
 use crate::error::Result;
-use crate::num::{Matrix, factor};
+pub(super) use crate::num::polar::nearer_to_orthogonal;
+use crate::num::{Matrix, factor, polar::newton};
 
 /// The identity.
 pub(super) fn identity(k: usize) -> Matrix<f64> {
@@ -32,6 +33,9 @@ pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
 /// The nearest orthogonal matrix, `U V'` of `a = U S V'`. Directions that `a` does not have are completed by an orthonormal basis of
 /// what is left.
 pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    if let Some(q) = newton(a) {
+        return Ok(q);
+    }
     let k = a.rows();
     let (values, right) = factor::svd_right(a)?;
     let known = values.iter().take_while(|&&s| s > k as f64 * f64::EPSILON * values[0]).count();
@@ -51,15 +55,6 @@ pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
         q = nearer_to_orthogonal(&q);
     }
     Ok(q)
-}
-
-/// One step of Newton and Schulz: squares the distance from the orthogonal matrices.
-pub(super) fn nearer_to_orthogonal(q: &Matrix<f64>) -> Matrix<f64> {
-    let mut error = factor::multiply_transposed(q, q);
-    for i in 0..q.rows() {
-        error[(i, i)] -= 1.0;
-    }
-    sum(q, -0.5, &factor::multiply(&error, q))
 }
 
 /// `e^a` of an antisymmetric matrix: a rotation. Taylor's series of `a / 2^m`, squared `m` times.

@@ -4,7 +4,7 @@
 //! size of the matrix (`nominally`).
 
 use super::threads::on_some_pool;
-use super::{Matrix, tridiagonal};
+use super::{Matrix, polar, tridiagonal};
 use crate::error::{Error, Result};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -106,10 +106,13 @@ pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
 
 /// The orthonormal rows nearest to those of `a`, in the sum of squares: the polar factor `(a a')^(-1/2) a`.
 ///
-/// Through a triangle and its singular values, which keeps the condition number as it is.
+/// Through a triangle, which keeps the condition number as it is, and Newton's iteration or singular values.
 pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     let k = a.rows();
     let (q, triangle) = orthonormal_rows_and_triangle(a);
+    if let Some(turn) = polar::newton(&triangle) {
+        return Ok(multiply(&turn, &q));
+    }
     let mut values = vec![0.0; k];
     let (mut left, mut right) = (Mat::<f64>::zeros(k, k), Mat::<f64>::zeros(k, k));
     nominally(k, |par| {

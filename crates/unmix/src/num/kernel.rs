@@ -132,13 +132,19 @@ impl<T: Real> Parts<T> {
     /// `out = row - mean`.
     #[inline(always)]
     fn subtract(&self, row: &[T], out: &mut [T]) {
-        for (((o, x), a), b) in out.iter_mut().zip(row).zip(&self.near).zip(&self.rest) {
-            *o = match T::DTYPE {
-                super::Dtype::F32 => *x - *a - *b,
-                // Nothing is left.
-                super::Dtype::F64 => *x - *a,
-            };
+        for (((o, x), near), rest) in out.iter_mut().zip(row).zip(&self.near).zip(&self.rest) {
+            *o = less(*x, *near, *rest);
         }
+    }
+}
+
+/// `x` less a mean in two parts.
+#[inline(always)]
+fn less<T: Real>(x: T, near: T, rest: T) -> T {
+    match T::DTYPE {
+        super::Dtype::F32 => x - near - rest,
+        // Nothing is left.
+        super::Dtype::F64 => x - near,
     }
 }
 
@@ -252,13 +258,7 @@ fn centre_whole_panel<T: Real, const LANES: usize>(
     let width = LANES.min(p - at);
     near[..width].copy_from_slice(&parts.near[at..at + width]);
     rest[..width].copy_from_slice(&parts.rest[at..at + width]);
-    let centred = |x: [T; LANES]| -> [T; LANES] {
-        std::array::from_fn(|l| match T::DTYPE {
-            super::Dtype::F32 => x[l] - near[l] - rest[l],
-            // Nothing is left.
-            super::Dtype::F64 => x[l] - near[l],
-        })
-    };
+    let centred = |x: [T; LANES]| -> [T; LANES] { std::array::from_fn(|l| less(x[l], near[l], rest[l])) };
     for (i, out) in panel.iter_mut().enumerate() {
         let row = &rows[i * p + at..];
         *out = match row.first_chunk::<LANES>() {

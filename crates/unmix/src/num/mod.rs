@@ -9,6 +9,7 @@ pub mod kernel;
 pub mod lbfgs;
 mod matrix;
 pub mod null;
+pub(crate) mod polar;
 pub mod power;
 pub mod random;
 mod real;

@@ -112,6 +112,17 @@ fn weights_by_the_variance_do_not_know_units_and_published_ones_do() {
         assert!(least(&small, given("absolute")) < 0.9, "row {variant}");
         assert!(least(&x, given("absolute")) > 0.98, "row {variant}");
     }
+    // The triangle draws at the axes more where rows are small, and less where it weighs less.
+    let given =
+        |beta: f64, scale: &str| json!({"n_components": 5, "variant": 24, "beta": beta, "beta_scale": scale});
+    let own = |x: &[f64]| least(x, given(1.0, "variance"));
+    assert!((own(&x) - own(&small)).abs() < 1e-6);
+    assert!(least(&small, given(1.0, "absolute")) < 0.9);
+    let [strong, plain, weak] = [4.0, 1.0, 0.1].map(|beta| least(&x, given(beta, "absolute")));
+    assert!(own(&x) < plain && strong < plain && plain < weak && weak > 0.998, "{strong} {plain} {weak}");
+    let size = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();
+    let same = least(&x, given(size, "absolute"));
+    assert!((same - own(&x)).abs() < 1e-6, "{same} {}", own(&x));
 }
 
 #[test]

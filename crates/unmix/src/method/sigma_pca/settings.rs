@@ -277,17 +277,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::NumberOrNull,
         &[],
         "null",
-        "Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23; null \
-         for the variant's own.",
+        "Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of \
+         order in 24; null for the variant's own.",
     ),
     setting(
         "beta_scale",
         Kind::ChoiceOrNull,
         &["variance", "absolute"],
         "null",
-        "'variance': beta is multiplied by the mean variance along the components where it weighs orthogonality, and by the mean length \
-         of a row where it weighs sparsity, so that units do not matter; 'absolute': it is a number, as published. null for \
-         'variance', and 'absolute' where tangent=false.",
+        "'variance': beta is multiplied by the mean variance along the components where it weighs orthogonality, by the mean length of a \
+         row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that units do not \
+         matter; 'absolute': it is a number, as published. null for 'variance', and 'absolute' where tangent=false.",
     ),
     setting(
         "sigma_l2",

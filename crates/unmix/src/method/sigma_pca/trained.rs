@@ -78,7 +78,7 @@ impl SigmaPca {
             let why = format!("'{}' reconstructs rows from the codes themselves", row.key);
             return refused("reconstruct", "'nonlinear'".into(), why, "choose 'linear', or another variant");
         }
-        let weighs = spec.orth != Orthogonality::None || sparsity(&spec).is_some();
+        let weighs = spec.orth != Orthogonality::None || spec.triangle != 0.0 || sparsity(&spec).is_some();
         let scale = self.beta_scale.map(|s| format!("'{}'", s.name()));
         let beta = self.beta.map(|b| b.to_string()).or(scale);
         if let Some(got) = beta.filter(|_| !weighs) {
@@ -146,6 +146,12 @@ impl SigmaPca {
             // Training divides a record's weight by this one where it counts in units of the variance.
             let unit = if scale == BetaScale::Variance { MEAN_VARIANCE } else { 1.0 };
             spec.beta = self.beta.map_or(spec.beta, |beta| beta * unit);
+            return spec;
+        }
+        if spec.triangle != 0.0 {
+            // It is of the first degree in the rows, where the rest is of the second.
+            spec.own_units |= scale == BetaScale::Absolute;
+            spec.triangle = self.beta.unwrap_or(spec.triangle);
             return spec;
         }
         let literal = !self.tangent;
