@@ -36,8 +36,7 @@ impl Panels {
         let seen = lab.measured(caption, &w, set, &self.others)?;
         let mut said = format!("{caption}: kurtosis {:.1}, {:.0} pixels", seen.kurtosis, seen.pixels);
         if let Some(decoder) = decoder {
-            let some = &set.x[..set.len().min(32_000) * set.n_features()];
-            let loss = measure::loss(some, &w, decoder);
+            let loss = measure::loss(&set.x, &w, decoder);
             let published = lab.published(set, caption)[4];
             lab.number(format!("{caption}: loss (printed, never judged)"), loss, published)?;
             said += &format!(", loss {loss:.1}");

@@ -28,7 +28,8 @@ pub(crate) fn newton(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     for step in 0..MOST {
         let inverse = inverted(&x)?;
         let (own, other) = (norms(&x), norms(&inverse));
-        if step == 0 && !(own.0 * other.0 <= CONDITION) {
+        let condition = own.0 * other.0;
+        if step == 0 && (condition.is_nan() || condition > CONDITION) {
             return None;
         }
         // Two roots each, so that no product overflows.
