@@ -1,10 +1,10 @@
 //! Rows: a source, what is known of its columns, and a plan for cutting it into shards.
 
 use super::Sparse;
+use super::plan::Plan;
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
 use super::spool::Spool;
-use super::sweep::Plan;
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Real};
 use crate::run::Run;

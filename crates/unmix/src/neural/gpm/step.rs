@@ -1,0 +1,72 @@
+//! One polar step.
+
+use super::super::forces::Forces;
+use crate::num::{Matrix, factor};
+
+/// A step, and how far from rest the components are before it.
+pub(super) struct Step {
+    pub(super) h: Matrix<f64>,
+    /// `F_ij = w_i . H_j`.
+    pub(super) f: Matrix<f64>,
+    pub(super) residual: f64,
+    pub(super) column: f64,
+}
+
+impl Step {
+    /// `chance` says which components cannot be told from Gaussian ones: pairs of these stay as they are.
+    ///
+    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
+    /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger
+    /// `|H|` of the two, which is how far the next step turns the pair.
+    pub(super) fn new(forces: &Forces, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
+        let (k, sigma) = (w.rows(), &forces.sigma);
+        let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.pull[(j, i)]);
+        let squares = |m: &Matrix<f64>, j: usize| m.row(j).iter().map(|x| x * x).sum::<f64>();
+        let mut unseen = vec![false; k];
+        for j in 0..k {
+            if squares(&forces.pull, j).sqrt() <= 1e-12 * sigma[j] {
+                // Nothing pulls it: it stays where it is.
+                unseen[j] = true;
+                h.row_mut(j)
+                    .iter_mut()
+                    .zip(w.row(j))
+                    .for_each(|(h, w)| *h = 1e-3 * sigma[j].powf(2.0 + alpha) * w);
+            }
+        }
+        let mut f = factor::multiply_transposed(w, &h);
+        for j in 0..k {
+            // How these two lie to each other is left as it is: following noise would hold up the others.
+            for i in (0..j).filter(|&i| chance[i] && chance[j]) {
+                let odd = 0.5 * (f[(i, j)] - f[(j, i)]);
+                (f[(i, j)], f[(j, i)]) = (f[(i, j)] - odd, f[(j, i)] + odd);
+                for c in 0..w.cols() {
+                    h[(j, c)] -= odd * w[(i, c)];
+                    h[(i, c)] += odd * w[(j, c)];
+                }
+            }
+        }
+        let inside = factor::multiply(&f.transposed(), w);
+        let even = Matrix::from_fn(k, k, |j, i| 0.5 * (f[(i, j)] + f[(j, i)]));
+        let symmetric = factor::multiply(&even, w);
+        let length: Vec<f64> = (0..k).map(|j| squares(&h, j).sqrt()).collect();
+        let (mut total, mut weighted, mut angles, mut columns) = (0.0, 0.0, 0.0, 0.0);
+        for j in (0..k).filter(|&j| !unseen[j]) {
+            total += length[j].powi(2);
+            let apart =
+                |a: &Matrix<f64>| h.row(j).iter().zip(a.row(j)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
+            columns += apart(&symmetric) / length[j].powi(2);
+            if !chance[j] {
+                weighted += apart(&inside);
+                angles += apart(&inside) / length[j].powi(2);
+            }
+            for i in (0..j).filter(|&i| !unseen[i]) {
+                let odd = f[(i, j)] - f[(j, i)];
+                weighted += odd * odd;
+                angles += (odd / length[i].max(length[j])).powi(2);
+            }
+        }
+        let seen = unseen.iter().filter(|u| !**u).count().max(1) as f64;
+        let weighted = (weighted / f64::MIN_POSITIVE.max(total)).sqrt();
+        Self { h, f, residual: weighted.max((angles / seen).sqrt()), column: (columns / seen).sqrt() }
+    }
+}
