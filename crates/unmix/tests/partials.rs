@@ -6,7 +6,7 @@ use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::neural::forces::{Pass, PassSums};
-use unmix::neural::native::NativeSums;
+use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
@@ -173,17 +173,12 @@ impl Told for UnitSums {
     }
 }
 
-/// Codes of a block along two directions of no importance, and the block filled up to as many rows as a product takes.
-fn codes<T: Real>(block: &Block<'_, T>) -> (Vec<T>, Vec<T>, usize) {
-    let (p, n) = (block.n_features, block.n_rows());
-    let rows = n.max(unmix::num::kernel::MIN_ROWS);
-    let mut x = block.data.to_vec();
-    x.resize(rows * p, T::default());
+/// Codes of a block along two directions of no importance.
+fn codes<T: Real>(block: &Block<'_, T>) -> Vec<T> {
+    let p = block.n_features;
     let w = |j: usize, i: usize| (0.5 - (j * p + i) as f64 / 7.0) / 100.0;
-    let z = (0..rows * 2)
-        .map(|at| T::from_f64((0..p).map(|i| x[at / 2 * p + i].to_f64() * w(at % 2, i)).sum::<f64>()))
-        .collect();
-    (x, z, n)
+    let code = |row: &[T], j: usize| (0..p).map(|i| row[i].to_f64() * w(j, i)).sum::<f64>();
+    block.rows().flat_map(|row| [0, 1].map(|j| T::from_f64(code(row, j)))).collect()
 }
 
 impl Told for PassSums {
@@ -192,10 +187,9 @@ impl Told for PassSums {
         PassSums::empty(2, p, 1)
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
-        let (x, mut z, n) = codes(&block);
         let h = Nonlinearity::tanh(vec![4.0, 0.8]);
         let pass = Pass::new(h.clone(), vec![h]);
-        PassSums::gather(self, &pass, &x, &mut z, None, n, &mut work.more)
+        PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.more)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let parts = [self.pull.as_slice(), &self.push, &self.looks, self.bend.as_slice()];
@@ -209,10 +203,9 @@ impl Told for NativeSums {
         NativeSums::empty(2, p)
     }
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
-        let (x, mut z, n) = codes(&block);
         let h = Nonlinearity::tanh(vec![4.0, 0.8]);
-        let coupling = Matrix::from_vec(2, 2, vec![2.0, 0.1, 0.05, 1.0]);
-        NativeSums::gather(self, &h, &[2.0, 1.0], &coupling, &x, &mut z, None, n, &mut work.more)
+        let pass = NativePass::new(&h, &[2.0, 1.0], &Matrix::from_vec(2, 2, vec![1.0, 0.05, 0.05, 1.0]));
+        NativeSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.more)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (Vec::new(), Vec::new(), [self.pull.as_slice(), self.pairs.as_slice(), &self.alone].concat())

@@ -3,7 +3,7 @@
 use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::Result;
-use crate::num::kernel::{self, MIN_ROWS};
+use crate::num::kernel;
 use crate::num::{Block, Matrix, Real, widest};
 
 /// The two maps of a model. Later kinds (gates, solvers, short networks) join here.
@@ -120,36 +120,25 @@ impl<T: Real> Affine<T> {
             return;
         }
         let n = rows.len() / p;
-        let padded = n.max(MIN_ROWS);
-        let input = if self.subtract.is_empty() && padded == n {
-            rows
-        } else {
-            work.rows.resize(padded * p, T::default());
-            let (own, padding) = work.rows.split_at_mut(rows.len());
-            match self.subtract.is_empty() {
-                true => own.copy_from_slice(rows),
-                false => widest(
+        let input = match self.subtract.is_empty() {
+            true => rows,
+            false => {
+                // Not cleared first: what is there is written over.
+                work.rows.resize(rows.len(), T::default());
+                widest(
                     #[inline(always)]
                     || {
-                        for (row, out) in rows.chunks_exact(p).zip(own.chunks_exact_mut(p)) {
+                        for (row, out) in rows.chunks_exact(p).zip(work.rows.chunks_exact_mut(p)) {
                             for ((o, x), m) in out.iter_mut().zip(row).zip(&self.subtract) {
                                 *o = x.minus(*m);
                             }
                         }
                     },
-                ),
+                );
+                &work.rows
             }
-            padding.fill(T::default());
-            &work.rows
         };
-        if padded == n {
-            kernel::product(out, input, self.matrix.as_slice(), n, p, k);
-        } else {
-            work.product.clear();
-            work.product.resize(padded * k, T::default());
-            kernel::product(&mut work.product, input, self.matrix.as_slice(), padded, p, k);
-            out.copy_from_slice(&work.product[..n * k]);
-        }
+        kernel::product(out, input, self.matrix.as_slice(), n, p, k);
         if !self.add.is_empty() {
             for row in out.chunks_exact_mut(k) {
                 row.iter_mut().zip(&self.add).for_each(|(y, a)| *y = y.plus(*a));
@@ -182,8 +171,7 @@ impl Gaussian {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let constant = p as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
         let n = rows.len() / p;
-        let padded = n.max(MIN_ROWS);
-        let mut centred = Vec::with_capacity(padded * p);
+        let mut centred = Vec::with_capacity(n * p);
         for row in rows.chunks_exact(p) {
             centred.extend(row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m));
         }
@@ -192,13 +180,12 @@ impl Gaussian {
                 row.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
             }
         }
-        centred.resize(padded * p, 0.0);
-        let mut scores = vec![0.0; padded * k];
+        let mut scores = vec![0.0; n * k];
         work.wide.clear();
-        work.wide.resize(padded * p, 0.0);
+        work.wide.resize(n * p, 0.0);
         if k > 0 {
-            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), padded, p, k);
-            kernel::product(&mut work.wide, &scores, self.axes.as_slice(), padded, k, p);
+            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), n, p, k);
+            kernel::product(&mut work.wide, &scores, self.axes.as_slice(), n, k, p);
         }
         for (i, log_p) in out.iter_mut().enumerate() {
             let y = &scores[i * k..(i + 1) * k];

@@ -13,7 +13,7 @@
 use super::Model;
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
-use crate::num::kernel::{self, MIN_ROWS};
+use crate::num::kernel;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
@@ -77,19 +77,18 @@ impl Quality {
     /// any block. `O(p k)` a row.
     fn measure<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let (k, p) = (self.axes.rows(), self.axes.cols());
-        let padded = (rows.len() / p).max(MIN_ROWS);
-        let mut centred = self.centred(rows);
-        centred.resize(padded * p, 0.0);
-        let mut scores = vec![0.0; padded * k];
+        let n = rows.len() / p;
+        let centred = self.centred(rows);
+        let mut scores = vec![0.0; n * k];
         work.wide.clear();
-        work.wide.resize(padded * p, 0.0);
+        work.wide.resize(n * p, 0.0);
         if k > 0 {
-            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), padded, p, k);
+            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), n, p, k);
             let mut inside = scores.clone();
             for y in inside.chunks_exact_mut(k) {
                 y.iter_mut().zip(&self.variance).filter(|(_, v)| **v <= 0.0).for_each(|(y, _)| *y = 0.0);
             }
-            kernel::product(&mut work.wide, &inside, self.axes.as_slice(), padded, k, p);
+            kernel::product(&mut work.wide, &inside, self.axes.as_slice(), n, k, p);
         }
         for (i, out) in out.chunks_exact_mut(self.width()).enumerate() {
             let row = |all: &[f64], width: usize| all[i * width..(i + 1) * width].to_vec();

@@ -116,7 +116,7 @@ impl<T: Real> Field<T> {
         self.radial.fill(0.0);
         self.inner.as_mut_slice().fill(0.0);
         self.has_inner = false;
-        kernel::multiply(&mut self.y, x, w, b, p, k);
+        kernel::product(&mut self.y, x, w, b, p, k);
         if self.spec.mean == Mean::Batch {
             take_away_means(&mut self.y, k);
         }
@@ -207,7 +207,7 @@ impl<T: Real> Field<T> {
             Codes::U => &self.u,
             Codes::Slope => &self.slope,
         };
-        kernel::multiply(&mut self.product, a, &self.table, a.len() / k, k, k);
+        kernel::product(&mut self.product, a, &self.table, a.len() / k, k, k);
     }
 }
 

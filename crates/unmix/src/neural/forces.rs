@@ -18,16 +18,8 @@ pub(super) trait Rule<T: Real>: Sync {
     type Sums: Partial;
     /// Nothing yet, of `k` components and rows of `p`.
     fn zero(&self, k: usize, p: usize) -> Self::Sums;
-    /// Adds rows `x` and their codes `z`, which it may overwrite; only the first `n` of them count, the others are 0.
-    fn gather(
-        &self,
-        sums: &mut Self::Sums,
-        x: &[T],
-        z: &mut [T],
-        weights: Option<&[f64]>,
-        n: usize,
-        work: &mut Vec<T>,
-    );
+    /// Adds rows `x` and their codes `z`, which it may overwrite.
+    fn gather(&self, sums: &mut Self::Sums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>);
     /// The part of the sums, `k x p`, that depends on the coordinates of rows.
     fn pull<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
 }
@@ -81,18 +73,16 @@ impl PassSums {
         }
     }
 
-    /// Adds rows `x` and their standardised codes `z`, which are written over. Of rows filled up with zeros only the first `n` count.
-    /// `O(n k p)`.
+    /// Adds rows `x` and their standardised codes `z`, which are written over. `O(n k p)`.
     pub fn gather<T: Real>(
         &mut self,
         pass: &Pass,
         x: &[T],
         z: &mut [T],
         weights: Option<&[f64]>,
-        n: usize,
         work: &mut Vec<T>,
     ) {
-        Rule::gather(pass, self, x, z, weights, n, work);
+        Rule::gather(pass, self, x, z, weights, work);
     }
 }
 
@@ -133,19 +123,11 @@ impl<T: Real> Rule<T> for Pass {
         PassSums::empty(k, p, self.looks.len())
     }
 
-    fn gather(
-        &self,
-        sums: &mut PassSums,
-        x: &[T],
-        z: &mut [T],
-        weights: Option<&[f64]>,
-        n: usize,
-        work: &mut Vec<T>,
-    ) {
+    fn gather(&self, sums: &mut PassSums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>) {
         let (k, p) = (sums.push.len(), sums.pull.cols());
         for (i, (look, of_look)) in self.looks.iter().zip(sums.looks.chunks_exact_mut(4 * k)).enumerate() {
             let bend = if i == 0 { Some(&mut sums.bend) } else { None };
-            gather_look(&look.ready(k), of_look, bend, &z[..n * k], weights, work);
+            gather_look(&look.ready(k), of_look, bend, z, weights, work);
         }
         if !self.pull {
             return;
@@ -157,11 +139,11 @@ impl<T: Real> Rule<T> for Pass {
             }
         }
         if self.push {
-            for z in z[..n * k].chunks_exact(k) {
+            for z in z.chunks_exact(k) {
                 sums.push.iter_mut().zip(z).for_each(|(s, z)| *s += z.to_f64());
             }
         }
-        kernel::add_cross(sums.pull.as_mut_slice(), z, x, x.len() / p, k, p, work);
+        kernel::add_cross(sums.pull.as_mut_slice(), z, x, x.len() / p, k, p);
     }
 
     fn pull<'s>(&self, sums: &'s mut PassSums) -> &'s mut Matrix<f64> {
@@ -188,7 +170,7 @@ fn gather_look<T: Real>(
         for (row, w) in squares.chunks_exact_mut(k).zip(weights.unwrap_or_default()) {
             row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
         }
-        kernel::add_cross(bend.as_mut_slice(), &squares, growth, z.len() / k, k, k, &mut Vec::new());
+        kernel::add_cross(bend.as_mut_slice(), &squares, growth, z.len() / k, k, k);
     }
     add_look(sums, z, force, growth, weights);
 }

@@ -12,18 +12,19 @@
 //! over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
 use super::auto::{CANDIDATES, choose, is_certain, looks_at};
-use super::forces::{Look, Pass, Rule};
+use super::forces::{Look, Pass};
 use super::gpm::{KICK, MOST_CHANGES, MOST_KICKS, PATIENCE, Polar, Solved};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::num::{Matrix, Real, factor, kernel};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Packer, Partial, Unpacker};
 
+mod pass;
 mod step;
 
+pub use pass::{NativePass, NativeSums};
 use step::Step;
 
 /// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring places
@@ -32,162 +33,6 @@ use step::Step;
 /// 24, by .926 after 40.
 fn warm(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
-}
-
-/// Sums of a pass: everything that a step needs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NativeSums {
-    /// Sum of `e_j x` with `e` the error of the reconstruction times the slope, `k x p`.
-    pub pull: Matrix<f64>,
-    /// Sums of `z_i^2 phi'(z_j)`, `z_i h(z_i) h'(z_j)` and `z_i h(z_j)`, `k x k` each, one below the other.
-    pub pairs: Matrix<f64>,
-    /// Sums of `z phi`, `phi'` and `h'`, one after the other.
-    pub alone: Vec<f64>,
-}
-
-impl NativeSums {
-    /// Of no rows yet: `k` components, rows of `p`.
-    pub fn empty(k: usize, p: usize) -> Self {
-        Self { pull: Matrix::zeros(k, p), pairs: Matrix::zeros(3 * k, k), alone: vec![0.0; 3 * k] }
-    }
-
-    /// Adds rows `x` and their standardised codes `z`, which are written over, of columns with standard deviations `sigma` and
-    /// `coupling = Sigma M`. Of rows filled up with zeros only the first `n` count. `O(n k p + n k²)`.
-    #[allow(clippy::too_many_arguments)] // Two things that meet, and the room that they meet in.
-    pub fn gather<T: Real>(
-        &mut self,
-        h: &Nonlinearity,
-        sigma: &[f64],
-        coupling: &Matrix<f64>,
-        x: &[T],
-        z: &mut [T],
-        weights: Option<&[f64]>,
-        n: usize,
-        work: &mut Vec<T>,
-    ) {
-        let pass = NativePass { h: h.clone(), sigma: sigma.to_vec(), coupling: coupling.clone() };
-        Rule::gather(&pass, self, x, z, weights, n, work);
-    }
-}
-
-impl Partial for NativeSums {
-    fn merge(&mut self, right: Self) {
-        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        add(self.pull.as_mut_slice(), right.pull.as_slice());
-        add(self.pairs.as_mut_slice(), right.pairs.as_slice());
-        add(&mut self.alone, &right.alone);
-    }
-
-    fn pack(&self, out: &mut Packer) {
-        out.matrix(&self.pull);
-        out.numbers(self.pairs.as_slice());
-        out.numbers(&self.alone);
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (pull, pairs, alone) = (from.matrix()?, from.numbers()?, from.numbers()?);
-        let k = pull.rows();
-        from.check(alone.len() == 3 * k && pairs.len() == 3 * k * k)?;
-        Ok(Self { pull, pairs: Matrix::from_vec(3 * k, k, pairs), alone })
-    }
-
-    fn bytes(&self) -> usize {
-        8 * (self.pull.as_slice().len() + self.pairs.as_slice().len() + self.alone.len())
-    }
-}
-
-/// What happens to a block of codes.
-struct NativePass {
-    h: Nonlinearity,
-    sigma: Vec<f64>,
-    /// `Sigma M`.
-    coupling: Matrix<f64>,
-}
-
-impl<T: Real> Rule<T> for NativePass {
-    type Sums = NativeSums;
-
-    fn zero(&self, k: usize, p: usize) -> NativeSums {
-        NativeSums::empty(k, p)
-    }
-
-    fn gather(
-        &self,
-        sums: &mut NativeSums,
-        x: &[T],
-        z: &mut [T],
-        weights: Option<&[f64]>,
-        n: usize,
-        work: &mut Vec<T>,
-    ) {
-        let (k, p) = (self.sigma.len(), sums.pull.cols());
-        let (size, rows) = (z.len(), z.len() / k);
-        // What is there is written over.
-        work.resize(6 * size, T::default());
-        let (h, rest) = work.split_at_mut(size);
-        let (slope, rest) = rest.split_at_mut(size);
-        let (growth, rest) = rest.split_at_mut(size);
-        let (error, rest) = rest.split_at_mut(size);
-        let (square, both) = rest.split_at_mut(size);
-        self.h.ready(k).all(z, h, slope, growth);
-        kernel::product(error, h, self.coupling.cast::<T>().as_slice(), rows, k, k);
-        let sigma: Vec<T> = self.sigma.iter().map(|&s| T::from_f64(s)).collect();
-        let (along, others) = sums.alone.split_at_mut(k);
-        let (grown, sloped) = others.split_at_mut(k);
-        crate::num::widest(
-            #[inline(always)]
-            || {
-                for i in 0..rows {
-                    let at = i * k..(i + 1) * k;
-                    let (z, h, slope) = (&z[at.clone()], &h[at.clone()], &slope[at.clone()]);
-                    let (error, square, both) =
-                        (&mut error[at.clone()], &mut square[at.clone()], &mut both[at]);
-                    for j in 0..k {
-                        error[j] = (error[j] - sigma[j] * z[j]) * slope[j];
-                        square[j] = z[j] * z[j];
-                        both[j] = z[j] * h[j];
-                    }
-                }
-            },
-        );
-        if let Some(weights) = weights {
-            for (i, w) in weights.iter().enumerate() {
-                let w = T::from_f64(*w);
-                for part in [&mut *error, &mut *square, &mut *both, &mut *z] {
-                    part[i * k..(i + 1) * k].iter_mut().for_each(|x| *x *= w);
-                }
-            }
-        }
-        crate::num::widest(
-            #[inline(always)]
-            || {
-                for i in 0..n {
-                    let w = weights.map_or(1.0, |w| w[i]);
-                    let at = i * k..(i + 1) * k;
-                    // Weights are in `z` and `square` already.
-                    let (slope, growth) = (&slope[at.clone()], &growth[at.clone()]);
-                    let (both, square) = (&both[at.clone()], &square[at]);
-                    for j in 0..k {
-                        let force = (both[j] - square[j]).to_f64();
-                        along[j] += force * slope[j].to_f64();
-                        grown[j] += w * growth[j].to_f64();
-                        sloped[j] += w * slope[j].to_f64();
-                    }
-                }
-            },
-        );
-        let mut scratch = Vec::new();
-        kernel::add_cross(sums.pull.as_mut_slice(), error, x, rows, k, p, &mut scratch);
-        let (bends, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
-        let (answers, crossed) = others.split_at_mut(k * k);
-        kernel::add_cross(bends, square, growth, rows, k, k, &mut scratch);
-        kernel::add_cross(answers, both, slope, rows, k, k, &mut scratch);
-        kernel::add_cross(crossed, z, h, rows, k, k, &mut scratch);
-    }
-
-    fn pull<'s>(&self, sums: &'s mut NativeSums) -> &'s mut Matrix<f64> {
-        &mut sums.pull
-    }
 }
 
 /// Iterates to the published fixed point from the rows of `start`, in principal coordinates. What `how` says of weights counts for
@@ -230,8 +75,7 @@ pub fn solve<T: Real>(
         }
         let sigma = rows.deviations(&w);
         let gram = factor::multiply_transposed(&w, &w);
-        let coupling = Matrix::from_fn(k, k, |i, j| sigma[i] * gram[(i, j)]);
-        let pass = NativePass { h, sigma: sigma.clone(), coupling };
+        let pass = NativePass::new(&h, &sigma, &gram);
         let sums: NativeSums = rows.gather(&w, &pass, run, "nonlinear sums")?;
         seen(rows.sweeps(), &w);
         let leave = |i: usize, j: usize| {

@@ -9,6 +9,7 @@
 //! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
 //! are told apart where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
+use crate::num::simd::{CELL, cell, put};
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
@@ -69,8 +70,9 @@ impl Nonlinearity {
 
     /// Ready for rows of `k` codes of type `T`.
     pub fn ready<T: Real>(&self, k: usize) -> Ready<T> {
-        // Rows of few codes are passed several at a time, so that loops are long enough for whole vectors.
-        let period = k * (64 / k.max(1)).max(1);
+        // Several rows at a time, so that loops are long enough and made of whole vectors.
+        let whole = k.max(1) * CELL / gcd(k.max(1), CELL);
+        let period = whole * 64usize.div_ceil(whole);
         let a = |j: usize| if self.a.len() == 1 { self.a[0] } else { self.a[j % k] };
         Ready {
             shape: self.shape,
@@ -89,7 +91,16 @@ pub struct Ready<T> {
     inverse: Vec<T>,
 }
 
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 impl<T: Real> Ready<T> {
+    /// After how many codes the same component comes in the same place of a cell again.
+    pub(super) fn period(&self) -> usize {
+        self.a.len()
+    }
+
     /// `h` of every code and its slope there, in one pass. `z` holds whole rows.
     pub fn values(&self, z: &[T], h: &mut [T], slope: &mut [T]) {
         h.copy_from_slice(z);
@@ -154,18 +165,30 @@ impl<T: Real> Ready<T> {
             self.force_and_growth(h, growth);
             return self.values(z, h, slope);
         }
-        self.values(z, h, slope);
         let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
         widest(
             #[inline(always)]
             || {
                 let period = self.a.len();
-                let rows = z.chunks(period).zip(h.chunks(period));
-                for ((z, h), (slope, growth)) in rows.zip(slope.chunks(period).zip(growth.chunks_mut(period)))
-                {
-                    for j in 0..z.len() {
-                        let bend = two * h[j] * slope[j] * self.inverse[j] * self.inverse[j];
-                        growth[j] = (slope[j] - one) * slope[j] - (h[j] - z[j]) * bend;
+                for start in (0..z.len()).step_by(period) {
+                    let end = z.len().min(start + period);
+                    for at in (start..end).step_by(CELL) {
+                        let z = cell(&z[at..end]);
+                        let [a, inverse] = [&self.a, &self.inverse].map(|x| cell(&x[at - start..]));
+                        let mut t = [T::default(); CELL];
+                        for l in 0..CELL {
+                            t[l] = (z[l] * inverse[l]).tanh_of();
+                        }
+                        let (mut value, mut slopes, mut grown) = (t, t, t);
+                        for l in 0..CELL {
+                            value[l] = a[l] * t[l];
+                            slopes[l] = one - t[l] * t[l];
+                            let bend = two * t[l] * slopes[l] * inverse[l];
+                            grown[l] = (slopes[l] - one) * slopes[l] - (value[l] - z[l]) * bend;
+                        }
+                        put(value, &mut h[at..end]);
+                        put(slopes, &mut slope[at..end]);
+                        put(grown, &mut growth[at..end]);
                     }
                 }
             },

@@ -9,7 +9,7 @@ use super::forces::{Forces, Rule};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::machine::check_memory;
-use crate::num::kernel::{self, MIN_ROWS};
+use crate::num::kernel;
 use crate::num::{Block, Matrix, Real, Workspace, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
@@ -219,7 +219,7 @@ impl<'a, T: Real> Principal<'a, T> {
                     let Some((x, weights)) = counted(&block, None, rows, wide) else { return };
                     product.resize(x.len() / inner * k, T::default());
                     kernel::product(product, x, into.as_slice(), x.len() / inner, inner, k);
-                    rule.gather(sums, x, product, weights, block_rows(&block), more);
+                    rule.gather(sums, x, product, weights, more);
                 })?
             }
             Held::Map(map) => {
@@ -231,7 +231,7 @@ impl<'a, T: Real> Principal<'a, T> {
                     let Some((x, weights)) = counted(&block, Some(mean), rows, wide) else { return };
                     product.resize(x.len() / inner * k, T::default());
                     kernel::product(product, x, into.as_slice(), x.len() / inner, inner, k);
-                    rule.gather(sums, x, product, weights, block_rows(&block), more);
+                    rule.gather(sums, x, product, weights, more);
                 })?
             }
         };
@@ -249,32 +249,19 @@ impl<'a, T: Real> Principal<'a, T> {
     }
 }
 
-/// Rows of a block that count.
-fn block_rows<T: Real>(block: &Block<'_, T>) -> usize {
-    block.weights.map_or(block.n_rows(), |w| w.iter().filter(|w| **w > 0.0).count())
-}
-
-/// The rows of a block that count, centred on `mean`, and how often each does; filled up with zeros to [`MIN_ROWS`].
+/// The rows of a block that count, centred on `mean`, and how often each does.
 fn counted<'b, T: Real>(
     block: &Block<'b, T>,
     mean: Option<&[f64]>,
     rows: &'b mut Vec<T>,
     weights: &'b mut Vec<f64>,
 ) -> Option<(&'b [T], Option<&'b [f64]>)> {
-    let p = block.n_features;
-    let n = block_rows(block);
-    if n == 0 {
+    if block.weights.is_some_and(|w| w.iter().all(|w| *w == 0.0)) {
         return None;
-    }
-    if block.weights.is_none() && mean.is_none() && n >= MIN_ROWS {
-        return Some((block.data, None));
     }
     match (block.weights, mean) {
         (None, Some(mean)) => kernel::centre(block.data, None, mean, rows),
-        (None, None) => {
-            rows.clear();
-            rows.extend_from_slice(block.data);
-        }
+        (None, None) => return Some((block.data, None)),
         (Some(all), mean) => {
             rows.clear();
             weights.clear();
@@ -287,7 +274,6 @@ fn counted<'b, T: Real>(
             }
         }
     }
-    rows.resize(n.max(MIN_ROWS) * p, T::default());
     Some((rows, block.weights.map(|_| weights.as_slice())))
 }
 
@@ -308,14 +294,7 @@ fn coordinates<T: Real>(
         |block, out, work| {
             let n = block.n_rows();
             kernel::centre(block.data, None, mean, &mut work.rows);
-            if n >= MIN_ROWS {
-                kernel::product(out, &work.rows, into.as_slice(), n, p, r);
-                return Ok(());
-            }
-            work.rows.resize(MIN_ROWS * p, T::default());
-            work.product.resize(MIN_ROWS * r, T::default());
-            kernel::product(&mut work.product, &work.rows, into.as_slice(), MIN_ROWS, p, r);
-            out.copy_from_slice(&work.product[..n * r]);
+            kernel::product(out, &work.rows, into.as_slice(), n, p, r);
             Ok(())
         },
         &mut sink,

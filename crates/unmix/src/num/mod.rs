@@ -13,7 +13,7 @@ pub(crate) mod polar;
 pub mod power;
 pub mod random;
 mod real;
-mod simd;
+pub(crate) mod simd;
 pub mod tanh;
 pub mod threads;
 mod tile;

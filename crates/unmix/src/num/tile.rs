@@ -16,7 +16,11 @@ trait Vector<T>: Copy {
     /// Rows of a tile, and its greatest width in vectors: as the registers have room.
     const ROWS: usize;
     const COLUMNS: usize;
+    /// Which numbers of a vector are meant.
+    type Some: Copy;
     fn zero() -> Self;
+    /// The first `n` of a vector.
+    fn first(n: usize) -> Self::Some;
     /// # Safety
     /// `LANES` numbers lie at `from`; the processor has these instructions (true of every function here).
     unsafe fn load(from: *const T) -> Self;
@@ -25,6 +29,14 @@ trait Vector<T>: Copy {
     /// # Safety
     /// There is room for `LANES` numbers at `to`.
     unsafe fn store(self, to: *mut T);
+    /// Zeros where numbers are not meant, which need not be there.
+    ///
+    /// # Safety
+    /// Those that are meant lie at `from`.
+    unsafe fn load_some(from: *const T, some: Self::Some) -> Self;
+    /// # Safety
+    /// There is room for those that are meant at `to`.
+    unsafe fn store_some(self, to: *mut T, some: Self::Some);
 }
 
 /// How two factors lie in memory: `a` is read a number at a time, `b` a vector at a time.
@@ -38,20 +50,26 @@ struct Steps {
     /// From one vector of a row of the tile to the next, in `b`.
     b_vector: usize,
     terms: usize,
+    /// Numbers in the last vector of a row of the tile, where that is not a whole one.
+    last: usize,
 }
 
 /// # Safety
 /// Every number that `steps` lead to lies within what `a` and `b` point to.
 #[inline(always)]
-unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize>(
+unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, const WHOLE: bool>(
     mut a: *const T,
     mut b: *const T,
     steps: Steps,
 ) -> [[V; COLUMNS]; ROWS] {
     let mut sums = [[V::zero(); COLUMNS]; ROWS];
+    let last = V::first(steps.last);
     for _ in 0..steps.terms {
         unsafe {
-            let row: [V; COLUMNS] = std::array::from_fn(|v| V::load(b.add(v * steps.b_vector)));
+            let row: [V; COLUMNS] = std::array::from_fn(|v| match WHOLE || v + 1 < COLUMNS {
+                true => V::load(b.add(v * steps.b_vector)),
+                false => V::load_some(b.add(v * steps.b_vector), last),
+            });
             for i in 0..ROWS {
                 let x = V::splat(*a.add(i * steps.a_row));
                 for v in 0..COLUMNS {
@@ -62,6 +80,16 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize>(
         }
     }
     sums
+}
+
+/// Where a tile of a product belongs.
+struct Place {
+    row: usize,
+    /// Rows at its beginning that a tile before it has formed, too.
+    again: usize,
+    column: usize,
+    /// Numbers of the last vector of each row that mean anything.
+    last: usize,
 }
 
 /// Vectors of the next tile, of `left` that are left. Four are two and two: a single one leaves most registers idle.
@@ -75,30 +103,30 @@ fn columns<T, V: Vector<T>>(left: usize) -> usize {
 
 /// Runs a tile of as many rows and vectors as are said, which the compiler has to know.
 macro_rules! tiles {
-    ($t:ty, $v:ty, $rows:expr, $columns:expr, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
+    ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
         match ($rows == <$v>::ROWS, $columns) {
             (true, 3) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 3>($a, $b, $steps);
+                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 3, $whole>($a, $b, $steps);
                 $then
             }
             (true, 2) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 2>($a, $b, $steps);
+                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 2, $whole>($a, $b, $steps);
                 $then
             }
             (true, _) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 1>($a, $b, $steps);
+                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 1, $whole>($a, $b, $steps);
                 $then
             }
             (false, 3) => {
-                let $sums = tile::<$t, $v, 1, 3>($a, $b, $steps);
+                let $sums = tile::<$t, $v, 1, 3, $whole>($a, $b, $steps);
                 $then
             }
             (false, 2) => {
-                let $sums = tile::<$t, $v, 1, 2>($a, $b, $steps);
+                let $sums = tile::<$t, $v, 1, 2, $whole>($a, $b, $steps);
                 $then
             }
             (false, _) => {
-                let $sums = tile::<$t, $v, 1, 1>($a, $b, $steps);
+                let $sums = tile::<$t, $v, 1, 1, $whole>($a, $b, $steps);
                 $then
             }
         }
@@ -121,8 +149,8 @@ pub trait Tiles: Sized {
     /// [`lanes`](Tiles::lanes).
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
-    /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`, `k` a multiple of [`lanes`](Tiles::lanes). From one row of `a` to
-    /// the next it is `step[0]` numbers, from one term to the next `step[1]`: `a` may be a transposed matrix.
+    /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`. From one row of `a` to the next it is `step[0]` numbers, from
+    /// one term to the next `step[1]`: `a` may be a transposed matrix.
     fn multiply_rows(
         out: &mut [Self],
         a: &[Self],
@@ -132,6 +160,10 @@ pub trait Tiles: Sized {
         terms: usize,
         k: usize,
     );
+
+    /// `total += a' b`, row-major: `a` is `n x k`, `b` is `n x p` and `total` is `k x p`. The product is formed in this type, the total in
+    /// double precision.
+    fn add_cross_rows(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, p: usize);
 
     /// `total += a' b`: both are `n x k`, in panels; `total` is `k x k`, row-major, `k` a multiple of [`lanes`](Tiles::lanes). The
     /// product is formed in this type, the total in double precision. What fills up the last panels from column `used` on means nothing
@@ -171,7 +203,14 @@ macro_rules! products {
                 let panels = p.div_ceil(LANES);
                 let last = first + part.len() / p;
                 assert!(x.len() >= panels * n * LANES && last <= p && first % 16 == 0);
-                let steps = Steps { a_row: 1, a_term: LANES, b_term: LANES, b_vector: n * LANES, terms: n };
+                let steps = Steps {
+                    a_row: 1,
+                    a_term: LANES,
+                    b_term: LANES,
+                    b_vector: n * LANES,
+                    terms: n,
+                    last: LANES,
+                };
                 for start in (first..last).step_by(NEAR) {
                     let end = last.min(start + NEAR);
                     let mut panel = 0;
@@ -190,7 +229,7 @@ macro_rules! products {
                             // SAFETY: ROWS divides LANES, so that the tile's rows lie in one panel; there are `panels`
                             // of `n` vectors each, and `width` of them from `panel` on.
                             unsafe {
-                                tiles!($t, $v, ROWS, width, a, b, steps, |sums| {
+                                tiles!($t, $v, ROWS, width, true, a, b, steps, |sums| {
                                     for (i, sums) in (i..end).zip(&sums) {
                                         add_to(&mut part[(i - first) * p..][at..until], sums);
                                     }
@@ -205,7 +244,8 @@ macro_rules! products {
             #[inline(always)]
             pub(super) fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
                 assert!(out.len() >= n * k && a.len() >= n * p && b.len() >= p * k && k % LANES == 0);
-                let steps = Steps { a_row: p, a_term: 1, b_term: LANES, b_vector: p * LANES, terms: p };
+                let steps =
+                    Steps { a_row: p, a_term: 1, b_term: LANES, b_vector: p * LANES, terms: p, last: LANES };
                 let mut at = 0;
                 while at < k {
                     let width = columns::<$t, $v>((k - at) / LANES);
@@ -215,7 +255,7 @@ macro_rules! products {
                         // SAFETY: rows `i..i + rows` of `a` and of `out` exist, and panels of columns `at..at + width * LANES`.
                         unsafe {
                             let (a, b) = (a.as_ptr().add(i * p), b.as_ptr().add(at * p));
-                            tiles!($t, $v, rows, width, a, b, steps, |sums| {
+                            tiles!($t, $v, rows, width, true, a, b, steps, |sums| {
                                 for (row, sums) in sums.iter().enumerate() {
                                     for (v, sum) in sums.iter().enumerate() {
                                         sum.store(
@@ -231,6 +271,52 @@ macro_rules! products {
                 }
             }
 
+            /// Hands on the tiles of `a b`, `m x k`; `a` as [`multiply_rows`](Tiles::multiply_rows) has it.
+            #[inline(always)]
+            fn each_tile(
+                a: &[$t],
+                step: [usize; 2],
+                b: &[$t],
+                [m, terms, k]: [usize; 3],
+                mut then: impl FnMut(Place, &[&[$v]]),
+            ) {
+                if m == 0 || k == 0 {
+                    return;
+                }
+                assert!(
+                    terms > 0 && a.len() > (m - 1) * step[0] + (terms - 1) * step[1] && b.len() >= terms * k
+                );
+                let mut at = 0;
+                while at < k {
+                    let width = columns::<$t, $v>((k - at).div_ceil(LANES));
+                    let last = LANES.min(k - at - (width - 1) * LANES);
+                    let steps =
+                        Steps { a_row: step[0], a_term: step[1], b_term: k, b_vector: LANES, terms, last };
+                    let mut i = 0;
+                    while i < m {
+                        let rows = if m < ROWS { 1 } else { ROWS };
+                        // The last tile begins where it has all its rows: some are formed again, with the same bits.
+                        let row = i.min(m - rows);
+                        let place = Place { row, again: i - row, column: at, last };
+                        // SAFETY: the last number of the last row of `a` exists, and columns `at..at + (width - 1) * LANES +
+                        // last` of `b`.
+                        unsafe {
+                            let (a, b) = (a.as_ptr().add(row * step[0]), b.as_ptr().add(at));
+                            match last == LANES {
+                                true => tiles!($t, $v, rows, width, true, a, b, steps, |sums| {
+                                    then(place, &sums.each_ref().map(|s| &s[..]))
+                                }),
+                                false => tiles!($t, $v, rows, width, false, a, b, steps, |sums| {
+                                    then(place, &sums.each_ref().map(|s| &s[..]))
+                                }),
+                            }
+                        }
+                        i = row + rows;
+                    }
+                    at += width * LANES;
+                }
+            }
+
             #[inline(always)]
             pub(super) fn multiply_rows(
                 out: &mut [$t],
@@ -241,38 +327,67 @@ macro_rules! products {
                 terms: usize,
                 k: usize,
             ) {
-                let last = m.saturating_sub(1) * step[0] + terms.saturating_sub(1) * step[1];
-                assert!(out.len() >= m * k && a.len() > last && b.len() >= terms * k && k % LANES == 0);
-                let steps = Steps { a_row: step[0], a_term: step[1], b_term: k, b_vector: LANES, terms };
-                let mut at = 0;
-                while at < k {
-                    let width = columns::<$t, $v>((k - at) / LANES);
-                    let mut i = 0;
-                    while i < m {
-                        let rows = if m - i >= ROWS { ROWS } else { 1 };
-                        // SAFETY: the last number of the last row of `a` exists, and columns `at..at + width * LANES` of `b` and of
-                        // `out`.
-                        unsafe {
-                            let (a, b) = (a.as_ptr().add(i * step[0]), b.as_ptr().add(at));
-                            tiles!($t, $v, rows, width, a, b, steps, |sums| {
-                                for (row, sums) in sums.iter().enumerate() {
-                                    for (v, sum) in sums.iter().enumerate() {
-                                        sum.store(out.as_mut_ptr().add((i + row) * k + at + v * LANES));
+                assert!(out.len() >= m * k);
+                each_tile(
+                    a,
+                    step,
+                    b,
+                    [m, terms, k],
+                    #[inline(always)]
+                    |place, sums| {
+                        for (i, sums) in (place.row..).zip(sums) {
+                            for (v, sum) in sums.iter().enumerate() {
+                                // SAFETY: the rows of the tile exist, and their columns up to the last.
+                                unsafe {
+                                    let to = out.as_mut_ptr().add(i * k + place.column + v * LANES);
+                                    match v + 1 < sums.len() || place.last == LANES {
+                                        true => sum.store(to),
+                                        false => sum.store_some(to, <$v as Vector<$t>>::first(place.last)),
                                     }
                                 }
-                            })
+                            }
                         }
-                        i += rows;
-                    }
-                    at += width * LANES;
-                }
+                    },
+                );
+            }
+
+            #[inline(always)]
+            pub(super) fn add_cross_rows(
+                total: &mut [f64],
+                a: &[$t],
+                b: &[$t],
+                n: usize,
+                k: usize,
+                p: usize,
+            ) {
+                assert!(total.len() >= k * p);
+                each_tile(
+                    a,
+                    [1, k],
+                    b,
+                    [k, n, p],
+                    #[inline(always)]
+                    |place, sums| {
+                        let columns = place.column..place.column + (sums[0].len() - 1) * LANES + place.last;
+                        for (i, sums) in (place.row..).zip(sums).skip(place.again) {
+                            add_to(&mut total[i * p..][columns.clone()], sums);
+                        }
+                    },
+                );
             }
 
             #[inline(always)]
             pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
                 assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k);
                 assert!(k % LANES == 0 && used <= k);
-                let steps = Steps { a_row: 1, a_term: LANES, b_term: LANES, b_vector: n * LANES, terms: n };
+                let steps = Steps {
+                    a_row: 1,
+                    a_term: LANES,
+                    b_term: LANES,
+                    b_vector: n * LANES,
+                    terms: n,
+                    last: LANES,
+                };
                 let mut at = 0;
                 while at < k {
                     let width = columns::<$t, $v>((k - at) / LANES);
@@ -282,7 +397,7 @@ macro_rules! products {
                         unsafe {
                             let (a, b) =
                                 (a.as_ptr().add(i / LANES * n * LANES + i % LANES), b.as_ptr().add(at * n));
-                            tiles!($t, $v, ROWS, width, a, b, steps, |sums| {
+                            tiles!($t, $v, ROWS, width, true, a, b, steps, |sums| {
                                 for (i, sums) in (i..).zip(&sums) {
                                     add_to(&mut total[i * k..][at..at + width * LANES], sums);
                                 }
@@ -306,9 +421,14 @@ macro_rules! plain {
             const LANES: usize = 4;
             const ROWS: usize = 4;
             const COLUMNS: usize = 2;
+            type Some = usize;
             #[inline(always)]
             fn zero() -> Self {
                 Self([0.0; 4])
+            }
+            #[inline(always)]
+            fn first(n: usize) -> usize {
+                n
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
@@ -331,6 +451,14 @@ macro_rules! plain {
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
                 unsafe { to.cast::<[$t; 4]>().write(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn load_some(from: *const $t, some: usize) -> Self {
+                Self(std::array::from_fn(|i| if i < some { unsafe { *from.add(i) } } else { 0.0 }))
+            }
+            #[inline(always)]
+            unsafe fn store_some(self, to: *mut $t, some: usize) {
+                unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), some) }
             }
         }
     };
@@ -385,6 +513,9 @@ macro_rules! by_processor {
                 k: usize,
             ) {
                 best!($plain, $avx2, $avx512, multiply_rows(out, a, step, b, m, terms, k))
+            }
+            fn add_cross_rows(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, p: usize) {
+                best!($plain, $avx2, $avx512, add_cross_rows(total, a, b, n, k, p))
             }
             fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
                 best!($plain, $avx2, $avx512, add_cross(total, a, b, n, k, used))

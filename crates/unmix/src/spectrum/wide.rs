@@ -140,17 +140,15 @@ fn features_of<T: Real>(
     let mut out = crate::data::VecSink(Vec::<f64>::new());
     let step = |block: Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
         let b = block.n_rows();
-        let padded = b.max(kernel::MIN_ROWS);
         work.wide.clear();
-        work.wide.resize(padded * k, 0.0);
-        let mut seen = Vec::with_capacity(padded * n);
+        work.wide.resize(b * k, 0.0);
+        let mut seen = Vec::with_capacity(b * n);
         for (i, feature) in block.rows().enumerate() {
             let feature = view.push(feature, &mut seen);
             out[i * width + k..(i + 1) * width].copy_from_slice(&[feature.mean, feature.scale]);
         }
-        seen.resize(padded * n, 0.0);
         if k > 0 {
-            kernel::product(&mut work.wide, &seen, by_sample.as_slice(), padded, n, k);
+            kernel::product(&mut work.wide, &seen, by_sample.as_slice(), b, n, k);
         }
         for i in 0..b {
             out[i * width..i * width + k].copy_from_slice(&work.wide[i * k..(i + 1) * k]);

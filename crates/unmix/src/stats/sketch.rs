@@ -45,12 +45,10 @@ impl Sketch {
         let centred = &mut work.wide;
         // Times the root of the weight here, and by the score once more: the weight.
         kernel::centre_wide(block.data, block.weights, from.mean, centred);
-        let padded = (centred.len() / p).max(kernel::MIN_ROWS);
-        // Rows of zeros add nothing.
-        centred.resize(padded * p, 0.0);
-        let mut scores = vec![0.0; padded * b];
-        kernel::product(&mut scores, centred, from.columns.as_slice(), padded, p, b);
-        kernel::add_transposed_product(self.image.as_mut_slice(), &scores, centred, padded, b, p);
+        let n = centred.len() / p;
+        let mut scores = vec![0.0; n * b];
+        kernel::product(&mut scores, centred, from.columns.as_slice(), n, p, b);
+        kernel::add_cross(self.image.as_mut_slice(), &scores, centred, n, b, p);
     }
 }
 

@@ -34,15 +34,7 @@ fn parts<T: Real>(x: &[T], r: usize, k: usize, extra: usize, run: &Run<'_>) -> [
                 match what {
                     0 => {
                         kernel::product(&mut work.product, block.data, &w, n, r, k);
-                        kernel::add_cross(
-                            sums.pull.as_mut_slice(),
-                            &work.product,
-                            block.data,
-                            n,
-                            k,
-                            r,
-                            &mut work.more,
-                        );
+                        kernel::add_cross(sums.pull.as_mut_slice(), &work.product, block.data, n, k, r);
                     }
                     1 => {
                         work.product.iter_mut().zip(block.data).for_each(|(z, x)| *z = *x);
@@ -50,15 +42,7 @@ fn parts<T: Real>(x: &[T], r: usize, k: usize, extra: usize, run: &Run<'_>) -> [
                     }
                     _ => (0..extra).for_each(|_| {
                         let z = work.product.clone();
-                        kernel::add_cross(
-                            sums.bend.as_mut_slice(),
-                            &work.product,
-                            &z,
-                            n,
-                            k,
-                            k,
-                            &mut work.more,
-                        )
+                        kernel::add_cross(sums.bend.as_mut_slice(), &work.product, &z, n, k, k)
                     }),
                 }
             });

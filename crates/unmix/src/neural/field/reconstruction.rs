@@ -89,7 +89,7 @@ impl<T: Real> Field<T> {
                 subtract_scaled(&mut self.product, &self.y, &q, k);
             }
             _ => {
-                kernel::multiply(&mut self.product, &self.u, &self.gram, b, k, k);
+                kernel::product(&mut self.product, &self.u, &self.gram, b, k, k);
                 subtract(&mut self.product, &self.y);
             }
         }
@@ -115,7 +115,7 @@ impl<T: Real> Field<T> {
         for (at, t) in self.table.iter_mut().enumerate() {
             *t = T::from_f64(a(at % k, at / k));
         }
-        kernel::multiply(&mut self.product, &self.e, &self.table, self.y.len() / k, k, k);
+        kernel::product(&mut self.product, &self.e, &self.table, self.y.len() / k, k, k);
     }
 
     /// `D = error o h'`, weighted, in `slope`.

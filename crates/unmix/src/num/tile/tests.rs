@@ -17,14 +17,16 @@ fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
 type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
 type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
 type Rows<T> = fn(&mut [T], &[T], [usize; 2], &[T], usize, usize, usize);
+type CrossRows<T> = fn(&mut [f64], &[T], &[T], usize, usize, usize);
 type Cross<T> = fn(&mut [f64], &[T], &[T], usize, usize, usize);
 
-/// The three products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
+/// The products for one kind of vector, against sums written out. Whole numbers of a few digits: nothing is rounded.
 fn are_sums<T: Copy + From<i8> + Into<f64>>(
     lanes: usize,
     gram: Gram<T>,
     multiply: Multiply<T>,
     rows: Rows<T>,
+    cross_rows: CrossRows<T>,
     cross: Cross<T>,
 ) {
     let s = Stream::new(8, lanes as u64);
@@ -79,6 +81,26 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
                 );
             }
         }
+        // Any number of rows and columns, row-major; what lies beyond stays.
+        for (m, width) in [(p, 1), (p, lanes + 1), (p.min(7), 4 * lanes - 1), (p, 3 * lanes)] {
+            let left: Vec<f64> = (0..n * m).map(|i| f64::from(number(13 * i + 5))).collect();
+            let right: Vec<f64> = (0..n * width).map(|i| f64::from(number(17 * i + 2))).collect();
+            let mut out = vec![T::from(9); m * width + 1];
+            rows(&mut out, &narrow(&left), [1, m], &narrow(&right), m, n, width);
+            let mut total = vec![1.0; m * width + 1];
+            cross_rows(&mut total, &narrow(&left), &narrow(&right), n, m, width);
+            for i in 0..m {
+                for j in 0..width {
+                    let want: f64 = (0..n).map(|r| left[r * m + i] * right[r * width + j]).sum();
+                    let got = (out[i * width + j].into(), total[i * width + j]);
+                    assert!(
+                        got == (want, want + 1.0),
+                        "{lanes} lanes, {m} x {n} x {width}: entry {i}, {j}: {got:?}"
+                    );
+                }
+            }
+            assert_eq!((out[m * width].into(), total[m * width]), (9.0, 1.0));
+        }
         let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
         let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
         let in_panels = |x: &[f64]| narrow(&panels(x, n, k, lanes));
@@ -102,6 +124,7 @@ fn every_kind_of_vector_forms_the_same_sums() {
         plain_f64::add_gram,
         plain_f64::multiply,
         plain_f64::multiply_rows,
+        plain_f64::add_cross_rows,
         plain_f64::add_cross,
     );
     are_sums::<f32>(
@@ -109,11 +132,26 @@ fn every_kind_of_vector_forms_the_same_sums() {
         plain_f32::add_gram,
         plain_f32::multiply,
         plain_f32::multiply_rows,
+        plain_f32::add_cross_rows,
         plain_f32::add_cross,
     );
     let best = (f64::lanes(), f32::lanes());
-    are_sums::<f64>(best.0, f64::add_gram, f64::multiply, f64::multiply_rows, f64::add_cross);
-    are_sums::<f32>(best.1, f32::add_gram, f32::multiply, f32::multiply_rows, f32::add_cross);
+    are_sums::<f64>(
+        best.0,
+        f64::add_gram,
+        f64::multiply,
+        f64::multiply_rows,
+        f64::add_cross_rows,
+        f64::add_cross,
+    );
+    are_sums::<f32>(
+        best.1,
+        f32::add_gram,
+        f32::multiply,
+        f32::multiply_rows,
+        f32::add_cross_rows,
+        f32::add_cross,
+    );
     #[cfg(target_arch = "x86_64")]
     if best.0 > 4 || best.1 == 8 {
         // SAFETY: a processor with wider vectors has these, too.
@@ -122,6 +160,7 @@ fn every_kind_of_vector_forms_the_same_sums() {
             |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
             |out, a, step, b, m, n, k| unsafe { x86::avx2_f64::multiply_rows(out, a, step, b, m, n, k) },
+            |total, a, b, n, k, p| unsafe { x86::avx2_f64::add_cross_rows(total, a, b, n, k, p) },
             |total, a, b, n, k, used| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k, used) },
         );
         are_sums::<f32>(
@@ -129,6 +168,7 @@ fn every_kind_of_vector_forms_the_same_sums() {
             |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
             |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
             |out, a, step, b, m, n, k| unsafe { x86::avx2_f32::multiply_rows(out, a, step, b, m, n, k) },
+            |total, a, b, n, k, p| unsafe { x86::avx2_f32::add_cross_rows(total, a, b, n, k, p) },
             |total, a, b, n, k, used| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k, used) },
         );
     }

@@ -1,18 +1,24 @@
 //! The vectors of processors of Intel's and AMD's, and the products compiled for them.
 
-use super::{Steps, Vector, columns, tile};
+use super::{Place, Steps, Vector, columns, tile};
 use std::arch::x86_64::*;
 
 macro_rules! vector {
-    ($v:ty, $t:ty, $lanes:literal, $rows:literal, $columns:literal, $zero:ident $load:ident $splat:ident $fused:ident $store:ident) => {
+    ($v:ty, $t:ty, $lanes:literal, $rows:literal, $columns:literal, $some:ty, $first:expr,
+     $zero:ident $load:ident $splat:ident $fused:ident $store:ident $load_some:ident $store_some:ident) => {
         impl Vector<$t> for $v {
             const LANES: usize = $lanes;
             const ROWS: usize = $rows;
             const COLUMNS: usize = $columns;
+            type Some = $some;
             #[inline(always)]
             fn zero() -> Self {
                 // SAFETY: only reached where the processor has the instruction.
                 unsafe { $zero() }
+            }
+            #[inline(always)]
+            fn first(n: usize) -> $some {
+                $first(n)
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
@@ -30,13 +36,55 @@ macro_rules! vector {
             unsafe fn store(self, to: *mut $t) {
                 unsafe { $store(to, self) }
             }
+            #[inline(always)]
+            unsafe fn load_some(from: *const $t, some: $some) -> Self {
+                unsafe { $load_some(some, from) }
+            }
+            #[inline(always)]
+            unsafe fn store_some(self, to: *mut $t, some: $some) {
+                unsafe { $store_some(to, some, self) }
+            }
         }
     };
 }
-vector!(__m512d, f64, 8, 8, 3, _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_storeu_pd);
-vector!(__m512, f32, 16, 8, 3, _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_storeu_ps);
-vector!(__m256d, f64, 4, 4, 2, _mm256_setzero_pd _mm256_loadu_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_storeu_pd);
-vector!(__m256, f32, 8, 4, 2, _mm256_setzero_ps _mm256_loadu_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_storeu_ps);
+
+/// Vectors of 32 bytes say which numbers are meant by their signs.
+macro_rules! signs {
+    ($int:ty, $lanes:literal) => {
+        |n: usize| {
+            const SIGNS: [$int; 2 * $lanes] = {
+                let mut signs = [0; 2 * $lanes];
+                let mut i = 0;
+                while i < $lanes {
+                    signs[i] = -1;
+                    i += 1;
+                }
+                signs
+            };
+            let from = &SIGNS[$lanes - n..][..$lanes];
+            // SAFETY: as many numbers as a vector has.
+            unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+        }
+    };
+}
+
+#[inline(always)]
+unsafe fn some_pd(some: __m256i, from: *const f64) -> __m256d {
+    unsafe { _mm256_maskload_pd(from, some) }
+}
+#[inline(always)]
+unsafe fn some_ps(some: __m256i, from: *const f32) -> __m256 {
+    unsafe { _mm256_maskload_ps(from, some) }
+}
+
+vector!(__m512d, f64, 8, 8, 3, u8, |n: usize| ((1u16 << n) - 1) as u8,
+    _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_storeu_pd _mm512_maskz_loadu_pd _mm512_mask_storeu_pd);
+vector!(__m512, f32, 16, 8, 3, u16, |n: usize| ((1u32 << n) - 1) as u16,
+    _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_storeu_ps _mm512_maskz_loadu_ps _mm512_mask_storeu_ps);
+vector!(__m256d, f64, 4, 4, 2, __m256i, signs!(i64, 4),
+    _mm256_setzero_pd _mm256_loadu_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_storeu_pd some_pd _mm256_maskstore_pd);
+vector!(__m256, f32, 8, 4, 2, __m256i, signs!(i32, 8),
+    _mm256_setzero_ps _mm256_loadu_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_storeu_ps some_ps _mm256_maskstore_ps);
 products!(wide_f32, f32, __m512);
 products!(wide_f64, f64, __m512d);
 products!(narrow_f32, f32, __m256);
@@ -72,6 +120,17 @@ macro_rules! compiled {
                 k: usize,
             ) {
                 super::$products::multiply_rows(out, a, step, b, m, terms, k)
+            }
+            #[target_feature(enable = $features)]
+            pub(in super::super) fn add_cross_rows(
+                total: &mut [f64],
+                a: &[$t],
+                b: &[$t],
+                n: usize,
+                k: usize,
+                p: usize,
+            ) {
+                super::$products::add_cross_rows(total, a, b, n, k, p)
             }
             #[target_feature(enable = $features)]
             pub(in super::super) fn add_cross(

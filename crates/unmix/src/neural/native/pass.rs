@@ -1,0 +1,210 @@
+//! What happens to the codes of a block on the way to a step of Newton's method.
+
+use super::super::forces::Rule;
+use super::super::nonlinearity::{Nonlinearity, Ready};
+use crate::error::Result;
+use crate::num::simd::{CELL, cell, put};
+use crate::num::{Matrix, Real, kernel, widest};
+use crate::stats::{Packer, Partial, Unpacker};
+
+/// Numbers of a column whose sum is formed in their own type before it is added in double precision.
+const RUN: usize = 16;
+
+/// Sums of a pass: everything that a step needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NativeSums {
+    /// Sum of `e_j x` with `e` the error of the reconstruction times the slope, `k x p`.
+    pub pull: Matrix<f64>,
+    /// Sums of `z_i^2 phi'(z_j)`, `z_i h(z_i) h'(z_j)` and `z_i h(z_j)`, `k x k` each, one below the other.
+    pub pairs: Matrix<f64>,
+    /// Sums of `z phi`, `phi'` and `h'`, one after the other.
+    pub alone: Vec<f64>,
+}
+
+impl NativeSums {
+    /// Of no rows yet: `k` components, rows of `p`.
+    pub fn empty(k: usize, p: usize) -> Self {
+        Self { pull: Matrix::zeros(k, p), pairs: Matrix::zeros(3 * k, k), alone: vec![0.0; 3 * k] }
+    }
+
+    /// Adds rows `x` and their standardised codes `z`, which are written over. `O(n k p + n k²)`.
+    pub fn gather<T: Real>(
+        &mut self,
+        pass: &NativePass<T>,
+        x: &[T],
+        z: &mut [T],
+        weights: Option<&[f64]>,
+        work: &mut Vec<T>,
+    ) {
+        Rule::gather(pass, self, x, z, weights, work);
+    }
+}
+
+impl Partial for NativeSums {
+    fn merge(&mut self, right: Self) {
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        add(self.pull.as_mut_slice(), right.pull.as_slice());
+        add(self.pairs.as_mut_slice(), right.pairs.as_slice());
+        add(&mut self.alone, &right.alone);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.matrix(&self.pull);
+        out.numbers(self.pairs.as_slice());
+        out.numbers(&self.alone);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (pull, pairs, alone) = (from.matrix()?, from.numbers()?, from.numbers()?);
+        let k = pull.rows();
+        from.check(alone.len() == 3 * k && pairs.len() == 3 * k * k)?;
+        Ok(Self { pull, pairs: Matrix::from_vec(3 * k, k, pairs), alone })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (self.pull.as_slice().len() + self.pairs.as_slice().len() + self.alone.len())
+    }
+}
+
+/// A pass of codes through a nonlinearity and back, in the type of the rows.
+pub struct NativePass<T> {
+    h: Ready<T>,
+    k: usize,
+    /// Standard deviations of the columns, as often as the period of `h` has them.
+    sigma: Vec<T>,
+    /// `Sigma M`.
+    coupling: Vec<T>,
+}
+
+/// Numbers of every code of a block.
+struct Codes<'a, T> {
+    z: &'a mut [T],
+    h: &'a [T],
+    slope: &'a [T],
+    growth: &'a [T],
+    /// The reconstruction, and what it lacks times the slope in its place.
+    error: &'a mut [T],
+    square: &'a mut [T],
+    both: &'a mut [T],
+}
+
+impl<T: Real> NativePass<T> {
+    /// By `h`, of columns with standard deviations `sigma` and `W'W = gram`.
+    pub fn new(h: &Nonlinearity, sigma: &[f64], gram: &Matrix<f64>) -> Self {
+        let (k, h) = (sigma.len(), h.ready(sigma.len()));
+        let coupling = Matrix::from_fn(k, k, |i, j| sigma[i] * gram[(i, j)]).cast::<T>().into_vec();
+        let sigma = (0..h.period()).map(|j| T::from_f64(sigma[j % k])).collect();
+        Self { h, k, sigma, coupling }
+    }
+
+    /// Fills in what the products need, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHED`: every number of a row
+    /// counts as often as `weight` says.
+    #[inline(always)]
+    fn columns<const WEIGHED: bool>(&self, codes: Codes<'_, T>, weight: &[T], sums: &mut [f64]) {
+        let Codes { z, h, slope, growth, error, square, both } = codes;
+        let period = self.sigma.len();
+        let mut parts = vec![T::default(); 3 * period];
+        for run in (0..z.len()).step_by(RUN * period) {
+            parts.fill(T::default());
+            for start in (run..z.len().min(run + RUN * period)).step_by(period) {
+                let end = z.len().min(start + period);
+                for at in (start..end).step_by(CELL) {
+                    let mut x = cell(&z[at..end]);
+                    let (h, s, mut g) = (cell(&h[at..end]), cell(&slope[at..end]), cell(&growth[at..end]));
+                    let (mut e, sigma) = (cell(&error[at..end]), cell(&self.sigma[at - start..]));
+                    let (mut squares, mut boths, mut slopes) = (x, x, s);
+                    for l in 0..CELL {
+                        e[l] = (e[l] - sigma[l] * x[l]) * s[l];
+                        squares[l] = x[l] * x[l];
+                        boths[l] = x[l] * h[l];
+                    }
+                    if WEIGHED {
+                        let w = cell(&weight[at..end]);
+                        for l in 0..CELL {
+                            for x in [&mut e, &mut squares, &mut boths, &mut x, &mut g, &mut slopes] {
+                                x[l] *= w[l];
+                            }
+                        }
+                        put(x, &mut z[at..end]);
+                    }
+                    put(e, &mut error[at..end]);
+                    put(squares, &mut square[at..end]);
+                    put(boths, &mut both[at..end]);
+                    // The weights are in both of them already.
+                    for l in 0..CELL {
+                        boths[l] = (boths[l] - squares[l]) * s[l];
+                    }
+                    for (part, new) in parts.chunks_exact_mut(period).zip([&boths, &g, &slopes]) {
+                        let mut sum = cell(&part[at - start..]);
+                        for l in 0..CELL {
+                            sum[l] += new[l];
+                        }
+                        put(sum, &mut part[at - start..][..CELL]);
+                    }
+                }
+            }
+            for (sums, part) in sums.chunks_exact_mut(self.k).zip(parts.chunks_exact(period)) {
+                for part in part.chunks_exact(self.k) {
+                    sums.iter_mut().zip(part).for_each(|(s, x)| *s += x.to_f64());
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> Rule<T> for NativePass<T> {
+    type Sums = NativeSums;
+
+    fn zero(&self, k: usize, p: usize) -> NativeSums {
+        NativeSums::empty(k, p)
+    }
+
+    fn gather(
+        &self,
+        sums: &mut NativeSums,
+        x: &[T],
+        z: &mut [T],
+        weights: Option<&[f64]>,
+        work: &mut Vec<T>,
+    ) {
+        let (k, p, size) = (self.k, sums.pull.cols(), z.len());
+        let n = size / k;
+        // What is there is written over.
+        work.resize(6 * size, T::default());
+        let (h, rest) = work.split_at_mut(size);
+        let (slope, rest) = rest.split_at_mut(size);
+        let (growth, rest) = rest.split_at_mut(size);
+        let (error, rest) = rest.split_at_mut(size);
+        let (square, both) = rest.split_at_mut(size);
+        self.h.all(z, h, slope, growth);
+        kernel::product(error, h, &self.coupling, n, k, k);
+        let each: Vec<T> =
+            weights.iter().flat_map(|w| w.iter()).flat_map(|w| vec![T::from_f64(*w); k]).collect();
+        let codes = Codes {
+            z: &mut *z,
+            h,
+            slope,
+            growth,
+            error: &mut *error,
+            square: &mut *square,
+            both: &mut *both,
+        };
+        widest(
+            #[inline(always)]
+            || match weights {
+                None => self.columns::<false>(codes, &each, &mut sums.alone),
+                Some(_) => self.columns::<true>(codes, &each, &mut sums.alone),
+            },
+        );
+        kernel::add_cross(sums.pull.as_mut_slice(), error, x, n, k, p);
+        let (bends, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
+        let (answers, crossed) = others.split_at_mut(k * k);
+        kernel::add_cross(bends, square, growth, n, k, k);
+        kernel::add_cross(answers, both, slope, n, k, k);
+        kernel::add_cross(crossed, z, h, n, k, k);
+    }
+
+    fn pull<'s>(&self, sums: &'s mut NativeSums) -> &'s mut Matrix<f64> {
+        &mut sums.pull
+    }
+}
