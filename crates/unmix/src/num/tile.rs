@@ -29,6 +29,14 @@ trait Vector<T>: Copy {
     /// # Safety
     /// There is room for `LANES` numbers at `to`.
     unsafe fn store(self, to: *mut T);
+    /// # Safety
+    /// Half a vector lies at `from`: it fills both halves.
+    unsafe fn load_half_twice(from: *const T) -> Self;
+    /// The first half of `a` and the second of `b`.
+    ///
+    /// # Safety
+    /// None but that of all.
+    unsafe fn halves(a: Self, b: Self) -> Self;
     /// Zeros where numbers are not meant, which need not be there.
     ///
     /// # Safety
@@ -37,6 +45,18 @@ trait Vector<T>: Copy {
     /// # Safety
     /// There is room for those that are meant at `to`.
     unsafe fn store_some(self, to: *mut T, some: Self::Some);
+}
+
+/// The same pointer, of which a compiler does not know where it comes from. Rows that it sees at equal distances it reaches by adding
+/// the distance, one after the other: eight additions that wait for each other take longer than the sums of a narrow tile.
+#[inline(always)]
+fn by_itself<T>(mut pointer: *const T) -> *const T {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: does nothing.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+    }
+    pointer
 }
 
 /// How two factors lie in memory: `a` is read a number at a time, `b` a vector at a time.
@@ -58,12 +78,19 @@ struct Steps {
 /// Every number that `steps` lead to lies within what `a` and `b` point to.
 #[inline(always)]
 unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, const WHOLE: bool>(
-    mut a: *const T,
+    a: *const T,
     mut b: *const T,
     steps: Steps,
 ) -> [[V; COLUMNS]; ROWS] {
     let mut sums = [[V::zero(); COLUMNS]; ROWS];
     let last = V::first(steps.last);
+    let mut rows = [a; ROWS];
+    for (i, row) in rows.iter_mut().enumerate() {
+        *row = a.wrapping_add(i * steps.a_row);
+        // Neighbours are reached from the first.
+        *row = if steps.a_row == 1 { *row } else { by_itself(*row) };
+    }
+    let mut term = 0;
     for _ in 0..steps.terms {
         unsafe {
             let row: [V; COLUMNS] = std::array::from_fn(|v| match WHOLE || v + 1 < COLUMNS {
@@ -71,12 +98,12 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
                 false => V::load_some(b.add(v * steps.b_vector), last),
             });
             for i in 0..ROWS {
-                let x = V::splat(*a.add(i * steps.a_row));
+                let x = V::splat(*rows[i].add(term));
                 for v in 0..COLUMNS {
                     sums[i][v] = x.times_plus(row[v], sums[i][v]);
                 }
             }
-            (a, b) = (a.wrapping_add(steps.a_term), b.wrapping_add(steps.b_term));
+            (term, b) = (term + steps.a_term, b.wrapping_add(steps.b_term));
         }
     }
     sums
@@ -102,41 +129,45 @@ fn columns<T, V: Vector<T>>(left: usize) -> usize {
 }
 
 /// Runs a tile of as many rows and vectors as are said, which the compiler has to know.
-macro_rules! tiles {
+macro_rules! tiles_of {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
-        match ($rows == <$v>::ROWS, $columns) {
-            (true, 3) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 3, $whole>($a, $b, $steps);
+        match $columns {
+            3 => {
+                let $sums = tile::<$t, $v, { $rows }, 3, $whole>($a, $b, $steps);
                 $then
             }
-            (true, 2) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 2, $whole>($a, $b, $steps);
+            2 => {
+                let $sums = tile::<$t, $v, { $rows }, 2, $whole>($a, $b, $steps);
                 $then
             }
-            (true, _) => {
-                let $sums = tile::<$t, $v, { <$v as Vector<$t>>::ROWS }, 1, $whole>($a, $b, $steps);
-                $then
-            }
-            (false, 3) => {
-                let $sums = tile::<$t, $v, 1, 3, $whole>($a, $b, $steps);
-                $then
-            }
-            (false, 2) => {
-                let $sums = tile::<$t, $v, 1, 2, $whole>($a, $b, $steps);
-                $then
-            }
-            (false, _) => {
-                let $sums = tile::<$t, $v, 1, 1, $whole>($a, $b, $steps);
+            _ => {
+                let $sums = tile::<$t, $v, { $rows }, 1, $whole>($a, $b, $steps);
                 $then
             }
         }
     };
 }
 
+/// The same of all its rows or of one.
+macro_rules! tiles {
+    ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
+        match $rows == <$v>::ROWS {
+            true => {
+                tiles_of!($t, $v, <$v as Vector<$t>>::ROWS, $columns, $whole, $a, $b, $steps, |$sums| $then)
+            }
+            false => tiles_of!($t, $v, 1, $columns, $whole, $a, $b, $steps, |$sums| $then),
+        }
+    };
+}
+
+#[macro_use]
+mod panels;
+
 /// Products by tiles, for both types of number.
 ///
 /// *Panels* are columns of a matrix, [`lanes`](Tiles::lanes) at a time: the rows of the first ones, then those of the next. A tile then
-/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can tell apart.
+/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can tell apart. Where a
+/// matrix says so, a last panel of half as many columns may come after the whole ones.
 pub trait Tiles: Sized {
     /// Numbers in a vector of the processor at hand: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
@@ -146,7 +177,7 @@ pub trait Tiles: Sized {
     fn add_gram(part: &mut [f64], first: usize, x: &[Self], n: usize, p: usize);
 
     /// `out = a b`: `a` is `n x p`, row-major; `b` is `p x k` and `out` is `n x k`, in panels; `k` is a multiple of
-    /// [`lanes`](Tiles::lanes).
+    /// half the [`lanes`](Tiles::lanes), and the last panel half as wide where it is an odd one.
     fn multiply(out: &mut [Self], a: &[Self], b: &[Self], n: usize, p: usize, k: usize);
 
     /// `out = a b`, row-major: `b` is `terms x k` and `out` is `m x k`. From one row of `a` to the next it is `step[0]` numbers, from
@@ -165,7 +196,7 @@ pub trait Tiles: Sized {
     /// double precision.
     fn add_cross_rows(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, p: usize);
 
-    /// `total += a' b`: both are `n x k`, in panels; `total` is `k x k`, row-major, `k` a multiple of [`lanes`](Tiles::lanes). The
+    /// `total += a' b`: both are `n x k`, in panels as in [`multiply`](Tiles::multiply); `total` is `k x k`, row-major. The
     /// product is formed in this type, the total in double precision. What fills up the last panels from column `used` on means nothing
     /// in the total.
     fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, used: usize);
@@ -241,35 +272,7 @@ macro_rules! products {
                 }
             }
 
-            #[inline(always)]
-            pub(super) fn multiply(out: &mut [$t], a: &[$t], b: &[$t], n: usize, p: usize, k: usize) {
-                assert!(out.len() >= n * k && a.len() >= n * p && b.len() >= p * k && k % LANES == 0);
-                let steps =
-                    Steps { a_row: p, a_term: 1, b_term: LANES, b_vector: p * LANES, terms: p, last: LANES };
-                let mut at = 0;
-                while at < k {
-                    let width = columns::<$t, $v>((k - at) / LANES);
-                    let mut i = 0;
-                    while i < n {
-                        let rows = if n - i >= ROWS { ROWS } else { 1 };
-                        // SAFETY: rows `i..i + rows` of `a` and of `out` exist, and panels of columns `at..at + width * LANES`.
-                        unsafe {
-                            let (a, b) = (a.as_ptr().add(i * p), b.as_ptr().add(at * p));
-                            tiles!($t, $v, rows, width, true, a, b, steps, |sums| {
-                                for (row, sums) in sums.iter().enumerate() {
-                                    for (v, sum) in sums.iter().enumerate() {
-                                        sum.store(
-                                            out.as_mut_ptr().add((at + v * LANES) * n + (i + row) * LANES),
-                                        );
-                                    }
-                                }
-                            })
-                        }
-                        i += rows;
-                    }
-                    at += width * LANES;
-                }
-            }
+            panel_products!($t, $v);
 
             /// Hands on the tiles of `a b`, `m x k`; `a` as [`multiply_rows`](Tiles::multiply_rows) has it.
             #[inline(always)]
@@ -375,38 +378,6 @@ macro_rules! products {
                     },
                 );
             }
-
-            #[inline(always)]
-            pub(super) fn add_cross(total: &mut [f64], a: &[$t], b: &[$t], n: usize, k: usize, used: usize) {
-                assert!(total.len() >= k * k && a.len() >= n * k && b.len() >= n * k);
-                assert!(k % LANES == 0 && used <= k);
-                let steps = Steps {
-                    a_row: 1,
-                    a_term: LANES,
-                    b_term: LANES,
-                    b_vector: n * LANES,
-                    terms: n,
-                    last: LANES,
-                };
-                let mut at = 0;
-                while at < k {
-                    let width = columns::<$t, $v>((k - at) / LANES);
-                    for i in (0..used).step_by(ROWS) {
-                        // SAFETY: ROWS divides LANES, which divides `k`: columns `i..i + ROWS` of `a` exist, in one panel, and
-                        // `at..at + width * LANES` of `b`.
-                        unsafe {
-                            let (a, b) =
-                                (a.as_ptr().add(i / LANES * n * LANES + i % LANES), b.as_ptr().add(at * n));
-                            tiles!($t, $v, ROWS, width, true, a, b, steps, |sums| {
-                                for (i, sums) in (i..).zip(&sums) {
-                                    add_to(&mut total[i * k..][at..at + width * LANES], sums);
-                                }
-                            })
-                        }
-                    }
-                    at += width * LANES;
-                }
-            }
         }
     };
 }
@@ -451,6 +422,15 @@ macro_rules! plain {
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
                 unsafe { to.cast::<[$t; 4]>().write(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn load_half_twice(from: *const $t) -> Self {
+                let [x, y] = unsafe { from.cast::<[$t; 2]>().read() };
+                Self([x, y, x, y])
+            }
+            #[inline(always)]
+            unsafe fn halves(a: Self, b: Self) -> Self {
+                Self([a.0[0], a.0[1], b.0[2], b.0[3]])
             }
             #[inline(always)]
             unsafe fn load_some(from: *const $t, some: usize) -> Self {

@@ -26,7 +26,7 @@ pub struct SourceView<'a, T> {
     mean: Option<&'a [f64]>,
     /// `B`, `k x p`.
     pub(super) unmixing: Matrix<T>,
-    /// `Bᵀ` in panels, the last filled up with zeros.
+    /// `Bᵀ` in panels, the last filled up with zeros; half a panel where that is enough.
     panels: Vec<T>,
     /// Sources, with those that fill up the last panel.
     width: usize,
@@ -38,11 +38,14 @@ impl<'a, T: Real> SourceView<'a, T> {
     /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
     pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: impl Into<Contrasts<'a>>) -> Self {
         let (k, p, lanes) = (unmixing.rows(), unmixing.cols(), T::lanes());
-        let width = k.next_multiple_of(lanes);
+        let width = k.next_multiple_of(lanes / 2);
         let mut panels = vec![T::default(); p * width];
-        for i in 0..k {
-            let panel = &mut panels[i / lanes * p * lanes..];
-            panel[i % lanes..].iter_mut().step_by(lanes).zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
+        for (first, panel) in (0..k).step_by(lanes).zip(panels.chunks_mut((p * lanes).max(1))) {
+            let lanes = panel.len() / p;
+            for i in first..k.min(first + lanes) {
+                let column = panel[i - first..].iter_mut().step_by(lanes);
+                column.zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
+            }
         }
         Self { mean, unmixing, panels, width, contrast: contrast.into() }
     }
@@ -89,7 +92,7 @@ impl SourceSums {
         let sums = self.slope.chunks_mut(lanes).zip(self.loss.chunks_mut(lanes));
         let pairs = sources.chunks(panel).zip(scores.chunks_mut(panel));
         for ((y, g), (slope, loss)) in pairs.zip(sums) {
-            contrast.apply_to_panel(y, g, lanes, slope, loss);
+            contrast.apply_to_panel(y, g, y.len() / n, slope, loss);
         }
         if k == width {
             T::add_cross(self.cross.as_mut_slice(), scores, sources, n, width, k);

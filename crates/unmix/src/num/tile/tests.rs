@@ -14,6 +14,19 @@ fn panels(x: &[f64], n: usize, p: usize, lanes: usize) -> Vec<f64> {
     out
 }
 
+/// Where entry `i`, `j` of `n x k` lies in panels of which the last may be half as wide.
+fn place(i: usize, j: usize, [n, k]: [usize; 2], lanes: usize) -> usize {
+    let first = j - j % lanes;
+    let width = if k - first < lanes { lanes / 2 } else { lanes };
+    first * n + i * width + j % lanes
+}
+
+fn halved(x: &[f64], n: usize, k: usize, lanes: usize) -> Vec<f64> {
+    let mut out = vec![0.0; n * k];
+    (0..n * k).for_each(|at| out[place(at / k, at % k, [n, k], lanes)] = x[at]);
+    out
+}
+
 type Gram<T> = fn(&mut [f64], usize, &[T], usize, usize);
 type Multiply<T> = fn(&mut [T], &[T], &[T], usize, usize, usize);
 type Rows<T> = fn(&mut [T], &[T], [usize; 2], &[T], usize, usize, usize);
@@ -32,8 +45,19 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
     let s = Stream::new(8, lanes as u64);
     let number = |i: usize| (s.uniform(i as u64) * 15.0) as i8 - 7;
     let narrow = |x: &[f64]| x.iter().map(|&x| T::from(x as i8)).collect::<Vec<T>>();
-    for (n, p, k) in [(1, 1, 1), (3, 5, 2), (8, 16, 3), (19, 100, 5), (33, 203, 7), (257, 47, 4)] {
-        let k = k * lanes;
+    for (n, p, k) in [
+        (1, 1, 1),
+        (1, 4, 5),
+        (3, 5, 2),
+        (8, 16, 3),
+        (6, 2, 4),
+        (19, 100, 5),
+        (33, 203, 7),
+        (257, 47, 9),
+        (40, 9, 12),
+        (21, 4, 13),
+    ] {
+        let k = k * lanes / 2;
         let x: Vec<f64> = (0..n * p).map(|i| f64::from(number(i))).collect();
         let packed = narrow(&panels(&x, n, p, lanes));
         let product = |i: usize, j: usize| (0..n).map(|r| x[r * p + i] * x[r * p + j]).sum::<f64>();
@@ -50,9 +74,9 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
         }
         let b: Vec<f64> = (0..p * k).map(|i| f64::from(number(7 * i + 1))).collect();
         let mut out = vec![T::from(9); n * k];
-        multiply(&mut out, &narrow(&x), &narrow(&panels(&b, p, k, lanes)), n, p, k);
+        multiply(&mut out, &narrow(&x), &narrow(&halved(&b, p, k, lanes)), n, p, k);
         let sources: Vec<f64> = out.iter().map(|&x| x.into()).collect();
-        let at = |i: usize, j: usize| j / lanes * n * lanes + i * lanes + j % lanes;
+        let at = |i: usize, j: usize| place(i, j, [n, k], lanes);
         for i in 0..n {
             for j in 0..k {
                 let want: f64 = (0..p).map(|q| x[i * p + q] * b[q * k + j]).sum();
@@ -103,8 +127,8 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
         }
         let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
         let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
-        let in_panels = |x: &[f64]| narrow(&panels(x, n, k, lanes));
-        for used in [k, k - 1, k + 1 - lanes] {
+        let in_panels = |x: &[f64]| narrow(&halved(x, n, k, lanes));
+        for used in [k, k - 1, k + 1 - lanes / 2] {
             let mut total = vec![1.0; k * k];
             cross(&mut total, &in_panels(&scores), &in_panels(&few), n, k, used);
             for i in 0..used {

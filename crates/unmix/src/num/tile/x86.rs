@@ -1,11 +1,11 @@
 //! The vectors of processors of Intel's and AMD's, and the products compiled for them.
 
-use super::{Place, Steps, Vector, columns, tile};
+use super::{Place, Steps, Vector, columns, panels, tile};
 use std::arch::x86_64::*;
 
 macro_rules! vector {
     ($v:ty, $t:ty, $lanes:literal, $rows:literal, $columns:literal, $some:ty, $first:expr,
-     $zero:ident $load:ident $splat:ident $fused:ident $store:ident $load_some:ident $store_some:ident) => {
+     $zero:ident $load:ident $splat:ident $fused:ident $store:ident $load_some:ident $store_some:ident $twice:ident $halves:ident) => {
         impl Vector<$t> for $v {
             const LANES: usize = $lanes;
             const ROWS: usize = $rows;
@@ -35,6 +35,14 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
                 unsafe { $store(to, self) }
+            }
+            #[inline(always)]
+            unsafe fn load_half_twice(from: *const $t) -> Self {
+                unsafe { $twice(from) }
+            }
+            #[inline(always)]
+            unsafe fn halves(a: Self, b: Self) -> Self {
+                unsafe { $halves(a, b) }
             }
             #[inline(always)]
             unsafe fn load_some(from: *const $t, some: $some) -> Self {
@@ -77,14 +85,44 @@ unsafe fn some_ps(some: __m256i, from: *const f32) -> __m256 {
     unsafe { _mm256_maskload_ps(from, some) }
 }
 
+macro_rules! halves {
+    ($t:ty, $v:ty, $twice:ident, |$from:ident| $load:expr, $halves:ident, |$a:ident, $b:ident| $join:expr) => {
+        #[inline(always)]
+        unsafe fn $twice($from: *const $t) -> $v {
+            unsafe { $load }
+        }
+        #[inline(always)]
+        unsafe fn $halves($a: $v, $b: $v) -> $v {
+            unsafe { $join }
+        }
+    };
+}
+halves!(
+    f64,
+    __m512d,
+    twice_512d,
+    |from| _mm512_broadcast_f64x4(_mm256_loadu_pd(from)),
+    halves_512d,
+    |a, b| _mm512_mask_mov_pd(a, 0xf0, b)
+);
+halves!(f32, __m512, twice_512, |from| _mm512_broadcast_f32x8(_mm256_loadu_ps(from)), halves_512, |a, b| {
+    _mm512_mask_mov_ps(a, 0xff00, b)
+});
+halves!(f64, __m256d, twice_256d, |from| _mm256_broadcast_pd(&*from.cast()), halves_256d, |a, b| {
+    _mm256_blend_pd::<0b1100>(a, b)
+});
+halves!(f32, __m256, twice_256, |from| _mm256_broadcast_ps(&*from.cast()), halves_256, |a, b| {
+    _mm256_blend_ps::<0b1111_0000>(a, b)
+});
+
 vector!(__m512d, f64, 8, 8, 3, u8, |n: usize| ((1u16 << n) - 1) as u8,
-    _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_storeu_pd _mm512_maskz_loadu_pd _mm512_mask_storeu_pd);
+    _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_storeu_pd _mm512_maskz_loadu_pd _mm512_mask_storeu_pd twice_512d halves_512d);
 vector!(__m512, f32, 16, 8, 3, u16, |n: usize| ((1u32 << n) - 1) as u16,
-    _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_storeu_ps _mm512_maskz_loadu_ps _mm512_mask_storeu_ps);
+    _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_storeu_ps _mm512_maskz_loadu_ps _mm512_mask_storeu_ps twice_512 halves_512);
 vector!(__m256d, f64, 4, 4, 2, __m256i, signs!(i64, 4),
-    _mm256_setzero_pd _mm256_loadu_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_storeu_pd some_pd _mm256_maskstore_pd);
+    _mm256_setzero_pd _mm256_loadu_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_storeu_pd some_pd _mm256_maskstore_pd twice_256d halves_256d);
 vector!(__m256, f32, 8, 4, 2, __m256i, signs!(i32, 8),
-    _mm256_setzero_ps _mm256_loadu_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_storeu_ps some_ps _mm256_maskstore_ps);
+    _mm256_setzero_ps _mm256_loadu_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_storeu_ps some_ps _mm256_maskstore_ps twice_256 halves_256);
 products!(wide_f32, f32, __m512);
 products!(wide_f64, f64, __m512d);
 products!(narrow_f32, f32, __m256);
