@@ -395,29 +395,4 @@ mod tests {
         tanh(&mut all);
         assert!(narrow.iter().zip(&all).all(|(x, t)| x.tanh_of().to_bits() == t.to_bits()));
     }
-
-    #[test]
-    #[ignore = "prints times"]
-    fn times() {
-        let numbers: Vec<f64> = all_over(4096, 1e-9, 1e2);
-        let narrow: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
-        fn time<T: Copy>(name: &str, numbers: &[T], f: impl Fn(&mut [T])) {
-            let (mut out, begun, rounds) = (numbers.to_vec(), std::time::Instant::now(), 2000);
-            for _ in 0..rounds {
-                out.copy_from_slice(numbers);
-                f(std::hint::black_box(&mut out));
-            }
-            println!(
-                "{name}: {:.3} ns",
-                begun.elapsed().as_secs_f64() * 1e9 / (rounds * numbers.len()) as f64
-            );
-        }
-        time("f64 tanh", &numbers, tanh);
-        time("f64 log cosh", &numbers, log_cosh);
-        time("f64 exp", &numbers, exp);
-        time("f32 tanh", &narrow, tanh);
-        time("f32 log cosh", &narrow, log_cosh);
-        time("f32 exp", &narrow, exp);
-        time("f64 copy", &numbers, |_| ());
-    }
 }

@@ -50,6 +50,7 @@ trait Vector<T>: Copy {
 /// The same pointer, of which a compiler does not know where it comes from. Rows that it sees at equal distances it reaches by adding
 /// the distance, one after the other: eight additions that wait for each other take longer than the sums of a narrow tile.
 #[inline(always)]
+#[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read or written there.
 fn by_itself<T>(mut pointer: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: does nothing.

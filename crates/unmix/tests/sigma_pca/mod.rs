@@ -6,4 +6,3 @@ mod model;
 mod native;
 mod polar;
 mod problems;
-mod speed;

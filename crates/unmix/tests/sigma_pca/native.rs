@@ -3,7 +3,7 @@
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use unmix::datasets::Law::{Laplace, Uniform};
 use unmix::neural::gpm::{Polar, Solved};
-use unmix::neural::native;
+use unmix::neural::native::{self, NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::start::Principal;
 use unmix::num::factor;
@@ -122,4 +122,71 @@ fn widths_are_chosen_for_the_published_fixed_point_too() {
         let polar = Polar::auto(5, 1e-8, 500).solve(rows, rows.first(5), &Run::default(), |_, _| ()).unwrap();
         assert!(least_cosine(&solved.w, &polar.w) > 0.9995);
     });
+}
+
+/// What a pass sums up, number by number from its formulas.
+fn by_formula(
+    x: &Matrix<f64>,
+    z: &Matrix<f64>,
+    a: &[f64],
+    sigma: &[f64],
+    gram: &Matrix<f64>,
+    weight: impl Fn(usize) -> f64,
+) -> NativeSums {
+    let (k, p) = (a.len(), x.cols());
+    let mut sums = NativeSums::empty(k, p);
+    for r in 0..x.rows() {
+        let w = weight(r);
+        let h: Vec<f64> = (0..k).map(|j| a[j] * (z[(r, j)] / a[j]).tanh()).collect();
+        let slope: Vec<f64> = (0..k).map(|j| 1.0 - (h[j] / a[j]).powi(2)).collect();
+        for j in 0..k {
+            let bend = -2.0 * h[j] * slope[j] / (a[j] * a[j]);
+            let growth = (slope[j] - 1.0) * slope[j] + (h[j] - z[(r, j)]) * bend;
+            let rebuilt: f64 = (0..k).map(|i| h[i] * sigma[i] * gram[(i, j)]).sum();
+            let error = (rebuilt - sigma[j] * z[(r, j)]) * slope[j];
+            for c in 0..p {
+                sums.pull[(j, c)] += w * error * x[(r, c)];
+            }
+            for i in 0..k {
+                sums.pairs[(i, j)] += w * z[(r, i)].powi(2) * growth;
+                sums.pairs[(k + i, j)] += w * z[(r, i)] * h[i] * slope[j];
+                sums.pairs[(2 * k + i, j)] += w * z[(r, i)] * h[j];
+            }
+            sums.alone[j] += w * z[(r, j)] * (h[j] - z[(r, j)]) * slope[j];
+            sums.alone[k + j] += w * growth;
+            sums.alone[2 * k + j] += w * slope[j];
+        }
+    }
+    sums
+}
+
+#[test]
+fn sums_of_a_pass_are_those_of_the_formulas_with_weights_and_without() {
+    // Fewer numbers than a vector has, none left over, and some.
+    for (n, k, p) in [(1, 1, 2), (3, 2, 5), (41, 5, 3), (300, 16, 4), (257, 33, 7)] {
+        let s = Stream::new(31, k as u64);
+        let normal = |rows: usize, cols: usize, at: usize| {
+            Matrix::from_fn(rows, cols, |i, j| s.normal((at + i * cols + j) as u64))
+        };
+        let (x, z) = (normal(n, p, 0), normal(n, k, 1 << 20));
+        let a: Vec<f64> = (0..k).map(|j| 0.8 + j as f64 / 4.0).collect();
+        let sigma: Vec<f64> = (0..k).map(|j| 2.0 - j as f64 / k as f64).collect();
+        let gram = Matrix::from_fn(k, k, |i, j| if i == j { 1.0 } else { 0.01 * (i + 2 * j) as f64 });
+        let weights: Vec<f64> = (0..n).map(|r| 0.5 + (r % 3) as f64).collect();
+        for weights in [None, Some(&weights[..])] {
+            let want = by_formula(&x, &z, &a, &sigma, &gram, |r| weights.map_or(1.0, |w| w[r]));
+            let pass = NativePass::new(&Nonlinearity::tanh(a.clone()), &sigma, &gram);
+            let mut got = NativeSums::empty(k, p);
+            got.gather(&pass, x.as_slice(), &mut z.as_slice().to_vec(), weights, &mut Vec::new());
+            let parts = |s: &NativeSums| {
+                [s.pull.as_slice().to_vec(), s.pairs.as_slice().to_vec(), s.alone.clone()].concat()
+            };
+            for (at, (got, want)) in parts(&got).iter().zip(parts(&want)).enumerate() {
+                assert!(
+                    (got - want).abs() < 1e-11 * (1.0 + want.abs()) * n as f64,
+                    "{n} x {k}: {at}: {got} {want}"
+                );
+            }
+        }
+    }
 }

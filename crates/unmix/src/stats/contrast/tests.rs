@@ -97,22 +97,3 @@ fn what_is_said_of_gaussians_is_so() {
         assert!((c.deviation_of_gaussian() / rest - 1.0).abs() < 1e-3, "{c:?}: {rest}");
     }
 }
-
-#[test]
-#[ignore = "prints times"]
-fn times() {
-    fn time<T: Real>(name: &str) {
-        let s = Stream::new(1, 0);
-        let y: Vec<T> = (0..512).map(|i| T::from_f64(s.normal(i))).collect();
-        let mut out = y.clone();
-        for c in ALL {
-            let begun = std::time::Instant::now();
-            for _ in 0..20_000 {
-                std::hint::black_box(c.apply(std::hint::black_box(&y), &mut out));
-            }
-            println!("{name} {c:?}: {:.3} ns", begun.elapsed().as_secs_f64() * 1e9 / (20_000.0 * 512.0));
-        }
-    }
-    time::<f64>("f64");
-    time::<f32>("f32");
-}
