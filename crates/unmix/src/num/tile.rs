@@ -383,69 +383,10 @@ macro_rules! products {
     };
 }
 
-/// What a processor without vectors, or one whose vectors are not known here, gets.
-#[derive(Clone, Copy)]
-struct Plain<T>([T; 4]);
+mod plain;
 
-macro_rules! plain {
-    ($t:ty) => {
-        impl Vector<$t> for Plain<$t> {
-            const LANES: usize = 4;
-            const ROWS: usize = 4;
-            const COLUMNS: usize = 2;
-            type Some = usize;
-            #[inline(always)]
-            fn zero() -> Self {
-                Self([0.0; 4])
-            }
-            #[inline(always)]
-            fn first(n: usize) -> usize {
-                n
-            }
-            #[inline(always)]
-            unsafe fn load(from: *const $t) -> Self {
-                Self(unsafe { from.cast::<[$t; 4]>().read() })
-            }
-            #[inline(always)]
-            unsafe fn splat(x: $t) -> Self {
-                Self([x; 4])
-            }
-            #[inline(always)]
-            unsafe fn times_plus(self, b: Self, c: Self) -> Self {
-                Self(std::array::from_fn(|i| {
-                    // A fused product is a call where the processor has none.
-                    match cfg!(target_arch = "aarch64") {
-                        true => self.0[i].mul_add(b.0[i], c.0[i]),
-                        false => self.0[i] * b.0[i] + c.0[i],
-                    }
-                }))
-            }
-            #[inline(always)]
-            unsafe fn store(self, to: *mut $t) {
-                unsafe { to.cast::<[$t; 4]>().write(self.0) }
-            }
-            #[inline(always)]
-            unsafe fn load_half_twice(from: *const $t) -> Self {
-                let [x, y] = unsafe { from.cast::<[$t; 2]>().read() };
-                Self([x, y, x, y])
-            }
-            #[inline(always)]
-            unsafe fn halves(a: Self, b: Self) -> Self {
-                Self([a.0[0], a.0[1], b.0[2], b.0[3]])
-            }
-            #[inline(always)]
-            unsafe fn load_some(from: *const $t, some: usize) -> Self {
-                Self(std::array::from_fn(|i| if i < some { unsafe { *from.add(i) } } else { 0.0 }))
-            }
-            #[inline(always)]
-            unsafe fn store_some(self, to: *mut $t, some: usize) {
-                unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), some) }
-            }
-        }
-    };
-}
-plain!(f32);
-plain!(f64);
+use plain::Plain;
+
 products!(plain_f32, f32, Plain<f32>);
 products!(plain_f64, f64, Plain<f64>);
 
