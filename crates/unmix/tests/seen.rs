@@ -64,6 +64,38 @@ fn a_weight_is_a_number_of_repetitions() {
 }
 
 #[test]
+fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_there() {
+    // More of them than any block has rows, of which nothing is left then. Wide ones are swept again by solvers that iterate.
+    for (n, p, none) in [(300, 24, 1100), (60, 2060, 600)] {
+        let x = falling(n, p, 3);
+        let (nothing, half) = (vec![f64::NAN; none * p], n / 2 * p);
+        let rows = [&nothing[..], &x[..half], &nothing, &x[half..], &nothing].concat();
+        let (none, one) = (vec![0.0; none], vec![1.0; n / 2]);
+        let weights = [&none[..], &one, &none, &one, &none].concat();
+        for solver in
+            ["auto", "full", "covariance_eigh", "arpack", "krylov", "power", "deflation", "randomized"]
+        {
+            for k in [2, 9] {
+                let mut given = json!({"svd_solver": solver, "n_components": k});
+                if solver == "randomized" {
+                    // Until it has converged.
+                    given["iterated_power"] = json!(100);
+                }
+                let model =
+                    fit_weighted(&given, &rows, p, &weights).unwrap_or_else(|e| panic!("{solver}: {e}"));
+                agree(&model, &pca(given.clone(), &x, p), 1e-6, &format!("{given} {n} x {p}"));
+            }
+        }
+        for method in METHODS.iter().filter(|method| method.takes.weights && p < 100) {
+            let rows = Rows::from_slice(&rows, p).unwrap().weighted(&weights[..]).unwrap();
+            let model = unmix::fit(method.key, &settings(json!({})), &mut f64::any(rows), &on_threads(2));
+            let model = model.unwrap_or_else(|e| panic!("{}: {e}", method.key));
+            assert_eq!(model.report().n_samples, n as f64, "{}", method.key);
+        }
+    }
+}
+
+#[test]
 fn fractions_count_as_such_and_units_of_weight_matter_only_through_their_sum() {
     let x = falling(60, 5, 1);
     let weights: Vec<f64> = (0..60).map(|i| 0.25 + f64::from(i % 3)).collect();

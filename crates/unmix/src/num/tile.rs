@@ -203,7 +203,7 @@ pub trait Tiles: Sized {
     fn add_cross(total: &mut [f64], a: &[Self], b: &[Self], n: usize, k: usize, used: usize);
 }
 
-/// The three products for one kind of vector. Inlined into functions that are compiled for its instructions.
+/// The products for one kind of vector. Inlined into functions that are compiled for its instructions.
 macro_rules! products {
     ($name:ident, $t:ty, $v:ty) => {
         mod $name {
@@ -287,8 +287,9 @@ macro_rules! products {
                 if m == 0 || k == 0 {
                     return;
                 }
+                // Of no terms every sum is 0, and nothing is read: rows may all have weight 0.
                 assert!(
-                    terms > 0 && a.len() > (m - 1) * step[0] + (terms - 1) * step[1] && b.len() >= terms * k
+                    terms == 0 || a.len() > (m - 1) * step[0] + (terms - 1) * step[1] && b.len() >= terms * k
                 );
                 let mut at = 0;
                 while at < k {
@@ -302,10 +303,10 @@ macro_rules! products {
                         // The last tile begins where it has all its rows: some are formed again, with the same bits.
                         let row = i.min(m - rows);
                         let place = Place { row, again: i - row, column: at, last };
-                        // SAFETY: the last number of the last row of `a` exists, and columns `at..at + (width - 1) * LANES +
-                        // last` of `b`.
+                        let (a, b) = (a.as_ptr().wrapping_add(row * step[0]), b.as_ptr().wrapping_add(at));
+                        // SAFETY: where there are terms, the last number of the last row of `a` exists, and columns
+                        // `at..at + (width - 1) * LANES + last` of `b`.
                         unsafe {
-                            let (a, b) = (a.as_ptr().add(row * step[0]), b.as_ptr().add(at));
                             match last == LANES {
                                 true => tiles!($t, $v, rows, width, true, a, b, steps, |sums| {
                                     then(place, &sums.each_ref().map(|s| &s[..]))

@@ -125,6 +125,12 @@ fn are_sums<T: Copy + From<i8> + Into<f64>>(
             }
             assert_eq!((out[m * width].into(), total[m * width]), (9.0, 1.0));
         }
+        // Of no terms every sum is 0, and nothing is added.
+        let mut out = vec![T::from(9); p * k];
+        rows(&mut out, &[], [p, 1], &[], p, 0, k);
+        let mut total = vec![1.0; p * k];
+        cross_rows(&mut total, &[], &[], 0, p, k);
+        assert!(out.iter().all(|&x| x.into() == 0.0) && total.iter().all(|&x| x == 1.0));
         let scores: Vec<f64> = (0..n * k).map(|i| f64::from(number(3 * i + 2))).collect();
         let few: Vec<f64> = (0..n * k).map(|i| f64::from(number(5 * i))).collect();
         let in_panels = |x: &[f64]| narrow(&halved(x, n, k, lanes));
