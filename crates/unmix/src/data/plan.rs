@@ -46,16 +46,16 @@ impl Plan {
     }
 
     /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
-    /// contrasts of these in the second-level cache together. A shard has about a hundred thousand numbers: a pass of a search over few
-    /// rows has enough of them for threads to end together.
+    /// contrasts of these in the second-level cache together. A shard has some ten thousand numbers: a pass of a search over few rows has
+    /// enough of them for threads to end together; and at least eight times as many rows as there are in its sums.
     pub const fn for_sources(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };
         let mut block_rows = 512;
         while block_rows > 64 && block_rows * width > 1 << 15 {
             block_rows /= 2;
         }
-        let few = (1 << 17) / if width == 0 { 1 } else { width };
-        let shard_rows = if 2 * width > few { 2 * width } else { few };
+        let few = (1 << 16) / if width == 0 { 1 } else { width };
+        let shard_rows = if 8 * width > few { 8 * width } else { few };
         Self { block_rows, shard_rows: shard_rows.next_multiple_of(block_rows) }
     }
 }

@@ -23,6 +23,7 @@ use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, SourceSums};
+use std::cell::OnceCell;
 
 /// How the next rotation is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,13 +61,15 @@ struct Point {
     sums: SourceSums,
     signs: Vec<f64>,
     gradient: Matrix<f64>,
+    /// See [`turn`](Point::turn).
+    turn: OnceCell<Matrix<f64>>,
 }
 
 impl Point {
     fn new(w: Matrix<f64>, sums: SourceSums, signs: Vec<f64>) -> Self {
         let k = w.rows();
         let signed = Matrix::from_fn(k, k, |i, j| signs[i] * sums.cross[(i, j)]);
-        Self { w, gradient: skew(&signed), sums, signs }
+        Self { w, gradient: skew(&signed), sums, signs, turn: OnceCell::new() }
     }
 
     fn residual(&self) -> f64 {
@@ -79,6 +82,25 @@ impl Point {
         let each: Vec<f64> =
             (0..k).map(|i| self.signs[i] * (self.sums.slope[i] - self.sums.cross[(i, i)])).collect();
         Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(FLOOR))
+    }
+
+    /// The rotation that the fixed point asks for, each row kept on its side: contrasts that are even do not tell a source from
+    /// its negative.
+    fn turn(&self) -> Result<&Matrix<f64>> {
+        if let Some(turn) = self.turn.get() {
+            return Ok(turn);
+        }
+        let mut m = self.sums.cross.clone();
+        for i in 0..m.rows() {
+            m[(i, i)] -= self.sums.slope[i];
+        }
+        let mut turn = polar(&m)?;
+        for i in 0..turn.rows() {
+            if turn[(i, i)] < 0.0 {
+                turn.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+            }
+        }
+        Ok(self.turn.get_or_init(|| turn))
     }
 }
 
@@ -158,9 +180,9 @@ pub(super) fn approach<T: Real>(
     let Some(mut at) = search.first(&start)? else { return Ok(Found::not_finite(start)) };
     let (mut memory, mut n_iter) = (Memory::default(), 0);
     while n_iter < max_iter && !run.out_of_time() {
-        let turn = search.proposal(&at)?;
-        if extended && from_identity(&turn) <= NEAR {
-            at.w = nearer_to_orthogonal(&factor::multiply(&turn, &at.w));
+        let turn = at.turn()?;
+        if extended && from_identity(turn) <= NEAR {
+            at.w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
             n_iter += 1;
             break;
         }
@@ -228,9 +250,9 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
     /// another one.
     fn combined(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
         if self.signs.extended && self.refused < REFUSALS {
-            let turn = self.proposal(at)?;
-            if from_identity(&turn) > NEAR {
-                if let Some(next) = self.try_turn(at, &turn)? {
+            let turn = at.turn()?;
+            if from_identity(turn) > NEAR {
+                if let Some(next) = self.try_turn(at, turn)? {
                     memory.clear();
                     return Ok(Some(next));
                 }
@@ -276,30 +298,14 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
         }
     }
 
-    /// The rotation that the fixed point asks for, each row kept on its side: contrasts that are even do not tell a source from
-    /// its negative.
-    fn proposal(&self, at: &Point) -> Result<Matrix<f64>> {
-        let mut m = at.sums.cross.clone();
-        for i in 0..m.rows() {
-            m[(i, i)] -= at.sums.slope[i];
-        }
-        let mut turn = polar(&m)?;
-        for i in 0..turn.rows() {
-            if turn[(i, i)] < 0.0 {
-                turn.row_mut(i).iter_mut().for_each(|x| *x = -*x);
-            }
-        }
-        Ok(turn)
-    }
-
     /// A step of FastICA, shortened while it would raise the objective.
     fn along_arc(&mut self, at: &Point) -> Result<Option<Point>> {
-        let turn = self.proposal(at)?;
+        let turn = at.turn()?;
         let (mut size, one) = (1.0, identity(turn.rows()));
         for _ in 0..HALVINGS / 2 {
             let part = match size {
                 1.0 => turn.clone(),
-                _ => polar(&sum(&one, size, &sum(&turn, -1.0, &one)))?,
+                _ => polar(&sum(&one, size, &sum(turn, -1.0, &one)))?,
             };
             if let Some(next) = self.try_turn(at, &part)? {
                 return Ok(Some(next));
@@ -311,13 +317,13 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
 
     /// A step of FastICA as it is, and how far it went.
     fn fixed_point(&mut self, at: &Point, change: &mut f64) -> Result<Option<Point>> {
-        let turn = self.proposal(at)?;
+        let turn = at.turn()?;
         // `||w_i - w_i before||² / 2` in the coordinates of the rows before: nothing cancels.
-        let moved = sum(&turn, -1.0, &identity(turn.rows()));
+        let moved = sum(turn, -1.0, &identity(turn.rows()));
         *change = (0..moved.rows())
             .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())
             .fold(0.0, f64::max);
-        let w = nearer_to_orthogonal(&factor::multiply(&turn, &at.w));
+        let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
         let Some(sums) = self.look(&w)? else { return Ok(None) };
         let signs = self.signs.of(&sums);
         Ok(Some(Point::new(w, sums, signs)))

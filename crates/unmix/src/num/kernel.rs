@@ -2,8 +2,8 @@
 //!
 //! A row's result never depends on how many rows stand beside it.
 
-use super::Real;
-use super::widest;
+use super::simd::CELL;
+use super::{Real, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -100,16 +100,14 @@ pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &
     if weights.is_some() {
         return each_centred(rows, weights, mean, out, T::from_f64);
     }
-    let parts = Parts::<T>::of(mean);
+    // As often as vectors need to end with a row.
+    let times = CELL >> mean.len().trailing_zeros().min(CELL.trailing_zeros());
+    let parts = Parts::<T>::of(mean).repeated(times);
     // Not cleared first: what is there is written over.
     out.resize(rows.len(), T::default());
     widest(
         #[inline(always)]
-        || {
-            for (row, out) in rows.chunks_exact(mean.len()).zip(out.chunks_exact_mut(mean.len())) {
-                parts.subtract(row, out);
-            }
-        },
+        || parts.subtract(rows, out),
     );
 }
 
@@ -125,11 +123,30 @@ impl<T: Real> Parts<T> {
         Self { near, rest }
     }
 
-    /// `out = row - mean`.
+    fn repeated(self, times: usize) -> Self {
+        Self { near: self.near.repeat(times), rest: self.rest.repeat(times) }
+    }
+
+    /// `out = row - mean`, for as many rows at a time as there are means.
     #[inline(always)]
-    fn subtract(&self, row: &[T], out: &mut [T]) {
-        for (((o, x), near), rest) in out.iter_mut().zip(row).zip(&self.near).zip(&self.rest) {
-            *o = less(*x, *near, *rest);
+    fn subtract(&self, rows: &[T], out: &mut [T]) {
+        let (near, rest) = (self.near.as_chunks::<CELL>().0, self.rest.as_chunks::<CELL>().0);
+        for (rows, out) in rows.chunks(self.near.len()).zip(out.chunks_mut(self.near.len())) {
+            let ((rows, last), (out, last_out)) = (rows.as_chunks::<CELL>(), out.as_chunks_mut::<CELL>());
+            for (((x, out), near), rest) in rows.iter().zip(&mut *out).zip(near).zip(rest) {
+                // All are read before any is written: a compiler need not ask whether one lies on the other.
+                let (mut cell, near, rest) = (*x, *near, *rest);
+                for l in 0..CELL {
+                    cell[l] = less(cell[l], near[l], rest[l]);
+                }
+                *out = cell;
+            }
+            let at = CELL * rows.len();
+            for (((o, x), near), rest) in
+                last_out.iter_mut().zip(last).zip(&self.near[at..]).zip(&self.rest[at..])
+            {
+                *o = less(*x, *near, *rest);
+            }
         }
     }
 }

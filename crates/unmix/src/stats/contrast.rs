@@ -11,6 +11,7 @@
 //! `a = 1` is the default of FastICA and Picard, `a = 1/2` the logistic density of Infomax (up to a constant).
 
 use super::Score;
+use crate::num::simd::{CELL, cell};
 use crate::num::{Real, widest};
 
 /// A contrast.
@@ -136,25 +137,26 @@ impl Contrast {
                 Contrast::LogCosh(a) => {
                     let factor = T::from_f64(a);
                     let tanh = |y: T, _| (factor * y).tanh_about();
-                    let [squares, size] = lanes(y, out, width, tanh, |y, g| (g, g * g, y.absolute()));
-                    // log cosh x = |x| - log(1 + tanh |x|): one logarithm for many of them.
-                    let logarithm = logarithms(out, width);
+                    // log cosh x = |x| - log(1 + tanh |x|).
+                    let [squares, size, logarithm] =
+                        lanes(y, out, width, tanh, |y, g| (g, [g * g, y.absolute(), one + g.absolute()]));
                     [squares.map(|s| a * (n - s)), std::array::from_fn(|i| size[i] - logarithm[i] / a)]
                 }
                 Contrast::Exp => {
                     let half = T::from_f64(-0.5);
                     let exp = |y: T, _| (half * y * y).exp_of();
-                    let [slope, loss] = lanes(y, out, width, exp, |y, e| (y * e, (one - y * y) * e, e));
+                    let [slope, loss, _] =
+                        lanes(y, out, width, exp, |y, e| (y * e, [(one - y * y) * e, e, one]));
                     [slope, loss.map(|l| -l)]
                 }
                 Contrast::Cube => {
                     let square = |y: T, _| y * y;
-                    let [squares, fourth] = lanes(y, out, width, square, |y, s| (y * s, s, s * s));
+                    let [squares, fourth, _] = lanes(y, out, width, square, |y, s| (y * s, [s, s * s, one]));
                     [squares.map(|s| 3.0 * s), fourth.map(|f| 0.25 * f)]
                 }
                 Contrast::Skew => {
                     let square = |y: T, _| y * y;
-                    let [sum, third] = lanes(y, out, width, square, |y, s| (s, y, y * s));
+                    let [sum, third, _] = lanes(y, out, width, square, |y, s| (s, [y, y * s, one]));
                     [sum.map(|s| 2.0 * s), third.map(|s| s / 3.0)]
                 }
             },
@@ -174,13 +176,24 @@ fn log_cosh(y: f64) -> f64 {
 }
 
 /// Numbers that are summed beside each other, so that a compiler which may not reorder sums can use whole vectors.
-pub(super) const LANES: usize = 16;
+pub(super) const LANES: usize = CELL;
 
-/// Numbers of a lane whose sum is formed in their own type before it is added in double precision.
+/// Numbers of a lane whose sum is formed in their own type before it is added in double precision. Of as many factors, each of which is 2
+/// at most, the product stays in the range of single precision.
 const RUN: usize = 64;
 
-/// Writes over `out` the first of what `f` makes of each number of `y` and of `dear` of both, and sums up the others, for each of `width`
-/// sources that take turns; `width` divides [`LANES`].
+/// Runs whose products stay in the range of double precision together: their logarithm is one.
+const RUNS: usize = 15;
+
+/// What numbers of each lane come to.
+#[derive(Clone, Copy)]
+struct Lanes<T> {
+    sums: [[T; LANES]; 2],
+    product: [T; LANES],
+}
+
+/// Writes over `out` the first of what `f` makes of each number of `y` and of `dear` of both. The others are two to be summed up and one, from 1
+/// to 2, whose logarithm is: sums of each of `width` sources that take turns; `width` divides [`LANES`].
 ///
 /// What is dear, tanh or exp, has a loop of its own that a compiler turns into whole vectors, over few numbers: they are still in the
 /// first cache for the other.
@@ -190,75 +203,72 @@ pub(super) fn lanes<T: Real>(
     out: &mut [T],
     width: usize,
     dear: impl Fn(T, T) -> T,
-    f: impl Fn(T, T) -> (T, T, T),
-) -> [[f64; LANES]; 2] {
+    f: impl Fn(T, T) -> (T, [T; 3]),
+) -> [[f64; LANES]; 3] {
     assert!(LANES.is_multiple_of(width) && y.len().is_multiple_of(width), "panels of {width} numbers");
-    let mut totals = [[0.0; LANES]; 2];
-    for (y, out) in y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES)) {
+    let (mut totals, mut factors) = ([[0.0; LANES]; 3], [1.0; LANES]);
+    let log = |[.., logs]: &mut [[f64; LANES]; 3], factors: &mut [f64; LANES]| {
+        logs.iter_mut().zip(factors).for_each(|(log, x)| *log += std::mem::replace(x, 1.0).ln());
+    };
+    let runs = y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES));
+    for (number, (y, out)) in runs.enumerate() {
         y.iter().zip(&mut *out).for_each(|(y, out)| *out = dear(*y, *out));
-        let (mut first, mut second) = ([T::default(); LANES], [T::default(); LANES]);
-        let whole = y.len() - y.len() % LANES;
-        let (wide, narrow) = y.split_at(whole);
-        let (wide_out, narrow_out) = out.split_at_mut(whole);
-        for (y, out) in wide.chunks_exact(LANES).zip(wide_out.chunks_exact_mut(LANES)) {
-            for i in 0..LANES {
-                let (g, a, b) = f(y[i], out[i]);
-                out[i] = g;
-                first[i] += a;
-                second[i] += b;
-            }
+        // Whole vectors leave: a compiler that sees what is done with their numbers takes them apart.
+        let run = std::hint::black_box(run(y, out, &f));
+        for l in 0..LANES {
+            totals[0][l] += run.sums[0][l].to_f64();
+            totals[1][l] += run.sums[1][l].to_f64();
+            factors[l] *= run.product[l].to_f64();
         }
-        for (i, (y, out)) in narrow.iter().zip(narrow_out).enumerate() {
-            let (g, a, b) = f(*y, *out);
-            *out = g;
-            first[i] += a;
-            second[i] += b;
-        }
-        for i in 0..LANES {
-            totals[0][i] += first[i].to_f64();
-            totals[1][i] += second[i].to_f64();
+        if number % RUNS == RUNS - 1 {
+            log(&mut totals, &mut factors);
         }
     }
-    totals.map(|lanes| of_sources(lanes, width, |a, b| a + b))
+    log(&mut totals, &mut factors);
+    totals.map(|lanes| of_sources(lanes, width))
+}
+
+/// A run of [`lanes`], of which what is dear is in `out`.
+#[inline(always)]
+fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lanes<T> {
+    let (mut first, mut second, mut product) =
+        ([T::default(); LANES], [T::default(); LANES], [T::from_f64(1.0); LANES]);
+    let ((cells, last), (cells_out, last_out)) = (y.as_chunks::<LANES>(), out.as_chunks_mut::<LANES>());
+    for (y, out) in cells.iter().zip(cells_out) {
+        let (y, t) = (*y, *out);
+        // A loop for each: one for all of them is taken apart, number by number.
+        for l in 0..LANES {
+            out[l] = f(y[l], t[l]).0;
+        }
+        for l in 0..LANES {
+            first[l] += f(y[l], t[l]).1[0];
+        }
+        for l in 0..LANES {
+            second[l] += f(y[l], t[l]).1[1];
+        }
+        for l in 0..LANES {
+            product[l] *= f(y[l], t[l]).1[2];
+        }
+    }
+    let (y, t) = (cell(last), cell(last_out));
+    for l in 0..LANES {
+        // A place that is known beforehand: sums that are reached by a number are kept in memory.
+        if l < last.len() {
+            let (g, [a, b, factor]) = f(y[l], t[l]);
+            last_out[l] = g;
+            (first[l], second[l], product[l]) = (first[l] + a, second[l] + b, product[l] * factor);
+        }
+    }
+    Lanes { sums: [first, second], product }
 }
 
 /// Lanes of the same source as one; those of sources from `width` on mean nothing.
 #[inline(always)]
-fn of_sources(mut lanes: [f64; LANES], width: usize, join: impl Fn(f64, f64) -> f64) -> [f64; LANES] {
+fn of_sources(mut lanes: [f64; LANES], width: usize) -> [f64; LANES] {
     for i in width..LANES {
-        lanes[i % width] = join(lanes[i % width], lanes[i]);
+        lanes[i % width] += lanes[i];
     }
     lanes
-}
-
-/// `Σ log(1 + |t|)` of each of `width` sources that take turns, by one logarithm for many: a product of 32 factors, each at most 2,
-/// stays in the range of single precision, one of 992 in that of double.
-#[inline(always)]
-pub(super) fn logarithms<T: Real>(t: &[T], width: usize) -> [f64; LANES] {
-    const FACTORS: usize = 32;
-    let (one, most) = (T::from_f64(1.0), 2 * width - 1);
-    let mut totals = [0.0; LANES];
-    for t in t.chunks(most * FACTORS * LANES) {
-        let mut large = [1.0; LANES];
-        for t in t.chunks(FACTORS * LANES) {
-            let mut product = [one; LANES];
-            let (wide, narrow) = t.split_at(t.len() - t.len() % LANES);
-            for t in wide.chunks_exact(LANES) {
-                for i in 0..LANES {
-                    product[i] *= one + t[i].absolute();
-                }
-            }
-            for (i, t) in narrow.iter().enumerate() {
-                product[i] *= one + t.absolute();
-            }
-            for i in 0..LANES {
-                large[i] *= product[i].to_f64();
-            }
-        }
-        let large = of_sources(large, width, |a, b| a * b);
-        totals.iter_mut().zip(&large[..width]).for_each(|(total, x)| *total += x.ln());
-    }
-    totals
 }
 
 #[cfg(test)]

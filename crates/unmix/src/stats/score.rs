@@ -16,7 +16,7 @@
 //! As `y` is among the functions, `E ψ y = 1`; and `E ψ' = E ψ²`, so `E ψ' - E ψ y = E ψ² - (E ψ y)² / E y² >= 0` for a source of variance
 //! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
 
-use super::contrast::{ContrastSums, lanes, logarithms};
+use super::contrast::{ContrastSums, lanes};
 use super::{Packer, Partial, SourceView, Unpacker};
 use crate::error::Result;
 use crate::num::factor::Cholesky;
@@ -35,31 +35,27 @@ impl Score {
         let [a, b, c, d, e, f] = self.0.map(T::from_f64);
         let [one, two, three] = [1.0, 2.0, 3.0].map(T::from_f64);
         let [half, third, fourth] = [0.5, 1.0 / 3.0, 0.25].map(T::from_f64);
-        widest(
-            #[inline(always)]
-            || y.iter().zip(&mut *out).for_each(|(y, t)| *t = y.tanh_of()),
-        );
-        let (logarithm, [slope, loss]) = widest(
+        let [slope, loss, logarithm] = widest(
             #[inline(always)]
             || {
-                let logarithm = logarithms(out, 1)[0];
-                let sums = lanes(
+                lanes(
                     y,
                     out,
                     1,
-                    |_, t| t,
+                    |y, _| y.tanh_of(),
                     |y, t| {
                         let q = one - t * t;
                         let p = c + t * (d + t * (e + t * f));
                         let rise = d + t * (two * e + three * f * t);
                         let slope = a + q * (b + q * rise - two * t * p);
                         let whole = t * (c + t * (half * d + t * (third * e + fourth * f * t)));
-                        (a * y + b * t + q * p, slope, half * a * y * y + b * y.absolute() + whole)
+                        let loss = half * a * y * y + b * y.absolute() + whole;
+                        (a * y + b * t + q * p, [slope, loss, one + t.absolute()])
                     },
-                );
-                (logarithm, sums.map(|s| s[0]))
+                )
             },
-        );
+        )
+        .map(|of_source| of_source[0]);
         // log cosh y = |y| - log(1 + tanh |y|).
         ContrastSums { slope, loss: loss - self.0[1] * logarithm }
     }
