@@ -210,11 +210,13 @@ struct Search<'s, 'a, 'b, 'r, T: Real> {
     sweeps: u64,
     /// Steps of the fixed point that would have raised the objective.
     refused: u8,
+    /// The gradient where the fixed point was near: while it is no larger, and the objective the same, nothing else is expected of it.
+    near: f64,
 }
 
 impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
     fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'r>) -> Self {
-        Self { view, contrast, signs: Signs::new(extended), run, sweeps: 0, refused: 0 }
+        Self { view, contrast, signs: Signs::new(extended), run, sweeps: 0, refused: 0, near: 0.0 }
     }
 
     /// Where a search begins; `None` when sums over the rows are not finite.
@@ -243,15 +245,21 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
             return Ok(None);
         }
         let signs = self.signs.of(&next.sums);
-        Ok(Some(if signs == next.signs { next } else { Point::new(next.w, next.sums, signs) }))
+        if signs == next.signs {
+            return Ok(Some(next));
+        }
+        self.near = 0.0;
+        Ok(Some(Point::new(next.w, next.sums, signs)))
     }
 
     /// A step of FastICA while it is long, then one of Picard-O. Where sources have no signs of their own the fixed point may be
     /// another one.
     fn combined(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
-        if self.signs.extended && self.refused < REFUSALS {
+        if self.signs.extended && self.refused < REFUSALS && at.residual() > self.near {
             let turn = at.turn()?;
-            if from_identity(turn) > NEAR {
+            if from_identity(turn) <= NEAR {
+                self.near = at.residual();
+            } else {
                 if let Some(next) = self.try_turn(at, turn)? {
                     memory.clear();
                     return Ok(Some(next));
