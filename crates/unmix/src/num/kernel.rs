@@ -95,14 +95,19 @@ pub fn push_about<T: Real>(row: &[T], about: f64, out: &mut Vec<f64>) {
     );
 }
 
+/// Numbers of a loop whose beginning and end do not count.
+const LONG: usize = 256;
+
 /// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
 pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
     if weights.is_some() {
         return each_centred(rows, weights, mean, out, T::from_f64);
     }
-    // As often as vectors need to end with a row.
-    let times = CELL >> mean.len().trailing_zeros().min(CELL.trailing_zeros());
-    let parts = Parts::<T>::of(mean).repeated(times);
+    let p = mean.len();
+    // As often as whole vectors need to end with a row, and loops to be long; no more often than there are rows.
+    let times = CELL >> p.trailing_zeros().min(CELL.trailing_zeros());
+    let times = if p < LONG { LONG.div_ceil(p).next_multiple_of(times) } else { 1 };
+    let parts = Parts::<T>::of(mean).repeated(times.min(rows.len() / p).max(1));
     // Not cleared first: what is there is written over.
     out.resize(rows.len(), T::default());
     widest(
@@ -130,21 +135,9 @@ impl<T: Real> Parts<T> {
     /// `out = row - mean`, for as many rows at a time as there are means.
     #[inline(always)]
     fn subtract(&self, rows: &[T], out: &mut [T]) {
-        let (near, rest) = (self.near.as_chunks::<CELL>().0, self.rest.as_chunks::<CELL>().0);
-        for (rows, out) in rows.chunks(self.near.len()).zip(out.chunks_mut(self.near.len())) {
-            let ((rows, last), (out, last_out)) = (rows.as_chunks::<CELL>(), out.as_chunks_mut::<CELL>());
-            for (((x, out), near), rest) in rows.iter().zip(&mut *out).zip(near).zip(rest) {
-                // All are read before any is written: a compiler need not ask whether one lies on the other.
-                let (mut cell, near, rest) = (*x, *near, *rest);
-                for l in 0..CELL {
-                    cell[l] = less(cell[l], near[l], rest[l]);
-                }
-                *out = cell;
-            }
-            let at = CELL * rows.len();
-            for (((o, x), near), rest) in
-                last_out.iter_mut().zip(last).zip(&self.near[at..]).zip(&self.rest[at..])
-            {
+        let width = self.near.len();
+        for (rows, out) in rows.chunks(width).zip(out.chunks_mut(width)) {
+            for (((o, x), near), rest) in out.iter_mut().zip(rows).zip(&self.near).zip(&self.rest) {
                 *o = less(*x, *near, *rest);
             }
         }
