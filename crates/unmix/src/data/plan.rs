@@ -46,7 +46,7 @@ impl Plan {
     }
 
     /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
-    /// contrasts of these in the second-level cache together. A shard has some ten thousand numbers: a pass of a search over few rows has
+    /// contrasts of these in the second-level cache together. A shard has some sixty thousand numbers: a pass of a search over few rows has
     /// enough of them for threads to end together; and at least eight times as many rows as there are in its sums.
     pub const fn for_sources(p: usize, k: usize) -> Self {
         let width = if p > k { p } else { k };

@@ -73,6 +73,24 @@ fn sources_of_a_panel_are_summed_as_each_by_itself() {
 }
 
 #[test]
+fn products_of_many_factors_stay_in_range_whatever_the_numbers() {
+    // Every factor is 2, the largest there is, and there are many times as many as either type can hold the product of.
+    let n = 70_000;
+    let want = n as f64 * (100.0 - std::f64::consts::LN_2);
+    for width in [1, 4, 16] {
+        let (mut slope, mut loss) = (vec![0.0; width], vec![0.0; width]);
+        let (y, mut out) = (vec![-100f32; n * width], vec![0f32; n * width]);
+        Contrast::LogCosh(1.0).apply_to_panel(&y, &mut out, width, &mut slope, &mut loss);
+        assert!(loss.iter().all(|l| (l / want - 1.0).abs() < 1e-12), "{width}: {loss:?}, not {want}");
+        assert!(slope.iter().all(|s| *s == 0.0));
+        let (y, mut out) = (vec![100f64; n * width], vec![0f64; n * width]);
+        let (mut slope, mut loss) = (vec![0.0; width], vec![0.0; width]);
+        Contrast::LogCosh(1.0).apply_to_panel(&y, &mut out, width, &mut slope, &mut loss);
+        assert!(loss.iter().all(|l| (l / want - 1.0).abs() < 1e-12), "{width}: {loss:?}, not {want}");
+    }
+}
+
+#[test]
 fn slopes_are_differences_of_the_functions() {
     for c in ALL {
         for y in [-2.3, -0.4, 0.7, 1.9] {
