@@ -83,7 +83,7 @@ Examples:
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
     Reconstruct(Reconstruct),
-    /// Log-likelihood of each row, where the model has one, or how far it is from what the model knows
+    /// How well the model explains each row: log-likelihood, or distances from the model
     #[command(after_help = "\
 Examples:
   unmix score data.pca.safetensors new.csv              one number a row: low ones are unlike the rest
@@ -131,7 +131,7 @@ Examples:
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
   unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
     Report(Report),
-    /// Make published experiments again: figures, and numbers beside the published ones
+    /// Reproduce published experiments: figures, and numbers beside the published ones
     #[command(after_help = "\
 Examples:
   unmix reproduce --list                                     what there is

@@ -18,8 +18,8 @@ use unmix_report::Options;
 /// Pictures, pixels along a side, patterns in them, and standard deviation of the noise in each pixel.
 const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
 
-/// Makes data, fits, writes the page and says what was found.
-pub(crate) fn demo(args: &Demo) -> Done {
+/// Makes data, fits, writes the page (which shows `typed`, the command line) and says what was found.
+pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let (n, side, k, noise) = SIZES;
     let folder = &args.output;
     output::own_folder(folder, "truth.npy", "a demo")?;
@@ -38,7 +38,7 @@ pub(crate) fn demo(args: &Demo) -> Done {
     write_codes(&file("codes.npy"), &model, &rows, &run)?;
 
     let found = found(&model, &made)?;
-    let page = page(&model, rows, made, folder, &run)?;
+    let page = page(&model, rows, made, typed, &run)?;
     progress.clear();
     output::write_whole(&Place::File(file("report.html")), page.as_bytes())?;
     terminal::text(&told(folder, &found))
@@ -93,18 +93,15 @@ fn page(
     model: &Model,
     rows: Rows<'_, f32>,
     made: LowRank,
-    folder: &Path,
+    typed: Option<String>,
     run: &Run<'_>,
 ) -> Result<String, Failure> {
     let labels = made.labels.iter().map(|&label| GROUPS[label].to_string()).collect();
-    let mut again = vec!["unmix".to_string(), "demo".into(), "-o".into(), folder.display().to_string()];
-    if run.seed != 0 {
-        again.extend(["--seed".into(), run.seed.to_string()]);
-    }
     let options = Options {
         title: Some("unmix demo: patterns found in noisy pictures".into()),
         labels: Some(("group".into(), labels)),
-        reproduce: vec![terminal::command(&again)],
+        reproduce: typed.into_iter().collect(),
+        reproduces_fit: true,
         truth: Some(made.axes),
         model_name: Some(MODEL.into()),
         input_name: Some("data.npy".into()),

@@ -60,7 +60,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
             return shown.map_or_else(|failed| failed.report(), |()| e.exit_code());
         }
     };
-    supervise(move || work(cli))
+    let typed = typed(&args);
+    supervise(move || work(cli, typed))
+}
+
+/// The command line as it can be pasted into a shell; `None` where it is not Unicode.
+fn typed(args: &[OsString]) -> Option<String> {
+    let words: Option<Vec<&str>> = args.iter().skip(1).map(|word| word.to_str()).collect();
+    Some(format!("unmix {}", terminal::command(&words?)))
 }
 
 /// The first example in the help of the verb that was typed.
@@ -110,9 +117,9 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     }
 }
 
-fn work(cli: Cli) -> Done {
+fn work(cli: Cli, typed: Option<String>) -> Done {
     match cli.verb {
-        Verb::Demo(args) => demo::demo(&args),
+        Verb::Demo(args) => demo::demo(&args, typed),
         Verb::Fit(args) => fit::fit(&args),
         Verb::Encode(args) => apply::encode(&args),
         Verb::Decode(args) => apply::decode(&args),
@@ -121,7 +128,7 @@ fn work(cli: Cli) -> Done {
         Verb::Merge(args) => merge::merge(&args),
         Verb::Show(args) => show::show(&args),
         Verb::Select(args) => select::select(&args),
-        Verb::Report(args) => report::report(&args),
+        Verb::Report(args) => report::report(&args, typed),
         Verb::Reproduce(args) => reproduce::reproduce(&args),
         Verb::Methods(args) => methods::methods(&args),
         Verb::Completions { shell } => completions(shell),

@@ -1,6 +1,6 @@
 //! `unmix score --reference`: which components are like something that was recorded beside them.
 
-use crate::args::Score;
+use crate::args::{Format, Score};
 use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
@@ -21,7 +21,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         model.encode(rows, &run, &mut sink)?;
         table(&sink.0, model.n_codes())
     });
-    let (mut names, mut columns) = (vec!["component".to_string()], Vec::new());
+    let (mut names, mut columns) = (Vec::new(), Vec::new());
     for reference in &args.reference {
         let (own, found) = references(reference, files, &apply.reading.options(), &run)?;
         if found.rows() != codes.rows() {
@@ -37,11 +37,18 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         columns.push(metrics::correlations(&codes, &found)?);
     }
     progress.clear();
+    let numbered = output.format == Format::Npy;
+    let mut kept = Vec::new();
+    match numbered {
+        true => names.insert(0, "component".to_string()),
+        // As text, so that a number of a component is not written as one that could have a fraction.
+        false => kept.push(("component".to_string(), (0..codes.cols()).map(|i| i.to_string()).collect())),
+    }
     let width = names.len();
-    let shape = Shape { names, trailing: vec![width], kept: Vec::new(), n_rows: codes.cols() as u64 };
+    let shape = Shape { names, trailing: vec![width], kept, n_rows: codes.cols() as u64 };
     let mut writer = TableWriter::create(output, shape, Dtype::F64)?;
     for i in 0..codes.cols() {
-        let mut row = vec![i as f64];
+        let mut row = if numbered { vec![i as f64] } else { Vec::new() };
         columns.iter().for_each(|c| row.extend_from_slice(c.row(i)));
         Sink::<f64>::put(&mut writer, &row)?;
     }
@@ -80,7 +87,7 @@ fn references(
     let stem = crate::fit::stem(path);
     let made = |j: usize| match (path.is_file(), p) {
         (true, 1) => stem.clone(),
-        (true, _) => format!("{stem}{j}"),
+        (true, _) => format!("{stem}[{j}]"),
         _ => reference.into(),
     };
     let names = found.rows.features().names.clone().unwrap_or_else(|| (0..p).map(made).collect());

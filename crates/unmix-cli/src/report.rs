@@ -12,8 +12,8 @@ use unmix_report::Options;
 /// A label for each row: the name of the column, and the values.
 type Labels = (String, Vec<String>);
 
-/// Writes the page.
-pub(crate) fn report(args: &Report) -> Done {
+/// Writes the page, which shows `typed_command`, the command line that asked for it.
+pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let files = unmix_io::expand(&args.input)?;
     let never: Vec<&Path> = [&args.model]
         .into_iter()
@@ -37,7 +37,7 @@ pub(crate) fn report(args: &Report) -> Done {
         title: args.title.clone(),
         model_name: Some(args.model.display().to_string()),
         input_name: (!args.input.is_empty()).then(|| typed(args).join(" ")),
-        reproduce: reproduce(args, &model),
+        reproduce: typed_command.into_iter().collect(),
         rate: rate(args, &files)?,
         positions: args.positions.as_deref().map(positions::read).transpose()?,
         beside: match &args.beside {
@@ -244,48 +244,6 @@ fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
         unmix::AnyRows::F64(rows) => rows.some(0..n)?,
     };
     Ok(values.iter().map(f64::to_string).collect())
-}
-
-/// The commands that make the model and the page again.
-fn reproduce(args: &Report, model: &Model) -> Vec<String> {
-    let inputs = typed(args);
-    if inputs.is_empty() {
-        return Vec::new();
-    }
-    let (model_name, seed) = (args.model.display().to_string(), model.report().seed);
-    let mut fit = vec!["unmix".to_string(), "fit".into(), model.method().key.into()];
-    fit.extend(inputs.clone());
-    for setting in model.method().settings.iter().filter(|s| !s.python_only) {
-        match model.settings().get(setting.name) {
-            Some(value) if *value != setting.default_value() => {
-                let value = value.as_str().map_or_else(|| value.to_string(), Into::into);
-                match setting.name {
-                    "n_components" => fit.extend(["-k".into(), value]),
-                    name => fit.extend(["--set".into(), format!("{name}={value}")]),
-                }
-            }
-            _ => {}
-        }
-    }
-    if seed != 0 {
-        fit.extend(["--seed".into(), seed.to_string()]);
-    }
-    fit.extend(args.reading.typed());
-    fit.extend(["-o".into(), model_name.clone()]);
-    let mut page = vec!["unmix".to_string(), "report".into(), model_name];
-    page.extend(inputs);
-    page.extend(args.reading.typed());
-    page.extend(args.color.iter().flat_map(|c| ["--color".to_string(), c.clone()]));
-    page.extend(args.rate.iter().flat_map(|hz| ["--rate".to_string(), hz.to_string()]));
-    let files = [("--positions", &args.positions), ("--beside", &args.beside)];
-    page.extend(
-        files
-            .iter()
-            .filter_map(|(flag, path)| Some([flag.to_string(), path.as_ref()?.display().to_string()]))
-            .flatten(),
-    );
-    page.extend(["-o".into(), args.output.display().to_string()]);
-    vec![terminal::command(&fit), terminal::command(&page)]
 }
 
 #[cfg(test)]

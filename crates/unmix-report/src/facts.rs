@@ -1,6 +1,6 @@
 //! What a model says about itself, in the form that table and page show it.
 
-use crate::number::{amount, count, number, number_in, percent, seconds};
+use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
 use unmix::{Matrix, Model, Outcome};
 
 /// Shares of the variance whose number of components is told.
@@ -90,7 +90,7 @@ impl Spectrum {
             plain(&self.singular),
             plain(&self.width),
             text(&self.resolved, &|r| if r == 0.0 { "no".into() } else { "yes".into() }),
-            text(&self.halves, &|cosine| format!("{cosine:.2}")),
+            text(&self.halves, &|cosine| fixed(cosine, 2)),
         ]
         .into_iter()
         .flatten()
@@ -120,10 +120,33 @@ pub(crate) fn outcome(model: &Model) -> String {
     }
 }
 
-/// Rows, columns and type: "1,797 x 64 float64".
+/// Rows, columns and type: "1,797 x 64 float64", and what the weights of the rows sum to, where they have any.
 pub(crate) fn shape(model: &Model) -> String {
     let report = model.report();
-    format!("{} x {} {}", amount(report.n_samples), count(report.n_features as u64), report.dtype)
+    let weights = weights(model).map_or(String::new(), |sum| format!(", weights sum to {sum}"));
+    format!("{} x {} {}{weights}", n_rows(model), count(report.n_features as u64), report.dtype)
+}
+
+/// How many rows the model was fitted to. Of weighted rows that is not what their weights sum to.
+pub(crate) fn n_rows(model: &Model) -> String {
+    match model.report() {
+        report if report.n_rows.is_some() => report.n_rows.map_or(String::new(), count),
+        // From a file that does not say how many weighted rows there were.
+        report if report.n_samples.fract() != 0.0 => "?".into(),
+        report => amount(report.n_samples),
+    }
+}
+
+/// What the sample weights sum to, where there were any.
+pub(crate) fn weights(model: &Model) -> Option<String> {
+    let report = model.report();
+    (report.n_rows.is_some() || report.n_samples.fract() != 0.0).then(|| amount(report.n_samples))
+}
+
+/// "200 rows", or "200 rows (weights sum to 2014.2)".
+pub(crate) fn rows(model: &Model) -> String {
+    let weights = weights(model).map_or(String::new(), |sum| format!(" (weights sum to {sum})"));
+    format!("{} rows{weights}", n_rows(model))
 }
 
 /// "12 components".

@@ -2,7 +2,7 @@
 //!
 //! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
 //! curves or bars, what sources say over time, how much each explains and how far to believe it, the rows seen through the model,
-//! another model beside it, and how to make it all again. The page asks
+//! another model beside it, and what it takes to reproduce it. The page asks
 //! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, [`mosaic`] the
 //! components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
@@ -22,6 +22,7 @@
 mod colour;
 mod facts;
 mod figure;
+mod moments;
 mod number;
 mod page;
 mod picture;
@@ -43,8 +44,10 @@ pub struct Options {
     pub title: Option<String>,
     /// A label for each row, to colour points by: the name of the column, and one value a row.
     pub labels: Option<(String, Vec<String>)>,
-    /// Commands that make the model and the page again, one a line.
+    /// The commands that were run to make the page, one a line, exactly as they were typed; the page shows no other.
     pub reproduce: Vec<String>,
+    /// Whether these commands fit the model as well. Where they do not, the page lists what the model records of its fit.
+    pub reproduces_fit: bool,
     /// True components to show beside the found ones (rows, `n_features` wide), for data whose truth is known.
     pub truth: Option<unmix::Matrix<f64>>,
     /// The model file, as a person would name it.

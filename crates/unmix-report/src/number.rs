@@ -22,9 +22,16 @@ pub(crate) fn number_in(column: &[f64], x: f64) -> String {
     if (1e-2..1e6).contains(&most) || x == 0.0 { number(x) } else { format!("{x:.3e}") }
 }
 
-/// A number of rows that may count more or less than once: as [`count`] where it is whole.
+/// A number of rows that may count more or less than once: as [`count`] where it is whole up to rounding, and else to a tenth.
 pub(crate) fn amount(n: f64) -> String {
-    if n.fract() == 0.0 && (0.0..9e15).contains(&n) { count(n as u64) } else { format!("{n:.3}") }
+    if !(0.0..9e15).contains(&n) {
+        return number(n);
+    }
+    let tenths = (10.0 * n).round();
+    match (n - n.round()).abs() <= 1e-12 * n {
+        true => count(n.round() as u64),
+        false => format!("{}.{}", count((tenths / 10.0) as u64), tenths as u64 % 10),
+    }
 }
 
 /// A whole number, its thousands apart.
@@ -46,7 +53,7 @@ pub(crate) fn percent(share: f64) -> String {
     match p {
         // A few roundings away from 100 is 100.
         p if (p - 100.0).abs() < 1e-9 => "100 %".into(),
-        p if !(0.0..=100.0).contains(&p) => format!("{p:.1} %"),
+        p if !(0.0..=100.0).contains(&p) => format!("{} %", fixed(p, 1)),
         p if p > 99.99 => "> 99.99 %".into(),
         p if p >= 99.95 => format!("{p:.2} %"),
         p if p >= 9.995 => format!("{p:.1} %"),
@@ -54,6 +61,15 @@ pub(crate) fn percent(share: f64) -> String {
         p if p >= 0.01 => format!("{p:.3} %"),
         0.0 => "0 %".into(),
         _ => "< 0.01 %".into(),
+    }
+}
+
+/// So many decimals, and no sign of a zero.
+pub(crate) fn fixed(x: f64, decimals: usize) -> String {
+    let text = format!("{x:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(size) if size.bytes().all(|c| matches!(c, b'0' | b'.')) => size.into(),
+        _ => text,
     }
 }
 
@@ -135,6 +151,31 @@ mod tests {
             (0.0, "0 %"),
         ];
         cases.iter().for_each(|(x, text)| assert_eq!(percent(*x), *text));
+    }
+
+    #[test]
+    fn sums_of_weights_have_a_tenth_where_they_are_not_whole() {
+        let cases = [
+            (200.0, "200"),
+            (2014.223, "2,014.2"),
+            (1999.99, "2,000.0"),
+            (2000.0 + 2e-13, "2,000"),
+            (0.26, "0.3"),
+            (1e16, "1.000e16"),
+        ];
+        cases.iter().for_each(|(n, text)| assert_eq!(amount(*n), *text));
+    }
+
+    #[test]
+    fn no_zero_has_a_sign() {
+        let cases =
+            [(-1e-9, "0.0 %"), (-0.0, "0 %"), (-0.0004, "0.0 %"), (-0.02, "-2.0 %"), (1.5, "150.0 %")];
+        cases.iter().for_each(|(x, text)| assert_eq!(percent(*x), *text));
+        assert_eq!(
+            (fixed(-1e-9, 3), fixed(-0.25, 1), fixed(-0.0, 0)),
+            ("0.000".into(), "-0.2".into(), "0".into())
+        );
+        assert_eq!(number(-0.0), "0");
     }
 
     #[test]

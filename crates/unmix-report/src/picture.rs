@@ -75,10 +75,27 @@ impl Scale {
         Scale::Signed(values.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE))
     }
 
-    /// From the smallest to the largest entry.
-    pub(crate) fn range(values: &[f64]) -> Self {
-        let (low, high) = crate::svg::extent(values.iter().copied());
+    /// For pictures that are shown as they are, and not as what is added to others: grey ones from their smallest to their largest
+    /// entry, colours as a screen shows them.
+    pub(crate) fn plain<'a>(layout: Layout, pictures: impl IntoIterator<Item = &'a [f64]>) -> Self {
+        let (low, high) = crate::svg::extent(pictures.into_iter().flatten().copied());
+        if layout.is_colour() {
+            return Self::colours(low, high);
+        }
         if low < high { Scale::Range(low, high) } else { Scale::Range(low - 1.0, low + 1.0) }
+    }
+
+    /// Stretching the three channels to what they hold would turn every grey into a bright colour. Numbers from 0 to 1 and from 0 to 255 are
+    /// shown as they are, others about a middle grey that stands for 0.
+    fn colours(low: f64, high: f64) -> Self {
+        // Interpolated pixels may lie beyond the ends by a rounding.
+        let within = |most: f64| low >= -1e-6 * most && high <= most * (1.0 + 1e-6);
+        match (low, high) {
+            _ if within(1.0) => Scale::Range(0.0, 1.0),
+            _ if within(255.0) => Scale::Range(0.0, 255.0),
+            (low, high) if low >= 0.0 => Scale::Range(0.0, high),
+            (low, high) => Scale::Signed(high.max(-low)),
+        }
     }
 
     /// Where `x` lies between the ends, 0 to 1.
@@ -248,6 +265,30 @@ mod tests {
         assert_eq!(data[..3], colour::diverging(-1.0));
         assert_eq!(data[3..6], colour::diverging(0.0));
         assert_eq!(data[6..9], colour::diverging(1.0));
+    }
+
+    #[test]
+    fn a_brownish_grey_stays_brownish_grey() {
+        let grey = [121.0, 105.0, 94.0];
+        let layout = Layout::of(Some(&[2, 2, 3])).unwrap();
+        let shown =
+            |values: &[f64], scale: Scale| decoded(&png(&pixels(values, layout, scale, 1), scale).unwrap()).2;
+        for unit in [1.0, 1.0 / 255.0] {
+            let mean: Vec<f64> = (0..12).map(|i| unit * grey[i % 3]).collect();
+            let bytes = shown(&mean, Scale::plain(layout, [mean.as_slice()]));
+            assert_eq!(bytes, [121, 105, 94].repeat(4), "unit {unit}");
+        }
+        // About 0: grey is in the middle, and all channels have the scale of the largest entry.
+        let signed: Vec<f64> = (0..12).map(|i| if i == 0 { -2.0 } else { 0.5 }).collect();
+        let bytes = shown(&signed, Scale::plain(layout, [signed.as_slice()]));
+        assert_eq!((bytes[0], bytes[1], bytes[11]), (0, 159, 159));
+        assert_eq!(bytes, shown(&signed, Scale::signed(&signed)));
+        assert_eq!(shown(&[0.0; 12], Scale::Signed(1.0)), [128; 12]);
+        // Large numbers without a sign begin at black.
+        assert_eq!(Scale::plain(layout, [[0.0, 4095.0].as_slice()]), Scale::Range(0.0, 4095.0));
+        // Pictures in grey are stretched, as before.
+        let layout = Layout::of(Some(&[2, 2])).unwrap();
+        assert_eq!(Scale::plain(layout, [[3.0, 5.0].as_slice()]), Scale::Range(3.0, 5.0));
     }
 
     #[test]

@@ -137,10 +137,12 @@ impl Ticks {
     pub(crate) fn round((low, high): (f64, f64), count: usize) -> Self {
         let raw = (high - low) / count as f64;
         let power = 10f64.powf(raw.log10().floor());
-        let step =
-            [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);
-        let places = (low / step).ceil() as i64..=(high / step + 1e-9).floor() as i64;
-        Self(places.map(|i| i as f64 * step).map(|x| (x, Self::text(x, step))).collect())
+        let places = |step: f64| (low / step - 1e-9).ceil() as i64..=(high / step + 1e-9).floor() as i64;
+        // The largest step that is short enough, but never so long that a single tick says nothing of the scale.
+        let steps = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0].map(|m| m * power);
+        let wanted = steps.iter().position(|s| *s >= raw * 0.999).unwrap_or(steps.len() - 1);
+        let step = steps[..=wanted].iter().rev().find(|s| places(**s).count() >= 3).unwrap_or(&steps[0]);
+        Self(places(*step).map(|i| i as f64 * step).map(|x| (x, Self::text(x, *step))).collect())
     }
 
     /// Round whole numbers.
@@ -225,6 +227,12 @@ mod tests {
         assert_eq!(texts(&Ticks::percent(0.1, 4)), ["0 %", "5 %", "10 %"]);
         assert_eq!(texts(&Ticks::round((0.0, 4e6), 4))[1], "1e6");
         assert_eq!(texts(&Ticks::round((0.0, 3e-7), 3))[1], "1e\u{2212}7");
+        // Numbers on both sides of 0: a 0 alone would leave the scale unsaid.
+        assert_eq!(texts(&Ticks::round((-4.6, 4.6), 4)), ["\u{2212}4", "\u{2212}2", "0", "2", "4"]);
+        for most in (1..200).map(|i| 0.05 * i as f64) {
+            let n = Ticks::round((-most, most), 4).0.len();
+            assert!((3..=9).contains(&n), "{n} ticks on an axis to {most}");
+        }
     }
 
     #[test]

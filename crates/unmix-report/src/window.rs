@@ -1,5 +1,6 @@
 //! Consecutive rows seen through the model: what components say over time, and how fast.
 
+use crate::moments::{self, Moments};
 use crate::sample::Quiet;
 use unmix::data::RawArray;
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
@@ -24,6 +25,8 @@ pub(crate) struct Window {
     pub(crate) drawn: Vec<Vec<f64>>,
     /// For each component the power of its codes at each frequency; empty where no rate is known, or rows are few.
     pub(crate) spectra: Vec<Vec<f64>>,
+    /// Moments of each component's codes over all rows, and not only over those that are drawn.
+    pub(crate) moments: Vec<Moments>,
     /// Rows a second.
     pub(crate) rate: Option<f64>,
 }
@@ -66,7 +69,8 @@ impl Window {
         };
         let part = (first - start) as usize..(first - start + drawn) as usize;
         let drawn = codes.into_iter().map(|y| y[part.clone()].to_vec()).collect();
-        Ok(Some(Self { first, n_rows, drawn, spectra, rate }))
+        let moments = moments::of_codes(model, rows, run)?;
+        Ok(Some(Self { first, n_rows, drawn, spectra, moments, rate }))
     }
 }
 

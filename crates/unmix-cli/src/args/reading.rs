@@ -95,10 +95,10 @@ pub(crate) struct Reading {
     /// Draw this many patches, none of them twice
     #[arg(long, value_name = "N", requires = "patches")]
     pub(crate) number: Option<usize>,
-    /// Where drawing patches begins
+    /// Random seed of the patches drawn
     #[arg(long, value_name = "N", requires = "number", default_value_t = 0, hide_default_value = true)]
     pub(crate) patch_seed: u64,
-    /// Take each patch's mean off it and divide by its standard deviation
+    /// Standardise each patch: zero mean, unit variance
     #[arg(long, requires = "patches")]
     pub(crate) normalise: bool,
 }

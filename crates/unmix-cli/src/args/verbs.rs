@@ -9,7 +9,7 @@ pub(crate) struct Demo {
     /// Folder for what it writes
     #[arg(short, long, value_name = "DIR", default_value = "unmix-demo")]
     pub(crate) output: PathBuf,
-    /// Where random draws begin
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct Fit {
     /// A setting of the method, as in whiten=true; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) set: Vec<(String, serde_json::Value)>,
-    /// Where random draws begin
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Stop iterating after S seconds and keep what was reached
@@ -143,7 +143,7 @@ pub(crate) struct Select {
     /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
-    /// Where the random draws of parallel and cv begin
+    /// Random seed of the rules parallel and cv
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Print JSON

@@ -8,9 +8,9 @@ fn report(b: &Bench, model: &str) -> Value {
     json["report"].clone()
 }
 
-/// Shares of the variance, as the table prints them.
+/// Variances and shares of the components, as the table prints them.
 fn shares(text: &str) -> Vec<String> {
-    text.lines().filter(|l| l.contains('%')).map(|l| l.trim().to_string()).collect()
+    text.lines().skip(1).filter(|l| l.contains('%')).map(|l| l.trim().to_string()).collect()
 }
 
 #[test]
@@ -25,7 +25,11 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
     let repeated = b.ok("fit pca repeated.csv -o repeated.safetensors");
     assert_eq!(shares(&column.out), shares(&repeated.out));
     assert_eq!(shares(&file.out), shares(&repeated.out));
-    assert_eq!(report(&b, "column.safetensors")["n_samples"], 7);
+    assert!(file.out.starts_with("PCA of 5 x 2 float64, weights sum to 7: "), "{}", file.out);
+    assert!(repeated.out.starts_with("PCA of 7 x 2 float64: "), "{}", repeated.out);
+    let report_of = report(&b, "column.safetensors");
+    assert_eq!((&report_of["n_samples"], &report_of["n_rows"]), (&7.into(), &5.into()));
+    assert!(report(&b, "repeated.safetensors")["n_rows"].is_null());
     // The column of weights is no feature, whatever else is kept.
     assert_eq!(report(&b, "column.safetensors")["n_features"], 2);
     b.ok("fit pca d.csv --keep a --weights-column 2 -o kept.safetensors");

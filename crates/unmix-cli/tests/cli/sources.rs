@@ -69,7 +69,10 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     let scored = b.ok("score m.safetensors eeg.npy --transpose --reference light.npy").out;
     let lines: Vec<Vec<f64>> =
         scored.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
-    assert!(scored.starts_with("component,light\n") && lines.len() == 3, "{scored}");
+    assert!(scored.starts_with("component,light\n0,") && lines.len() == 3, "{scored}");
+    // Of several columns of a file, each by its number.
+    let own = b.ok("score m.safetensors eeg.npy --transpose --reference eeg.npy").out;
+    assert!(own.starts_with("component,eeg[0],eeg[1],eeg[2]\n0,"), "{own}");
     let which = lines.iter().find(|l| l[1].abs() > 0.99).unwrap_or_else(|| panic!("{scored}"))[0] as usize;
     b.ok(&format!("reconstruct m.safetensors eeg.npy --transpose --exclude {which} -o clean.npy"));
     let (clean, shape) = read_npy(&b.path("clean.npy"));

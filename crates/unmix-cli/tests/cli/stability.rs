@@ -50,8 +50,10 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The page says how to make it again, and that works.
-    assert!(page.contains("--rate 100 --positions places.csv --beside b.safetensors -o a.html"));
+    // The page shows the command that was run, and none that was not.
+    let typed =
+        "unmix report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html";
+    assert!(page.contains(typed) && !page.contains("unmix fit"));
     let missing = b.run("report a.safetensors d.csv --beside none.safetensors -o a.html");
     assert!(missing.code == 1 && missing.err.contains("none.safetensors"), "{}", missing.err);
     assert_eq!(b.run("report a.safetensors d.csv --rate 0 -o a.html").code, 2);
@@ -59,4 +61,29 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     b.ok("report a.safetensors d.csv e.csv -o both.html");
     let both = std::fs::read_to_string(b.path("both.html")).unwrap();
     assert!(both.contains("1,200 rows") || both.contains("1200"), "both files are read");
+}
+
+#[test]
+fn a_page_shows_no_command_that_lost_an_option() {
+    let b = Bench::new();
+    let line = |i: usize| format!("s{i},{},{},{},{}", i % 3, (i * 7) % 11, (i * i) % 13, 1 + i % 4);
+    let lines: Vec<String> = (0..60).map(line).collect();
+    b.write("d.csv", format!("id,class,x,y,w\n{}", lines.join("\n")));
+    let fitted = b.ok("fit pca d.csv --drop id --keep class --weights-column w -k 2 -o m.safetensors");
+    assert!(fitted.out.contains("PCA of 60 x 2 float64, weights sum to 150: "), "{}", fitted.out);
+    assert!(b.ok("show m.safetensors").out.contains("60 x 2 float64, weights sum to 150"));
+    let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
+    assert_eq!((&shown["report"]["n_rows"], &shown["report"]["n_samples"]), (&60.into(), &150.into()));
+    b.ok("report m.safetensors d.csv --color class --title sixty -o m.html");
+    let page = std::fs::read_to_string(b.path("m.html")).unwrap();
+    assert!(
+        page.contains("unmix report m.safetensors d.csv --color class --title sixty -o m.html"),
+        "{page}"
+    );
+    assert!(!page.contains("unmix fit") && page.contains("60 rows (weights sum to 150)"));
+    assert!(page.contains("does not hold the command that fitted it"));
+    // The demo's one command makes data, model and page.
+    b.ok("demo -o shown --seed 3");
+    let page = std::fs::read_to_string(b.path("shown/report.html")).unwrap();
+    assert!(page.contains("unmix demo -o shown --seed 3") && !page.contains("does not hold the command"));
 }

@@ -41,38 +41,52 @@ pub(crate) fn scatter(
                 }
             }
         }
-        @for (place, name) in centres(&frame, points, groups, colouring) {
-            text.halo x=(pt(place.0)) y=(pt(place.1 + 5.0)) text-anchor="middle" { (name) }
+        @for (place, name, group) in centres(&frame, points, groups, colouring) {
+            text.halo x=(pt(place.0)) y=(pt(place.1 + 5.0)) text-anchor="middle" style=(tinted(&colouring.style(group).0)) { (name) }
         }
     })
 }
 
-/// Names of classes and where they stand on the drawing: at the mean of their points, largest class first, where there is room.
+/// Fill of a name: the colour of its class, nearer to that of text so that it can be read.
+fn tinted(colour: &str) -> String {
+    format!("fill:color-mix(in oklab,{colour} 55%,var(--ink))")
+}
+
+/// Share of the points that a class has at least, where its name stands among them; the legend has every name.
+const NAMED: f64 = 0.04;
+
+/// Names of classes, where they stand on the drawing, and their group: at the mean of their points, largest class first, where
+/// there is room. None where most points have no class of their own.
 fn centres<'a>(
     frame: &Frame,
     points: &[(f64, f64)],
     groups: &[usize],
     colouring: &'a Colouring,
-) -> Vec<((f64, f64), &'a str)> {
+) -> Vec<((f64, f64), &'a str, usize)> {
     let Colouring::Classes { classes, of, .. } = colouring else { return Vec::new() };
+    if groups.iter().filter(|g| **g >= of.len()).count() * 2 > groups.len() {
+        return Vec::new();
+    }
     let mut sums = vec![(0.0f64, 0.0f64, 0.0f64); classes.len()];
     for (p, &g) in points.iter().zip(groups) {
         let s = &mut sums[g];
         *s = (s.0 + p.0, s.1 + p.1, s.2 + 1.0);
     }
-    let mut order: Vec<usize> = (0..of.len()).filter(|&g| sums[g].2 > 0.0).collect();
+    let least = (NAMED * points.len() as f64).max(1.0);
+    let mut order: Vec<usize> = (0..of.len()).filter(|&g| sums[g].2 >= least).collect();
     order.sort_by(|&a, &b| sums[b].2.total_cmp(&sums[a].2).then(a.cmp(&b)));
-    let mut out: Vec<((f64, f64), &str)> = Vec::new();
+    let mut out: Vec<((f64, f64), &str, usize)> = Vec::new();
     for g in order {
         let (name, (x, y, n)) = (classes[g].0.as_str(), sums[g]);
-        let place = (frame.px(x / n), frame.py(y / n));
-        // About eight units a letter of this size.
+        // About eight units a letter of this size, none of them outside.
         let half = |text: &str| 4.0 * text.chars().count() as f64 + 3.0;
-        let free = |(other, text): &((f64, f64), &str)| {
+        let room = half(name).min(0.5 * (frame.right() - frame.left()));
+        let place = (frame.px(x / n).clamp(frame.left() + room, frame.right() - room), frame.py(y / n));
+        let free = |(other, text, _): &((f64, f64), &str, usize)| {
             (place.0 - other.0).abs() > half(name) + half(text) || (place.1 - other.1).abs() > 15.0
         };
         if name.chars().count() <= 14 && out.iter().all(free) {
-            out.push((place, name));
+            out.push((place, name, g));
         }
     }
     out
@@ -101,5 +115,42 @@ pub(crate) fn legend(colouring: &Colouring) -> Markup {
                 }
             }
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names on a drawing of points of these classes, each class around a place of its own.
+    fn named(labels: &[&str], at: impl Fn(&str) -> (f64, f64)) -> Vec<(f64, String)> {
+        let values: Vec<String> = labels.iter().map(|l| l.to_string()).collect();
+        let points: Vec<(f64, f64)> = labels.iter().map(|l| at(l)).collect();
+        let colouring = Colouring::of(Some(&("kind".into(), values)));
+        let groups: Vec<usize> = labels.iter().map(|l| colouring.group(l)).collect();
+        let frame = Frame::new(WIDTH, 400.0, (0.0, 10.0), (0.0, 10.0));
+        centres(&frame, &points, &groups, &colouring)
+            .into_iter()
+            .map(|(p, name, _)| (p.0, name.into()))
+            .collect()
+    }
+
+    #[test]
+    fn names_stand_inside_the_drawing_and_rare_classes_have_none() {
+        let mut labels = vec!["a long name"; 60];
+        labels.extend(vec!["b"; 39]);
+        labels.push("rare");
+        let found = named(&labels, |l| if l == "b" { (5.0, 5.0) } else { (9.9, 1.0) });
+        let names: Vec<&str> = found.iter().map(|(_, n)| n.as_str()).collect();
+        assert_eq!(names, ["a long name", "b"]);
+        assert!(found[0].0 + 4.0 * 11.0 <= WIDTH, "{found:?}");
+    }
+
+    #[test]
+    fn where_most_values_are_alone_no_name_stands_among_the_points() {
+        let dates: Vec<String> =
+            (0..200).map(|i| format!("2021-{:02}-{:02}", i / 28 + 1, i % 28 + 1)).collect();
+        let dates: Vec<&str> = dates.iter().map(String::as_str).collect();
+        assert!(named(&dates, |_| (5.0, 5.0)).is_empty());
     }
 }

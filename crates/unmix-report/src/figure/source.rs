@@ -8,12 +8,12 @@ use maud::{Markup, html};
 /// Height of the drawings of a row.
 const HEIGHT: f64 = 118.0;
 
-/// A time course. All of a page have the same axis of time.
-pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, label: &str) -> Markup {
+/// A course of codes, in `unit`. All of a page have the same axis of time.
+pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, unit: &str, label: &str) -> Markup {
     let per = rate.unwrap_or(1.0);
     let (from, to) = (first as f64 / per, (first + values.len().max(2) as u64 - 1) as f64 / per);
     let y = padded(extent(values.iter().copied()), 0.05);
-    let margins = [34.0, 6.0, 4.0, 32.0];
+    let margins = [54.0, 6.0, 4.0, 32.0];
     // The curve counts points, its axis seconds or rows.
     let points =
         Frame { width: 560.0, height: HEIGHT, margins, x: (0.0, (values.len().max(2) - 1) as f64), y };
@@ -21,7 +21,7 @@ pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, label: &str)
     points.draw(
         label,
         html! {
-            (axis.axes(if rate.is_some() { "seconds" } else { "row" }, "", &Ticks::round(axis.x, 8), &Ticks::round(y, 2)))
+            (axis.axes(if rate.is_some() { "seconds" } else { "row" }, unit, &Ticks::round(axis.x, 8), &Ticks::round(y, 2)))
             path.thin d=(points.curve(values)) {}
         },
     )
@@ -41,7 +41,7 @@ pub(crate) fn power(spectrum: &[f64], rate: f64, label: &str) -> Markup {
     let frame = Frame {
         width: 230.0,
         height: HEIGHT,
-        margins: [34.0, 8.0, 4.0, 32.0],
+        margins: [48.0, 8.0, 4.0, 32.0],
         x: (from, place(0.5 * rate)),
         y: (-RANGE, 2.0),
     };
@@ -63,7 +63,7 @@ pub(crate) fn power(spectrum: &[f64], rate: f64, label: &str) -> Markup {
     frame.draw(
         label,
         html! {
-            (frame.axes("hertz", "", &ticks, &Ticks::round(frame.y, 3)))
+            (frame.axes("hertz", "dB", &ticks, &Ticks::round(frame.y, 3)))
             path.thin d=(frame.line(thinned(points.collect()))) {}
         },
     )
@@ -71,7 +71,7 @@ pub(crate) fn power(spectrum: &[f64], rate: f64, label: &str) -> Markup {
 
 /// No more points than the drawing can show: neighbours are averaged where they share one.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    const ROOM: f64 = 190.0;
+    const ROOM: f64 = 174.0;
     let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else { return points };
     let cell = ((last.0 - first.0) / ROOM).max(f64::MIN_POSITIVE);
     let mut out: Vec<(f64, f64, f64)> = Vec::new();

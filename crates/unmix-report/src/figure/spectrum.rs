@@ -52,7 +52,7 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
         format!("{:.0} %", 100.0 * x)
     });
     frame.draw(&label, html! {
-        (frame.axes("components kept", "", &Ticks::whole(frame.x, 7), &levels))
+        (frame.axes("components kept", "cumulative share", &Ticks::whole(frame.x, 7), &levels))
         path.line d=(frame.line(points)) {}
         @for (level, n) in reach {
             @if let Some(n) = n {
@@ -69,14 +69,14 @@ pub(crate) fn cumulative(cumulative: &[f64], reach: &[(f64, Option<usize>)]) -> 
 pub(crate) fn objective(values: &[f64]) -> Markup {
     let range = padded(extent(values.iter().copied()), 0.05);
     let frame = Frame::new(WIDTH, 220.0, (1.0, values.len().max(2) as f64), range);
-    let frame = Frame { margins: [64.0, 10.0, 10.0, 36.0], ..frame };
+    let frame = Frame { margins: [76.0, 10.0, 10.0, 36.0], ..frame };
     let ends = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
     let label =
         format!("Objective over {} iterations, from {} to {}", values.len(), number(ends.0), number(ends.1));
     frame.draw(
         &label,
         html! {
-            (frame.axes("iteration", "", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
+            (frame.axes("iteration", "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
         },
     )

@@ -5,27 +5,27 @@ use crate::number::number;
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 
-/// A component as a curve over the features.
-pub(crate) fn curve(values: &[f64], label: &str) -> Markup {
+/// A component, or the mean, as a curve over the features; `name` is that of the vertical axis.
+pub(crate) fn curve(values: &[f64], name: &str, label: &str) -> Markup {
     let (low, high) = extent(values.iter().copied());
     let frame = strip(values.len(), padded((low.min(0.0), high.max(0.0)), 0.06));
     frame.draw(
         label,
         html! {
-            (strip_axes(&frame))
+            (strip_axes(&frame, name))
             (zero(&frame))
             path.line d=(frame.curve(values)) {}
         },
     )
 }
 
-/// Two vectors over the same features: `first` wide and pale, `second` thin on top of it.
-pub(crate) fn overlay(first: &[f64], second: &[f64], label: &str) -> Markup {
+/// Two vectors over the same features: `first` wide and pale, `second` thin on top of it; `name` is that of the vertical axis.
+pub(crate) fn overlay(first: &[f64], second: &[f64], name: &str, label: &str) -> Markup {
     let frame = strip(first.len(), padded(extent(first.iter().chain(second).copied()), 0.06));
     frame.draw(
         label,
         html! {
-            (strip_axes(&frame))
+            (strip_axes(&frame, name))
             path.line.wide d=(frame.curve(first)) {}
             path.line d=(frame.curve(second)) {}
         },
@@ -34,11 +34,11 @@ pub(crate) fn overlay(first: &[f64], second: &[f64], label: &str) -> Markup {
 
 fn strip(len: usize, y: (f64, f64)) -> Frame {
     let frame = Frame::new(WIDTH, 140.0, (0.0, (len.max(2) - 1) as f64), y);
-    Frame { margins: [52.0, 10.0, 6.0, 34.0], ..frame }
+    Frame { margins: [64.0, 10.0, 6.0, 34.0], ..frame }
 }
 
-fn strip_axes(frame: &Frame) -> Markup {
-    frame.axes("column", "", &Ticks::whole(frame.x, 6), &Ticks::round(frame.y, 3))
+fn strip_axes(frame: &Frame, name: &str) -> Markup {
+    frame.axes("column", name, &Ticks::whole(frame.x, 6), &Ticks::round(frame.y, 3))
 }
 
 /// The line at 0, where it is in sight.

@@ -4,7 +4,6 @@ use super::Context;
 use super::components::{Look, PICTURE_BYTES};
 use crate::facts;
 use crate::figure;
-use crate::number::count;
 use crate::picture::{Scale, data_uri};
 use maud::{Markup, html};
 use unmix::stability::STABLE;
@@ -86,7 +85,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "
                 code { (name) } ": " (other.method().class) ", " (facts::components(other.n_components())) ", fitted to "
-                (count(other.report().n_samples as u64)) " rows. "
+                (facts::rows(other)) ". "
                 @if pictures { "On the left is this model, on the right the other." }
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length." }
             }
@@ -150,7 +149,7 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<
                     let (left, right) = (uri(&left)?, uri(&right)?);
                     html! { figure { div.pair { img src=(left) alt=(said); img src=(right) alt=(said); } (caption) } }
                 }
-                _ => html! { figure { (caption) (figure::overlay(&left, &right, &said)) } },
+                _ => html! { figure { (caption) (figure::overlay(&left, &right, "loading", &said)) } },
             })
         })
         .collect()

@@ -12,6 +12,8 @@ use unmix::{Matrix, Result};
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Look {
     Pictures(Layout),
+    /// Sensors at their places; for components only.
+    Heads,
     Curves,
     Bars,
 }
@@ -35,11 +37,16 @@ impl Look {
         }
     }
 
+    /// How components are shown: at the places of the sensors, where these are known.
+    fn of_components(context: &Context<'_>) -> Self {
+        if context.options.positions.is_some() { Look::Heads } else { Look::of(context) }
+    }
+
     /// Components shown at once, and in all when the rest is unfolded.
     fn limits(self) -> (usize, usize) {
         match self {
             // With the mean, whole lines of a page at its full width.
-            Look::Pictures(_) => (31, 95),
+            Look::Pictures(_) | Look::Heads => (31, 95),
             Look::Curves => (7, 31),
             Look::Bars => (6, 24),
         }
@@ -54,16 +61,17 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     if k == 0 {
         return Ok(super::section("components", "Components", html! { p { (NOTHING) } }));
     }
-    let (look, decoder) = (Look::of(context), facts::decoder(context.model));
+    let (look, decoder) = (Look::of_components(context), facts::decoder(context.model));
     let (first, most) = look.limits();
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
     let figures = match look {
         Look::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
+        Look::Heads => heads(context, &decoder, shown),
         Look::Curves => curves(context, &decoder, shown),
         Look::Bars => bars(context, &in_own_units(context, decoder), shown),
     };
-    let grid = if matches!(look, Look::Pictures(_)) { "pictures" } else { "panels" };
+    let grid = if matches!(look, Look::Pictures(_) | Look::Heads) { "pictures" } else { "panels" };
     // The mean stands before the components.
     let before = figures.len() - shown;
     Ok(super::section(
@@ -83,30 +91,32 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
 }
 
 fn caption(context: &Context<'_>, look: Look, shown: usize) -> Markup {
-    let share = if context.spectrum.share.is_some() {
-        "; beside its number stands its share of the variance"
-    } else {
-        ""
-    };
+    let share =
+        if context.spectrum.share.is_some() { "; the percentage is its share of the variance" } else { "" };
     let what = match look {
         Look::Pictures(_) => "picture",
+        Look::Heads => "head",
         Look::Curves => "curve",
         Look::Bars => "chart",
     };
     html! {
-        "Each " (what) " is what its component adds to a row"
+        "Each " (what) " shows the loadings of a component"
         @match look {
+            Look::Heads => {
+                " at the places of the sensors, the nose upwards: " span.key.plus { "orange" } " positive, " span.key.minus { "blue" }
+                " negative. Each is scaled to its own largest loading"
+            }
             Look::Pictures(layout) if layout.is_colour() => {
-                ": lighter than grey adds, darker takes away. Each is scaled to its own largest entry"
+                ": middle grey is 0 in each of the three colours. Each is scaled to its own largest loading, the same for the three colours"
             }
             Look::Pictures(_) => {
-                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away, white is 0. Each is scaled to its own largest entry"
+                ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative, white is 0. Each is scaled to its own largest loading"
             }
-            Look::Curves => ", column by column",
+            Look::Curves => ", column by column, each on its own scale",
             Look::Bars => {
-                ": " span.key.plus { "orange" } " adds, " span.key.minus { "blue" } " takes away"
+                ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative"
                 @if context.model.tensor("noise_scale").is_some() { ", in standard deviations of each column" }
-                ". All have the same scale"
+                ". Each has a scale of its own"
                 @if context.model.n_features() > MOST_BARS { "; only the " (LARGEST) " largest loadings of each are shown" }
             }
         }
@@ -149,7 +159,13 @@ fn pictures(
     let shrink = layout.shrink_for(shown, PICTURE_BYTES);
     let mut out = Vec::new();
     if let Some(mean) = facts::mean(context.model) {
-        let uri = data_uri(&mean, layout, Scale::range(&mean), shrink)?;
+        // Beside rows the mean has their range.
+        let rows = context.sample.iter().flat_map(|s| &s.examples).map(|e| e.row.as_slice());
+        let scale = match layout.is_colour() {
+            true => Scale::plain(layout, rows.chain([mean.as_slice()])),
+            false => Scale::plain(layout, [mean.as_slice()]),
+        };
+        let uri = data_uri(&mean, layout, scale, shrink)?;
         out.push(html! { figure.mean { img src=(uri) alt="Mean of the rows"; figcaption { b { "mean" } } } });
     }
     for i in 0..shown {
@@ -162,16 +178,27 @@ fn pictures(
     Ok(out)
 }
 
+fn heads(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
+    let places = context.options.positions.as_deref().unwrap_or_default();
+    let name = |j: usize| facts::feature_name(context.model, j);
+    let one = |i: usize| {
+        let drawing = figure::topography(places, decoder.row(i), name, &said(context, i));
+        html! { figure.component { (drawing) figcaption { (heading(context, i)) } } }
+    };
+    (0..shown).map(one).collect()
+}
+
 fn panel(heading: Markup, drawing: Markup) -> Markup {
     html! { figure.component { figcaption { (heading) } (drawing) } }
 }
 
 fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
     let mean = facts::mean(context.model).map(|mean| {
-        let drawing = figure::curve(&mean, "Mean of the rows");
+        let drawing = figure::curve(&mean, "mean", "Mean of the rows");
         html! { figure.mean { figcaption { b { "mean" } } (drawing) } }
     });
-    let component = |i| panel(heading(context, i), figure::curve(decoder.row(i), &said(context, i)));
+    let component =
+        |i| panel(heading(context, i), figure::curve(decoder.row(i), "loading", &said(context, i)));
     mean.into_iter().chain((0..shown).map(component)).collect()
 }
 
@@ -187,10 +214,9 @@ fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> 
 }
 
 fn bars(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Markup> {
-    let most =
-        (0..shown).flat_map(|i| decoder.row(i)).fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
     let component = |i: usize| {
         let vector = decoder.row(i);
+        let most = vector.iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
         let mut order: Vec<usize> = (0..vector.len()).collect();
         if vector.len() > MOST_BARS {
             order.sort_by(|&a, &b| vector[b].abs().total_cmp(&vector[a].abs()).then(a.cmp(&b)));

@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::facts;
-use crate::number::{amount, count, percent};
+use crate::number::{count, percent};
 use maud::{Markup, html};
 
 pub(super) fn title(context: &Context<'_>) -> String {
@@ -17,10 +17,12 @@ pub(super) fn title(context: &Context<'_>) -> String {
 
 pub(super) fn header(context: &Context<'_>) -> Markup {
     let (model, report) = (context.model, context.model.report());
-    let warned = !report.outcome.is_success();
+    let nothing = nothing_kept(context);
+    let warned = !report.outcome.is_success() || nothing.is_some();
     let rank = report.rank.map(|r| count(r as u64));
     let facts: Vec<(&str, String)> = [
-        Some(("rows", amount(report.n_samples))),
+        Some(("rows", facts::n_rows(model))),
+        facts::weights(model).map(|sum| ("sum of weights", sum)),
         Some(("columns", count(report.n_features as u64))),
         Some(("components", count(context.spectrum.k as u64))),
         context.spectrum.kept().map(|k| ("variance kept", percent(k))),
@@ -44,24 +46,41 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
                     @if let Some(effort) = facts::effort(model) { ", " (effort) }
                     "."
                 }
+                @if let Some(nothing) = nothing { li.warn { (nothing) } }
                 @for warning in &report.warnings { li.warn { (capitalised(warning)) "." } }
             }
         }
     }
 }
 
+/// Share of the variance below which reconstructions keep nothing but what rounding leaves of them.
+const NOTHING: f64 = 1e-6;
+
+/// What is said of a model that keeps nothing of the rows, however its fit ended.
+fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
+    match &context.sample {
+        _ if context.spectrum.k == 0 => {
+            Some("The model has no components: every row is reconstructed as the mean.")
+        }
+        Some(sample) if sample.kept < NOTHING => {
+            Some("The model keeps nothing of these rows: their reconstructions have none of their variance.")
+        }
+        _ => None,
+    }
+}
+
 /// What a reader should take away.
 fn sentence(context: &Context<'_>) -> Markup {
     let (report, spectrum) = (context.model.report(), &context.spectrum);
-    let rows = amount(report.n_samples);
+    let rows = facts::rows(context.model);
     let columns = count(report.n_features as u64);
     html! {
         strong { (facts::components(spectrum.k)) }
         @if let Some(kept) = spectrum.kept() {
             @if spectrum.k == 1 { " keeps " } @else { " keep " }
-            strong { (percent(kept)) } " of the variance of " (rows) " rows with " (columns) " columns."
+            strong { (percent(kept)) } " of the variance of " (rows) " with " (columns) " columns."
         } @else {
-            " of " (rows) " rows with " (columns) " columns."
+            " of " (rows) " with " (columns) " columns."
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Rows seen through the model: scores, and reconstructions beside originals.
+//! Rows seen through the model: their codes, and reconstructions beside originals.
 
 use super::components::{Look, PICTURE_BYTES};
 use super::{Context, section};
@@ -13,7 +13,7 @@ use unmix::Result;
 /// Features of a row that are shown as bars.
 const MOST_FEATURES: usize = 16;
 
-/// Points by their first scores, or how to get them.
+/// Points by their first codes, or how to get them.
 pub(super) fn scores(context: &Context<'_>) -> Markup {
     let Some(sample) = &context.sample else { return missing(context) };
     let k = sample.scores.cols();
@@ -37,7 +37,7 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
     };
     section(
         "scores",
-        "Rows by their scores",
+        "Rows by their codes",
         html! {
             p.caption { (points_caption(sample)) }
             (figure::legend(&colouring))
@@ -53,9 +53,9 @@ fn points_caption(sample: &Sample) -> String {
     let (shown, all) = (sample.index.len() as u64, sample.n_rows);
     let stride = all.div_ceil(shown.max(1));
     match shown == all {
-        true => format!("Each point is one of the {} rows, placed by its scores.", count(all)),
+        true => format!("Each point is one of the {} rows, placed by its codes (scores).", count(all)),
         false => format!(
-            "Each point is a row, placed by its scores: {} of {} rows, every {stride}{}.",
+            "Each point is a row, placed by its codes (scores): {} of {} rows, every {stride}{}.",
             count(shown),
             count(all),
             match stride % 100 {
@@ -75,7 +75,8 @@ fn missing(context: &Context<'_>) -> Markup {
         "scores",
         "Rows",
         html! {
-            p { "This page was made from the model alone. Scores of the rows and their reconstructions need the rows:" }
+            p { "This page was made from the model alone. For codes of rows and their reconstructions give the rows as well, with the options that they "
+                "are read with:" }
             pre { code { (command) } }
         },
     )
@@ -86,19 +87,26 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     let Some(sample) = context.sample.as_ref().filter(|s| !s.examples.is_empty()) else {
         return Ok(html! {});
     };
+    if let Some(text) = exact(sample) {
+        return Ok(section(
+            "reconstructions",
+            "Rows and their reconstructions",
+            html! { p.caption { (text) } },
+        ));
+    }
     let look = Look::of(context);
     let (grid, figures) = match look {
         Look::Pictures(layout) => ("pairs", pictures(&sample.examples, layout)?),
-        Look::Curves => ("panels", curves(&sample.examples)),
+        Look::Heads | Look::Curves => ("panels", curves(&sample.examples)),
         Look::Bars => ("panels", bars(context, sample)),
     };
     let legend = match look {
-        Look::Pictures(_) => html! { "On the left a row, on the right its reconstruction" },
-        Look::Curves => {
-            html! { span.key.pale { "Pale" } " is the row, " span.key.dark { "dark" } " its reconstruction" }
+        Look::Pictures(_) => html! { "Left: the data. Right: the reconstruction" },
+        Look::Heads | Look::Curves => {
+            html! { span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the reconstruction" }
         }
         Look::Bars => {
-            html! { span.key.pale { "Bars" } " are the row, " span.key.dark { "dots" } " its reconstruction" }
+            html! { span.key.pale { "Bars" } ": the data. " span.key.dark { "Dots" } ": the reconstruction" }
         }
     };
     Ok(section(
@@ -115,6 +123,20 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
+/// What is said in the place of rows beside reconstructions that nobody could tell from them.
+fn exact(sample: &Sample) -> Option<String> {
+    const SEEN: f64 = 1e-4;
+    let worst = sample.examples.iter().fold(0.0f64, |m, e| m.max(e.error));
+    (worst < SEEN).then(|| {
+        format!(
+            "Rows and their reconstructions are the same to the eye: the distance between the two is at most {} of the row's distance from \
+             the mean, over {} rows.",
+            if worst > 0.0 { format!("{worst:.0e}") } else { "0".into() },
+            count(sample.examples.len() as u64)
+        )
+    })
+}
+
 fn heading(example: &Example) -> Markup {
     html! { b { "row " (count(example.index)) } span { "error " (percent(example.error)) } }
 }
@@ -122,7 +144,7 @@ fn heading(example: &Example) -> Markup {
 fn pictures(examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
     let shrink = layout.shrink_for(2 * examples.len(), PICTURE_BYTES);
     let one = |example: &Example| -> Result<Markup> {
-        let scale = Scale::range(&example.row);
+        let scale = Scale::plain(layout, [example.row.as_slice()]);
         let (row, fitted) = (
             data_uri(&example.row, layout, scale, shrink)?,
             data_uri(&example.fitted, layout, scale, shrink)?,
@@ -141,7 +163,7 @@ fn pictures(examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
 fn curves(examples: &[Example]) -> Vec<Markup> {
     let one = |e: &Example| {
         let said = format!("Row {} and its reconstruction, error {}", e.index, percent(e.error));
-        html! { figure { figcaption { (heading(e)) } (figure::overlay(&e.row, &e.fitted, &said)) } }
+        html! { figure { figcaption { (heading(e)) } (figure::overlay(&e.row, &e.fitted, "value", &said)) } }
     };
     examples.iter().map(one).collect()
 }

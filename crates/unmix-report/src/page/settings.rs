@@ -1,17 +1,18 @@
-//! Settings, facts of the run, and how to make it all again.
+//! Settings, facts of the run, and what it takes to reproduce the page.
 
 use super::{Context, section};
 use crate::facts;
 use crate::figure;
 use crate::number::{count, date, json, number, seconds};
 use maud::{Markup, html};
+use unmix::{Model, Outcome};
 
 /// Settings as given and as resolved, and what the run was like.
 pub(super) fn fit(context: &Context<'_>) -> Markup {
     let (model, report) = (context.model, context.model.report());
     let docs =
         |name: &str| model.method().settings.iter().find(|s| s.name == name).map(|s| s.doc).unwrap_or("");
-    let resolved = |name: &str| report.settings.get(name).map(json).unwrap_or_default();
+    let resolved = |name: &str| report.settings.get(name).map(|v| shortened(json(v))).unwrap_or_default();
     super::section(
         "fit",
         "How it was fitted",
@@ -25,7 +26,7 @@ pub(super) fn fit(context: &Context<'_>) -> Markup {
                         thead { tr { th scope="col" { "setting" } th scope="col" { "given" } th scope="col" { "resolved" } } }
                         tbody {
                             @for (name, value) in model.settings() {
-                                tr { th scope="row" title=(docs(name)) { code { (name) } } td { (json(value)) } td { (resolved(name)) } }
+                                tr { th scope="row" title=(docs(name)) { code { (name) } } td { (shortened(json(value))) } td { (resolved(name)) } }
                             }
                         }
                     }
@@ -58,7 +59,7 @@ fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
         ("outcome", facts::outcome(model)),
         ("solver", report.solver.clone()),
         ("iterations", count(report.n_iter)),
-        ("passes over the rows", count(report.sweeps)),
+        ("full passes over the rows", count(report.sweeps)),
         ("type", report.dtype.name().to_string()),
         ("divisor of variances", divisor),
         ("seed", report.seed.to_string()),
@@ -67,22 +68,81 @@ fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
     always.into_iter().chain(optional.into_iter().flatten()).collect()
 }
 
-/// Commands that make the model and the page again.
+/// What it takes to make the page and the model again: the command that was run, where it is known, and facts in the place of one that is
+/// not. A model does not hold the command that fitted it, and one made up from its settings would leave out what only that command knew.
 pub(super) fn reproduce(context: &Context<'_>) -> Markup {
-    let lines = match context.options.reproduce.is_empty() {
-        false => context.options.reproduce.clone(),
-        true => vec![fit_command(context), report_command(context)],
-    };
+    let commands = &context.options.reproduce;
+    let fitted = [
+        ("method", context.model.method().key.to_string()),
+        ("settings", changed_settings(context.model)),
+        ("seed", context.model.report().seed.to_string()),
+        ("rows of the fit", facts::rows(context.model)),
+        ("columns", count(context.model.n_features() as u64)),
+    ];
     section(
         "reproduce",
-        "How to make it again",
+        "Reproduce this page",
         html! {
-            p.caption {
-                "The same rows, settings and seed give the same numbers to the bit, for any number of threads, within one version of unmix \
-                 and one kind of processor (" (context.model.report().processor) ")."
+            @if !commands.is_empty() {
+                p.caption { "The command that was run:" }
+                pre { code { (commands.join("\n")) } }
             }
-            pre { code { (lines.join("\n")) } }
+            @if !context.options.reproduces_fit {
+                p.caption {
+                    "The model file does not hold the command that fitted it: which rows and columns were read from which file, and their weights, "
+                    "are not recorded. What is recorded:"
+                }
+                dl.recorded { @for (name, value) in fitted { div { dt { (name) } dd { (value) } } } }
+            }
+            p.caption { (promise(context.model)) }
         },
+    )
+}
+
+/// Settings that are not at their defaults, as they would be typed.
+fn changed_settings(model: &Model) -> String {
+    let given = model.method().settings.iter().filter_map(|setting| {
+        let value = model.settings().get(setting.name).filter(|v| **v != setting.default_value())?;
+        Some(format!("{}={}", setting.name, brief(value)))
+    });
+    let given: Vec<String> = given.collect();
+    if given.is_empty() { "all at their defaults".into() } else { given.join(", ") }
+}
+
+/// A value as it would be typed.
+fn brief(value: &serde_json::Value) -> String {
+    shortened(value.as_str().map_or_else(|| value.to_string(), str::to_string))
+}
+
+/// A start or a list of widths may be thousands of numbers.
+fn shortened(text: String) -> String {
+    const MOST: usize = 60;
+    match text.chars().count() > MOST {
+        true => text.chars().take(MOST - 1).chain(['\u{2026}']).collect(),
+        false => text,
+    }
+}
+
+/// When a second fit gives the same numbers.
+fn promise(model: &Model) -> String {
+    let report = model.report();
+    if report.outcome == Outcome::Time {
+        return "The time limit ended the fit: another fit of the same rows may end after fewer or more iterations, with other numbers.".into();
+    }
+    if model.sums().is_some() {
+        return "The model was computed from sums over the rows. Where these were added batch by batch or merged from parts, a fit of all rows \
+                at once gives the same numbers up to rounding."
+            .into();
+    }
+    let weights = if facts::weights(model).is_some() { " and weights" } else { "" };
+    let start = match report.settings.get("w_init") {
+        Some(given) if given == "given" => ", the same start (w_init, which is not recorded)",
+        _ => "",
+    };
+    format!(
+        "The same rows{weights}, settings and seed{start} give the same numbers to the bit, for any number of threads, within one version of \
+         unmix and one kind of processor ({}).",
+        report.processor
     )
 }
 
@@ -94,27 +154,7 @@ fn model_file(context: &Context<'_>) -> String {
     context.options.model_name.as_deref().map_or("MODEL".into(), quoted)
 }
 
-fn fit_command(context: &Context<'_>) -> String {
-    let (model, method) = (context.model, context.model.method());
-    let mut command = format!("unmix fit {} {}", method.key, input(context));
-    for setting in method.settings.iter().filter(|s| !s.python_only) {
-        let Some(value) = model.settings().get(setting.name).filter(|v| **v != setting.default_value())
-        else {
-            continue;
-        };
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
-        match setting.name {
-            "n_components" => command += &format!(" -k {}", quoted(&text)),
-            name => command += &format!(" --set {}", quoted(&format!("{name}={text}"))),
-        }
-    }
-    if model.report().seed != 0 {
-        command += &format!(" --seed {}", model.report().seed);
-    }
-    command + &format!(" -o {}", model_file(context))
-}
-
-/// The command that makes this page.
+/// A command that makes such a page with rows.
 pub(super) fn report_command(context: &Context<'_>) -> String {
     format!("unmix report {} {} -o report.html", model_file(context), input(context))
 }

@@ -1,4 +1,4 @@
-//! What each component says from row to row: time courses below each other, how each looks in the columns, and how fast it is.
+//! Codes of each component from row to row: time courses below each other, loadings, and power spectra.
 
 use super::components::{Look, chip};
 use super::{Context, of_all};
@@ -52,15 +52,19 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let (k, p) = (context.spectrum.k, context.model.n_features());
     let decoder = facts::decoder(context.model);
     let spectra = window.spectra.iter().any(|s| !s.is_empty());
+    let unit = if unit_variance(window) { "std. dev." } else { "code" };
     super::section(
         "sources",
-        "Row by row",
+        if window.rate.is_some() { "Components over time" } else { "Components from row to row" },
         html! {
             p.caption {
-                (rows_drawn(window)) " Time courses stand below each other, each on its own scale. On the left is what one unit of the "
-                "component adds to the " (count(p as u64)) " columns"
+                (rows_drawn(window)) " Each course of codes is drawn on its own scale"
+                @if unit_variance(window) { ", in standard deviations" }
+                ". On the left are the component's loadings on the " (count(p as u64)) " columns"
                 @if context.options.positions.is_some() { ", at the places of the sensors, the nose upwards" }
-                @if spectra { "; on the right how strong it is at each frequency, in decibels below its peak" }
+                @if spectra { "; on the right its power spectrum, in decibels below the peak" }
+                ". Excess kurtosis (0 for a Gaussian) is over all " (count(window.n_rows)) " rows"
+                @if context.spectrum.variance.is_some() { ", variance that of the fit" }
                 ". " (of_all(window.drawn.len(), k)) " components are shown."
             }
             div.sources { @for (i, course) in window.drawn.iter().enumerate() {
@@ -68,12 +72,12 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     figcaption {
                         b { (i) }
                         @if let Some(v) = &context.spectrum.variance { span { "variance " (number_in(v, v[i])) } }
-                        span { "kurtosis " (number(kurtosis(course))) }
+                        @if let Some(kurtosis) = window.moments[i].excess_kurtosis() { span { "excess kurtosis " (number(kurtosis)) } }
                         (chip(context, i))
                     }
                     div class=(if spectra { "source" } else { "source two" }) {
                         div { (mixing(context, decoder.row(i), i)) }
-                        (figure::course(course, window.first, window.rate, &format!("Component {i} from row to row")))
+                        (figure::course(course, window.first, window.rate, unit, &format!("Component {i} from row to row")))
                         @if spectra {
                             (figure::power(&window.spectra[i], window.rate.unwrap_or(1.0), &format!("Power of component {i} by frequency")))
                         }
@@ -114,11 +118,7 @@ fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
     figure::small_bars(vector, |j| facts::feature_name(context.model, j), &said)
 }
 
-/// Fourth moment over the square of the second, less 3.
-fn kurtosis(y: &[f64]) -> f64 {
-    let n = y.len() as f64;
-    let mean = y.iter().sum::<f64>() / n;
-    let moment = |power: i32| y.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
-    let variance = moment(2);
-    if variance > 0.0 { moment(4) / (variance * variance) - 3.0 } else { 0.0 }
+/// Whether codes of these rows are in standard deviations, up to what other rows than those of the fit may differ by.
+fn unit_variance(window: &Window) -> bool {
+    window.moments.iter().all(|m| (m.variance() - 1.0).abs() < 0.05)
 }

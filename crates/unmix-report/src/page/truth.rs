@@ -117,7 +117,7 @@ fn curves(truth: &Matrix<f64>, pairs: &[Pair]) -> Vec<Markup> {
             pair.found,
             cosine(pair.cosine)
         );
-        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.turned), &said);
+        let drawing = figure::overlay(&unit(truth.row(pair.truth)), &unit(&pair.turned), "loading", &said);
         html! { figure.truth { figcaption { (heading(pair)) } (drawing) } }
     };
     pairs.iter().map(one).collect()

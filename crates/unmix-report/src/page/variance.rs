@@ -20,11 +20,11 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
     Some(html! {
         @if let (Some(share), Some(cumulative), Some(reach)) = (&spectrum.share, &spectrum.cumulative, spectrum.reach()) {
             p.caption {
-                "The share of the variance along each component, and the shares added up. Dots mark where the sum first reaches a line."
+                "The share of the variance along each component, and the cumulative share. Dots mark where the total passes 50, 80, 90, 95 and 99 %."
             }
             div.panels {
-                figure { figcaption { b { "each component" } } (figure::scree(share)) }
-                figure { figcaption { b { "the first components together" } } (figure::cumulative(cumulative, &reach)) }
+                figure { figcaption { b { "explained variance of each component" } } (figure::scree(share)) }
+                figure { figcaption { b { "cumulative explained variance" } } (figure::cumulative(cumulative, &reach)) }
             }
             (reached(&reach, spectrum))
         }
@@ -43,7 +43,7 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
 
 pub(super) fn section(context: &Context<'_>) -> Markup {
     match section_of(context) {
-        Some(content) => super::section("variance", "How much each explains", content),
+        Some(content) => super::section("variance", "Explained variance", content),
         None => html! {},
     }
 }

@@ -62,6 +62,11 @@ impl<'a, T: Real> Rows<'a, T> {
         self.weights.as_deref()
     }
 
+    /// How many rows have weights, where they have any.
+    pub(crate) fn weighted_rows(&self) -> Option<u64> {
+        self.weights().map(|w| w.len() as u64)
+    }
+
     /// Number of rows, each as often as it counts; 0 where the number is not known.
     pub fn n_samples(&self) -> f64 {
         match &self.weights {

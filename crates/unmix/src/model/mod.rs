@@ -181,6 +181,12 @@ impl Model {
         self
     }
 
+    /// The same model, with the number of rows in the report, where these had sample weights.
+    pub(crate) fn of_weighted_rows(mut self, n_rows: Option<u64>) -> Self {
+        self.report.n_rows = n_rows;
+        self
+    }
+
     /// The same model, with what was found of its stability in the report.
     pub fn with_stability(mut self, found: &crate::stability::Stability) -> Self {
         self.report.stability = Some(found.to_json());

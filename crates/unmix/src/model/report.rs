@@ -67,9 +67,12 @@ pub struct Report {
     pub seed: u64,
     /// Directions along which the rows vary, as far as the solver can see.
     pub rank: Option<usize>,
-    /// Rows, each as often as it counts.
+    /// Rows, each as often as it counts: the sum of the sample weights, where there are weights.
     #[serde(serialize_with = "whole_where_it_is")]
     pub n_samples: f64,
+    /// Rows that were read, where they had sample weights; `None` where each counted once and `n_samples` is their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_rows: Option<u64>,
     /// Columns.
     pub n_features: usize,
     /// Columns that do not vary.
@@ -148,6 +151,7 @@ impl Report {
             seed,
             rank: None,
             n_samples,
+            n_rows: None,
             n_features,
             n_constant: 0,
             dtype,
@@ -163,6 +167,7 @@ impl Report {
     pub fn to_json(&self) -> serde_json::Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(map) = value.as_object_mut() {
+            map.entry("n_rows").or_insert(serde_json::Value::Null);
             map.insert("seconds".into(), self.run.seconds.into());
             map.insert("threads".into(), self.run.threads.into());
         }

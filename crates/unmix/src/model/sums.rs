@@ -29,6 +29,10 @@ pub struct Sums {
     waiting: Vec<f64>,
     /// How often each of them counts.
     weights: Vec<f64>,
+    /// Rows seen, whatever they count; `None` of sums from files that do not say.
+    rows: Option<u64>,
+    /// Whether any of them came with weights.
+    weighted: bool,
 }
 
 impl Sums {
@@ -42,7 +46,14 @@ impl Sums {
             open: (Scatter::empty(p), 0),
             waiting: Vec::new(),
             weights: Vec::new(),
+            rows: Some(0),
+            weighted: false,
         }
+    }
+
+    /// Rows seen, where some of them came with weights.
+    pub(crate) fn weighted_rows(&self) -> Option<u64> {
+        self.rows.filter(|_| self.weighted)
     }
 
     /// Numbers in a row.
@@ -83,6 +94,7 @@ impl Sums {
         if next.1.is_empty() {
             rows.check_weights_of(done)?;
             self.append(first, run.threads);
+            self.weighted |= rows.weights().is_some();
             return Ok(());
         }
         let mut grown = self.clone();
@@ -94,6 +106,7 @@ impl Sums {
             next = self.read(method, rows, &mut *stream, done, step)?;
         }
         rows.check_weights_of(done)?;
+        grown.weighted |= rows.weights().is_some();
         *self = grown;
         Ok(())
     }
@@ -135,6 +148,7 @@ impl Sums {
 
     fn append(&mut self, (numbers, weights): (Vec<f64>, Vec<f64>), threads: usize) {
         self.waiting.extend(numbers);
+        self.rows = self.rows.map(|n| n + weights.len() as u64);
         self.weights.extend(weights);
         let blocks = self.plan.shard_rows / self.plan.block_rows;
         let mut taken = 0;
@@ -244,6 +258,8 @@ impl Sums {
         let mut total = self.total();
         total.merge(right.total());
         merged.base = Some(total);
+        merged.rows = self.rows.zip(right.rows).map(|(a, b)| a + b);
+        merged.weighted = self.weighted || right.weighted;
         Ok(merged)
     }
 
@@ -262,6 +278,7 @@ impl Sums {
         out.count(self.open.1 as u64);
         out.numbers(&self.waiting);
         out.numbers(&self.weights);
+        out.numbers(&self.counted());
         out.into_bytes()
     }
 
@@ -288,10 +305,26 @@ impl Sums {
             open: (open, from.count()? as usize),
             waiting: from.numbers()?,
             weights: from.numbers()?,
+            rows: None,
+            weighted: false,
         };
+        let sums = sums.counting(&from.numbers()?);
         from.check(sums.fits_together())?;
         from.end()?;
         Ok(sums)
+    }
+
+    /// Rows seen and whether they came with weights, as numbers; none where that is not known.
+    fn counted(&self) -> Vec<f64> {
+        self.rows.map_or_else(Vec::new, |n| vec![n as f64, f64::from(u8::from(self.weighted))])
+    }
+
+    fn counting(mut self, counted: &[f64]) -> Self {
+        (self.rows, self.weighted) = match counted {
+            [rows, weighted] => (Some(*rows as u64), *weighted != 0.0),
+            _ => (None, false),
+        };
+        self
     }
 
     /// Whether lengths agree and nothing is fuller than it can be.
@@ -320,7 +353,7 @@ impl Sums {
         self.tree.iter().for_each(|(height, s)| put(s, TREE, f64::from(*height)));
         put(&self.open.0, OPEN, self.open.1 as f64);
         let tensor = |shape: Vec<usize>, numbers: Vec<f64>| Tensor::new(shape, Values::F64(numbers));
-        let (m, rows) = (n.len(), self.weights.len());
+        let (m, rows, counted) = (n.len(), self.weights.len(), self.counted());
         BTreeMap::from([
             ("sums_n".into(), tensor(vec![m], n)),
             ("sums_mean".into(), tensor(vec![m, p], mean)),
@@ -328,6 +361,7 @@ impl Sums {
             ("sums_place".into(), tensor(vec![m, 2], place)),
             ("sums_rows".into(), tensor(vec![rows, p], self.waiting.clone())),
             ("sums_weights".into(), tensor(vec![rows], self.weights.clone())),
+            ("sums_counted".into(), tensor(vec![counted.len()], counted)),
         ])
     }
 
@@ -357,6 +391,7 @@ impl Sums {
                 _ => return None,
             }
         }
+        let sums = sums.counting(&get("sums_counted", &[2]).unwrap_or_default());
         sums.fits_together().then_some(sums)
     }
 }

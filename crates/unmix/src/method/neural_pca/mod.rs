@@ -119,10 +119,11 @@ impl NeuralPca {
             });
         }
         // Small problems never leave this thread, and do not pay for a pool.
-        match n.saturating_mul(p as u64) < 1 << 15 {
+        let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_settled(rows, row, k, run),
             false => on_pool(run.threads, || self.fit_settled(rows, row, k, run)),
-        }
+        };
+        Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
     fn fit_settled<T: Real>(

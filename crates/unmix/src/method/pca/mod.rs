@@ -93,10 +93,11 @@ impl Pca {
         self.check(Size::of(rows), rows.origin())?;
         // Problems of one shard with sequential factorisations never leave this thread, and do not pay for a pool.
         let numbers = n.saturating_mul(p as u64);
-        match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
+        let model = match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
             true => self.fit_settled(rows, run),
             false => on_pool(run.threads, || self.fit_settled(rows, run)),
-        }
+        };
+        Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
@@ -143,7 +144,7 @@ impl Pca {
         let found = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
         let k = self.count::<f64>(&found, size, None, run)?;
         let fitted = Fitted { found, solver: Solver::CovarianceEigh, size, features, dtype: sums.dtype() };
-        Ok(self.model(fitted, run, k)?.with_sums(sums.clone()))
+        Ok(self.model(fitted, run, k)?.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
     }
 
     fn request(&self, solver: Solver, top: Option<usize>) -> Request {

@@ -113,10 +113,11 @@ impl SigmaPca {
         }
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         // Small problems never leave this thread, and do not pay for a pool.
-        match n.saturating_mul(p as u64) < 1 << 15 {
+        let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_and_compare(rows, k, run),
             false => on_pool(run.threads, || self.fit_and_compare(rows, k, run)),
-        }
+        };
+        Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
 
     fn fit_and_compare<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {

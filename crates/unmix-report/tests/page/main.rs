@@ -1,5 +1,10 @@
 //! Facts that every page must keep, checked on pages of known data.
 
+mod colours;
+mod methods;
+mod reproduced;
+mod weights;
+
 use unmix::data::RawArray;
 use unmix::{AnyRows, Features, Matrix, Model, Pca, Rows, Run, datasets};
 use unmix_report::{Options, mosaic, page, summary};
@@ -200,7 +205,6 @@ fn a_model_alone_says_what_is_missing_and_how_to_get_it() {
     };
     let html = made(&model, None, &options);
     assert!(section(&html, "scores").contains("unmix report 'my model.safetensors' x.npy -o report.html"));
-    assert!(section(&html, "reproduce").contains("unmix fit pca x.npy -k 2 -o 'my model.safetensors'"));
     assert!(!html.contains("id=\"reconstructions\""));
 }
 
@@ -301,7 +305,8 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     let (model, given) = (ica(&x, 3), rows(&x, Features::default()));
     let plain = made(&model, Some(&given), &Options::default());
     assert!(
-        plain.contains("Row by row") && plain.contains("2,000 consecutive rows from the middle of 3,000")
+        plain.contains("Components from row to row")
+            && plain.contains("2,000 consecutive rows from the middle of 3,000")
     );
     assert_eq!(plain.matches("from row to row\"").count(), 3);
     assert!(!plain.contains("hertz"), "nothing is known of time");
@@ -321,7 +326,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     let data = datasets::patterns(60, 5, 3, 0.2, 1);
     let mut pictures = rows(&data.x, picture(5));
     let model = fit(&mut pictures, 3);
-    assert!(!made(&model, Some(&pictures), &Options::default()).contains("Row by row"));
+    assert!(!made(&model, Some(&pictures), &Options::default()).contains("id=\"sources\""));
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! A page of every method, on every kind of data, in every variant: whole, closed, without a network, and with its sections.
+
+use crate::{made, recording, rows, section};
+use serde_json::{Map, Value, json};
+use unmix::stability::{Trials, stability};
+use unmix::{AnyRows, Features, METHODS, Matrix, Model, Run, datasets};
+use unmix_report::Options;
+
+/// Kinds of data by how their components are shown.
+fn kinds() -> Vec<(&'static str, Matrix<f64>, Features)> {
+    let shape = |shape: &[usize]| Features { names: None, shape: Some(shape.to_vec()) };
+    let names = ["weight", "height", "age"].map(String::from).to_vec();
+    vec![
+        ("pictures", datasets::patterns(300, 6, 3, 0.2, 0).x, shape(&[6, 6])),
+        ("colour", datasets::patterns(300, 6, 3, 0.2, 1).x, shape(&[3, 4, 3])),
+        ("curves", datasets::patterns(300, 6, 3, 0.2, 2).x, Features::default()),
+        ("bars", recording(600), Features { names: Some(names), shape: None }),
+    ]
+}
+
+fn settings(key: &str, more: Value) -> Map<String, Value> {
+    let mut settings = json!({ "n_components": 2 }).as_object().cloned().unwrap();
+    if key == "rica" {
+        settings.insert("max_iter".into(), 20.into());
+    }
+    settings.extend(more.as_object().cloned().unwrap());
+    settings
+}
+
+fn fitted(key: &str, given: &mut AnyRows<'_>, more: Value) -> Model {
+    unmix::fit(key, &settings(key, more), given, &Run::default()).unwrap()
+}
+
+#[test]
+fn every_method_has_a_page_of_every_kind_of_data() {
+    for (kind, x, features) in kinds() {
+        for method in METHODS {
+            let model = fitted(method.key, &mut rows(&x, features.clone()), json!({}));
+            let given = rows(&x, features.clone());
+            let html = made(&model, Some(&given), &Options::default());
+            let components = section(&html, "components");
+            assert_eq!(components.matches("class=\"component\"").count(), 2, "{} of {kind}", method.key);
+            let pictures = matches!(kind, "pictures" | "colour");
+            assert_eq!(components.contains("<img"), pictures, "{} of {kind}", method.key);
+            for id in ["scores", "reconstructions", "fit", "reproduce"] {
+                assert!(!section(&html, id).is_empty());
+            }
+            assert!(section(&html, "reproduce").contains(&format!("<dd>{}</dd>", method.key)));
+            // Without rows, too.
+            made(&model, None, &Options::default());
+        }
+    }
+}
+
+#[test]
+fn every_method_shows_time_sensors_labels_truth_and_another_model() {
+    let x = recording(900);
+    let places = vec![(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0)];
+    let other = fitted("pca", &mut rows(&x, Features::default()), json!({ "n_components": 3 }));
+    for method in METHODS {
+        let model = fitted(method.key, &mut rows(&x, Features::default()), json!({}));
+        let options = Options {
+            title: Some("a recording".into()),
+            labels: Some(("half".into(), (0..900).map(|i| (i / 450).to_string()).collect())),
+            truth: Some(Matrix::from_fn(2, 3, |i, j| f64::from(u8::from(i == j)))),
+            rate: Some(100.0),
+            positions: Some(places.clone()),
+            beside: Some(("the other".into(), other.clone())),
+            ..Options::default()
+        };
+        let given = rows(&x, Features::default());
+        let html = made(&model, Some(&given), &options);
+        for id in ["components", "sources", "truth", "beside", "scores"] {
+            assert!(section(&html, id).contains("<svg"), "{}: {id}", method.key);
+        }
+        // Heads in place of bars, and beside each course.
+        assert_eq!(section(&html, "components").matches("class=\"head\"").count(), 2 * 2, "{}", method.key);
+        assert!(
+            section(&html, "sources").contains(">dB<")
+                && section(&html, "sources").contains("over all 900 rows")
+        );
+    }
+}
+
+#[test]
+fn standardised_fits_and_stability_are_on_the_page() {
+    let x = recording(900);
+    for method in METHODS {
+        let takes = |name: &str| method.settings.iter().any(|s| s.name == name);
+        let more = if takes("standardize") { json!({ "standardize": true }) } else { json!({}) };
+        let model = fitted(method.key, &mut rows(&x, Features::default()), more);
+        let given = rows(&x, Features::default());
+        let found = stability(&model, &given, Trials { cuts: 2, restarts: 1 }, &Run::default()).unwrap();
+        let html = made(&model.with_stability(&found), Some(&given), &Options::default());
+        assert!(section(&html, "stability").contains("<svg"), "{}", method.key);
+        let told = section(&html, "components").matches("class=\"verdict ").count();
+        assert_eq!(told, 2, "{}", method.key);
+        let zero = html.find(">-0.0").map(|at| &html[at.saturating_sub(80)..at + 20]);
+        assert!(
+            zero.is_none_or(|text| text[80..].contains(|c: char| ('1'..='9').contains(&c))),
+            "{}: {zero:?}",
+            method.key
+        );
+    }
+}
+
+/// A source that is still but for two bursts, none of them in the seconds that are drawn.
+#[test]
+fn kurtosis_is_that_of_all_rows() {
+    let n = 6000;
+    let draw = unmix::num::random::Stream::new(9, 0);
+    let burst = |i: usize| if i % 3000 < 40 { 25.0 } else { 0.0 };
+    let sources = |i: usize| {
+        [
+            burst(i) + 0.1 * draw.normal(i as u64),
+            draw.laplace(1_000_000 + i as u64),
+            draw.uniform(2_000_000 + i as u64),
+        ]
+    };
+    let mixed = [[1.0, 0.5, 0.2], [0.3, 1.0, -0.4], [0.1, -0.6, 1.0]];
+    let x = Matrix::from_fn(n, 3, |i, c| mixed[c].iter().zip(sources(i)).map(|(m, s)| m * s).sum());
+    let given = rows(&x, Features::default());
+    let settings = json!({ "n_components": 3 }).as_object().cloned().unwrap();
+    let model = unmix::fit("ica", &settings, &mut rows(&x, Features::default()), &Run::default()).unwrap();
+    let AnyRows::F64(plain) = &given else { panic!("double precision") };
+    let codes = model.encode_to_vec(plain, &Run::default()).unwrap();
+    let html = made(&model, Some(&given), &Options { rate: Some(100.0), ..Options::default() });
+    assert!(html.contains("12 seconds from the middle of 60"));
+    let said: Vec<f64> = section(&html, "sources")
+        .split("excess kurtosis ")
+        .skip(1)
+        .map(|piece| piece.split('<').next().unwrap().parse().unwrap())
+        .collect();
+    for (i, said) in said.iter().enumerate() {
+        let own: Vec<f64> = codes.iter().skip(i).step_by(3).copied().collect();
+        let mean = own.iter().sum::<f64>() / n as f64;
+        let moment = |power: i32| own.iter().map(|y| (y - mean).powi(power)).sum::<f64>() / n as f64;
+        let truth = moment(4) / moment(2).powi(2) - 3.0;
+        assert!((said - truth).abs() < 1e-3 * truth.abs().max(1.0), "component {i}: {said}, not {truth}");
+    }
+    assert!(said.len() == 3 && said.iter().any(|k| *k > 50.0), "{said:?}");
+}
+
+#[test]
+fn a_model_that_keeps_nothing_is_not_green() {
+    let data = datasets::patterns(100, 4, 2, 0.3, 0);
+    let fitted = fitted("pca", &mut rows(&data.x, Features::default()), json!({}));
+    let mut tensors = fitted.tensors().clone();
+    let zeros = unmix::model::Tensor::matrix(&Matrix::zeros(2, 16), unmix::Dtype::F64);
+    tensors.insert("components".into(), zeros);
+    let (settings, report) = (fitted.settings().clone(), fitted.report().clone());
+    let model = Model::new(fitted.method(), settings, Features::default(), 1, tensors, report).unwrap();
+    let html = made(&model, Some(&rows(&data.x, Features::default())), &Options::default());
+    let head = html.split("<section").next().unwrap();
+    assert!(head.contains("li class=\"warn\"") && !head.contains("class=\"good\""));
+    assert!(head.contains("The model keeps nothing of these rows") && !html.contains("-0.0 %"));
+}

@@ -1,0 +1,73 @@
+//! What a page says of how it can be reproduced: only commands that were run, and facts in the place of others.
+
+use crate::{fit, made, picture, rows, section};
+use unmix::{Features, Model, Outcome, Rows, Run, datasets};
+use unmix_report::Options;
+
+#[test]
+fn no_command_is_made_up() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let model = fit(&mut rows(&data.x, picture(6)), 2);
+    let typed = "unmix report m.safetensors x.npy --drop a,b -o page.html";
+    let options = Options {
+        reproduce: vec![typed.into()],
+        model_name: Some("m.safetensors".into()),
+        input_name: Some("x.npy".into()),
+        ..Default::default()
+    };
+    let given = rows(&data.x, picture(6));
+    let html = made(&model, Some(&given), &options);
+    let part = section(&html, "reproduce");
+    assert_eq!(
+        html.matches("unmix ").count()
+            - html.matches("of unmix ").count()
+            - html.matches("by unmix ").count(),
+        1,
+        "{part}"
+    );
+    assert!(part.contains(typed) && part.contains("does not hold the command that fitted it"), "{part}");
+    // Facts in its place.
+    for fact in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"] {
+        assert!(part.contains(fact), "{fact}: {part}");
+    }
+    // A command that made the model as well needs none.
+    let whole = Options { reproduces_fit: true, ..options };
+    assert!(!section(&made(&model, Some(&given), &whole), "reproduce").contains("does not hold"));
+    // Nothing was run: nothing to show.
+    let html = made(&model, Some(&given), &Options::default());
+    assert!(
+        !section(&html, "reproduce").contains("<pre>")
+            && section(&html, "reproduce").contains("n_components=2")
+    );
+}
+
+#[test]
+fn the_same_bits_are_promised_only_where_they_come() {
+    let data = datasets::patterns(60, 6, 2, 0.3, 0);
+    let fitted = fit(&mut rows(&data.x, Features::default()), 2);
+    let promise =
+        |model: &Model| made(model, None, &Options::default()).contains("the same numbers to the bit");
+    assert!(promise(&fitted));
+    let mut report = fitted.report().clone();
+    report.outcome = Outcome::Time;
+    let (settings, tensors) = (fitted.settings().clone(), fitted.tensors().clone());
+    let timed = Model::new(fitted.method(), settings, Features::default(), 1, tensors, report).unwrap();
+    assert!(!promise(&timed));
+    assert!(made(&timed, None, &Options::default()).contains("The time limit ended the fit"));
+    let settings = fitted.settings().clone();
+    let summed =
+        unmix::model::fit_by_sums("pca", &settings, &rows(&data.x, Features::default()), &Run::default())
+            .unwrap();
+    assert!(!promise(&summed));
+}
+
+#[test]
+fn a_start_that_is_not_recorded_is_named() {
+    let x = datasets::patterns(300, 3, 3, 0.5, 0).x;
+    let start = (0..2).map(|i| (0..9).map(|j| if i == j { 1.0 } else { 0.1 }).collect()).collect();
+    let spec = unmix::Rica { n_components: Some(2), w_init: Some(start), max_iter: 5, ..Default::default() };
+    let model = spec.fit(&mut Rows::from_slice(x.as_slice(), 9).unwrap(), &Run::default()).unwrap();
+    assert!(
+        made(&model, None, &Options::default()).contains("the same start (w_init, which is not recorded)")
+    );
+}

@@ -1,0 +1,87 @@
+//! Pages and tables of weighted fits: rows are rows, and the sum of their weights is said to be that.
+
+use crate::{made, rows};
+use serde_json::json;
+use unmix::model::{Sums, fit};
+use unmix::{AnyRows, Features, Matrix, Model, Pca, Run, datasets};
+use unmix_report::{Options, summary};
+
+fn weighted(x: &Matrix<f64>, weights: Vec<f64>) -> AnyRows<'_> {
+    rows(x, Features::default()).weighted(weights).unwrap()
+}
+
+fn fitted(key: &str, given: &mut AnyRows<'_>) -> Model {
+    let settings = json!({ "n_components": 2 }).as_object().cloned().unwrap();
+    fit(key, &settings, given, &Run::default()).unwrap()
+}
+
+#[test]
+fn weights_are_said_and_their_sum_is_not_called_rows() {
+    let data = datasets::patterns(200, 5, 3, 0.2, 1);
+    // Whole in sum or not, and one row that counts for nothing.
+    for (least, sum) in [(10.071_115, "2,014.2"), (10.0, "2,000")] {
+        let weights: Vec<f64> = (0..200).map(|i| if i == 7 { 0.0 } else { least * 200.0 / 199.0 }).collect();
+        for key in ["pca", "neural-pca", "sigma-pca"] {
+            let mut given = weighted(&data.x, weights.clone());
+            let model = fitted(key, &mut given);
+            assert_eq!(model.report().n_rows, Some(200), "{key}");
+            let text = summary(&model);
+            assert!(text.contains(&format!(" of 200 x 25 float64, weights sum to {sum}: ")), "{key}: {text}");
+            let html = made(&model, Some(&rows(&data.x, Features::default())), &Options::default());
+            assert!(html.contains(&format!("200 rows (weights sum to {sum})")), "{key}");
+            assert!(html.contains(&format!("<dt>sum of weights</dt><dd>{sum}</dd>")), "{key}");
+            assert!(
+                html.contains("<dt>rows</dt><dd>200</dd>") && !html.contains(&format!("{sum} rows")),
+                "{key}"
+            );
+            assert!(html.contains("The same rows and weights, settings and seed"), "{key}");
+            let read = Model::from_bytes(&model.to_bytes().unwrap(), "m".as_ref()).unwrap();
+            assert_eq!(
+                (read.report().n_rows, summary(&read).lines().next()),
+                (Some(200), text.lines().next())
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_without_weights_are_as_many_as_they_are() {
+    let data = datasets::patterns(200, 5, 3, 0.2, 1);
+    let model = fitted("pca", &mut rows(&data.x, Features::default()));
+    assert_eq!((model.report().n_rows, model.report().n_samples), (None, 200.0));
+    let html = made(&model, None, &Options::default());
+    assert!(
+        !html.contains("weights sum") && !html.contains("sum of weights"),
+        "nothing is said of weights where there are none"
+    );
+}
+
+#[test]
+fn sums_remember_how_many_weighted_rows_they_have_seen() {
+    let data = datasets::patterns(200, 5, 3, 0.2, 1);
+    let run = Run::default();
+    let mut sums = Sums::new(25, unmix::Dtype::F64);
+    let mut add = |first: usize, weight: Option<f64>| {
+        let part = unmix::Rows::from_slice(&data.x.as_slice()[first * 25..(first + 50) * 25], 25).unwrap();
+        let part = match weight {
+            None => part,
+            Some(w) => part.weighted(vec![w; 50]).unwrap(),
+        };
+        sums.add("pca", &part, &run).unwrap();
+        let model = Pca::default().fit_sums(&sums, &Features::default(), &run).unwrap();
+        (model.report().n_rows, model.report().n_samples, model)
+    };
+    assert!(matches!(add(0, None), (None, 50.0, _)));
+    let (n_rows, n_samples, model) = add(50, Some(3.0));
+    assert_eq!((n_rows, n_samples), (Some(100), 200.0));
+    // In a file, in bytes and merged, too.
+    let read = Model::from_bytes(&model.to_bytes().unwrap(), "m".as_ref()).unwrap();
+    let sums = read.sums().unwrap();
+    assert_eq!(Sums::from_bytes(&sums.to_bytes()).unwrap(), *sums);
+    let both = read.merge(&model, &run).unwrap();
+    assert_eq!((both.report().n_rows, both.report().n_samples), (Some(200), 400.0));
+    let html = made(&both, None, &Options::default());
+    assert!(
+        html.contains("200 rows (weights sum to 400)") && html.contains("computed from sums over the rows")
+    );
+}
