@@ -25,7 +25,8 @@ pub(crate) struct Sample {
     pub(crate) scores: Matrix<f64>,
     /// Root mean square of each feature about the model's mean.
     pub(crate) spread: Vec<f64>,
-    /// Share of the sampled rows' squared distances from the mean that their reconstructions keep.
+    /// Share of the sampled rows' squared distances from the mean that their reconstructions keep; in standard deviations of the columns,
+    /// where the model standardises them.
     pub(crate) kept: f64,
     /// Some of the rows.
     pub(crate) examples: Vec<Example>,
@@ -78,8 +79,9 @@ impl Sample {
         let wanted: Vec<usize> = (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect();
         let mean = crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]);
         let width = k.min(SCORES);
+        let own_unit = own_units(model);
         let (mut index, mut scores, mut examples) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut spread, mut lost) = (vec![0.0; p], 0.0);
+        let (mut spread, mut lost, mut all) = (vec![0.0; p], 0.0, 0.0);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
@@ -96,10 +98,10 @@ impl Sample {
                 for j in 0..p {
                     let (value, found) = (x[j].to_f64(), x_fitted[j].to_f64());
                     spread[j] += (value - mean[j]).powi(2);
-                    missed += (value - found).powi(2);
-                    size += (value - mean[j]).powi(2);
+                    missed += ((value - found) * own_unit[j]).powi(2);
+                    size += ((value - mean[j]) * own_unit[j]).powi(2);
                 }
-                lost += missed;
+                (lost, all) = (lost + missed, all + size);
                 if wanted.contains(&(index.len())) {
                     let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect();
                     // A row that is the mean itself is reconstructed exactly.
@@ -116,7 +118,6 @@ impl Sample {
             });
             if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
         })?;
-        let all: f64 = spread.iter().sum();
         let kept = if all > 0.0 { 1.0 - lost / all } else { 1.0 };
         spread.iter_mut().for_each(|s| *s = (*s / index.len().max(1) as f64).sqrt());
         let beside = match beside {
@@ -133,6 +134,13 @@ impl Sample {
             examples,
         })
     }
+}
+
+/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns looked
+/// at them in their standard deviations.
+fn own_units(model: &Model) -> Vec<f64> {
+    let scale = model.tensor("noise_scale").map_or_else(Vec::new, |t| t.f64s());
+    (0..model.n_features()).map(|j| scale.get(j).filter(|s| **s > 0.0).map_or(1.0, |s| 1.0 / s)).collect()
 }
 
 /// The least odd prime that is not less, or 1: files are often laid out with a period (of the digits of MNIST, those in even

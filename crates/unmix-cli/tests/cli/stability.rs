@@ -81,9 +81,9 @@ fn a_page_shows_no_command_that_lost_an_option() {
         "{page}"
     );
     assert!(!page.contains("unmix fit") && page.contains("60 rows (weights sum to 150)"));
-    assert!(page.contains("does not hold the command that fitted it"));
+    assert!(page.contains("does not record the command that fitted it"));
     // The demo's one command makes data, model and page.
     b.ok("demo -o shown --seed 3");
     let page = std::fs::read_to_string(b.path("shown/report.html")).unwrap();
-    assert!(page.contains("unmix demo -o shown --seed 3") && !page.contains("does not hold the command"));
+    assert!(page.contains("unmix demo -o shown --seed 3") && !page.contains("does not record the command"));
 }

@@ -92,6 +92,11 @@ fn centres<'a>(
     out
 }
 
+/// An end of a scale, as its label is written or as a number.
+fn end(x: f64, label: Option<&String>) -> String {
+    label.map_or_else(|| number(x), Clone::clone)
+}
+
 /// What the colours stand for.
 pub(crate) fn legend(colouring: &Colouring) -> Markup {
     match colouring {
@@ -105,13 +110,16 @@ pub(crate) fn legend(colouring: &Colouring) -> Markup {
                 }
             }
         },
-        Colouring::Scale { name, range } => html! {
+        Colouring::Unlike { name, values } => html! {
+            p.caption { "Not coloured by " (name) ": it has " (count(*values as u64)) " different values." }
+        },
+        Colouring::Scale { name, range, ends } => html! {
             ul.legend aria-label="Colours" {
                 li.what { (name) }
                 li {
-                    (number(range.0))
+                    (end(range.0, ends.as_ref().map(|e| &e.0)))
                     span.ramp style=(format!("background:linear-gradient(90deg,{})", Colouring::steps().collect::<Vec<_>>().join(","))) {}
-                    (number(range.1))
+                    (end(range.1, ends.as_ref().map(|e| &e.1)))
                 }
             }
         },
@@ -148,9 +156,9 @@ mod tests {
 
     #[test]
     fn where_most_values_are_alone_no_name_stands_among_the_points() {
-        let dates: Vec<String> =
-            (0..200).map(|i| format!("2021-{:02}-{:02}", i / 28 + 1, i % 28 + 1)).collect();
-        let dates: Vec<&str> = dates.iter().map(String::as_str).collect();
-        assert!(named(&dates, |_| (5.0, 5.0)).is_empty());
+        // Twelve of thirty values are kept, with fewer than half of the points.
+        let values: Vec<String> = (0..300).map(|i| format!("value {}", i % 30)).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        assert!(named(&values, |_| (5.0, 5.0)).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use crate::svg::{Frame, Ticks, extent, padded, pt};
 use maud::{Markup, html};
 
 /// Height of the drawings of a row.
-const HEIGHT: f64 = 118.0;
+const HEIGHT: f64 = 140.0;
 
 /// A course of codes, in `unit`. All of a page have the same axis of time.
 pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, unit: &str, label: &str) -> Markup {

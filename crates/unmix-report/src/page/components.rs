@@ -82,7 +82,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
             div class=(grid) { @for figure in &figures[..before + first] { (figure) } }
             @if first < shown {
                 details {
-                    summary { "Components " (first) " to " (shown - 1) }
+                    summary { (super::range_of_components(first, shown)) }
                     div class=(grid) { @for figure in &figures[before + first..] { (figure) } }
                 }
             }

@@ -110,6 +110,11 @@ fn section(id: &str, heading: &str, content: Markup) -> Markup {
     html! { section id=(id) { h2 { (heading) } (content) } }
 }
 
+/// "Components 10 to 24", or "Component 10", up to the one before `end`.
+fn range_of_components(first: usize, end: usize) -> String {
+    if first + 1 == end { format!("Component {first}") } else { format!("Components {first} to {}", end - 1) }
+}
+
 /// "8 of 50", or "50" when that is all.
 fn of_all(shown: usize, all: usize) -> String {
     if shown < all { format!("{shown} of {all}") } else { format!("{all}") }

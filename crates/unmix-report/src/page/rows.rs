@@ -115,7 +115,9 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
         html! {
             p.caption {
                 (legend) " from " (facts::components(context.spectrum.k)) ". The error is the distance between the two, relative to the \
-                 row's distance from the mean. Over "
+                 row's distance from the mean"
+                @if context.model.tensor("noise_scale").is_some() { ", both in standard deviations of the columns" }
+                ". Over "
                 (count(sample.index.len() as u64)) " rows, reconstructions keep " strong { (percent(sample.kept)) } " of the variance."
             }
             div class=(grid) { @for figure in figures { (figure) } }

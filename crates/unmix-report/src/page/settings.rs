@@ -89,8 +89,7 @@ pub(super) fn reproduce(context: &Context<'_>) -> Markup {
             }
             @if !context.options.reproduces_fit {
                 p.caption {
-                    "The model file does not hold the command that fitted it: which rows and columns were read from which file, and their weights, "
-                    "are not recorded. What is recorded:"
+                    "The model does not record the command that fitted it: from where its rows, columns and weights were read is not known. It records:"
                 }
                 dl.recorded { @for (name, value) in fitted { div { dt { (name) } dd { (value) } } } }
             }

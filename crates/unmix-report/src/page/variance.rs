@@ -31,7 +31,7 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
         div.scroll { (table(spectrum, 0..spectrum.k.min(FIRST))) }
         @if spectrum.k > FIRST {
             details {
-                summary { "Components " (FIRST) " to " (spectrum.k.min(MOST) - 1) }
+                summary { (super::range_of_components(FIRST, spectrum.k.min(MOST))) }
                 div.scroll { (table(spectrum, FIRST..spectrum.k.min(MOST))) }
                 @if spectrum.k > MOST {
                     p.caption { "The other " (count((spectrum.k - MOST) as u64)) " are in the model file." }
@@ -43,7 +43,10 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
 
 pub(super) fn section(context: &Context<'_>) -> Markup {
     match section_of(context) {
-        Some(content) => super::section("variance", "Explained variance", content),
+        Some(content) if context.spectrum.share.is_some() => {
+            super::section("variance", "Explained variance", content)
+        }
+        Some(content) => super::section("variance", "Variance of the components", content),
         None => html! {},
     }
 }

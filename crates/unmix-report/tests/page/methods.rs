@@ -155,3 +155,19 @@ fn a_model_that_keeps_nothing_is_not_green() {
     assert!(head.contains("li class=\"warn\"") && !head.contains("class=\"good\""));
     assert!(head.contains("The model keeps nothing of these rows") && !html.contains("-0.0 %"));
 }
+
+#[test]
+fn of_standardised_columns_the_share_kept_is_in_their_standard_deviations() {
+    let mut x = recording(900);
+    for (i, value) in x.as_mut_slice().iter_mut().enumerate() {
+        *value = *value * [1.0, 900.0, 1e-3][i % 3] + 0.3 * (((i * 7919) % 101) as f64 - 50.0) / 30.0;
+    }
+    let given = rows(&x, Features::default());
+    let model = fitted("pca", &mut rows(&x, Features::default()), json!({ "standardize": true }));
+    let html = made(&model, Some(&given), &Options::default());
+    let kept: f64 = model.tensor("explained_variance_ratio").unwrap().f64s().iter().sum();
+    let said = section(&html, "reconstructions").split("reconstructions keep <strong>").nth(1).unwrap();
+    let said: f64 = said.split(' ').next().unwrap().parse().unwrap();
+    assert!((said - 100.0 * kept).abs() < 0.06 && kept < 0.99, "{said} %, not {kept}");
+    assert!(section(&html, "reconstructions").contains("both in standard deviations of the columns"));
+}

@@ -25,14 +25,14 @@ fn no_command_is_made_up() {
         1,
         "{part}"
     );
-    assert!(part.contains(typed) && part.contains("does not hold the command that fitted it"), "{part}");
+    assert!(part.contains(typed) && part.contains("does not record the command that fitted it"), "{part}");
     // Facts in its place.
     for fact in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"] {
         assert!(part.contains(fact), "{fact}: {part}");
     }
     // A command that made the model as well needs none.
     let whole = Options { reproduces_fit: true, ..options };
-    assert!(!section(&made(&model, Some(&given), &whole), "reproduce").contains("does not hold"));
+    assert!(!section(&made(&model, Some(&given), &whole), "reproduce").contains("does not record"));
     // Nothing was run: nothing to show.
     let html = made(&model, Some(&given), &Options::default());
     assert!(

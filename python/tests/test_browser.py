@@ -1,0 +1,216 @@
+"""Every kind of page in headless Chromium, as a person sees it: on a desktop, on a phone, in the dark.
+
+The browser is the system's own (``chromium``, ``chromium-browser`` or ``google-chrome``); without one these tests are skipped. Screenshots
+are kept under ``target/screenshots``.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unmix
+from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA, datasets
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
+
+SCREENSHOTS = Path(__file__).parents[2] / "target" / "screenshots"
+#: One process for all that the program is asked to do, since it takes longer to start than to work.
+PROGRAM = "import sys; from unmix._unmix import run_cli; sys.exit(any(run_cli(['unmix', *line.split()]) for line in sys.stdin))"
+
+#: Width and height of the window, and the colour scheme that the person prefers.
+VIEWS = {"desktop": (1280, 900, "light"), "phone": (390, 844, "light"), "dark": (1280, 900, "dark")}
+
+
+def patches(n=400):
+    """Colour patches of 8 x 8 pixels with values from 0 to 1, nearly brownish grey."""
+    draw = np.random.RandomState(0)
+    waves = np.array([[np.cos(np.pi * (y * i + x * j) / 8) for y in range(8) for x in range(8)] for i in range(3) for j in range(3)])
+    grey = draw.laplace(size=(n, 9)) @ waves * 0.02
+    tint = draw.normal(size=(n, 1, 3)) * 0.02
+    return np.clip(np.array([0.47, 0.41, 0.37]) + grey[:, :, None] + tint, 0, 1).reshape(n, 8, 8, 3)
+
+
+def recording(n=3000):
+    """Four sources, 100 rows a second, in six channels."""
+    t = np.arange(n) / 100
+    draw = np.random.RandomState(1)
+    blinks = np.zeros(n)
+    blinks[::370] = 6
+    sources = np.c_[np.sin(2 * np.pi * 10 * t), np.sign(np.sin(2 * np.pi * 1.3 * t)), np.convolve(blinks, np.hanning(30), "same"), draw.laplace(size=n)]
+    return sources @ draw.normal(size=(4, 6)) + 0.01 * draw.normal(size=(n, 6))
+
+
+def table():
+    """A small table with names, one of them long, and a date for each row."""
+    pandas = pytest.importorskip("pandas")
+    draw = np.random.RandomState(2)
+    names = ["weight", "height", "age", "income before taxes, thousands", "visits"]
+    rows = pandas.DataFrame(draw.normal(size=(200, 2)) @ draw.normal(size=(2, 5)) + draw.normal(size=(200, 5)) * 0.3, columns=names)
+    dates = pandas.Series(pandas.date_range("2021-01-01", periods=200).strftime("%Y-%m-%d"), name="date of the visit")
+    return rows * [10, 8, 5, 900, 2], dates
+
+
+def made(folder):
+    """Name and path of pages of every method and of every kind of data."""
+
+    def page(name, model, X=None, **options):
+        path = folder / f"{name}.html"
+        unmix.report(model, X, path=path, **options)
+        return name, path
+
+    def file(name, rows):
+        """A file, which keeps the shape of a row."""
+        np.save(folder / name, rows)
+        return folder / name
+
+    pictures = datasets.patterns(400, 12, 4, noise=0.2)
+    images = file("images.npy", pictures.X.reshape(-1, 12, 12))
+    groups = [f"group {g}" for g in pictures.labels]
+    yield page("pca-pictures", PCA(10).fit(images), images, color=groups)
+    yield page("pca-many", PCA(100).fit(images), images)
+    yield page("pca-alone", PCA(4).fit(images))
+    yield page("neural-pca", NeuralPCA(4, max_epochs=3, random_state=0).fit(images), images)
+    sigma = SigmaPCA(4, random_state=0).fit(images)
+    yield page("sigma-pca-pictures", sigma, images, beside=PCA(5).fit(images))
+    colour = file("colour.npy", patches())
+    yield page("pca-colour", PCA(12).fit(colour), colour)
+    yield page("rica-colour", RICA(12, max_iter=60, random_state=0).fit(colour), colour)
+
+    waves = datasets.patterns(300, 8, 3, noise=0.1).X
+    yield page("pca-curves", PCA(5).fit(waves), waves, color=waves[:, 0])
+    yield page("rica-curves", RICA(8, max_iter=60, random_state=0).fit(waves), waves)
+
+    rows, dates = table()
+    yield page("pca-bars", PCA(3, standardize=True).fit(rows), rows, color=dates)
+    yield page("pca-all", PCA().fit(rows), rows, color=np.arange(200) % 3)
+    yield page("pca-one", PCA(1).fit(rows), rows)
+    yield page("pca-weighted", PCA(2).fit(rows, sample_weight=np.random.RandomState(0).uniform(5, 15, 200)), rows)
+    yield page("ica-bars", ICA(random_state=0).fit(rows), rows)
+
+    X = recording()
+    angle = np.arange(6) * np.pi / 3
+    places = np.c_[np.sin(angle), np.cos(angle)]
+    ica = ICA(4, random_state=0).fit(X)
+    yield page("ica-time", ica, X, rate=100, positions=places)
+    yield page("ica-rows", ica, X, beside=ICA(3, random_state=0).fit(X))
+    yield page("fastica-time", FastICA(4, random_state=0).fit(X), X, rate=100)
+    yield page("sigma-pca-time", SigmaPCA(4, random_state=0).fit(X), X, rate=100)
+    yield page("ica-unfinished", ICA(4, max_iter=1, tol=1e-12, random_state=0).fit(X), X)
+
+    # What the program writes: stability, the demo, published experiments.
+    file("recording.npy", X)
+    asked = """\
+        fit ica recording.npy -k 4 --stability 2 -o model.safetensors
+        report model.safetensors recording.npy --rate 100 -o stability.html
+        demo -o demo
+        reproduce shapes transforms --quick --quiet -o reproduce"""
+    subprocess.run([sys.executable, "-c", PROGRAM], input=asked, cwd=folder, check=True, capture_output=True, text=True)
+    yield "stability", folder / "stability.html"
+    yield "demo", folder / "demo" / "report.html"
+    yield "reproduce", folder / "reproduce" / "index.html"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict(made(tmp_path_factory.mktemp("pages")))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    # A sandbox needs rights that a container's root lacks.
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=BROWSER, args=root)
+        yield browser
+        browser.close()
+
+
+#: Drawn text that leaves its figure, and things that reach beyond the window without a box of their own to scroll in.
+OUTSIDE = """() => {
+  const wide = document.documentElement.clientWidth, out = [];
+  const scrolls = e => e.closest('.scroll') !== null;
+  for (const e of document.querySelectorAll('body *')) {
+    const box = e.getBoundingClientRect();
+    if (box.width && !scrolls(e) && (box.right > wide + 1 || box.left < -1)) out.push(`<${e.tagName}> ${Math.round(box.left)} to ${Math.round(box.right)} of ${wide}`);
+  }
+  for (const text of document.querySelectorAll('figure svg text')) {
+    const box = text.getBoundingClientRect(), card = text.closest('figure').getBoundingClientRect();
+    if (box.width && (box.left < card.left - 1 || box.right > card.right + 1 || box.bottom > card.bottom + 1)) out.push(`'${text.textContent}' leaves its figure`);
+  }
+  return out;
+}"""
+
+#: Names on one axis that cover each other.
+COVERED = """() => {
+  const out = [];
+  for (const svg of document.querySelectorAll('figure svg')) {
+    const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]).filter(([, b]) => b.width);
+    texts.forEach(([a, p], i) => texts.slice(i + 1).forEach(([b, q]) => {
+      const across = Math.min(p.right, q.right) - Math.max(p.left, q.left), down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+      if (across > 2 && down > 4) out.push(`'${a}' and '${b}' in: ${svg.getAttribute('aria-label')}`);
+    }));
+  }
+  return out;
+}"""
+
+
+def look(browser, name, path, view):
+    """Opens a page, keeps a screenshot, and returns what is wrong with it."""
+    width, height, scheme = VIEWS[view]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    wrong = []
+    page.on("console", lambda message: wrong.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    address, folder = path.as_uri(), path.parent.as_uri()
+
+    def asked(request):
+        # Figures of published experiments are files beside their page; of every other page all is inside.
+        beside = name == "reproduce" and request.url.startswith(folder)
+        if request.url != address and not request.url.startswith("data:") and not beside:
+            wrong.append(f"request: {request.url}")
+
+    page.on("request", asked)
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(folded => (folded.open = true))")
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    if wide > width:
+        wrong.append(f"{wide} pixels wide in a window of {width}")
+    wrong += page.evaluate(OUTSIDE) + page.evaluate(COVERED)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}-{view}.png", full_page=True)
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    shade = sum(int(part) for part in paper[paper.index("(") + 1 : -1].split(",")[:3])
+    if shade and (shade < 3 * 128) != (scheme == "dark"):
+        wrong.append(f"paper {paper} where a {scheme} page was asked for")
+    context.close()
+    return wrong
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_pages_are_whole_and_ask_nothing_of_the_network(browser, pages, view):
+    wrong = {name: found for name, path in pages.items() if (found := look(browser, name, path, view))}
+    assert not wrong, "\n".join(f"{name}: {'; '.join(found[:6])}" for name, found in wrong.items())
+
+
+def test_the_test_sees_what_is_wrong(browser, tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text(
+        "<body style='background:#fff'><script>console.log('heard')</script><img src='https://example.org/x.png'><div style='width:2000px'>wide</div>"
+        "<figure style='width:90px'><svg width=90 height=40 style='overflow:visible'><text x=80 y=20>runs out</text><text x=82 y=20>covers</text></svg></figure>"
+    )
+    wrong = "; ".join(look(browser, "bad", path, "desktop"))
+    for part in ["console: heard", "request: https://example.org/x.png", "pixels wide", "'runs out' leaves its figure", "'runs out' and 'covers'"]:
+        assert part in wrong, wrong
+    (SCREENSHOTS / "bad-desktop.png").unlink()
