@@ -116,7 +116,6 @@ def made(folder):
     subprocess.run([sys.executable, "-c", PROGRAM], input=asked, cwd=folder, check=True, capture_output=True, text=True)
     yield "stability", folder / "stability.html"
     yield "demo", folder / "demo" / "report.html"
-    yield "reproduce", folder / "reproduce" / "index.html"
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +126,14 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
+def views():
+    """A window of each kind: a function that opens a page in it, keeps a screenshot and returns what is wrong."""
     # A sandbox needs rights that a container's root lacks.
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=root)
-        yield browser
+        yield {view: Window(browser, view) for view in VIEWS}
         browser.close()
 
 
@@ -165,52 +166,59 @@ COVERED = """() => {
 }"""
 
 
-def look(browser, name, path, view):
-    """Opens a page, keeps a screenshot, and returns what is wrong with it."""
-    width, height, scheme = VIEWS[view]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    page = context.new_page()
-    wrong = []
-    page.on("console", lambda message: wrong.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
-    address, folder = path.as_uri(), path.parent.as_uri()
+class Window:
+    """A browser's window that notes everything that a page says or asks for."""
 
-    def asked(request):
+    def __init__(self, browser, view):
+        self.view = view
+        self.width, height, self.scheme = VIEWS[view]
+        self.page = browser.new_context(viewport={"width": self.width, "height": height}, color_scheme=self.scheme).new_page()
+        self.wrong, self.allowed = [], ""
+        self.page.on("console", lambda message: self.wrong.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("request", self.asked)
+
+    def asked(self, request):
+        if not request.url.startswith(("data:", self.allowed)):
+            self.wrong.append(f"request: {request.url}")
+
+    def look(self, name, path):
+        """Opens a page, keeps a screenshot, and returns what is wrong with it."""
+        self.wrong = []
         # Figures of published experiments are files beside their page; of every other page all is inside.
-        beside = name == "reproduce" and request.url.startswith(folder)
-        if request.url != address and not request.url.startswith("data:") and not beside:
-            wrong.append(f"request: {request.url}")
-
-    page.on("request", asked)
-    page.goto(address)
-    page.evaluate("document.querySelectorAll('details').forEach(folded => (folded.open = true))")
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    if wide > width:
-        wrong.append(f"{wide} pixels wide in a window of {width}")
-    wrong += page.evaluate(OUTSIDE) + page.evaluate(COVERED)
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}-{view}.png", full_page=True)
-    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    shade = sum(int(part) for part in paper[paper.index("(") + 1 : -1].split(",")[:3])
-    if shade and (shade < 3 * 128) != (scheme == "dark"):
-        wrong.append(f"paper {paper} where a {scheme} page was asked for")
-    context.close()
-    return wrong
+        self.allowed = path.parent.as_uri() if name == "reproduce" else path.as_uri()
+        page = self.page
+        page.goto(path.as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(folded => (folded.open = true))")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > self.width:
+            self.wrong.append(f"{wide} pixels wide in a window of {self.width}")
+        self.wrong += page.evaluate(OUTSIDE) + page.evaluate(COVERED)
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        red, green, blue, *alpha = (float(part) for part in paper[paper.index("(") + 1 : -1].split(","))
+        # A page without a colour of its own is white.
+        shade = 3 * 255 if alpha == [0] else red + green + blue
+        if (shade < 3 * 128) != (self.scheme == "dark"):
+            self.wrong.append(f"paper {paper} where a {self.scheme} page was asked for")
+        page.screenshot(path=SCREENSHOTS / f"{name}-{self.view}.png", full_page=True)
+        return self.wrong
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_pages_are_whole_and_ask_nothing_of_the_network(browser, pages, view):
-    wrong = {name: found for name, path in pages.items() if (found := look(browser, name, path, view))}
+def test_pages_are_whole_and_ask_nothing_of_the_network(views, pages, view):
+    wrong = {name: found for name, path in pages.items() if (found := views[view].look(name, path))}
     assert not wrong, "\n".join(f"{name}: {'; '.join(found[:6])}" for name, found in wrong.items())
 
 
-def test_the_test_sees_what_is_wrong(browser, tmp_path):
+def test_what_is_wrong_with_a_page_is_seen(views, tmp_path):
     path = tmp_path / "bad.html"
     path.write_text(
         "<body style='background:#fff'><script>console.log('heard')</script><img src='https://example.org/x.png'><div style='width:2000px'>wide</div>"
         "<figure style='width:90px'><svg width=90 height=40 style='overflow:visible'><text x=80 y=20>runs out</text><text x=82 y=20>covers</text></svg></figure>"
     )
-    wrong = "; ".join(look(browser, "bad", path, "desktop"))
-    for part in ["console: heard", "request: https://example.org/x.png", "pixels wide", "'runs out' leaves its figure", "'runs out' and 'covers'"]:
-        assert part in wrong, wrong
-    (SCREENSHOTS / "bad-desktop.png").unlink()
+    expected = ["console: heard", "request: https://example.org/x.png", "pixels wide", "'runs out' leaves its figure", "'runs out' and 'covers'"]
+    wrong = "; ".join(views["desktop"].look("bad", path))
+    assert all(part in wrong for part in expected), wrong
+    assert "paper" in "; ".join(views["dark"].look("bad", path))
+    for kept in SCREENSHOTS.glob("bad-*.png"):
+        kept.unlink()

@@ -45,7 +45,8 @@ def test_a_weight_is_a_number_of_repetitions(solver, rows):
 
 
 def test_weights_may_be_fractions_a_number_or_a_list():
-    assert PCA().fit(X, sample_weight=np.full(300, 0.5)).n_samples_ == 150
+    half = PCA().fit(X, sample_weight=np.full(300, 0.5))
+    assert (half.n_samples_, half.report_.n_rows, PCA().fit(X).report_.n_rows) == (150, 300, None)
     assert PCA().fit(X, sample_weight=[0.25] * 299 + [0.5]).n_samples_ == 75.25
     same_bits(PCA().fit(X, sample_weight=1), PCA().fit(X))
     codes = PCA(2).fit_transform(X, sample_weight=WEIGHTS)

@@ -28,7 +28,9 @@ class Report:
     rank : int or None
         Directions along which the rows vary, as far as the solver can see; None when it only looked at the first few.
     n_samples, n_features, n_constant : int
-        Rows, columns, and columns that do not vary.
+        Rows (the sum of the sample weights, where there were any), columns, and columns that do not vary.
+    n_rows : int or None
+        Rows that were read, where they had sample weights; None where each counted once.
     dtype : str
         Type in which rows were computed.
     processor : str

@@ -7,7 +7,7 @@ use unmix::Error;
 /// To the right and to the front, a line for each column of the data.
 pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
     let wrong = |found: String| {
-        let remedy = "give a table with columns x and y, or theta_deg and radius, and a line for each column of the data";
+        let remedy = "give a table with columns x and y (and z), or theta_deg and radius, and a line for each column of the data";
         Failure::from(Error::format(path, found, remedy))
     };
     let tabs = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
@@ -22,7 +22,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
             (_, _, Some(theta), Some(radius)) => (true, theta, radius),
             _ => return Err(wrong(format!("its columns are {}", head.join(", ")))),
         };
-    let mut out = Vec::new();
+    let up = if polar { None } else { of(&["z", "z_m"]) };
+    let (mut out, mut heights) = (Vec::new(), Vec::new());
     for (i, record) in table.into_records().enumerate() {
         let record = record.map_err(|e| wrong(e.to_string()))?;
         let number = |j: usize| {
@@ -32,8 +33,28 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
         };
         let (a, b) = (number(first)?, number(second)?);
         out.push(if polar { (b * a.to_radians().sin(), b * a.to_radians().cos()) } else { (a, b) });
+        heights.extend(up.map(number).transpose()?);
     }
-    Ok(out)
+    Ok(if on_a_sphere(&out, &heights) { unrolled(&out, &heights) } else { out })
+}
+
+/// Whether places in space lie around their origin at about one distance, as sensors around a head do.
+fn on_a_sphere(flat: &[(f64, f64)], heights: &[f64]) -> bool {
+    let mut distance: Vec<f64> = flat.iter().zip(heights).map(|((x, y), z)| x.hypot(*y).hypot(*z)).collect();
+    distance.sort_by(f64::total_cmp);
+    let Some(median) = distance.get(distance.len() / 2).copied().filter(|m| *m > 0.0) else { return false };
+    distance.iter().all(|d| (0.6..1.6).contains(&(d / median)))
+}
+
+/// As far from the middle as they are from the top along the sphere (the azimuthal equidistant projection): seen straight from above,
+/// sensors below one another near the rim would coincide.
+fn unrolled(flat: &[(f64, f64)], heights: &[f64]) -> Vec<(f64, f64)> {
+    let place = |((x, y), z): (&(f64, f64), &f64)| {
+        let out = x.hypot(*y);
+        let stretch = if out > 0.0 { out.atan2(*z) / out } else { 0.0 };
+        (x * stretch, y * stretch)
+    };
+    flat.iter().zip(heights).map(place).collect()
 }
 
 #[cfg(test)]
@@ -52,7 +73,14 @@ mod tests {
         let polar = places("index,label,theta_deg,radius\n0,FPz,0,0.5\n1,T8,90,0.5\n").unwrap();
         let near = |a: (f64, f64), b: (f64, f64)| (a.0 - b.0).hypot(a.1 - b.1) < 1e-12;
         assert!(near(polar[0], (0.0, 0.5)) && near(polar[1], (0.5, 0.0)), "{polar:?}");
-        assert_eq!(places("x,y,z\n1,2,3\n").unwrap(), [(1.0, 2.0)]);
+        assert_eq!(places("x,y\n1,2\n").unwrap(), [(1.0, 2.0)]);
+        // On a sphere: the top, the rim, and below the rim, where the first two coordinates alone fall together.
+        let round = places("x,y,z\n0,0,1\n0.8,0,0.6\n0.8,0,-0.6\n0,-1,0\n").unwrap();
+        let quarter = std::f64::consts::FRAC_PI_2;
+        assert!(near(round[0], (0.0, 0.0)) && near(round[3], (0.0, -quarter)), "{round:?}");
+        assert!(round[2].0 > quarter && quarter > round[1].0 && round[1].0 > 0.0, "{round:?}");
+        // Not on a sphere around the origin: as seen from above.
+        assert_eq!(places("x,y,z\n0,0,0\n1,2,30\n5,5,1\n").unwrap()[1], (1.0, 2.0));
         let said = |text: &str| match places(text) {
             Err(Failure::Library(error)) => error.to_string(),
             other => panic!("{other:?}"),

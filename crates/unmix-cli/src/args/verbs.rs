@@ -168,7 +168,7 @@ pub(crate) struct Report {
     /// Rows a second: draws time courses and spectra [default: what .wav files say]
     #[arg(long, value_name = "HZ", requires = "input", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// Where the sensor of each column is: a table with columns x and y, or theta_deg (from the nose) and radius
+    /// Where the sensor of each column is: a table with columns x and y (and z), or theta_deg (from the nose) and radius
     #[arg(long, value_name = "FILE")]
     pub(crate) positions: Option<PathBuf>,
     /// Another model of the same columns, whose components are paired with this one's
