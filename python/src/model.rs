@@ -230,7 +230,7 @@ impl Model {
         matrix(
             py,
             call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
-                Ok(density(&model, scaled)?.covariance())
+                density(&model, scaled)?.covariance()
             })?,
         )
     }
@@ -241,7 +241,7 @@ impl Model {
         matrix(
             py,
             call(py, Facts::default(), Dtype::F64, self.square(), move |_| {
-                Ok(density(&model, scaled)?.precision())
+                density(&model, scaled)?.precision()
             })?,
         )
     }

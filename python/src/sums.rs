@@ -82,7 +82,7 @@ impl Sums {
             let first = held.sums.is_none();
             if first {
                 // Before anything is added, so that a batch that fails leaves nothing behind.
-                let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype());
+                let mut sums = unmix::model::Sums::new(rows.n_features(), rows.dtype())?;
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
                 *held = Held { sums: Some(sums), features: rows.features().clone() };
             } else if let Some(sums) = &mut held.sums {

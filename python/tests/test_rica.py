@@ -78,7 +78,28 @@ def test_settings_that_cannot_be_are_refused(rows):
         ({"contrast": "exp"}, "contrast"),
         ({"n_components": 0}, "n_components"),
         ({"w_init": np.eye(4)}, "w_init=4 x 4 numbers"),
-        ({"beta": 10.0, "w_init": 1e-3 * np.eye(5)}, "all features shrank to 0"),
     ):
         with pytest.raises(ValueError, match=words):
             RICA(**settings).fit(rows)
+
+
+def test_features_that_all_vanish_are_no_success(rows):
+    with pytest.warns(ConvergenceWarning, match="outcome 'collapsed'.*smaller beta"):
+        model = RICA(beta=10.0, w_init=1e-3 * np.eye(5)).fit(rows)
+    assert model.report_.outcome == "collapsed"
+
+
+def test_units_do_not_matter_without_whitening(rows):
+    plain = RICA(whiten=False, random_state=0).fit(rows)
+    tiny = RICA(whiten=False, random_state=0).fit(rows * 2.0**-20)
+    assert plain.n_iter_ == tiny.n_iter_ > 3 and tiny.report_.outcome == "converged"
+    assert np.array_equal(tiny.components_ * 2.0**-20, plain.components_)
+    assert tiny.data_scale_ == plain.data_scale_ * 2.0**-20
+
+
+def test_few_rows_of_many_columns_do_not_each_get_a_feature():
+    rows = np.random.RandomState(0).randn(60, 3000)
+    model = RICA(10, random_state=0).fit(rows)
+    squares = model.transform(rows) ** 2
+    assert (squares.max(0) / squares.sum(0)).max() < 0.4
+    assert any("the first 10 are whitened" in w or "may be a single row" in w for w in model.report_.warnings)

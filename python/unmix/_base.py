@@ -198,10 +198,14 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_
-            reached = "" if report.residual is None else f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
+            reached = "" if report.residual is None or report.tol is None else f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
+            # More iterations are no help where the report says what is.
+            small = report.residual is not None and report.residual <= report.tol
+            advice = "allow more iterations, or a larger tol"
+            if report.warnings and (outcome == "collapsed" or small):
+                advice = report.warnings[-1]
             tell(
-                f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; "
-                "allow more iterations, or a larger tol",
+                f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",
                 ConvergenceWarning,
             )
 

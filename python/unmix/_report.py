@@ -9,8 +9,8 @@ class Report:
     Attributes
     ----------
     outcome : str
-        ``"converged"``; ``"completed"`` (a closed form, or a fixed budget that was spent); ``"max_iter"``, ``"time"`` or
-        ``"stalled"``, which warn.
+        ``"converged"``; ``"completed"`` (a closed form, or a fixed budget that was spent); ``"max_iter"``, ``"time"``,
+        ``"stalled"`` or ``"collapsed"`` (every feature is near 0), which warn.
     n_iter : int
         Iterations; 1 for closed forms.
     sweeps : int
@@ -37,9 +37,14 @@ class Report:
         Kind of processor: equal bits are promised for one kind.
     warnings : list of str
         What a person should know.
+    halves, norms, orthonormality, stability : object or None
+        What methods that look at them found; None where they did not, or were asked not to.
     settings : dict
         Settings as they were resolved, as in the solver that ``"auto"`` chose.
     """
+
+    # What only some fits have.
+    halves = norms = orthonormality = stability = None
 
     def __init__(self, text):
         vars(self).update(json.loads(text))

@@ -20,12 +20,14 @@ class RICA(Sources):
         How many features to learn, more than there are columns if you like; None for as many as there are directions.
     beta : float or "auto", default="auto"
         The weight of sparsity against reconstruction, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white coordinates
-        (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others the smaller of 0.1 times the mean length of a row and 0.6
-        times the standard deviation along the last principal direction that has a feature to itself.
+        (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root mean square of their entries
+        (``data_scale_``), and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the
+        last principal direction that has a feature to itself.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
         ``g``: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to ``abs(y)``.
     whiten : bool, default=True
-        Look at rows in white coordinates, as many as the rows have directions; False for the columns as they are.
+        Look at rows in white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as
+        there are features, or a tenth of the rows with ``n_components=None``. False for the columns as they are.
     unit_norm : bool or "auto", default="auto"
         Keep every feature at length 1 (in the coordinates in which rows are seen). ``"auto"`` does where there are more features
         than directions, some of which would otherwise vanish.
@@ -70,6 +72,8 @@ class RICA(Sources):
     rotation_, scale_, second_rotation_ : ndarray
         ``components_.T = rotation_ @ diag(1 / scale_) @ second_rotation_``, the first two those of PCA; only where there are as many
         features as directions, and with ``whiten=True``.
+    data_scale_ : float
+        Root mean square of the centred entries, by which rows are divided first; only with ``whiten=False`` and ``beta="auto"``.
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int

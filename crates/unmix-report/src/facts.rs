@@ -117,6 +117,9 @@ pub(crate) fn outcome(model: &Model) -> String {
         Outcome::Stalled => {
             format!("not converged: no step improved it after {}{left}", after(report.n_iter))
         }
+        Outcome::Collapsed => {
+            format!("collapsed: every feature is near 0 after {}", after(report.n_iter))
+        }
     }
 }
 

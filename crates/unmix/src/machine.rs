@@ -1,16 +1,64 @@
 //! What this machine has.
 
-/// Bytes of memory that can be had without swapping, as far as the system says.
+/// Bytes of memory that can be had without swapping, as far as the system says: what the machine has free, and what the control group
+/// and the limit of addresses (`ulimit -v`) leave to this process.
 pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    let cgroup = || -> Option<u64> {
-        let read =
-            |f: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/{f}")).ok()?.trim().parse::<u64>().ok();
-        Some(read("memory.max")?.saturating_sub(read("memory.current")?))
+    let limits = [control_group(), addresses()];
+    Some(limits.into_iter().flatten().fold(kib * 1024, u64::min))
+}
+
+/// What control groups leave, this process's own and those around it.
+fn control_group() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    // "0::/path" in the second version, "4:memory:/path" in the first.
+    let path = |start: fn(&str) -> bool| {
+        let line = groups.lines().find(|l| start(l.split_once(':').map_or("", |(_, rest)| rest)))?;
+        line.rsplit(':').next().map(|p| p.trim_start_matches('/').to_string())
     };
-    Some((kib * 1024).min(cgroup().unwrap_or(u64::MAX)))
+    let second = path(|rest| rest.starts_with(':')).unwrap_or_default();
+    let first = path(|rest| rest.split(':').next().is_some_and(|c| c.split(',').any(|c| c == "memory")));
+    let v2 = left_in("/sys/fs/cgroup", &second, ["memory.max", "memory.current", "inactive_file"]);
+    let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+    let v1 = first.and_then(|path| left_in("/sys/fs/cgroup/memory", &path, names));
+    [v2, v1].into_iter().flatten().min()
+}
+
+/// The least that a group at `path` under `root`, or one around it, leaves: its limit less what is used, without cached files, which
+/// the system gives up when asked.
+fn left_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Option<u64> {
+    let root = std::path::Path::new(root);
+    let number = |file: std::path::PathBuf| std::fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
+    let left = |group: &std::path::Path| -> Option<u64> {
+        let statistics = std::fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let cached = statistics.lines().find_map(|l| l.strip_prefix(cached)?.trim().parse::<u64>().ok());
+        let held = number(group.join(used))?.saturating_sub(cached.unwrap_or(0));
+        Some(number(group.join(limit))?.saturating_sub(held))
+    };
+    let groups = root.join(path);
+    groups.ancestors().take_while(|group| group.starts_with(root)).filter_map(left).min()
+}
+
+/// What the limit of addresses leaves.
+fn addresses() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: writes the two numbers that it is lent.
+        let known = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } == 0;
+        if !known || limit.rlim_cur == libc::RLIM_INFINITY {
+            return None;
+        }
+        let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
+        // SAFETY: asks for a number.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        Some((limit.rlim_cur as u64).saturating_sub(pages.saturating_mul(u64::try_from(page).ok()?)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// `n` zeros. Where they are many, the system is asked for large pages: handing out a page costs about a microsecond, whatever its
@@ -47,27 +95,57 @@ fn in_large_pages(start: *const u8, bytes: usize) {
     let _ = (start, PAGE);
 }
 
-/// An error when `bytes` are more than can be had.
+/// An error when `bytes` are more than can be had: more than the system says are free, or than it hands out when asked.
+///
+/// Whatever grows with the square of the number of columns, or with that of features times columns, passes here before it is allocated:
+/// an allocation that fails ends the process.
 pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Result<()> {
     // Asking takes as long as a small fit, and where this much is missing nothing else works either.
     const ALWAYS_THERE: u64 = 16 << 20;
     if bytes < ALWAYS_THERE {
         return Ok(());
     }
-    match available_memory() {
-        Some(have) if bytes > have => Err(crate::Error::Memory {
-            what: what.into(),
-            need_mib: bytes >> 20,
-            have_mib: have >> 20,
-            remedy: remedy.into(),
-        }),
-        _ => Ok(()),
+    let have = available_memory();
+    // Reserved and given back: no page of it is touched.
+    let reserved =
+        || Vec::<u8>::new().try_reserve_exact(usize::try_from(bytes).unwrap_or(usize::MAX)).is_ok();
+    if have.is_none_or(|have| bytes <= have) && reserved() {
+        return Ok(());
     }
+    Err(crate::Error::Memory {
+        what: what.into(),
+        need_mib: bytes >> 20,
+        // Free, but not in one piece or not for this process.
+        have_mib: have.unwrap_or(0).min(bytes) >> 20,
+        remedy: remedy.into(),
+    })
+}
+
+/// [`check_memory`] for `tables` square tables of double precision, `p` numbers a side, that `method` needs.
+pub(crate) fn check_square(method: &str, p: usize, tables: u64) -> crate::Result<()> {
+    let p = p as u64;
+    check_memory(
+        &format!("{method} of {p} columns, which makes tables of {p} x {p} numbers,"),
+        p.saturating_mul(p).saturating_mul(8 * tables),
+        "choose fewer columns, or begin with fewer directions, as of PCA; if rows are channels, transpose",
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_had_is_refused_before_it_is_asked_for() {
+        let huge = check_square("ica", 200_000, 6).unwrap_err();
+        assert!(
+            matches!(huge, crate::Error::Memory { need_mib, .. } if need_mib == (8 * 6 * 40_000_000_000u64) >> 20),
+            "{huge}"
+        );
+        assert!(check_memory("more than there are addresses", u64::MAX, "ask for less").is_err());
+        assert!(check_square("ica", 100, 6).is_ok() && check_memory("a little", 32 << 20, "none").is_ok());
+        assert!(available_memory().is_none_or(|have| have > 0));
+    }
 
     #[test]
     fn zeros_are_zeros_and_room_is_empty_on_both_sides_of_large_pages() {

@@ -3,8 +3,10 @@
 mod bad;
 mod cases;
 mod cheap;
+mod limits;
 mod moved;
 mod optimal;
 mod rank;
+mod weights;
 
 use cases::{Case, cases_by_variance, every_case};

@@ -112,19 +112,25 @@ fn a_source_of_more_rows_than_32_bits_count_is_cut_into_shards_that_cover_it() {
 
 #[test]
 fn counts_beyond_32_bits_merge_without_loss() {
-    let part = |n: f64, at: f64| Moments { n, mean: vec![at], squares: vec![n] };
+    let part = |n: f64, at: f64| Moments { n, mean: vec![at], rest: vec![0.0], squares: vec![n] };
     let mut a = part(3e9, 0.0);
     a.merge(part(6e9, 3.0));
     assert_eq!((a.n, a.mean[0]), (9e9, 2.0));
     // n1 n2 / (n1 + n2) = 2e9, times 9.
     assert!((a.squares[0] / (9e9 + 18e9) - 1.0).abs() < 1e-15);
-    let part = |n: f64, at: f64| Scatter { n, mean: vec![at], lower: Matrix::from_vec(1, 1, vec![n]) };
+    let part = |n: f64, at: f64| Scatter {
+        n,
+        mean: vec![at],
+        rest: vec![0.0],
+        lower: Matrix::from_vec(1, 1, vec![n]),
+    };
     let mut b = part(3e9, 0.0);
     b.merge(part(6e9, 3.0));
     assert!((b.lower[(0, 0)] / 27e9 - 1.0).abs() < 1e-15 && b.n == 9e9);
     let part = |n: f64, at: f64| Triangle {
         n,
         mean: vec![at],
+        rest: vec![0.0],
         r: Matrix::from_vec(1, 1, vec![n.sqrt()]),
         varying: 0,
     };

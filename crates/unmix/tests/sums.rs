@@ -12,7 +12,7 @@ use unmix::{Features, Model, Pca, Real, Rows};
 
 /// PCA of a stream cut at `cuts`.
 fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize], threads: usize) -> Model {
-    let mut sums = Sums::new(p, T::DTYPE);
+    let mut sums = Sums::new(p, T::DTYPE).unwrap();
     let n = x.len() / p;
     let mut ends: Vec<usize> = cuts.iter().map(|c| c % n).filter(|c| *c > 0).collect();
     ends.push(n);
@@ -74,7 +74,7 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
     let x = falling(n, p, 2);
     for cut in [1, 255, 256, 300, 999] {
         let run = on_threads(1);
-        let mut sums = Sums::new(p, f64::DTYPE);
+        let mut sums = Sums::new(p, f64::DTYPE).unwrap();
         sums.add("pca", &Rows::from_slice(&x[..cut * p], p).unwrap(), &run).unwrap();
         let first = match cut {
             // Too few rows for a model, but not for sums.
@@ -129,7 +129,7 @@ fn a_batch_that_fails_adds_nothing() {
     let (p, run) = (2, on_threads(1));
     let n = 3 * Plan::for_width(p).shard_rows;
     let mut x = falling(n, p, 0);
-    let mut sums = Sums::new(p, f64::DTYPE);
+    let mut sums = Sums::new(p, f64::DTYPE).unwrap();
     sums.add("pca", &Rows::from_slice(&x[..20], p).unwrap(), &run).unwrap();
     let before = sums.clone();
     x[(n - 5) * p + 1] = f64::NAN;
@@ -137,7 +137,7 @@ fn a_batch_that_fails_adds_nothing() {
     assert!(message.contains(&format!("row {}, column 1", n - 5)) && message.contains("NaN"), "{message}");
     assert!(sums.add("pca", &Rows::from_slice(&x[..21], 3).unwrap(), &run).is_err());
     assert_eq!(sums, before);
-    let one = Sums::new(p, f64::DTYPE);
+    let one = Sums::new(p, f64::DTYPE).unwrap();
     let message = Pca::default().fit_sums(&one, &Features::default(), &run).unwrap_err().to_string();
     assert!(message.contains("at least 2 rows"), "{message}");
 }

@@ -243,6 +243,35 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
+    /// How far each of these columns goes from its first number, over rows that count; 0 for sparse rows, which are not looked at.
+    pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
+        let (mut first, mut spread) = (Vec::new(), vec![0.0f64; columns.len()]);
+        if self.sparse().is_some() {
+            return Ok(spread);
+        }
+        let (p, mut stream, mut done) = (self.n_features(), self.source.stream()?, 0);
+        let mut buffer = Vec::new();
+        loop {
+            buffer.clear();
+            if stream.read(self.plan().shard_rows, &mut buffer)? == 0 {
+                return Ok(spread);
+            }
+            for row in buffer.chunks_exact(p) {
+                let counts = self.weights().is_none_or(|w| w.get(done) != Some(&0.0));
+                done += 1;
+                if !counts {
+                    continue;
+                }
+                if first.is_empty() {
+                    first = columns.iter().map(|&j| row[j].to_f64()).collect();
+                }
+                for ((spread, x0), &j) in spread.iter_mut().zip(&first).zip(columns) {
+                    *spread = spread.max((row[j].to_f64() - x0).abs());
+                }
+            }
+        }
+    }
+
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
         if let Some(sparse) = self.sparse() {
             return Ok(sparse.first_not_finite(|i| self.weights().is_none_or(|w| w.get(i) != Some(&0.0))));

@@ -89,7 +89,11 @@ pub(super) fn solve<T: Real>(
     let principal = Principal::new(view.rows, &ask(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
     // White coordinates have principal axes, too, by the last digits.
-    let begin = factor::multiply_transposed(start, &axes);
+    let mut begin = factor::multiply_transposed(start, &axes);
+    if axes.rows() < view.k {
+        // Single precision, or an outlier, may leave fewer directions to see than the coordinates have.
+        begin = factor::polar_rows(&begin.top_rows(axes.rows()))?;
+    }
     let solved = match limits.max_iter {
         0 => None,
         _ => Some(by_own_widths(&principal, begin, limits, run)?),

@@ -30,9 +30,14 @@ pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.rows(), a.rows(), |i, j| 0.5 * (a[(i, j)] - a[(j, i)]))
 }
 
-/// The nearest orthogonal matrix, `U V'` of `a = U S V'`. Directions that `a` does not have are completed by an orthonormal basis of
-/// what is left.
+/// The nearest orthogonal matrix, `U V'` of `a = U S V'`. Directions that `a` does not have, and rows that are missing to a square, are
+/// completed by an orthonormal basis of what is left.
 pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    if a.rows() < a.cols() {
+        let mut rows = a.as_slice().to_vec();
+        rows.resize(a.cols() * a.cols(), 0.0);
+        return polar(&Matrix::from_vec(a.cols(), a.cols(), rows));
+    }
     if let Some(q) = newton(a) {
         return Ok(q);
     }

@@ -83,7 +83,7 @@ fn pass<T: Real>(view: &View<'_, '_, T>, state: &mut State, run: &Run<'_>) -> Re
         if n == 0 {
             return Ok(());
         }
-        kernel::centre_wide(&rows, None, mean, &mut centred);
+        kernel::centre_wide(&rows, None, mean, None, &mut centred);
         let coordinates: &[f64] = match view.basis {
             None => &centred,
             Some(basis) => {

@@ -2,6 +2,7 @@
 
 use crate::data::{Plan, Rows, VecSink};
 use crate::error::{Error, Result};
+use crate::machine::check_square;
 use crate::method::pca::Components;
 use crate::model::sign_of;
 use crate::num::{Block, Dtype, Matrix, Real, Workspace};
@@ -204,6 +205,8 @@ impl Preparation {
     /// Columns as they are: less their mean and in units of their own, where that is asked for.
     fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
+        // Second moments while they are summed, the unmixing matrix, its inverse, and what a search remembers.
+        check_square(self.method, p, 12)?;
         let mut warnings = Vec::new();
         if !matches!(self.n_components, Components::All) {
             warnings.push("Ignoring n_components with whiten=False.".into());
@@ -220,8 +223,9 @@ impl Preparation {
         }
         let (n, n_constant) = (scatter.n, p - scatter.varying().len());
         if n_constant == p {
-            return Err(Error::NoVariance { method: self.method.into(), n_features: p, n_samples: n as u64 });
+            return Err(spectrum::no_variance_of(rows, self.method));
         }
+        spectrum::check_total(self.method, scatter.total(), T::DTYPE)?;
         let noise_scale = self.standardize.then(|| {
             let deviation = |j: usize| match scatter.lower[(j, j)] > 0.0 {
                 true => (scatter.lower[(j, j)] / (n - 1.0)).sqrt(),
@@ -229,6 +233,7 @@ impl Preparation {
             };
             (0..p).map(deviation).collect::<Vec<f64>>()
         });
+        spectrum::check_scales(self.method, noise_scale.as_deref(), T::DTYPE)?;
         let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
         let moments = Matrix::from_fn(p, p, |i, j| {
             let own = scatter.lower[(i.max(j), i.min(j))] / n;

@@ -143,7 +143,7 @@ impl FastIca {
                 "give 'unit-variance', 'arbitrary-variance' or false",
             ));
         }
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         pooled(rows, run, |rows| {
             let white = matches!(self.whiten, FastIcaWhitening::Named(_));
             let preparation = Preparation {

@@ -19,6 +19,7 @@ pub use sigma_pca::SigmaPca;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Code, Gaussian, Model, Sums, Tensor};
+use crate::num::Real;
 use crate::run::Run;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -117,6 +118,27 @@ pub fn find(key: &str) -> Result<&'static Method> {
 }
 
 impl Method {
+    /// Every fit begins here: rows of a kind that the method does not take are refused, and the others made readable in any order.
+    ///
+    /// # Errors
+    ///
+    /// Weights or sparse rows where [`takes`](Self::takes) says that the method has no use for them; what the source reports.
+    pub(crate) fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        let refused = |what: &str, found: &str, remedy: &str| {
+            let asked = format!("{} of {what}", self.key);
+            Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
+        };
+        if !self.takes.sparse && rows.sparse().is_some() {
+            let found = "it needs every number of the rows, the zeros too";
+            return refused("sparse rows", found, "make the rows dense");
+        }
+        if !self.takes.weights && rows.weights().is_some() {
+            let found = "it counts every row once";
+            return refused("rows with weights", found, "leave the weights out, or repeat rows");
+        }
+        rows.settle(run)
+    }
+
     /// The row as JSON, in the form that `unmix methods --json` prints.
     pub fn to_json(&self) -> Value {
         serde_json::json!({

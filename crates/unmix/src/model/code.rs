@@ -3,6 +3,7 @@
 use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::Result;
+use crate::machine::check_square;
 use crate::num::kernel;
 use crate::num::{Block, Matrix, Real, widest};
 
@@ -207,12 +208,20 @@ impl Gaussian {
     }
 
     /// The covariance, `n_features x n_features`.
-    pub fn covariance(&self) -> Matrix<f64> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`](crate::Error::Memory) where so large a table cannot be had.
+    pub fn covariance(&self) -> Result<Matrix<f64>> {
         self.sandwich(|v| v - self.noise, self.noise, |s| s)
     }
 
     /// Its inverse.
-    pub fn precision(&self) -> Matrix<f64> {
+    ///
+    /// # Errors
+    ///
+    /// As [`covariance`](Self::covariance).
+    pub fn precision(&self) -> Result<Matrix<f64>> {
         if self.axes.rows() == self.axes.cols() {
             // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
             return self.sandwich(|v| 1.0 / v, 0.0, |s| 1.0 / s);
@@ -221,8 +230,15 @@ impl Gaussian {
     }
 
     /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
-    fn sandwich(&self, f: impl Fn(f64) -> f64, diagonal: f64, unit: impl Fn(f64) -> f64) -> Matrix<f64> {
+    fn sandwich(
+        &self,
+        f: impl Fn(f64) -> f64,
+        diagonal: f64,
+        unit: impl Fn(f64) -> f64,
+    ) -> Result<Matrix<f64>> {
         let (k, p) = (self.axes.rows(), self.axes.cols());
+        // The table and the copy of it that is handed out.
+        check_square("the covariance of a model", p, 2)?;
         let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
         let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
         for i in 0..p {
@@ -238,7 +254,7 @@ impl Gaussian {
                 out.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
             }
         }
-        out
+        Ok(out)
     }
 }
 

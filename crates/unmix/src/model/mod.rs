@@ -355,29 +355,14 @@ pub fn fit_by_sums(
     run: &Run<'_>,
 ) -> Result<Model> {
     let spec = (method::find(key)?.spec)(settings)?;
-    let mut sums = Sums::new(rows.n_features(), rows.dtype());
+    let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
     crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
     spec.fit_sums(&sums, rows.features(), run)
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
-    let method = method::find(key)?;
-    if !method.takes.sparse && crate::with_rows!(&*rows, rows => rows.sparse().is_some()) {
-        return Err(Error::Unsupported {
-            asked: format!("{key} of sparse rows"),
-            found: "it needs every number of the rows, the zeros too".into(),
-            remedy: "make the rows dense".into(),
-        });
-    }
-    if !method.takes.weights && crate::with_rows!(&*rows, rows => rows.weights().is_some()) {
-        return Err(Error::Unsupported {
-            asked: format!("{key} of rows with weights"),
-            found: "it counts every row once".into(),
-            remedy: "leave the weights out, or repeat rows".into(),
-        });
-    }
-    let spec = (method.spec)(settings)?;
+    let spec = (method::find(key)?.spec)(settings)?;
     match rows {
         AnyRows::F32(rows) => spec.fit_f32(rows, run),
         AnyRows::F64(rows) => spec.fit_f64(rows, run),

@@ -17,6 +17,8 @@ pub enum Outcome {
     Time,
     /// No further step improved it.
     Stalled,
+    /// Every feature is near 0: nothing was learnt.
+    Collapsed,
 }
 
 impl Outcome {
@@ -28,6 +30,7 @@ impl Outcome {
             Outcome::MaxIter => "max_iter",
             Outcome::Time => "time",
             Outcome::Stalled => "stalled",
+            Outcome::Collapsed => "collapsed",
         }
     }
 

@@ -6,6 +6,7 @@
 use super::tensor::Tensor;
 use crate::data::{Plan, Rows, Stream};
 use crate::error::{Error, Result};
+use crate::machine::check_square;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Dtype, Matrix, Real, Values, Workspace};
 use crate::run::Run;
@@ -37,7 +38,17 @@ pub struct Sums {
 
 impl Sums {
     /// Nothing seen yet, of `p` columns of numbers of type `dtype`: rows of other types are converted to it.
-    pub fn new(p: usize, dtype: Dtype) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`]: sums take square tables, of as many numbers a side as there are columns.
+    pub fn new(p: usize, dtype: Dtype) -> Result<Self> {
+        // The open shard, its total, and one more while they merge.
+        check_square("sums over rows", p, 4)?;
+        Ok(Self::empty(p, dtype))
+    }
+
+    fn empty(p: usize, dtype: Dtype) -> Self {
         Self {
             dtype,
             plan: Plan::for_width(p),
@@ -254,7 +265,7 @@ impl Sums {
         }
         // The coarser type says what can be told from rounding.
         let single = [self.dtype, right.dtype].contains(&Dtype::F32);
-        let mut merged = Self::new(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
+        let mut merged = Self::empty(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
         let mut total = self.total();
         total.merge(right.total());
         merged.base = Some(total);
@@ -342,10 +353,11 @@ impl Sums {
     /// As tensors of a model file, by name.
     pub(crate) fn tensors(&self) -> BTreeMap<String, Tensor> {
         let p = self.n_features();
-        let (mut n, mut mean, mut scatter, mut place) = (vec![], vec![], vec![], vec![]);
+        let (mut n, mut mean, mut rest, mut scatter, mut place) = (vec![], vec![], vec![], vec![], vec![]);
         let mut put = |s: &Scatter, kind: f64, number: f64| {
             n.push(s.n);
             mean.extend_from_slice(&s.mean);
+            rest.extend_from_slice(&s.rest);
             scatter.extend_from_slice(s.lower.as_slice());
             place.extend_from_slice(&[kind, number]);
         };
@@ -357,6 +369,7 @@ impl Sums {
         BTreeMap::from([
             ("sums_n".into(), tensor(vec![m], n)),
             ("sums_mean".into(), tensor(vec![m, p], mean)),
+            ("sums_rest".into(), tensor(vec![m, p], rest)),
             ("sums_scatter".into(), tensor(vec![m, p, p], scatter)),
             ("sums_place".into(), tensor(vec![m, 2], place)),
             ("sums_rows".into(), tensor(vec![rows, p], self.waiting.clone())),
@@ -375,13 +388,17 @@ impl Sums {
         let waiting = *tensors.get("sums_weights")?.shape().first()?;
         let (n, mean) = (get("sums_n", &[m])?, get("sums_mean", &[m, p])?);
         let (scatter, place) = (get("sums_scatter", &[m, p, p])?, get("sums_place", &[m, 2])?);
-        let mut sums = Self::new(p, dtype);
+        // Files of earlier versions have no second part of means.
+        let rest =
+            if tensors.contains_key("sums_rest") { get("sums_rest", &[m, p])? } else { vec![0.0; m * p] };
+        let mut sums = Self::empty(p, dtype);
         sums.waiting = get("sums_rows", &[waiting, p])?;
         sums.weights = get("sums_weights", &[waiting])?;
         for i in 0..m {
             let part = Scatter {
                 n: n[i],
                 mean: mean[i * p..(i + 1) * p].to_vec(),
+                rest: rest[i * p..(i + 1) * p].to_vec(),
                 lower: Matrix::from_vec(p, p, scatter[i * p * p..(i + 1) * p * p].to_vec()),
             };
             match (place[2 * i], place[2 * i + 1]) {

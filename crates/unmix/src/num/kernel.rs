@@ -2,87 +2,14 @@
 //!
 //! A row's result never depends on how many rows stand beside it.
 
+mod means;
+
+pub use means::{mean_of, means, merge_mean, two_parts};
+
 use super::simd::CELL;
 use super::{Real, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-
-/// Column means of `rows` (row-major, `p` wide), taken about the first row: a constant column has exactly its constant
-/// as its mean, and the size of the mean costs no digits. Returns how many rows that were, or the sum of their weights; rows of
-/// weight 0 are as if they were not there.
-pub fn means<T: Real>(rows: &[T], weights: Option<&[f64]>, p: usize, out: &mut [f64]) -> f64 {
-    widest(
-        #[inline(always)]
-        || match weights {
-            None => means_of_all(rows, p, out),
-            Some(weights) => means_of_weighed(rows, weights, p, out),
-        },
-    )
-}
-
-#[inline(always)]
-fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64]) -> f64 {
-    /// Rows that are added before a sum goes back to memory.
-    const TOGETHER: usize = 4;
-    let n = (rows.len() / p) as f64;
-    let first: Vec<f64> = rows[..p].iter().map(|x| x.to_f64()).collect();
-    let out = &mut out[..p];
-    out.fill(0.0);
-    let mut fours = rows[p..].chunks_exact(TOGETHER * p);
-    for four in &mut fours {
-        let (a, rest) = four.split_at(p);
-        let (b, rest) = rest.split_at(p);
-        let (c, d) = rest.split_at(p);
-        for j in 0..p {
-            let (sum, x0) = (out[j], first[j]);
-            let sum = sum + (a[j].to_f64() - x0) + (b[j].to_f64() - x0);
-            out[j] = sum + (c[j].to_f64() - x0) + (d[j].to_f64() - x0);
-        }
-    }
-    for row in fours.remainder().chunks_exact(p) {
-        for ((sum, x), x0) in out.iter_mut().zip(row).zip(&first) {
-            *sum += x.to_f64() - x0;
-        }
-    }
-    out.iter_mut().zip(&first).for_each(|(mean, x0)| *mean = x0 + *mean / n);
-    n
-}
-
-#[inline(always)]
-fn means_of_weighed<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f64]) -> f64 {
-    out.fill(0.0);
-    let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
-    let Some((first, w0)) = weighed.next() else { return 0.0 };
-    let mut total = *w0;
-    for (row, w) in weighed {
-        total += w;
-        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
-            *sum += w * (x.to_f64() - x0.to_f64());
-        }
-    }
-    out.iter_mut().zip(first).for_each(|(mean, x0)| *mean = x0.to_f64() + *mean / total);
-    total
-}
-
-/// Mean of one row about its first entry; see [`means`]. In as many partial sums as fill a few registers.
-pub fn mean_of<T: Real>(row: &[T]) -> f64 {
-    const SUMS: usize = 32;
-    widest(
-        #[inline(always)]
-        || {
-            let first = row[0].to_f64();
-            let (chunks, rest) = row.as_chunks::<SUMS>();
-            let mut sums = [0.0; SUMS];
-            for chunk in chunks {
-                for (sum, x) in sums.iter_mut().zip(chunk) {
-                    *sum += x.to_f64() - first;
-                }
-            }
-            let rest: f64 = rest.iter().map(|x| x.to_f64() - first).sum();
-            first + (sums.iter().sum::<f64>() + rest) / row.len() as f64
-        },
-    )
-}
 
 /// Appends `row - about`, in double precision.
 pub fn push_about<T: Real>(row: &[T], about: f64, out: &mut Vec<f64>) {
@@ -101,7 +28,7 @@ const LONG: usize = 256;
 /// Writes `rows - mean` over `out`, each row times the root of its weight; rows of weight 0 are left out.
 pub fn centre<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<T>) {
     if weights.is_some() {
-        return each_centred(rows, weights, mean, out, T::from_f64);
+        return each_centred(rows, weights, (mean, None), out, T::from_f64);
     }
     let p = mean.len();
     // As often as whole vectors need to end with a row, and loops to be long; no more often than there are rows.
@@ -125,6 +52,16 @@ struct Parts<T> {
 impl<T: Real> Parts<T> {
     fn of(mean: &[f64]) -> Self {
         let (near, rest) = mean.iter().map(|&m| T::parts(m)).unzip();
+        Self { near, rest }
+    }
+
+    /// Of a mean that has two parts already.
+    fn of_both(mean: &[f64], rest: &[f64]) -> Self {
+        let part = |(&m, &r): (&f64, &f64)| {
+            let near = T::from_f64(m);
+            (near, T::from_f64((m - near.to_f64()) + r))
+        };
+        let (near, rest) = mean.iter().zip(rest).map(part).unzip();
         Self { near, rest }
     }
 
@@ -154,19 +91,27 @@ fn less<T: Real>(x: T, near: T, rest: T) -> T {
     }
 }
 
-/// [`centre`] in double precision, whatever the type of the rows.
-pub fn centre_wide<T: Real>(rows: &[T], weights: Option<&[f64]>, mean: &[f64], out: &mut Vec<f64>) {
-    each_centred(rows, weights, mean, out, |x| x)
+/// [`centre`] in double precision, whatever the type of the rows, about a mean in two parts where `rest` is given.
+pub fn centre_wide<T: Real>(
+    rows: &[T],
+    weights: Option<&[f64]>,
+    mean: &[f64],
+    rest: Option<&[f64]>,
+    out: &mut Vec<f64>,
+) {
+    each_centred(rows, weights, (mean, rest), out, |x| x)
 }
 
 fn each_centred<T: Real, U: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
-    mean: &[f64],
+    (mean, rest): (&[f64], Option<&[f64]>),
     out: &mut Vec<U>,
     as_u: impl Fn(f64) -> U,
 ) {
     let p = mean.len();
+    let nothing = if rest.is_none() { vec![0.0; p] } else { Vec::new() };
+    let rest = rest.unwrap_or(&nothing);
     let kept = weights.map_or(rows.len() / p, |w| w.iter().filter(|w| **w > 0.0).count());
     // Not cleared first: what is there is written over.
     out.resize(kept * p, U::default());
@@ -175,8 +120,8 @@ fn each_centred<T: Real, U: Real>(
         || match weights {
             None => {
                 for (row, out) in rows.chunks_exact(p).zip(out.chunks_exact_mut(p)) {
-                    for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
-                        *o = as_u(x.to_f64() - m);
+                    for (((o, x), m), r) in out.iter_mut().zip(row).zip(mean).zip(rest) {
+                        *o = as_u(x.to_f64() - m - r);
                     }
                 }
             }
@@ -184,8 +129,8 @@ fn each_centred<T: Real, U: Real>(
                 let weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
                 for ((row, w), out) in weighed.zip(out.chunks_exact_mut(p)) {
                     let root = w.sqrt();
-                    for ((o, x), m) in out.iter_mut().zip(row).zip(mean) {
-                        *o = as_u((x.to_f64() - m) * root);
+                    for (((o, x), m), r) in out.iter_mut().zip(row).zip(mean).zip(rest) {
+                        *o = as_u((x.to_f64() - m - r) * root);
                     }
                 }
             }
@@ -195,12 +140,12 @@ fn each_centred<T: Real, U: Real>(
 
 /// Rows as a symmetric product reads them: in panels of as many columns as a vector has numbers, one panel after the other.
 ///
-/// Writes `rows - mean`, each row times the root of its weight (rows of weight 0 are left out), and `last` as one row more.
+/// Writes `rows - (mean + rest)`, each row times the root of its weight (rows of weight 0 are left out), and `last` as one row more.
 /// Returns how many rows that are.
 pub fn pack_centred<T: Real>(
     rows: &[T],
     weights: Option<&[f64]>,
-    mean: &[f64],
+    (mean, rest): (&[f64], &[f64]),
     last: Option<&[f64]>,
     out: &mut Vec<T>,
 ) -> usize {
@@ -210,16 +155,16 @@ pub fn pack_centred<T: Real>(
     let lanes = T::lanes();
     // Not cleared first: what is there is written over.
     out.resize(p.div_ceil(lanes) * n * lanes, T::default());
-    let parts = Parts::<T>::of(mean);
+    let parts = Parts::<T>::of_both(mean, rest);
     for (at, panel) in (0..p).step_by(lanes).zip(out.chunks_exact_mut((n * lanes).max(1))) {
         let columns = at..p.min(at + lanes);
         let (centred, end) = panel.split_at_mut(kept * lanes);
         widest(
             #[inline(always)]
             || match lanes {
-                16 => centre_panel::<T, 16>(rows, weights, &parts, mean, at, centred),
-                8 => centre_panel::<T, 8>(rows, weights, &parts, mean, at, centred),
-                _ => centre_panel::<T, 4>(rows, weights, &parts, mean, at, centred),
+                16 => centre_panel::<T, 16>(rows, weights, &parts, (mean, rest), at, centred),
+                8 => centre_panel::<T, 8>(rows, weights, &parts, (mean, rest), at, centred),
+                _ => centre_panel::<T, 4>(rows, weights, &parts, (mean, rest), at, centred),
             },
         );
         if let Some(last) = last {
@@ -235,7 +180,7 @@ fn centre_panel<T: Real, const LANES: usize>(
     rows: &[T],
     weights: Option<&[f64]>,
     parts: &Parts<T>,
-    mean: &[f64],
+    (mean, rest): (&[f64], &[f64]),
     at: usize,
     out: &mut [T],
 ) {
@@ -245,8 +190,8 @@ fn centre_panel<T: Real, const LANES: usize>(
     for ((row, w), out) in weighed.zip(panel) {
         let root = w.sqrt();
         *out = [T::default(); LANES];
-        for ((o, x), m) in out.iter_mut().zip(&row[at..]).zip(&mean[at..]) {
-            *o = T::from_f64((x.to_f64() - m) * root);
+        for (((o, x), m), r) in out.iter_mut().zip(&row[at..]).zip(&mean[at..]).zip(&rest[at..]) {
+            *o = T::from_f64((x.to_f64() - m - r) * root);
         }
     }
 }
@@ -264,7 +209,7 @@ fn centre_whole_panel<T: Real, const LANES: usize>(
     let width = LANES.min(p - at);
     near[..width].copy_from_slice(&parts.near[at..at + width]);
     rest[..width].copy_from_slice(&parts.rest[at..at + width]);
-    let centred = |x: [T; LANES]| -> [T; LANES] { std::array::from_fn(|l| less(x[l], near[l], rest[l])) };
+    let centred = |x: [T; LANES]| -> [T; LANES] { std::array::from_fn(|l| x[l] - near[l] - rest[l]) };
     for (i, out) in panel.iter_mut().enumerate() {
         let row = &rows[i * p + at..];
         *out = match row.first_chunk::<LANES>() {

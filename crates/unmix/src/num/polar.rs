@@ -22,7 +22,7 @@ const MOST: usize = 20;
 /// the polar decomposition", section 3.3), then one step of Newton and Schulz. `O(k³)`: `2 k³` operations a step.
 pub(crate) fn newton(a: &Matrix<f64>) -> Option<Matrix<f64>> {
     let k = a.rows();
-    if k == 0 || k >= SMALL {
+    if k == 0 || k >= SMALL || a.cols() != k {
         return None;
     }
     let mut x = a.clone();

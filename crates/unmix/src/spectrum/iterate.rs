@@ -6,7 +6,7 @@
 //! scores.
 
 use super::sparse::Columns;
-use super::{Decomposition, Ending, Request, Solver, no_variance, scatter_floor, spread, tall};
+use super::{Decomposition, Ending, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
 use crate::data::{Centred, Rows, Workspace};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -39,6 +39,7 @@ struct Swept<'a, T: Real> {
     stored: Option<Centred<'a, 'a, T>>,
     noise_scale: Option<&'a [f64]>,
     degrees: f64,
+    unit: f64,
     sweeps: Cell<u64>,
 }
 
@@ -67,7 +68,7 @@ impl<T: Real> Swept<'_, T> {
             }
         };
         let mut image = self.in_units(image);
-        image.as_mut_slice().iter_mut().for_each(|x| *x /= self.degrees);
+        image.as_mut_slice().iter_mut().for_each(|x| *x = *x / self.degrees / self.unit);
         Ok(image)
     }
 
@@ -101,10 +102,12 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         return Err(no_variance(request, n as u64, p));
     }
     let width = varying.len();
-    let full = Matrix::from_fn(width, width, |i, j| lower[(i.max(j), i.min(j))]);
+    let unit = power_of_two(total);
+    let full = Matrix::from_fn(width, width, |i, j| lower[(i.max(j), i.min(j))] / unit);
     let operator = Operator::<T>::Dense(full);
     let k = request.top.unwrap_or(width);
     let (found, ending) = find(&operator, run, request, rows.n_counted(), width, k)?;
+    let found = in_units(found, unit);
     let seen = Seen { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
 }
@@ -125,7 +128,8 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         return Err(no_variance(request, n as u64, p));
     }
     let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
-    let total = squares.iter().enumerate().map(|(j, s)| s / degrees / unit(j).powi(2)).sum();
+    let total: f64 = squares.iter().enumerate().map(|(j, s)| s / degrees / unit(j).powi(2)).sum();
+    let size = power_of_two(total);
     let operator = Operator::Swept(Swept {
         rows,
         run,
@@ -133,6 +137,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         stored: rows.sparse().map(|stored| Centred::new(stored, rows.weights(), &mean)),
         noise_scale: noise_scale.as_deref(),
         degrees,
+        unit: size,
         sweeps: Cell::new(0),
     });
     let k = request.top.unwrap_or(p);
@@ -142,8 +147,15 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         Operator::Swept(swept) => 1 + swept.sweeps.get(),
     };
     drop(operator);
+    let found = in_units(found, size);
     let seen = Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
+}
+
+/// Variances times `unit`.
+fn in_units(mut found: Pairs, unit: f64) -> Pairs {
+    found.values.iter_mut().for_each(|v| *v *= unit);
+    found
 }
 
 /// What the first sweep told, and the request.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::Outcome;
 use crate::num::top::Pairs;
-use crate::num::{Matrix, Real};
+use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -182,8 +182,85 @@ pub fn memory(n: u64, p: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// Numbers that are not finite, no column that varies, tables that do not fit into memory, what the source reports.
+/// Numbers that are not finite, no column that varies, a variance below what the type of the rows holds, tables that do not fit into
+/// memory, what the source reports.
 pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
+    let mut found = match by_solver(rows, run, request) {
+        Err(Error::NoVariance { .. }) => return Err(no_variance_of(rows, request.method)),
+        found => found?,
+    };
+    check_total(request.method, found.total, T::DTYPE)?;
+    check_scales(request.method, found.noise_scale.as_deref(), T::DTYPE)?;
+    if found.n_constant > 0 {
+        let hidden = hidden_columns(rows, &found.mean)?;
+        match hidden.first() {
+            Some(&j) if request.standardize => return Err(no_unit(request.method, j, T::DTYPE)),
+            _ => found.n_constant -= hidden.len().min(found.n_constant),
+        }
+    }
+    Ok(found)
+}
+
+/// Refuses standard deviations whose squares are not there with all digits.
+pub(crate) fn check_scales(method: &str, scale: Option<&[f64]>, dtype: Dtype) -> Result<()> {
+    match scale.and_then(|scale| scale.iter().position(|s| s * s < dtype.least())) {
+        Some(j) => Err(no_unit(method, j, dtype)),
+        None => Ok(()),
+    }
+}
+
+fn no_unit(method: &str, j: usize, dtype: Dtype) -> Error {
+    Error::Unsupported {
+        asked: format!("{method} with standardize=true"),
+        found: format!("the variance of column {j} is below the smallest number that {dtype} holds in full"),
+        remedy: "multiply that column by a large constant, or leave it out".into(),
+    }
+}
+
+/// Refuses a variance of which not all digits are there: so is that of every number that was squared for it.
+pub(crate) fn check_total(method: &str, total: f64, dtype: Dtype) -> Result<()> {
+    match total < dtype.least() {
+        true => Err(too_small(method, Some(total), dtype)),
+        false => Ok(()),
+    }
+}
+
+fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
+    let about = total.map_or(String::new(), |total| format!("about {total:.0e}, "));
+    Error::Unsupported {
+        asked: format!("{method} of these data"),
+        found: format!("their variance, {about}is below the smallest number that {dtype} holds in full")
+            .replace("variance, is", "variance is"),
+        remedy: match dtype {
+            Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
+            Dtype::F64 => "multiply the data by a large constant".into(),
+        },
+    }
+}
+
+/// The error about rows whose sums of squares are all 0: their columns are constant, or vary by so little that no square of it is a number.
+pub(crate) fn no_variance_of<T: Real>(rows: &Rows<'_, T>, method: &str) -> Error {
+    let n_features = rows.n_features();
+    match rows.spread_of(&(0..n_features).collect::<Vec<_>>()) {
+        Err(e) => e,
+        Ok(spread) if spread.iter().any(|s| *s > 0.0) => too_small(method, None, T::DTYPE),
+        Ok(_) => Error::NoVariance { method: method.into(), n_features, n_samples: rows.n_samples() as u64 },
+    }
+}
+
+/// Columns that vary by so little that the squares of it are 0. Where a mean is not tiny the next number is further away than that.
+fn hidden_columns<T: Real>(rows: &Rows<'_, T>, mean: &[f64]) -> Result<Vec<usize>> {
+    let tiny = T::DTYPE.least().sqrt() / T::DTYPE.eps();
+    let suspects: Vec<usize> = (0..mean.len()).filter(|&j| mean[j] != 0.0 && mean[j].abs() < tiny).collect();
+    if suspects.is_empty() {
+        return Ok(suspects);
+    }
+    let spread = rows.spread_of(&suspects)?;
+    let hidden = |s: f64| s > 0.0 && { T::from_f64(s) * T::from_f64(s) } == T::default();
+    Ok(suspects.into_iter().zip(spread).filter(|(_, s)| hidden(*s)).map(|(j, _)| j).collect())
+}
+
+fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     if rows.n_features() == 0 {
         return Err(no_columns(request.method, rows.origin()));
     }
@@ -261,6 +338,13 @@ fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
 fn scatter_floor(n: u64, p: usize, eps: f64) -> f64 {
     let (m, terms) = ((n.min(p as u64)) as f64, n.max(p as u64) as f64);
     full_floor(n, p, eps).max(10.0 * (eps * (m / terms).sqrt() + f64::EPSILON * m.sqrt()))
+}
+
+/// The largest power of two that is not above a number, 1 for those that have none. Eigenvectors are looked for in a covariance divided by that of its
+/// trace, which rounds nothing, so that no square of its entries overflows or vanishes.
+fn power_of_two(x: f64) -> f64 {
+    let power = f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000);
+    if power.is_normal() { power } else { 1.0 }
 }
 
 fn no_variance(request: &Request, n: u64, p: usize) -> Error {

@@ -1,6 +1,6 @@
 //! A covariance made of a scatter: centred or not, in the columns' own units or in those of the data.
 
-use super::{Decomposition, Ending, Request, cut, no_variance, scatter_floor, spread};
+use super::{Decomposition, Ending, Request, cut, no_variance, power_of_two, scatter_floor, spread};
 use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
@@ -24,7 +24,7 @@ pub struct Covariance {
 impl Covariance {
     /// From sums over at least two rows.
     pub fn new(scatter: Scatter, center: bool, standardize: bool) -> Self {
-        let Scatter { n, mut mean, mut lower } = scatter;
+        let Scatter { n, mut mean, mut lower, .. } = scatter;
         let (p, degrees) = (mean.len(), n - 1.0);
         let noise_scale =
             standardize.then(|| deviations(&(0..p).map(|j| lower[(j, j)]).collect::<Vec<_>>(), degrees));
@@ -92,6 +92,11 @@ pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
 /// Eigenvalues and eigenvectors of a covariance, of which the lower triangle is filled: all, or the first `top`.
 pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
     let m = a.rows();
+    let unit = power_of_two((0..m).map(|i| a[(i, i)]).sum());
+    if unit != 1.0 {
+        a.as_mut_slice().iter_mut().for_each(|x| *x /= unit);
+    }
+    let in_units = |values: Vec<f64>| values.into_iter().map(|v| v * unit).collect();
     if let Some(goal) = top.and_then(|k| top::pays(m, k)) {
         // In tiles, so that both sides stay in cache.
         const TILE: usize = 64;
@@ -105,8 +110,9 @@ pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor:
             }
         }
         if let Some(found) = top::top_eigenpairs(|v| Ok(factor::multiply(v, &a)), m, goal)? {
-            return Ok((found.values, found.vectors));
+            return Ok((in_units(found.values), found.vectors));
         }
     }
-    factor::eigh(&a)
+    let (values, vectors) = factor::eigh(&a)?;
+    Ok((in_units(values), vectors))
 }

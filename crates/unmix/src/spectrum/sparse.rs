@@ -22,7 +22,7 @@ pub(super) struct Columns {
 impl Columns {
     /// As a request wants them seen.
     pub(super) fn new(moments: Moments, request: &Request) -> Self {
-        let Moments { n, mut mean, mut squares } = moments;
+        let Moments { n, mut mean, mut squares, .. } = moments;
         let noise_scale = request.standardize.then(|| deviations(&squares, n - 1.0));
         if !request.center {
             squares.iter_mut().zip(&mean).for_each(|(s, m)| *s += n * m * m);

@@ -80,8 +80,8 @@ impl<'a> FeatureView<'a> {
         let mean = match self.weights {
             None => kernel::mean_of(feature),
             Some(w) => {
-                let mut mean = [0.0];
-                kernel::means(feature, Some(w), 1, &mut mean);
+                let (mut mean, mut rest) = ([0.0], [0.0]);
+                kernel::means(feature, Some(w), 1, &mut mean, &mut rest);
                 mean[0]
             }
         };

@@ -4,13 +4,15 @@ use super::{Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace, kernel};
 
-/// What `n` rows say about location and spread of each column. `2 p + 1` numbers.
+/// What `n` rows say about location and spread of each column. `3 p + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
     /// Rows seen, each as often as it counts.
     pub n: f64,
     /// Mean of each column.
     pub mean: Vec<f64>,
+    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    pub rest: Vec<f64>,
     /// Sum of squares about the mean, of each column.
     pub squares: Vec<f64>,
 }
@@ -18,25 +20,26 @@ pub struct Moments {
 impl Moments {
     /// Nothing seen yet, of `p` columns.
     pub fn empty(p: usize) -> Self {
-        Self { n: 0.0, mean: vec![0.0; p], squares: vec![0.0; p] }
+        Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], squares: vec![0.0; p] }
     }
 
     /// Adds a block of rows. `O(b p)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
-        work.wide.resize(p, 0.0);
-        let n = kernel::means(block.data, block.weights, p, &mut work.wide);
+        work.wide.resize(2 * p, 0.0);
+        let (mean, rest) = work.wide.split_at_mut(p);
+        let n = kernel::means(block.data, block.weights, p, mean, rest);
         let mut squares = vec![0.0; p];
         for (i, row) in block.rows().enumerate() {
             let weight = block.weights.map_or(1.0, |w| w[i]);
             if weight > 0.0 {
-                for ((s, x), m) in squares.iter_mut().zip(row).zip(&work.wide) {
-                    let d = x.to_f64() - m;
+                for (((s, x), m), r) in squares.iter_mut().zip(row).zip(&*mean).zip(&*rest) {
+                    let d = x.to_f64() - m - r;
                     *s += weight * d * d;
                 }
             }
         }
-        self.merge(Self { n, mean: work.wide.clone(), squares });
+        self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), squares });
     }
 }
 
@@ -52,8 +55,8 @@ impl Partial for Moments {
         let (n1, n2) = (self.n, right.n);
         let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
         for j in 0..self.mean.len() {
-            let delta = right.mean[j] - self.mean[j];
-            self.mean[j] += delta * share;
+            let other = (right.mean[j], right.rest[j]);
+            let delta = kernel::merge_mean(&mut self.mean[j], &mut self.rest[j], other, share);
             self.squares[j] += right.squares[j] + delta * delta * weight;
         }
         self.n += right.n;
@@ -62,16 +65,22 @@ impl Partial for Moments {
     fn pack(&self, out: &mut Packer) {
         out.number(self.n);
         out.numbers(&self.mean);
+        out.numbers(&self.rest);
         out.numbers(&self.squares);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let part = Self { n: from.number()?, mean: from.numbers()?, squares: from.numbers()? };
-        from.check(part.squares.len() == part.mean.len())?;
+        let part = Self {
+            n: from.number()?,
+            mean: from.numbers()?,
+            rest: from.numbers()?,
+            squares: from.numbers()?,
+        };
+        from.check([part.squares.len(), part.rest.len()] == [part.mean.len(); 2])?;
         Ok(part)
     }
 
     fn bytes(&self) -> usize {
-        8 * (1 + 2 * self.mean.len())
+        8 * (1 + 3 * self.mean.len())
     }
 }

@@ -5,6 +5,9 @@
 //! S₁₂ = S₁ + S₂ + δδᵀ n₁n₂/n₁₂                       (Chan, Golub & LeVeque 1979)
 //! ```
 //!
+//! Means are two numbers each, the nearest and what that leaves: of means of 10⁹ standard deviations, which one number holds to seven
+//! digits of these, `δ` would have seven, and `S` as many more as blocks differ little from each other.
+//!
 //! Centred from the start: `XᵀX − n μμᵀ` would be one pass cheaper and loses every digit that the mean has in common with
 //! the data (with a mean of 10⁶ standard deviations, all of single precision).
 
@@ -14,13 +17,15 @@ use crate::num::{Block, Matrix, Real, Workspace, kernel};
 
 /// What `n` rows say about location and spread: all that PCA, whitening and factor analysis need.
 ///
-/// Memory is `p² + p + 1` doubles, however many rows were seen.
+/// Memory is `p² + 2 p + 1` doubles, however many rows were seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
     /// Rows seen, each as often as it counts.
     pub n: f64,
     /// Mean of each column; of a constant column, its constant to the bit.
     pub mean: Vec<f64>,
+    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    pub rest: Vec<f64>,
     /// Sum of products about the mean, in the lower triangle; of a constant column, exactly 0.
     pub lower: Matrix<f64>,
 }
@@ -28,7 +33,7 @@ pub struct Scatter {
 impl Scatter {
     /// Nothing seen yet, of `p` columns.
     pub fn empty(p: usize) -> Self {
-        Self { n: 0.0, mean: vec![0.0; p], lower: Matrix::zeros(p, p) }
+        Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], lower: Matrix::zeros(p, p) }
     }
 
     /// Adds a block of rows. `O(b p²)`.
@@ -38,28 +43,30 @@ impl Scatter {
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
         let Workspace { rows, wide, .. } = work;
-        wide.resize(2 * p, 0.0);
-        let (mean, apart) = wide.split_at_mut(p);
-        let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, mean));
+        wide.resize(3 * p, 0.0);
+        let (mean, others) = wide.split_at_mut(p);
+        let (rest, apart) = others.split_at_mut(p);
+        let (n1, n2) = (self.n, kernel::means(block.data, block.weights, p, mean, rest));
         if n2 == 0.0 {
             return;
         }
         let last = match n1 == 0.0 {
             true => {
                 self.mean.copy_from_slice(mean);
+                self.rest.copy_from_slice(rest);
                 None
             }
             false => {
                 let (weight, share) = ((n1 * n2 / (n1 + n2)).sqrt(), n2 / (n1 + n2));
-                for ((apart, m2), m1) in apart.iter_mut().zip(&*mean).zip(&mut self.mean) {
-                    *apart = (m2 - *m1) * weight;
-                    *m1 += (m2 - *m1) * share;
+                let own = self.mean.iter_mut().zip(&mut self.rest);
+                for ((apart, (m1, r1)), other) in apart.iter_mut().zip(own).zip(mean.iter().zip(&*rest)) {
+                    *apart = kernel::merge_mean(m1, r1, (*other.0, *other.1), share) * weight;
                 }
                 Some(&*apart)
             }
         };
         self.n += n2;
-        let count = kernel::pack_centred(block.data, block.weights, mean, last, rows);
+        let count = kernel::pack_centred(block.data, block.weights, (mean, rest), last, rows);
         kernel::add_gram(self.lower.as_mut_slice(), rows, count, p);
     }
 
@@ -91,7 +98,12 @@ impl Partial for Scatter {
         let p = self.mean.len();
         let (n1, n2) = (self.n, right.n);
         let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
-        let delta: Vec<f64> = right.mean.iter().zip(&self.mean).map(|(m2, m1)| m2 - m1).collect();
+        let own = self.mean.iter_mut().zip(&mut self.rest);
+        let others = right.mean.iter().zip(&right.rest);
+        let delta: Vec<f64> = own
+            .zip(others)
+            .map(|((m1, r1), (m2, r2))| kernel::merge_mean(m1, r1, (*m2, *r2), share))
+            .collect();
         for i in 0..p {
             let scale = delta[i] * weight;
             let add = &right.lower.row(i)[..=i];
@@ -99,24 +111,25 @@ impl Partial for Scatter {
                 *s += a + scale * d;
             }
         }
-        self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * share);
         self.n += right.n;
     }
 
     fn pack(&self, out: &mut Packer) {
         out.number(self.n);
         out.numbers(&self.mean);
+        out.numbers(&self.rest);
         out.matrix(&self.lower);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let part = Self { n: from.number()?, mean: from.numbers()?, lower: from.matrix()? };
-        from.check([part.lower.rows(), part.lower.cols()] == [part.mean.len(); 2])?;
+        let part =
+            Self { n: from.number()?, mean: from.numbers()?, rest: from.numbers()?, lower: from.matrix()? };
+        from.check([part.lower.rows(), part.lower.cols(), part.rest.len()] == [part.mean.len(); 3])?;
         Ok(part)
     }
 
     fn bytes(&self) -> usize {
         let p = self.mean.len();
-        8 * (1 + p + p * p)
+        8 * (1 + 2 * p + p * p)
     }
 }

@@ -44,7 +44,7 @@ impl Sketch {
         self.n += block.n_rows() as u64;
         let centred = &mut work.wide;
         // Times the root of the weight here, and by the score once more: the weight.
-        kernel::centre_wide(block.data, block.weights, from.mean, centred);
+        kernel::centre_wide(block.data, block.weights, from.mean, None, centred);
         let n = centred.len() / p;
         let mut scores = vec![0.0; n * b];
         kernel::product(&mut scores, centred, from.columns.as_slice(), n, p, b);

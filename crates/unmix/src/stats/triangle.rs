@@ -17,6 +17,8 @@ pub struct Triangle {
     pub n: f64,
     /// Mean of each column, or 0 where rows are features, each with a mean of its own.
     pub mean: Vec<f64>,
+    /// What is missing from `mean` to the mean: the digits that a number of its size has no room for.
+    pub rest: Vec<f64>,
     /// At most `3 p` rows of `p`.
     pub r: Matrix<f64>,
     /// Rows that are not constant, counted where rows are features.
@@ -26,18 +28,19 @@ pub struct Triangle {
 impl Triangle {
     /// Nothing seen yet, of `p` columns.
     pub fn empty(p: usize) -> Self {
-        Self { n: 0.0, mean: vec![0.0; p], r: Matrix::zeros(0, p), varying: 0 }
+        Self { n: 0.0, mean: vec![0.0; p], rest: vec![0.0; p], r: Matrix::zeros(0, p), varying: 0 }
     }
 
     /// Adds a block of rows, centred on column means. `O(b p²)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let p = self.mean.len();
-        work.wide.resize(p, 0.0);
-        let n = kernel::means(block.data, block.weights, p, &mut work.wide);
+        work.wide.resize(2 * p, 0.0);
+        let (mean, rest) = work.wide.split_at_mut(p);
+        let n = kernel::means(block.data, block.weights, p, mean, rest);
         let mut centred = Vec::new();
-        kernel::centre_wide(block.data, block.weights, &work.wide, &mut centred);
+        kernel::centre_wide(block.data, block.weights, mean, Some(rest), &mut centred);
         let r = Matrix::from_vec(centred.len() / p, p, centred);
-        self.merge(Self { n, mean: work.wide.clone(), r, varying: 0 });
+        self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), r, varying: 0 });
     }
 
     /// Adds a block of features (of transposed data), each as `view` sees it over all samples. `O(b p²)`.
@@ -47,7 +50,8 @@ impl Triangle {
             self.varying += u64::from(view.push(feature, &mut seen).varies);
         }
         let r = Matrix::from_vec(block.n_rows(), block.n_features, seen);
-        self.merge(Self { n: block.n_rows() as f64, mean: vec![0.0; block.n_features], r, varying: 0 });
+        let mean = vec![0.0; block.n_features];
+        self.merge(Self { n: block.n_rows() as f64, rest: mean.clone(), mean, r, varying: 0 });
     }
 
     /// The triangle of rows that are not centred: what `n mean meanᵀ` adds to their scatter is one more row.
@@ -57,6 +61,7 @@ impl Triangle {
         rows.extend(self.mean.iter().map(|m| m * root));
         self.r = Matrix::from_vec(rows.len() / p, p, rows);
         self.mean.fill(0.0);
+        self.rest.fill(0.0);
         self
     }
 
@@ -76,13 +81,15 @@ impl Partial for Triangle {
         let mut rows = std::mem::replace(&mut self.r, Matrix::zeros(0, p)).into_vec();
         rows.extend_from_slice(right.r.as_slice());
         if self.n == 0.0 {
-            self.mean = right.mean;
+            (self.mean, self.rest) = (right.mean, right.rest);
         } else {
             let (n1, n2) = (self.n, right.n);
             let (share, weight) = (n2 / (n1 + n2), (n1 * n2 / (n1 + n2)).sqrt());
-            let delta: Vec<f64> = right.mean.iter().zip(&self.mean).map(|(m2, m1)| m2 - m1).collect();
-            rows.extend(delta.iter().map(|d| d * weight));
-            self.mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * share);
+            let own = self.mean.iter_mut().zip(&mut self.rest);
+            rows.extend(
+                own.zip(right.mean.iter().zip(&right.rest))
+                    .map(|((m1, r1), (m2, r2))| kernel::merge_mean(m1, r1, (*m2, *r2), share) * weight),
+            );
         }
         self.n += right.n;
         let stacked = Matrix::from_vec(rows.len() / p, p, rows);
@@ -93,17 +100,23 @@ impl Partial for Triangle {
         out.number(self.n);
         out.count(self.varying);
         out.numbers(&self.mean);
+        out.numbers(&self.rest);
         out.matrix(&self.r);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let part =
-            Self { n: from.number()?, varying: from.count()?, mean: from.numbers()?, r: from.matrix()? };
-        from.check(!part.mean.is_empty() && part.r.cols() == part.mean.len())?;
+        let part = Self {
+            n: from.number()?,
+            varying: from.count()?,
+            mean: from.numbers()?,
+            rest: from.numbers()?,
+            r: from.matrix()?,
+        };
+        from.check(!part.mean.is_empty() && [part.r.cols(), part.rest.len()] == [part.mean.len(); 2])?;
         Ok(part)
     }
 
     fn bytes(&self) -> usize {
-        8 * (2 + self.mean.len() + self.r.as_slice().len())
+        8 * (2 + 2 * self.mean.len() + self.r.as_slice().len())
     }
 }

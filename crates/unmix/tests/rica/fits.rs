@@ -175,14 +175,102 @@ fn the_weight_chosen_by_itself_is_the_documented_one() {
     assert_eq!(beta(Rica { beta: Beta::Weight(0.7), ..Rica::default() }), 0.7);
     let mean = naive::mean(&x, p);
     let length = |row: &[f64]| row.iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>().sqrt();
-    let far = 0.1 * naive::sum(x.chunks_exact(p).map(length)) / n as f64;
     let (values, _) = naive::jacobi(naive::covariance(&x, p));
     let share = (n as f64 - 1.0) / n as f64;
+    // The root mean square of all entries, by which rows are divided first.
+    let size = (naive::sum(values.iter().copied()) * share / p as f64).sqrt();
+    let far = 0.1 * naive::sum(x.chunks_exact(p).map(length)) / n as f64 / size;
     for k in [1, 5, 9] {
-        let own = 0.6 * (values[k.min(p) - 1] * share).sqrt();
-        let found = beta(Rica { n_components: Some(k), whiten: false, ..Rica::default() });
+        let own = 0.6 * (values[k.min(p) - 1] * share).sqrt() / size;
+        let spec = Rica { n_components: Some(k), whiten: false, max_iter: 1, ..Rica::default() };
+        let model = fit(&spec, &x, p);
+        assert!((numbers(&model, "data_scale")[0] / size - 1.0).abs() < 1e-12, "{k}");
+        let found = beta(spec);
         assert!((found / far.min(own) - 1.0).abs() < 1e-12, "{k}: {found}, {far}, {own}");
     }
+    // A number takes the formula as it stands.
+    let as_it_stands = Rica { beta: Beta::Weight(0.3), whiten: false, max_iter: 1, ..Rica::default() };
+    assert!(fit(&as_it_stands, &x, p).tensor("data_scale").is_none());
+}
+
+#[test]
+fn columns_as_they_are_give_the_same_features_in_any_unit() {
+    let (x, _) = laplace(3000, 5, 3);
+    for (contrast, k) in [(Penalty::LogCosh, 5), (Penalty::SmoothL1, 3), (Penalty::LogCosh, 8)] {
+        let tol = if k > 5 { None } else { Some(1e-8) };
+        let spec = Rica { contrast, n_components: Some(k), whiten: false, tol, ..Rica::default() };
+        let plain = fit(&spec, &x, 5);
+        assert!(plain.report().n_iter > 3, "{contrast:?}: {:?}", plain.report());
+        // Powers of two change no digit; others change the last ones.
+        for (unit, near) in [(2f64.powi(-20), 0.0), (2f64.powi(40), 0.0), (1e-6, 1e-3)] {
+            let scaled: Vec<f64> = x.iter().map(|v| v * unit).collect();
+            let other = fit(&spec, &scaled, 5);
+            assert_eq!(other.report().outcome, plain.report().outcome, "{contrast:?} in units of {unit:e}");
+            let back: Vec<f64> = numbers(&other, "components").iter().map(|v| v * unit).collect();
+            let want = numbers(&plain, "components");
+            let size = want.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            let off = apart(&back, &want) / size;
+            assert!(off <= near, "{contrast:?}, {k} features in units of {unit:e}: {off:e} off");
+        }
+    }
+}
+
+#[test]
+fn a_search_whose_tolerance_does_not_see_sparsity_has_not_converged() {
+    let (x, _) = laplace(3000, 5, 3);
+    let tiny: Vec<f64> = x.iter().map(|v| v * 1e-6).collect();
+    let spec = Rica { beta: Beta::Weight(0.2), whiten: false, ..Rica::default() };
+    let model = fit(&spec, &tiny, 5);
+    assert_eq!(model.report().outcome, Outcome::Stalled, "{:?}", model.report());
+    assert!(
+        model.report().warnings.iter().any(|w| w.contains("beta='auto'")),
+        "{:?}",
+        model.report().warnings
+    );
+    // Reconstruction alone has nothing to see.
+    let plain = fit(&Rica { beta: Beta::Weight(0.0), ..spec }, &tiny, 5);
+    assert_eq!(plain.report().outcome, Outcome::Converged);
+}
+
+#[test]
+fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() {
+    let share = |model: &unmix::Model, x: &[f64]| {
+        let (codes, k) = (encode(model, x), model.n_components());
+        let of = |j: usize| {
+            let squares: Vec<f64> = codes.iter().skip(j).step_by(k).map(|y| y * y).collect();
+            squares.iter().fold(0.0f64, |m, y| m.max(*y)) / squares.iter().sum::<f64>()
+        };
+        (0..k).map(of).fold(0.0, f64::max)
+    };
+    let s = unmix::num::random::Stream::new(5, 0);
+    let (n, p) = (60, 300);
+    let x: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();
+    let few = fit(&Rica { n_components: Some(5), ..Rica::default() }, &x, p);
+    assert_eq!(few.report().outcome, Outcome::Converged);
+    assert!(share(&few, &x) < 0.3, "{}", share(&few, &x));
+    assert!(
+        few.report().warnings.iter().any(|w| w.contains("the first 5 are whitened")),
+        "{:?}",
+        few.report().warnings
+    );
+    assert_eq!((few.report().rank, matrix(&few, "rotation").cols()), (Some(59), 5));
+    let unasked = fit(&Rica::default(), &x, p);
+    assert_eq!(unasked.n_components(), 6, "a tenth of the rows");
+    // Asked for more, it does what it can and says so.
+    let many = fit(&Rica { n_components: Some(40), ..Rica::default() }, &x, p);
+    assert!(many.n_components() == 40 && share(&many, &x) > 0.5);
+    assert!(
+        many.report().warnings.iter().any(|w| w.contains("may be a single row")),
+        "{:?}",
+        many.report().warnings
+    );
+    // Enough of them: all directions, and nothing to say.
+    let enough = fit(&Rica::default(), &x, 3);
+    assert!(
+        enough.n_components() == 3 && enough.report().warnings.is_empty(),
+        "{:?}",
+        enough.report().warnings
+    );
 }
 
 #[test]

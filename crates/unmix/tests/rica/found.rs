@@ -123,16 +123,17 @@ fn features_are_as_far_from_orthonormal_as_the_exact_law_says() {
 }
 
 #[test]
-fn sparsity_that_outweighs_shrinks_a_small_start_to_nothing_and_that_is_an_error() {
+fn sparsity_that_outweighs_shrinks_a_small_start_to_nothing_and_the_outcome_says_so() {
     for seed in 0..3 {
         let (x, _) = laplace(ROWS, SOURCES, seed);
         let small = super::normal(SOURCES, SOURCES, seed);
         let w_init = (0..SOURCES).map(|i| small.row(i).iter().map(|v| 0.01 * v).collect()).collect();
         let spec = Rica { w_init: Some(w_init), ..complete(10.0, 1e-6) };
-        let mut rows = unmix::Rows::from_slice(&x, SOURCES).unwrap();
-        let text = spec.fit(&mut rows, &crate::made::on_threads(2)).unwrap_err().to_string();
+        let model = fit(&spec, &x, SOURCES);
+        assert_eq!(model.report().outcome, unmix::Outcome::Collapsed);
+        let text = model.report().warnings.join("; ");
         assert!(
-            text.contains("beta=10") && text.contains("shrank to 0") && text.contains("from 4 on"),
+            text.contains("beta=10") && text.contains("shrank to nothing") && text.contains("from 4 on"),
             "{text}"
         );
         // Half as much as the bound does not.
@@ -205,4 +206,29 @@ fn without_length_one_some_of_too_many_features_vanish_and_a_warning_says_so() {
     let model = fit(&free, &x, p);
     let warned = model.report().warnings.iter().any(|w| w.contains("have shrunk to nothing"));
     assert!(warned, "{:?} {:?}", model.report().warnings, model.report().outcome);
+}
+
+#[test]
+fn columns_as_they_are_of_few_rows_keep_what_principal_components_keep() {
+    // 40 rows of 700 columns: directions drawn among columns would hardly reach the span of the rows, and shrink to nothing.
+    let (n, p, k) = (40, 700, 3);
+    let x = crate::made::falling(n, p, 3);
+    let left = |model: &unmix::Model| {
+        let back = crate::made::decode(model, &crate::made::encode(model, &x));
+        x.iter().zip(&back).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
+    };
+    let pca = left(&crate::made::pca(serde_json::json!({"n_components": k}), &x, p));
+    for contrast in [Penalty::LogCosh, Penalty::SmoothL1] {
+        for unit in [1.0, 1e5] {
+            let scaled: Vec<f64> = x.iter().map(|v| v * unit).collect();
+            let spec = Rica { n_components: Some(k), whiten: false, contrast, ..Rica::default() };
+            let model = fit(&spec, &scaled, p);
+            assert_ne!(model.report().outcome, unmix::Outcome::Collapsed, "{contrast:?}, {unit}");
+            let own = left(&fit(&spec, &x, p));
+            assert!(own < 1.1 * pca, "{contrast:?}: {own} is left, by principal components {pca}");
+        }
+    }
+    // A weight of sparsity that nothing outweighs: the features vanish, and it is said.
+    let heavy = Rica { n_components: Some(k), whiten: false, beta: Beta::Weight(1e3), ..Rica::default() };
+    assert_eq!(fit(&heavy, &x, p).report().outcome, unmix::Outcome::Collapsed);
 }

@@ -58,8 +58,9 @@ impl<T: Real> Sparse<'_, T> {
             let (mean, squares) = self.column_moments(j, &counts);
             (out[0], out[1]) = (mean, squares);
         })?;
-        let (mean, squares) = table.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
-        Ok(Moments { n: counts.total, mean, squares })
+        let (mean, squares): (Vec<f64>, Vec<f64>) =
+            table.chunks_exact(2).map(|pair| (pair[0], pair[1])).unzip();
+        Ok(Moments { n: counts.total, rest: vec![0.0; mean.len()], mean, squares })
     }
 
     fn column_moments(&self, j: usize, counts: &Counts<'_>) -> (f64, f64) {
@@ -114,7 +115,7 @@ impl<T: Real> Sparse<'_, T> {
     /// As [`moments`](Self::moments).
     pub fn scatter(&self, weights: Option<&[f64]>, run: &Run<'_>) -> Result<Scatter> {
         let p = self.n_features;
-        let Moments { n, mean, squares } = self.moments(weights, run)?;
+        let Moments { n, mean, rest, squares } = self.moments(weights, run)?;
         let counts = Counts::new(weights, self.n_rows());
         let (shift, left) = self.shift(&mean, &counts);
         let shifted = shift.iter().any(|&c| c != 0.0);
@@ -147,6 +148,6 @@ impl<T: Real> Sparse<'_, T> {
             (0..i).filter(|&j| squares[j] == 0.0).for_each(|j| out[j] = 0.0);
             out[i] = squares[i];
         })?;
-        Ok(Scatter { n, mean, lower })
+        Ok(Scatter { n, mean, rest, lower })
     }
 }

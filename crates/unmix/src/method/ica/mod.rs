@@ -85,7 +85,7 @@ impl Ica {
     /// says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         pooled(rows, run, |rows| {
             let preparation = Preparation {
                 method: "ica",

@@ -108,7 +108,7 @@ impl NeuralPca {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (_, row) = find_row(&LINEAR, &self.variant.key())?;
         self.check_numbers()?;
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let k = self.count(rows)?;
         if self.solver != Solver::Auto && (rows.weights().is_some() || rows.sparse().is_some()) {

@@ -88,7 +88,7 @@ impl Pca {
     /// components than `min(n, p)`, what the source reports. Constant columns and more components than the rank are not
     /// errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         self.check(Size::of(rows), rows.origin())?;
         // Problems of one shard with sequential factorisations never leave this thread, and do not pay for a pool.

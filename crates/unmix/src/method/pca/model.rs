@@ -4,11 +4,12 @@ use super::settings::{Components, Pca, Whiten};
 use super::{METHOD, Size, Solver};
 use crate::data::Features;
 use crate::error::{Error, Result};
+use crate::machine::check_square;
 use crate::method::{Tensors, require};
 use crate::model::{Code, Gaussian, Model, Report, Tensor, sign_of};
 use crate::num::{Dtype, Matrix, factor};
 use crate::run::Run;
-use crate::spectrum::Decomposition;
+use crate::spectrum::{Decomposition, check_total};
 use serde_json::{Map, Value};
 
 /// What a fit found, and in what.
@@ -24,9 +25,7 @@ impl Pca {
     /// The model of the first `k` components.
     pub(super) fn model(&self, fitted: Fitted<'_>, run: &Run<'_>, k: usize) -> Result<Model> {
         let Fitted { found, solver, size, features, dtype } = fitted;
-        if found.total < dtype.least() {
-            return Err(too_small(found.total, dtype));
-        }
+        check_total("pca", found.total, dtype)?;
         let mut report = Report::closed_form(solver.name(), found.n, size.p, dtype, run.seed);
         report.sweeps = found.sweeps;
         report.outcome = found.ending.outcome;
@@ -106,26 +105,23 @@ fn canonical(found: &Decomposition, kept: usize, k: usize, eps: f64) -> Result<M
     Ok(axes)
 }
 
-fn too_small(total: f64, dtype: Dtype) -> Error {
-    Error::Unsupported {
-        asked: "pca of these data".into(),
-        found: format!(
-            "their variance, about {total:.0e}, is below the smallest number that {} holds in full",
-            dtype.name()
-        ),
-        remedy: match dtype {
-            Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
-            Dtype::F64 => "multiply the data by a large constant".into(),
-        },
-    }
-}
-
 fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {
     let mut out = Vec::new();
     if found.n_constant > 0 {
         let (c, columns) =
             (found.n_constant, if found.n_constant == 1 { "columns does" } else { "columns do" });
         out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
+    }
+    // Ten times what sums of squares leave uncertain of the first variance: a hundred times their usual rounding errors.
+    let bound = 10.0 * found.floor * found.values.first().copied().unwrap_or(0.0);
+    let blurred = found.values[..k.min(found.axes.rows())].iter().filter(|v| **v < bound).count();
+    if solver != Solver::Full && blurred > 0 {
+        let (variances, are) = if blurred == 1 { ("variance", "is") } else { ("variances", "are") };
+        out.push(format!(
+            "{blurred} {variances} of {k} {are} below {:.0e} of the first, where a scatter matrix leaves fewer than about three digits; \
+             svd_solver='full' sees further",
+            10.0 * found.floor
+        ));
     }
     if let Some(rank) = found.rank.filter(|&r| r < k) {
         let seen = match solver {
@@ -163,6 +159,8 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mut encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
     let mut decoder = Matrix::from_fn(k, p, |i, j| w[(i, j)] * forward(i) * unit(j));
     if tensors.contains_key("second_rotation") {
+        // What encodes and what decodes, and each again in the type of the rows.
+        check_square("pca with whiten='zca'", p, 4)?;
         let turn = require(tensors, "second_rotation", &[Some(k), None])?.to_matrix();
         encoder = factor::multiply(&encoder, &turn);
         decoder = factor::multiply(&turn.transposed(), &decoder);

@@ -5,7 +5,10 @@
 //! **Model** minimises `E ||W'W z - z||² + beta E Σ_j g(w_j z)`, with `g` log cosh or `sqrt(y² + 0.01)`. Le et al. weigh the other
 //! term: their `lambda` is `1 / beta`.
 //! **Algorithm** (Le et al. 2011):
-//!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`;
+//!  1. one pass for mean and second moments, and their spectrum: rank, white coordinates, the weight `beta`. Rows fewer than ten times
+//!     the rank are whitened in as many leading directions as there are features (a tenth of the rows where no number is asked for): in
+//!     more of them a feature would be a single row. Columns as they are are divided by the root mean square of all entries where
+//!     `beta` is chosen by the data, so that their unit does not matter;
 //!  2. limited-memory BFGS ([`lbfgs`](crate::num::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
@@ -18,7 +21,7 @@
 //! **Equals** ICA as `beta` goes to 0, in white coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
 //! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
 //! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` says how nearly. Where `beta`
-//! exceeds `4 / g''(0)`, all features may shrink to nothing, which is an error.
+//! exceeds `4 / g''(0)`, all features may shrink to nothing: the outcome is then "collapsed".
 //!
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
 
@@ -32,7 +35,7 @@ use super::{Fit, Method, Takes};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
-use crate::model::Model;
+use crate::model::{Model, Outcome};
 use crate::num::lbfgs::Lbfgs;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
@@ -42,7 +45,7 @@ use crate::spectrum;
 use batches::Batches;
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
-use seen::{Seen, Wish};
+use seen::{FEW, Seen, Wish, whitened};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -62,7 +65,11 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(Rica::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| vec![("l-bfgs", spectrum::memory(n, p).saturating_add(search_memory(p, p)))],
+    memory: |n, p| {
+        let rank = p.min(usize::try_from(n).unwrap_or(usize::MAX));
+        let d = whitened(n as f64, rank, None);
+        vec![("l-bfgs", spectrum::memory(n, p).saturating_add(search_memory(d, d)))]
+    },
 };
 
 /// Pairs that the search remembers.
@@ -99,10 +106,10 @@ impl Rica {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, features that all
-    /// shrink to nothing, what the source reports. Constant columns and missing rank are not errors; the report says so.
+    /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, what the source
+    /// reports. Constant columns, missing rank and features that all shrink to nothing are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         self.check(rows)?;
         on_pool(run.threads, || self.fit_settled(rows, run))
     }
@@ -119,7 +126,7 @@ impl Rica {
         w: &Matrix<f64>,
         run: &Run<'_>,
     ) -> Result<(f64, Matrix<f64>)> {
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         let named = Self { n_components: Some(w.rows()), ..self.clone() };
         named.check(rows)?;
         on_pool(run.threads, || {
@@ -158,7 +165,7 @@ impl Rica {
             }
         };
         let sweeps = task.seen.sweeps + cost.sweeps;
-        let w = Matrix::from_vec(k, d, found.x.clone());
+        let w = task.seen.in_span(Matrix::from_vec(k, d, found.x.clone()));
         let w = match task.unit {
             true => {
                 let lengths = lengths(&w);
@@ -166,13 +173,14 @@ impl Rica {
             }
             false => w,
         };
-        self.check_collapse(&w, task.beta)?;
+        let (outcome, doubt) = self.judged(outcome, &w, &task, tol);
         run.stage("components")?;
         self.model(
             Fitted {
                 task: &task,
                 found,
                 outcome,
+                doubt,
                 w,
                 tol,
                 sweeps,
@@ -238,10 +246,11 @@ impl Rica {
 
     /// Looks at the rows and settles what depends on them.
     fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
-        let wish = Wish { whiten: self.whiten, center: self.center, standardize: self.standardize };
+        let asked = self.n_components.or_else(|| self.w_init.as_ref().map(Vec::len));
+        let Self { whiten, center, standardize, .. } = *self;
+        let wish = Wish { whiten, center, standardize, size: matches!(self.beta, Beta::Auto(_)), asked };
         let mut seen = Seen::of(rows, wish, run)?;
         let (p, d) = (rows.n_features(), seen.d());
-        let asked = self.n_components.or_else(|| self.w_init.as_ref().map(Vec::len));
         let mut warnings = Vec::new();
         // More features than columns are asked for on purpose; more than directions, where columns would do, are not.
         let k = match asked {
@@ -249,13 +258,14 @@ impl Rica {
             Some(k) => k,
             None => d,
         };
-        if self.whiten && k < asked.unwrap_or(p) {
+        if self.whiten && k < asked.unwrap_or(p) && d == seen.rank {
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
             warnings.push(format!(
                 "the rows vary along {k} {directions} only, so {k} of {} features {are} kept",
                 asked.unwrap_or(p)
             ));
         }
+        warnings.extend(few_rows(&seen, k));
         if seen.n_constant > 0 {
             let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
             warnings.push(format!("{} of {p} {columns} not vary; no feature reaches them", seen.n_constant));
@@ -282,8 +292,17 @@ impl Rica {
             Some(rows) => self.given_start(rows, task)?,
             None => {
                 let draws = Stream::new(run.seed, 0);
-                let w = Matrix::from_fn(k, d, |i, j| draws.normal((i * d + j) as u64));
-                if k <= d { factor::orthonormal_rows(&w) } else { w }
+                let drawn = |c: usize| Matrix::from_fn(k, c, |i, j| draws.normal((i * c + j) as u64));
+                match (task.seen.white, &task.seen.axes) {
+                    (true, _) if k <= d => factor::orthonormal_rows(&drawn(d)),
+                    (true, _) => drawn(d),
+                    // In the span of the rows, of its first directions where those are enough: features that begin along directions of
+                    // little variance lose more by their outputs than they gain by reconstruction, and shrink to nothing.
+                    (false, axes) if k <= axes.rows() => {
+                        factor::multiply(&factor::orthonormal_rows(&drawn(k)), &axes.clone().top_rows(k))
+                    }
+                    (false, axes) => factor::multiply(&drawn(axes.rows()), axes),
+                }
             }
         };
         let lengths = lengths(&w);
@@ -299,10 +318,10 @@ impl Rica {
             ));
         }
         // As long as W'W = I wants rows to be on average.
-        let own = (d as f64 / k as f64).sqrt();
+        let own = (task.seen.axes.rows() as f64 / k as f64).sqrt();
         Ok(match (task.unit, &self.w_init) {
             (true, _) => scaled(w, |i| 1.0 / lengths[i]),
-            (false, None) if k > d => scaled(w, |i| own / lengths[i]),
+            (false, None) if own < 1.0 => scaled(w, |i| own / lengths[i]),
             _ => w,
         })
     }
@@ -328,22 +347,49 @@ impl Rica {
         Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
     }
 
-    /// Refuses features that have all shrunk to nothing.
-    fn check_collapse(&self, w: &Matrix<f64>, beta: f64) -> Result<()> {
-        if lengths(w).iter().any(|s| *s >= model::DEAD) {
-            return Ok(());
+    /// What a search's end is worth: features that have all shrunk to nothing are none, and a rotation that the tolerance does not see
+    /// has not converged. And the sentence that says so.
+    fn judged(&self, outcome: Outcome, w: &Matrix<f64>, task: &Task, tol: f64) -> (Outcome, Option<String>) {
+        let (lengths, sizes) = task.seen.reach(w);
+        let own = task.seen.deviation_along(task.k - 1);
+        let below = |all: &[f64], bound: f64| all.iter().all(|s| *s < bound);
+        if below(&lengths, model::DEAD) || below(&sizes, model::DEAD * own) {
+            let (beta, bound) = (task.beta, 4.0 / self.contrast.curvature());
+            let doubt = format!(
+                "all features shrank to nothing, because small outputs gain more than reconstruction loses at beta={beta}: choose a smaller \
+                 beta (from {bound} on, no features at all is a local minimum), a larger start, or unit_norm=true"
+            );
+            return (Outcome::Collapsed, Some(doubt));
         }
-        let bound = 4.0 / self.contrast.curvature();
-        Err(Error::Unsupported {
-            asked: format!("rica with beta={beta}"),
-            found:
-                "all features shrank to 0, because making outputs small gains more than reconstruction loses"
-                    .into(),
-            remedy: format!(
-                "choose a smaller beta (from {bound} on, no features at all is a local minimum), a larger start, or unit_norm=true"
-            ),
-        })
+        let largest = sizes.iter().fold(0.0f64, |m, s| m.max(*s));
+        let force = task.beta * self.contrast.force(largest) / task.seen.unit();
+        if outcome == Outcome::Converged && task.beta > 0.0 && force <= 10.0 * tol {
+            let doubt = format!(
+                "outputs, of standard deviation {largest:.1e} at most, are so small that at beta={} sparsity hardly depends on how features \
+                 are rotated (less than tol={tol:.0e} sees): beta='auto' does not depend on units, and a larger beta or a smaller tol see \
+                 more",
+                task.beta
+            );
+            return (Outcome::Stalled, Some(doubt));
+        }
+        (outcome, None)
     }
+}
+
+/// What a person should know where rows are few.
+fn few_rows(seen: &Seen, k: usize) -> Option<String> {
+    let (n, rank, d) = (seen.n, seen.rank, if seen.white { seen.d() } else { k.min(seen.rank) });
+    if n < (FEW * d) as f64 {
+        return Some(format!(
+            "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} of them a feature may be a single row; \
+             ask for fewer features"
+        ));
+    }
+    (d < rank && seen.white).then(|| {
+        format!(
+            "{n} rows are few for the {rank} directions that they span, in which a feature could be a single row: the first {d} are whitened"
+        )
+    })
 }
 
 impl Fit for Rica {

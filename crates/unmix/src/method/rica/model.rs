@@ -21,6 +21,8 @@ pub(super) struct Fitted<'a> {
     pub(super) task: &'a Task,
     pub(super) found: Minimum,
     pub(super) outcome: Outcome,
+    /// Why it is not what the search said.
+    pub(super) doubt: Option<String>,
     /// `k x d`, in the coordinates in which rows were seen.
     pub(super) w: Matrix<f64>,
     pub(super) tol: f64,
@@ -41,7 +43,7 @@ pub(super) fn outcome(ended: Ended) -> Outcome {
 
 impl Rica {
     pub(super) fn model(&self, fitted: Fitted<'_>, run: &Run<'_>) -> Result<Model> {
-        let Fitted { task, found, outcome, w, tol, sweeps, features, dtype } = fitted;
+        let Fitted { task, found, outcome, doubt, w, tol, sweeps, features, dtype } = fitted;
         let (seen, p) = (&task.seen, task.seen.mean.len());
         let mut report = Report::closed_form("l-bfgs", seen.n, p, dtype, run.seed);
         report.outcome = outcome;
@@ -55,7 +57,11 @@ impl Rica {
         report.n_constant = seen.n_constant;
         let likeness = likeness(&w);
         report.warnings = task.warnings.clone();
-        report.warnings.extend(doubts(&w, &likeness));
+        match outcome {
+            Outcome::Collapsed => {}
+            _ => report.warnings.extend(doubts(&w, &likeness)),
+        }
+        report.warnings.extend(doubt);
         let settings = match serde_json::to_value(Rica { w_init: None, ..self.clone() }) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -80,7 +86,7 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let (seen, k) = (&task.seen, task.k);
     let components = seen.folded(w);
     // What each feature adds to a row, as rows.
-    let mixing = match seen.white && k >= seen.rank {
+    let mixing = match seen.white && k >= seen.d() {
         true => seen.decoded(pseudo_inverse(w)?.transposed()),
         false => pseudo_inverse(&components)?.transposed(),
     };
@@ -108,10 +114,13 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
         ("component_variance", Tensor::vector(&variance, dtype)),
         ("coherence", Tensor::scalar(coherence, dtype)),
     ];
-    if seen.white && k == seen.rank {
+    if seen.white && k == seen.d() {
         tensors.push(("rotation", Tensor::matrix(&seen.axes.transposed(), dtype)));
         tensors.push(("scale", Tensor::vector(&seen.deviation, dtype)));
         tensors.push(("second_rotation", Tensor::matrix(&arranged(w).transposed(), dtype)));
+    }
+    if seen.size != 1.0 {
+        tensors.push(("data_scale", Tensor::scalar(seen.size, dtype)));
     }
     if let Some(noise) = &seen.noise {
         tensors.push(("noise_scale", Tensor::vector(noise, dtype)));

@@ -1,13 +1,27 @@
 //! How RICA sees rows: in white coordinates, or in those of their columns; and the way back.
 
+use super::cost::lengths;
 use crate::data::{Rows, Sink};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::sign_of;
 use crate::num::{Block, Matrix, Real, Workspace, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Request, Solver, auto_solver};
 
-/// Coordinates `z` of a row `x`: `diag(1/deviation) axes ((x - mean) / noise)` where they are white, else `(x - mean) / noise`.
+/// Rows below this many times the directions that they span are few: in white coordinates of `d` directions a row has the share `d / n`
+/// of a feature that is aimed at it, on average, and sparsity rewards such features.
+pub(super) const FEW: usize = 10;
+
+/// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n` rows are
+/// few for them. Then as many as there are features (as ICA does), or a tenth of the rows where no number is asked for.
+pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
+    match n < (FEW * rank) as f64 {
+        true => asked.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
+        false => rank,
+    }
+}
+
+/// Coordinates `z` of a row `x`: `diag(1/deviation) axes ((x - mean) / noise)` where they are white, else `(x - mean) / noise / size`.
 pub(super) struct Seen {
     /// Rows.
     pub(super) n: f64,
@@ -15,9 +29,11 @@ pub(super) struct Seen {
     pub(super) mean: Vec<f64>,
     /// What columns are divided by, where they are.
     pub(super) noise: Option<Vec<f64>>,
-    /// Principal directions that the rows determine, `r x p`.
+    /// What all entries are then divided by: 1, or their root mean square.
+    pub(super) size: f64,
+    /// Principal directions that the rows determine, or those of them that are whitened, as rows.
     pub(super) axes: Matrix<f64>,
-    /// Standard deviations along them (divisor `n`).
+    /// Standard deviations along them in the coordinates of columns (divisor `n`).
     pub(super) deviation: Vec<f64>,
     /// Whether coordinates are white.
     pub(super) white: bool,
@@ -35,6 +51,10 @@ pub(super) struct Wish {
     pub(super) whiten: bool,
     pub(super) center: bool,
     pub(super) standardize: bool,
+    /// Divide all entries by their root mean square, where coordinates are not white.
+    pub(super) size: bool,
+    /// Features.
+    pub(super) asked: Option<usize>,
 }
 
 impl Seen {
@@ -64,18 +84,16 @@ impl Seen {
             found = by(Solver::Full)?;
             sweeps += found.sweeps;
         }
-        if found.total < T::DTYPE.least() {
-            return Err(Error::Unsupported {
-                asked: "rica of these data".into(),
-                found: format!("their variance, about {:.0e}, is below what {} holds", found.total, T::DTYPE),
-                remedy: "multiply the data by a large constant".into(),
-            });
-        }
         let rank = found.axes.rows();
         let share = (found.n - 1.0) / found.n;
-        let deviation = found.values[..rank].iter().map(|v| (v * share).sqrt()).collect();
-        let mut axes = found.axes;
-        for i in 0..rank {
+        let size = match wish.size && !wish.whiten {
+            true => (found.total * share / p as f64).sqrt(),
+            false => 1.0,
+        };
+        let kept = if wish.whiten { whitened(found.n, rank, wish.asked) } else { rank };
+        let deviation = found.values[..kept].iter().map(|v| (v * share).sqrt() / size).collect();
+        let mut axes = found.axes.top_rows(kept);
+        for i in 0..kept {
             // So that where a search begins does not depend on the solver.
             let sign = sign_of(axes.row(i), f64::EPSILON);
             axes.row_mut(i).iter_mut().for_each(|x| *x *= sign);
@@ -84,6 +102,7 @@ impl Seen {
             n: found.n,
             mean: found.mean,
             noise: found.noise_scale,
+            size,
             axes,
             deviation,
             white: wish.whiten,
@@ -95,7 +114,7 @@ impl Seen {
 
     /// Number of coordinates.
     pub(super) fn d(&self) -> usize {
-        if self.white { self.rank } else { self.mean.len() }
+        if self.white { self.axes.rows() } else { self.mean.len() }
     }
 
     /// Mean variance of a coordinate.
@@ -108,7 +127,7 @@ impl Seen {
 
     /// Standard deviation along principal direction `i`, of those that there are, in the coordinates.
     pub(super) fn deviation_along(&self, i: usize) -> f64 {
-        if self.white { 1.0 } else { self.deviation[i.min(self.rank - 1)] }
+        if self.white { 1.0 } else { self.deviation[i.min(self.deviation.len() - 1)] }
     }
 
     /// What is subtracted from rows, unless that is 0 throughout.
@@ -119,7 +138,7 @@ impl Seen {
     /// `F` with `F'F` the second moments of the coordinates (divisor `n`); `None` stands for the identity.
     pub(super) fn moments(&self) -> Option<Matrix<f64>> {
         let root = |i, j| self.deviation[i] * self.axes[(i, j)];
-        (!self.white).then(|| Matrix::from_fn(self.rank, self.mean.len(), root))
+        (!self.white).then(|| Matrix::from_fn(self.axes.rows(), self.mean.len(), root))
     }
 
     /// Filters of coordinates, `k x d`, as filters of `x - mean`, `k x p`.
@@ -165,10 +184,39 @@ impl Seen {
     }
 
     fn by_noise(&self, m: &mut Matrix<f64>, f: impl Fn(f64, f64) -> f64) {
-        let Some(noise) = &self.noise else { return };
-        for i in 0..m.rows() {
-            m.row_mut(i).iter_mut().zip(noise).for_each(|(x, s)| *x = f(*x, *s));
+        if self.noise.is_none() && self.size == 1.0 {
+            return;
         }
+        for i in 0..m.rows() {
+            m.row_mut(i).iter_mut().enumerate().for_each(|(j, x)| *x = f(*x, self.scale_of(j)));
+        }
+    }
+
+    /// What column `j` is divided by.
+    fn scale_of(&self, j: usize) -> f64 {
+        self.size * self.noise.as_ref().map_or(1.0, |s| s[j])
+    }
+
+    /// Features without what lies outside the span of the rows, which no row has a part of; rounding errors of a search collect there.
+    pub(super) fn in_span(&self, w: Matrix<f64>) -> Matrix<f64> {
+        match self.white || self.axes.rows() == self.mean.len() {
+            true => w,
+            false => factor::multiply(&factor::multiply_transposed(&w, &self.axes), &self.axes),
+        }
+    }
+
+    /// Lengths of features in the span of the rows, and the standard deviations of their outputs.
+    pub(super) fn reach(&self, w: &Matrix<f64>) -> (Vec<f64>, Vec<f64>) {
+        if self.white {
+            let lengths = lengths(w);
+            return (lengths.clone(), lengths);
+        }
+        let mut along = factor::multiply_transposed(w, &self.axes);
+        let own = lengths(&along);
+        for i in 0..along.rows() {
+            along.row_mut(i).iter_mut().zip(&self.deviation).for_each(|(x, s)| *x *= s);
+        }
+        (own, lengths(&along))
     }
 
     /// The mean length of a row in the coordinates of columns: one pass.
@@ -181,9 +229,8 @@ impl Seen {
                 Ok(())
             }
         }
-        let unit = |j: usize| self.noise.as_ref().map_or(1.0, |s| s[j]);
         let length = |row: &[T]| {
-            let entry = |(j, x): (usize, &T)| ((x.to_f64() - self.mean[j]) / unit(j)).powi(2);
+            let entry = |(j, x): (usize, &T)| ((x.to_f64() - self.mean[j]) / self.scale_of(j)).powi(2);
             row.iter().enumerate().map(entry).sum::<f64>().sqrt()
         };
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {

@@ -103,8 +103,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         choices: &["auto"],
         default: "\"auto\"",
         doc: "The weight of sparsity against reconstruction. 'auto' is 0.2 / g''(0) in white coordinates (0.2 for 'logcosh', 0.02 \
-              for 'smooth-l1'), and in others the smaller of 0.1 times the mean length of a row and 0.6 times the standard \
-              deviation along the last principal direction that has a feature to itself.",
+              for 'smooth-l1'); in others, rows are first divided by the root mean square of their entries, and it is the smaller of \
+              0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
+              feature to itself.",
         python_only: false,
     },
     Setting {
@@ -120,7 +121,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Bool,
         choices: &[],
         default: "true",
-        doc: "Look at rows in white coordinates, as many as the rows have directions; false for the columns as they are.",
+        doc: "Look at rows in white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many \
+              as there are features, or a tenth of the rows where n_components is null. False for the columns as they are.",
         python_only: false,
     },
     Setting {

@@ -98,7 +98,7 @@ impl SigmaPca {
     /// error, nor are Gaussian rows; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.check()?;
-        rows.settle(run)?;
+        METHOD.admit(rows, run)?;
         let k = self.count(rows)?;
         if let Widths::Each(a) = &self.a
             && a.len() != k

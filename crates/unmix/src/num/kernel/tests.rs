@@ -23,8 +23,8 @@ fn symmetric_products_are_sums_over_rows_on_both_sides_of_every_panel() {
         let (mut total, mut total_single) = (vec![1.0; p * p], vec![1.0; p * p]);
         let (mut packed, mut packed_single) = (vec![f64::NAN; 7], Vec::new());
         let zero = vec![0.0; p];
-        assert_eq!(pack_centred(&rows, None, &zero, None, &mut packed), n);
-        pack_centred(&single, None, &zero, None, &mut packed_single);
+        assert_eq!(pack_centred(&rows, None, (&zero, &zero), None, &mut packed), n);
+        pack_centred(&single, None, (&zero, &zero), None, &mut packed_single);
         add_gram(&mut total, &packed, n, p);
         add_gram(&mut total_single, &packed_single, n, p);
         for i in (0..p).step_by(1 + p / 40) {

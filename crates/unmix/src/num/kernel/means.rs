@@ -1,0 +1,116 @@
+//! Means of columns and of single rows, to more digits than one number holds.
+
+use crate::num::{Real, widest};
+
+/// Column means of `rows` (row-major, `p` wide), taken about the first row: a constant column has exactly its constant
+/// as its mean, and the size of the mean costs no digits. Returns how many rows that were, or the sum of their weights; rows of
+/// weight 0 are as if they were not there.
+///
+/// A mean is written as the nearest number, to `out`, and what that leaves of it, to `rest`: where it is large beside the deviations from it,
+/// the difference of two means has only the digits that both parts have.
+pub fn means<T: Real>(
+    rows: &[T],
+    weights: Option<&[f64]>,
+    p: usize,
+    out: &mut [f64],
+    rest: &mut [f64],
+) -> f64 {
+    widest(
+        #[inline(always)]
+        || match weights {
+            None => means_of_all(rows, p, out, rest),
+            Some(weights) => means_of_weighed(rows, weights, p, out, rest),
+        },
+    )
+}
+
+/// `a + b` as the nearest number and what that leaves of it (Knuth 1969, volume 2, theorem 4.2.2 B).
+#[inline(always)]
+pub fn two_parts(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+/// The mean of two parts of `n1` and `n2` rows, `share = n2 / (n1 + n2)`, over that of the first; and how far the second lies from the
+/// first. Means are two numbers each.
+#[inline(always)]
+pub fn merge_mean(mean: &mut f64, rest: &mut f64, other: (f64, f64), share: f64) -> f64 {
+    let apart = (other.0 - *mean) + (other.1 - *rest);
+    let (near, left) = two_parts(*mean, apart * share);
+    (*mean, *rest) = two_parts(near, left + *rest);
+    apart
+}
+
+#[inline(always)]
+fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64], rest: &mut [f64]) -> f64 {
+    /// Rows that are added before a sum goes back to memory.
+    const TOGETHER: usize = 4;
+    let n = (rows.len() / p) as f64;
+    let first: Vec<f64> = rows[..p].iter().map(|x| x.to_f64()).collect();
+    let out = &mut out[..p];
+    out.fill(0.0);
+    let mut fours = rows[p..].chunks_exact(TOGETHER * p);
+    for four in &mut fours {
+        let (a, rest) = four.split_at(p);
+        let (b, rest) = rest.split_at(p);
+        let (c, d) = rest.split_at(p);
+        for j in 0..p {
+            let (sum, x0) = (out[j], first[j]);
+            let sum = sum + (a[j].to_f64() - x0) + (b[j].to_f64() - x0);
+            out[j] = sum + (c[j].to_f64() - x0) + (d[j].to_f64() - x0);
+        }
+    }
+    for row in fours.remainder().chunks_exact(p) {
+        for ((sum, x), x0) in out.iter_mut().zip(row).zip(&first) {
+            *sum += x.to_f64() - x0;
+        }
+    }
+    let means = out.iter_mut().zip(rest).zip(&first);
+    means.for_each(|((mean, rest), x0)| (*mean, *rest) = two_parts(*x0, *mean / n));
+    n
+}
+
+#[inline(always)]
+fn means_of_weighed<T: Real>(
+    rows: &[T],
+    weights: &[f64],
+    p: usize,
+    out: &mut [f64],
+    rest: &mut [f64],
+) -> f64 {
+    out.fill(0.0);
+    rest.fill(0.0);
+    let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);
+    let Some((first, w0)) = weighed.next() else { return 0.0 };
+    let mut total = *w0;
+    for (row, w) in weighed {
+        total += w;
+        for ((sum, x), x0) in out.iter_mut().zip(row).zip(first) {
+            *sum += w * (x.to_f64() - x0.to_f64());
+        }
+    }
+    let means = out.iter_mut().zip(rest).zip(first);
+    means.for_each(|((mean, rest), x0)| (*mean, *rest) = two_parts(x0.to_f64(), *mean / total));
+    total
+}
+
+/// Mean of one row about its first entry; see [`means`]. In as many partial sums as fill a few registers.
+pub fn mean_of<T: Real>(row: &[T]) -> f64 {
+    const SUMS: usize = 32;
+    widest(
+        #[inline(always)]
+        || {
+            let first = row[0].to_f64();
+            let (chunks, rest) = row.as_chunks::<SUMS>();
+            let mut sums = [0.0; SUMS];
+            for chunk in chunks {
+                for (sum, x) in sums.iter_mut().zip(chunk) {
+                    *sum += x.to_f64() - first;
+                }
+            }
+            let rest: f64 = rest.iter().map(|x| x.to_f64() - first).sum();
+            first + (sums.iter().sum::<f64>() + rest) / row.len() as f64
+        },
+    )
+}

@@ -1,0 +1,191 @@
+//! Numbers near the ends of their type, tables that no memory holds, and single rows that outweigh all others: right, or said.
+
+use super::{cases_by_variance, every_case};
+use crate::made::{Known, apart, falling, numbers, on_threads, pca, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::num::random::Stream;
+use unmix::{Error, METHODS, Outcome, Rows, Run};
+
+/// Rows of independent Laplace numbers.
+fn laplace(n: usize, p: usize, unit: f64) -> Vec<f64> {
+    let s = Stream::new(11, 0);
+    (0..n * p).map(|i| unit * s.laplace(i as u64)).collect()
+}
+
+fn refused<T: Known>(key: &str, given: &Value, x: &[T], p: usize) -> Error {
+    match try_fit(key, &settings(given.clone()), x, p) {
+        Ok(model) => panic!("{key} {given} was accepted: {:?}", model.report()),
+        Err(e) => e,
+    }
+}
+
+#[test]
+fn rows_whose_squares_underflow_are_refused_by_every_method() {
+    for (key, given) in METHODS.iter().map(|m| (m.key, json!({}))).chain([
+        ("ica", json!({"whiten": false})),
+        ("fastica", json!({"whiten": false})),
+        ("rica", json!({"whiten": false})),
+        ("ica", json!({"algorithm": "sigma-pca"})),
+        ("pca", json!({"svd_solver": "power", "n_components": 2})),
+    ]) {
+        for unit in [1e-161, 1e-170, 1e-300, 1e-310] {
+            let e = refused(key, &given, &laplace(700, 4, unit), 4);
+            assert!(
+                e.to_string().contains("multiply the data by a large constant"),
+                "{key} {given}, {unit:e}: {e}"
+            );
+        }
+        let single: Vec<f32> = laplace(700, 4, 5e-23).iter().map(|&v| v as f32).collect();
+        let e = refused(key, &given, &single, 4);
+        assert!(e.to_string().contains("or use float64"), "{key} {given}: {e}");
+    }
+}
+
+#[test]
+fn standard_deviations_whose_squares_underflow_are_not_divided_by() {
+    for key in ["pca", "sigma-pca", "ica", "rica"] {
+        for unit in [1e-160, 1e-170] {
+            let mut x = laplace(700, 4, 1.0);
+            x.chunks_exact_mut(4).for_each(|row| row[2] *= unit);
+            let e = refused(key, &json!({"standardize": true}), &x, 4);
+            assert!(e.to_string().contains("column 2"), "{key}, {unit:e}: {e}");
+        }
+    }
+}
+
+#[test]
+fn a_column_that_varies_by_very_little_is_not_called_constant() {
+    let mut x = laplace(700, 4, 1.0);
+    x.chunks_exact_mut(4).for_each(|row| row[2] *= 1e-200);
+    for key in ["pca", "sigma-pca", "neural-pca"] {
+        let model = try_fit(key, &settings(json!({})), &x, 4).unwrap();
+        assert_eq!(model.report().n_constant, 0, "{key}");
+    }
+    x.chunks_exact_mut(4).for_each(|row| row[2] = 1e-200);
+    assert_eq!(pca(json!({}), &x, 4).report().n_constant, 1);
+}
+
+#[test]
+fn iterations_end_where_they_do_in_other_units() {
+    let x = falling(300, 9, 5);
+    for solver in ["power", "deflation", "krylov", "randomized"] {
+        let given = json!({"n_components": 3, "svd_solver": solver});
+        let plain = pca(given.clone(), &x, 9);
+        for unit in [2f64.powi(498), 2f64.powi(-498)] {
+            let scaled: Vec<f64> = x.iter().map(|v| v * unit).collect();
+            let other = pca(given.clone(), &scaled, 9);
+            assert_eq!(other.report().outcome, plain.report().outcome, "{solver}, {unit:e}");
+            assert_ne!(other.report().outcome, Outcome::MaxIter, "{solver}, {unit:e}");
+            assert_eq!(other.report().n_iter, plain.report().n_iter, "{solver}, {unit:e}");
+            let back: Vec<f64> =
+                numbers(&other, "explained_variance").iter().map(|v| v / unit / unit).collect();
+            let want = numbers(&plain, "explained_variance");
+            assert!(apart(&back, &want) < 1e-13 * want[0], "{solver}, {unit:e}");
+        }
+    }
+}
+
+#[test]
+fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
+    let (n, p) = (3000, 8);
+    let s = Stream::new(2, 0);
+    // Numbers that stay what they are beside a billion: whole multiples of its last digit.
+    let digit = 2f64.powi(-20);
+    let small: Vec<f64> =
+        (0..n * p).map(|i| ((1 + i % p) as f64 * s.normal(i as u64) / digit).round() * digit).collect();
+    let far: Vec<f64> = small.iter().map(|v| v + 1e9).collect();
+    for given in [
+        json!({"svd_solver": "full"}),
+        json!({"svd_solver": "covariance_eigh"}),
+        json!({"svd_solver": "power", "n_components": 3}),
+    ] {
+        let (a, b) = (pca(given.clone(), &small, p), pca(given.clone(), &far, p));
+        let (a, b) = (numbers(&a, "singular_values"), numbers(&b, "singular_values"));
+        for (a, b) in a.iter().zip(&b) {
+            assert!((b / a - 1.0).abs() < 7e-13, "{given}: {b} beside a large mean, {a} without");
+        }
+    }
+    let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+    let weighed = |x: &[f64]| {
+        let mut rows = Rows::from_slice(x, p).unwrap().weighted(weights.clone()).unwrap();
+        numbers(&unmix::Pca::default().fit(&mut rows, &on_threads(2)).unwrap(), "singular_values")
+    };
+    let (a, b) = (weighed(&small), weighed(&far));
+    assert!(a.iter().zip(&b).all(|(a, b)| (b / a - 1.0).abs() < 7e-13), "{a:?}\n{b:?}");
+}
+
+#[test]
+fn variances_that_sums_of_squares_hardly_see_are_named() {
+    // Standard deviations from 1 to 1e-6.85: a variance of 2e-14 of the first has two digits, by sums of squares.
+    let (n, p) = (2000, 8);
+    let s = Stream::new(3, 0);
+    let x: Vec<f64> =
+        (0..n * p).map(|i| 10f64.powf(-6.85 * (i % p) as f64 / 6.0) * s.normal(i as u64)).collect();
+    let blurred = |given: Value| {
+        let model = pca(given, &x, p);
+        model.report().warnings.iter().any(|w| w.contains("fewer than about three digits"))
+    };
+    assert!(blurred(json!({"svd_solver": "arpack", "n_components": 7})));
+    assert!(!blurred(json!({"svd_solver": "arpack", "n_components": 4})));
+    assert!(!blurred(json!({"svd_solver": "full"})));
+}
+
+#[test]
+fn tables_that_no_memory_holds_are_refused_before_they_are_asked_for() {
+    let p = 200_000;
+    let s = Stream::new(1, 0);
+    let x: Vec<f64> = (0..3 * p).map(|i| s.normal(i as u64)).collect();
+    let no_memory = |result: unmix::Result<unmix::Model>, what: &str| match result {
+        Err(Error::Memory { need_mib, .. }) => assert!(need_mib > 1 << 18, "{what}: {need_mib} MiB"),
+        other => panic!("{what}: {:?}", other.map(|m| m.report().clone())),
+    };
+    for key in ["ica", "fastica", "rica"] {
+        no_memory(try_fit(key, &settings(json!({"whiten": false})), &x, p), key);
+    }
+    no_memory(try_fit("pca", &settings(json!({"whiten": "zca"})), &x, p), "zca");
+    let rows = unmix::AnyRows::F64(Rows::from_slice(&x, p).unwrap());
+    no_memory(unmix::model::fit_by_sums("pca", &settings(json!({})), &rows, &Run::default()), "sums");
+    let model = pca(json!({}), &x, p);
+    let density = model.density().unwrap();
+    assert!(matches!(density.covariance(), Err(Error::Memory { .. })));
+    assert!(matches!(density.precision(), Err(Error::Memory { .. })));
+}
+
+#[test]
+fn one_row_that_outweighs_all_others_is_no_panic() {
+    for case in every_case() {
+        for outlier in [1e9, 1e12, 1e100] {
+            let mut x = case.data::<f64>();
+            x[3 * case.p + 2] = outlier;
+            match case.try_fit(&x) {
+                Ok(model) => {
+                    for name in ["components", "mean"] {
+                        assert!(numbers(&model, name).iter().all(|v| v.is_finite()), "{case}, {outlier:e}");
+                    }
+                }
+                Err(e) => assert!(!e.to_string().is_empty()),
+            }
+        }
+    }
+    // Sigma-PCA as the first layer saw fewer directions than there were coordinates.
+    let mut x = laplace(3000, 4, 1.0);
+    x[3 * 4 + 2] = 1e12;
+    let given = json!({"algorithm": "sigma-pca", "first_layer": "sigma-pca"});
+    let model = try_fit("ica", &settings(given), &x, 4).unwrap();
+    assert_eq!(model.n_components(), 4);
+}
+
+#[test]
+fn variances_over_the_whole_range_of_the_type_are_right() {
+    for case in cases_by_variance() {
+        let x = case.data::<f64>();
+        let want = numbers(&case.fit(&x), "explained_variance");
+        for unit in [2f64.powi(498), 2f64.powi(-490)] {
+            let scaled: Vec<f64> = x.iter().map(|v| v * unit).collect();
+            let found: Vec<f64> =
+                numbers(&case.fit(&scaled), "explained_variance").iter().map(|v| v / unit / unit).collect();
+            let size = want.first().copied().unwrap_or(0.0);
+            assert!(apart(&found, &want) <= 1e-12 * size, "{case}, {unit:e}");
+        }
+    }
+}
