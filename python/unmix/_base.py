@@ -198,11 +198,11 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_
-            reached = "" if report.residual is None or report.tol is None else f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}"
-            # More iterations are no help where the report says what is.
-            small = report.residual is not None and report.residual <= report.tol
+            compared = report.residual is not None and report.tol is not None
+            reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
             advice = "allow more iterations, or a larger tol"
-            if report.warnings and (outcome == "collapsed" or small):
+            # More iterations are no help where the report says what is.
+            if report.warnings and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
                 advice = report.warnings[-1]
             tell(
                 f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",

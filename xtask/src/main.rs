@@ -1,5 +1,5 @@
 //! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`,
-//! `cargo xtask bench`.
+//! `cargo xtask torture`, `cargo xtask bench`.
 //!
 //! Nothing to install but Rust and Python 3: the Python tests get a virtual environment of their own, in `.venv`.
 
@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask test [rust|python]   every test, Rust and Python (makes .venv on first use), or those of one language
+cargo xtask torture              every class on arrays that nothing was tuned to (minutes; `test` takes one case in twelve)
 cargo xtask check                formatting, lints and documentation, as CI wants them
 cargo xtask gen                  writes the generated pages of docs/ anew
 cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         ["test"] => test_rust().and_then(|()| test_python()),
         ["test", "rust"] => test_rust(),
         ["test", "python"] => test_python(),
+        ["torture"] => torture(),
         ["check"] => check(),
         ["gen"] => generate(),
         ["bench", asked @ ..] => bench(asked),
@@ -51,6 +53,18 @@ fn test_python() -> Done {
         .env("PYTHONPATH", tests.join("swap"))
         // Not in `python/`: its source folder would stand before the installed package.
         .current_dir(&tests))
+}
+
+/// Every case of `python/tests/torture`, which the everyday tests take a sample of.
+fn torture() -> Done {
+    let python = environment()?;
+    build_extension(&python)?;
+    let tests = root().join("python").join("tests").join("torture");
+    run(Command::new(&python)
+        .args(["-m", "pytest", "-q"])
+        .arg(&tests)
+        .env("UNMIX_TORTURE", "1")
+        .current_dir(root()))
 }
 
 /// The virtual environment's interpreter, with everything that the tests need.

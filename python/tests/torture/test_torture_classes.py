@@ -1,0 +1,119 @@
+"""Every class on every input: a sentence, or finite numbers of the right shape; nothing that was not reached goes unsaid."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from torture_inputs import INPUTS, MAY_REFUSE, make
+
+from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA
+
+MODELS = {
+    "PCA": lambda: PCA(),
+    "PCA full": lambda: PCA(svd_solver="full"),
+    "PCA covariance_eigh": lambda: PCA(svd_solver="covariance_eigh", whiten=True),
+    "PCA zca": lambda: PCA(whiten="zca"),
+    "PCA power": lambda: PCA(n_components=1, svd_solver="power"),
+    "PCA deflation": lambda: PCA(n_components=1, svd_solver="deflation"),
+    "PCA randomized": lambda: PCA(n_components=1, svd_solver="randomized"),
+    "PCA krylov": lambda: PCA(n_components=1, svd_solver="krylov"),
+    "PCA standardize": lambda: PCA(standardize=True),
+    "NeuralPCA": lambda: NeuralPCA(),
+    "NeuralPCA adam": lambda: NeuralPCA(solver="adam", max_epochs=2),
+    "SigmaPCA": lambda: SigmaPCA(),
+    "SigmaPCA native": lambda: SigmaPCA(constraint="native"),
+    "SigmaPCA width": lambda: SigmaPCA(a=0.8),
+    "SigmaPCA adam": lambda: SigmaPCA(variant="ema-tanh", max_epochs=2),
+    "ICA": lambda: ICA(),
+    "ICA one": lambda: ICA(n_components=1),
+    "ICA free": lambda: ICA(ortho=False, max_iter=100),
+    "ICA extended": lambda: ICA(ortho=False, extended=True, max_iter=100),
+    "ICA fastica": lambda: ICA(algorithm="fastica", max_iter=100),
+    "ICA infomax": lambda: ICA(algorithm="infomax", max_iter=100),
+    "ICA easi": lambda: ICA(algorithm="easi", max_iter=5),
+    "ICA layers": lambda: ICA(algorithm="sigma-pca", max_iter=100),
+    "ICA two layers": lambda: ICA(algorithm="sigma-pca", first_layer="sigma-pca", max_iter=100),
+    "ICA as they are": lambda: ICA(whiten=False, max_iter=50),
+    "FastICA": lambda: FastICA(),
+    "FastICA deflation": lambda: FastICA(algorithm="deflation", fun="exp"),
+    "FastICA as they are": lambda: FastICA(whiten=False, max_iter=50),
+    "RICA": lambda: RICA(max_iter=100),
+    "RICA as they are": lambda: RICA(whiten=False, max_iter=100),
+    "RICA overcomplete": lambda: RICA(8, max_iter=50),
+    "RICA batches": lambda: RICA(batch_size=100, max_epochs=2),
+}
+OUTCOMES = {"converged", "completed", "max_iter", "time", "stalled", "collapsed"}
+
+
+def fitted(model, X):
+    """Return the fitted model and whether it warned, or the sentence that refused it."""
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model.fit(X)
+        except (ValueError, MemoryError) as e:
+            return str(e), False
+    return model, any(issubclass(w.category, ConvergenceWarning) for w in said)
+
+
+@pytest.mark.parametrize("data", INPUTS)
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
+    X = make(data)
+    model, warned = fitted(MODELS[kind](), X)
+    if isinstance(model, str):
+        few = X.shape[0] <= 2 or X.shape[1] == 1
+        assert few or data in MAY_REFUSE or "standardize" in model, model
+        assert 20 < len(model) < 500 and "NaN" not in model, model
+        return
+    report = model.report_
+    assert report.outcome in OUTCOMES
+    assert warned == (report.outcome not in ("converged", "completed")), report.outcome
+    k = len(model.components_)
+    codes = model.transform(X)
+    assert codes.shape == (len(X), k)
+    for numbers in (model.components_, model.mean_, codes, model.inverse_transform(codes)):
+        assert np.isfinite(numbers).all()
+    assert codes.dtype == (np.float32 if X.dtype == np.float32 else np.float64)
+    if report.rank is not None:
+        assert report.rank <= min(X.shape)
+    if k > 1 and report.rank is not None and report.rank < min(X.shape[0] - 1, X.shape[1]):
+        assert report.warnings, "missing rank goes unsaid"
+
+
+@pytest.mark.parametrize("data", [d for d in INPUTS if d not in MAY_REFUSE])
+@pytest.mark.parametrize("kind", ["PCA", "PCA full", "PCA zca", "ICA", "ICA free", "FastICA", "ICA easi", "RICA", "RICA overcomplete"])
+def test_rows_come_back_from_as_many_codes_as_directions(kind, data):
+    X = make(data)
+    model, _ = fitted(MODELS[kind](), X)
+    # Few rows are whitened in fewer directions by RICA, and say so.
+    few = kind.startswith("RICA") and len(X) < 10 * min(X.shape)
+    if isinstance(model, str) or few or model.report_.outcome == "collapsed":
+        return
+    back = model.inverse_transform(model.transform(X)).astype(float)
+    centred = X.astype(float) - model.mean_.astype(float)
+    eps = np.finfo(model.mean_.dtype).eps
+    # What was dropped as rounding errors of the sums, and what a mean of this size rounds away.
+    allowed = 30 * np.sqrt(eps) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
+    assert np.abs(back - X).max() <= allowed, (np.abs(back - X).max(), allowed)
+
+
+@pytest.mark.parametrize("data", [d for d in INPUTS if d not in MAY_REFUSE and "single" not in d])
+@pytest.mark.parametrize("kind", ["PCA covariance_eigh", "ICA", "ICA fastica", "ICA layers", "FastICA"])
+def test_white_codes_are_white(kind, data):
+    X = make(data)
+    model, _ = fitted(MODELS[kind](), X)
+    if isinstance(model, str) or len(X) < 3:
+        return
+    codes = model.transform(X)
+    codes = codes[:, codes.var(0) > 0]
+    share = 1 - 1 / len(X) if kind.startswith("PCA") else 1
+    covariance = np.cov(codes.T, bias=True).reshape(codes.shape[1], -1)
+    assert np.abs(covariance - share * np.eye(len(covariance))).max() < 1e-2 if "condition" in data else 1e-5
+
+
+def test_the_two_lists_speak_of_the_same_inputs():
+    assert set(MAY_REFUSE) <= set(INPUTS)
