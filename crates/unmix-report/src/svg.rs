@@ -149,7 +149,8 @@ impl Ticks {
     pub(crate) fn whole(range: (f64, f64), count: usize) -> Self {
         let most = ((range.1 - range.0).floor() as usize).max(1);
         let Self(ticks) = Self::round(range, count.min(most));
-        Self(ticks.into_iter().filter(|(x, _)| x.fract() == 0.0).collect())
+        let whole = ticks.into_iter().map(|(x, _)| x).filter(|x| x.fract() == 0.0);
+        Self(whole.map(|x| (x, Self::text(x, 1.0))).collect())
     }
 
     /// Shares in percent.
@@ -224,6 +225,7 @@ mod tests {
         assert_eq!(texts(&Ticks::round((0.0, 1.0), 5)), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         assert_eq!(texts(&Ticks::round((-7.3, 11.9), 4)), ["\u{2212}5", "0", "5", "10"]);
         assert_eq!(texts(&Ticks::whole((0.0, 3.0), 6)), ["0", "1", "2", "3"]);
+        assert_eq!(texts(&Ticks::whole((-0.6, 1.6), 7)), ["0", "1"]);
         assert_eq!(texts(&Ticks::percent(0.1, 4)), ["0 %", "5 %", "10 %"]);
         assert_eq!(texts(&Ticks::round((0.0, 4e6), 4))[1], "1e6");
         assert_eq!(texts(&Ticks::round((0.0, 3e-7), 3))[1], "1e\u{2212}7");

@@ -8,16 +8,30 @@ use maud::{Markup, html};
 /// Height of the drawings of a row.
 const HEIGHT: f64 = 140.0;
 
-/// A course of codes, in `unit`. All of a page have the same axis of time.
-pub(crate) fn course(values: &[f64], first: u64, rate: Option<f64>, unit: &str, label: &str) -> Markup {
+/// A course of codes. All of a page have the same axis of time.
+pub(crate) struct Course<'a> {
+    pub(crate) values: &'a [f64],
+    /// Number of the first row.
+    pub(crate) first: u64,
+    /// Rows a second, where that is known.
+    pub(crate) rate: Option<f64>,
+    /// What the codes are in.
+    pub(crate) unit: &'a str,
+    /// Whether it has the room of a spectrum, too.
+    pub(crate) wide: bool,
+}
+
+pub(crate) fn course(course: &Course<'_>, label: &str) -> Markup {
+    let Course { values, first, rate, unit, wide } = *course;
+    // As wide as its part of a line of the page, so that all text of the line has one size.
+    let width = if wide { 790.0 } else { 560.0 };
     let per = rate.unwrap_or(1.0);
     let (from, to) = (first as f64 / per, (first + values.len().max(2) as u64 - 1) as f64 / per);
     let y = padded(extent(values.iter().copied()), 0.05);
     let margins = [54.0, 6.0, 4.0, 32.0];
     // The curve counts points, its axis seconds or rows.
-    let points =
-        Frame { width: 560.0, height: HEIGHT, margins, x: (0.0, (values.len().max(2) - 1) as f64), y };
-    let axis = Frame { width: 560.0, height: HEIGHT, margins, x: (from, to), y };
+    let points = Frame { width, height: HEIGHT, margins, x: (0.0, (values.len().max(2) - 1) as f64), y };
+    let axis = Frame { width, height: HEIGHT, margins, x: (from, to), y };
     points.draw(
         label,
         html! {

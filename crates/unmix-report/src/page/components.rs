@@ -111,6 +111,7 @@ fn caption(context: &Context<'_>, look: Look, shown: usize) -> Markup {
             }
             Look::Pictures(_) => {
                 ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative, white is 0. Each is scaled to its own largest loading"
+                @if facts::mean(context.model).is_some() { ", the mean from its smallest entry, black, to its largest, white" }
             }
             Look::Curves => ", column by column, each on its own scale",
             Look::Bars => {

@@ -3,7 +3,7 @@
 use super::components::{Look, chip};
 use super::{Context, of_all};
 use crate::facts;
-use crate::figure;
+use crate::figure::{self, Course};
 use crate::number::{count, number, number_in};
 use crate::picture::{Scale, data_uri};
 use crate::svg::pt;
@@ -53,6 +53,10 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let decoder = facts::decoder(context.model);
     let spectra = window.spectra.iter().any(|s| !s.is_empty());
     let unit = if unit_variance(window) { "std. dev." } else { "code" };
+    let drawn = |values: &[f64], i: usize| {
+        let course = Course { values, first: window.first, rate: window.rate, unit, wide: !spectra };
+        figure::course(&course, &format!("Component {i} from row to row"))
+    };
     super::section(
         "sources",
         if window.rate.is_some() { "Components over time" } else { "Components from row to row" },
@@ -77,7 +81,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     }
                     div class=(if spectra { "source" } else { "source two" }) {
                         div { (mixing(context, decoder.row(i), i)) }
-                        (figure::course(course, window.first, window.rate, unit, &format!("Component {i} from row to row")))
+                        (drawn(course, i))
                         @if spectra {
                             (figure::power(&window.spectra[i], window.rate.unwrap_or(1.0), &format!("Power of component {i} by frequency")))
                         }
