@@ -226,14 +226,21 @@ fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
     format!("{said}; {remedy}")
 }
 
-/// The name in the folder of `path` that is most like it.
+/// The name in the folder of `path` that is most like it: one that goes on behind it, as `data.pca.safetensors` does for `data.pca`,
+/// before all others.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).ok()?.take(10_000);
     let mut names: Vec<String> = names.filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
     names.sort();
+    let typed = path.file_name()?.to_str()?;
+    let longer = |name: &&String| name.strip_prefix(typed).is_some_and(|rest| rest.starts_with('.'));
+    let mut longer = names.iter().filter(longer);
+    if let (Some(only), None) = (longer.next(), longer.next()) {
+        return Some(only.clone());
+    }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    nearest(path.file_name()?.to_str()?, &known).map(Into::into)
+    nearest(typed, &known).map(Into::into)
 }
 
 fn name_column(column: usize, name: Option<&str>) -> String {

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// A file under way: a temporary sibling of `path`, which it replaces when [`finish`](NewFile::finish) has succeeded. Dropped
-/// before, it leaves nothing behind and what was at `path` untouched.
+/// before, it leaves nothing behind and what was at `path` untouched. Where `path` is a symbolic link, what it points to is
+/// replaced and the link stays; what is replaced hands its permissions on.
 pub struct NewFile {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
+    /// What is replaced: `path`, or what it points to.
+    target: PathBuf,
 }
 
 impl NewFile {
@@ -17,10 +20,11 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// `path` is a folder or a device, its folder is missing or cannot be written.
+    /// `path` is a folder, a device or read-only, its folder is missing or cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
         let refused = |why: &str| Err(Error::io("cannot write", path, std::io::Error::other(why)));
-        match std::fs::metadata(path) {
+        let found = std::fs::metadata(path);
+        match &found {
             Ok(meta) if meta.is_dir() => {
                 return refused("it is a folder, not a file; give the output a file name");
             }
@@ -28,9 +32,13 @@ impl NewFile {
             Ok(meta) if !meta.is_file() => {
                 return refused("it is not an ordinary file; give the output another name");
             }
+            Ok(meta) if meta.permissions().readonly() => {
+                return refused("it is read-only; make it writable, or give the output another name");
+            }
             _ => {}
         }
-        let folder = match path.parent() {
+        let target = behind_links(path);
+        let folder = match target.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
@@ -43,7 +51,11 @@ impl NewFile {
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let file = builder.tempfile_in(folder).map_err(|e| Error::io("cannot write", path, plain(e)))?;
-        Ok(Self { file: BufWriter::with_capacity(1 << 20, file), path: path.to_path_buf() })
+        if let Ok(meta) = found {
+            let kept = file.as_file().set_permissions(meta.permissions());
+            kept.map_err(|e| Error::io("cannot write", path, e))?;
+        }
+        Ok(Self { file: BufWriter::with_capacity(1 << 20, file), path: path.to_path_buf(), target })
     }
 
     /// The name that it will have.
@@ -65,13 +77,27 @@ impl NewFile {
 
     /// Syncs the file and gives it its name.
     pub fn finish(self) -> Result<()> {
-        let path = self.path;
+        let (path, target) = (self.path, self.target);
         let failed = |e| Error::io("cannot write", &path, e);
         let file = self.file.into_inner().map_err(|e| failed(e.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|e| failed(e.error))?;
+        file.persist(&target).map_err(|e| failed(e.error))?;
         Ok(())
     }
+}
+
+/// What a name stands for once symbolic links are followed, whether it exists or not.
+fn behind_links(path: &Path) -> PathBuf {
+    // As many as the system follows.
+    const MOST: usize = 40;
+    let mut at = path.to_path_buf();
+    for _ in 0..MOST {
+        match std::fs::read_link(&at) {
+            Ok(to) => at = at.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => break,
+        }
+    }
+    at
 }
 
 /// The system's reason alone: the library adds the name of the temporary file, which nobody asked about.
@@ -99,6 +125,31 @@ mod tests {
         file.put(b"never").unwrap();
         drop(file);
         assert_eq!((std::fs::read(&path).unwrap().as_slice(), count()), (&b"abcd"[..], 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_permissions_are_handed_on_and_read_only_files_are_not_replaced() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("there")).unwrap();
+        let (real, link, new) =
+            (dir.path().join("there/a.bin"), dir.path().join("link"), dir.path().join("new"));
+        std::fs::write(&real, b"old").unwrap();
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("there/a.bin", &link).unwrap();
+        symlink("there/b.bin", &new).unwrap();
+        for (path, target) in [(&link, "there/a.bin"), (&new, "there/b.bin")] {
+            let mut file = NewFile::create(path).unwrap();
+            file.put(b"made").unwrap();
+            file.finish().unwrap();
+            assert!(std::fs::symlink_metadata(path).unwrap().is_symlink());
+            assert_eq!(std::fs::read(dir.path().join(target)).unwrap(), b"made");
+        }
+        assert_eq!(std::fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o444)).unwrap();
+        let refused = NewFile::create(&link).err().unwrap().to_string();
+        assert!(refused.contains("it is read-only; make it writable"), "{refused}");
     }
 
     #[test]
