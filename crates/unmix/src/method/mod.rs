@@ -2,6 +2,7 @@
 
 pub mod fastica;
 pub mod ica;
+mod needs;
 pub mod neural_pca;
 pub mod pca;
 pub mod rica;
@@ -95,7 +96,8 @@ pub struct Method {
     pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
     /// The Gaussian that the parameters describe, for methods that have a likelihood.
     pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
-    /// Bytes that each solver, by name, would need beside rows of this number and width.
+    /// Bytes that a fit of all components by each solver, by name, takes at most beside rows of this number and width, the program
+    /// included: within a factor of 2 of measured peaks.
     pub memory: fn(n_rows: u64, n_features: usize) -> Vec<(&'static str, u64)>,
 }
 

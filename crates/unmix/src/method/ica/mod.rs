@@ -18,7 +18,7 @@
 mod settings;
 
 use super::settings::Setting;
-use super::{Fit, Method, Takes};
+use super::{Fit, Method, Takes, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
@@ -63,7 +63,7 @@ pub(super) const METHOD: Method = Method {
 
 /// The whitening's tables; copies of the rows depend on the number of sources, and are left out where it is not known.
 pub(super) fn memory(n: u64, p: usize) -> Vec<(&'static str, u64)> {
-    vec![("whitening", crate::spectrum::memory(n, p))]
+    vec![("default", needs::of_fit(n, p, 28))]
 }
 
 impl Ica {

@@ -21,7 +21,7 @@
 pub(crate) mod model;
 mod settings;
 
-use super::{Fit, Method, Takes, Variant};
+use super::{Fit, Method, Takes, Variant, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, canonical_sign};
@@ -55,7 +55,7 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(NeuralPca::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| vec![("auto", spectrum::memory(n, p))],
+    memory: |n, p| vec![("auto", needs::of_orthonormal(n, p, 16))],
 };
 
 const VARIANTS: [Variant; 14] = variants(&LINEAR);

@@ -21,7 +21,7 @@
 mod model;
 mod settings;
 
-use super::{Fit, Method, Takes};
+use super::{Fit, Method, Takes, needs};
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
@@ -57,7 +57,7 @@ pub(super) const METHOD: Method = Method {
     code: model::code,
     density: Some(model::density),
     memory: |n, p| {
-        [Solver::Full, Solver::CovarianceEigh].map(|s| (s.name(), spectrum::memory(n, p))).to_vec()
+        [Solver::Full, Solver::CovarianceEigh].map(|s| (s.name(), needs::of_orthonormal(n, p, 11))).to_vec()
     },
 };
 

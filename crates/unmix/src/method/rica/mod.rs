@@ -31,7 +31,7 @@ mod model;
 mod seen;
 mod settings;
 
-use super::{Fit, Method, Takes};
+use super::{Fit, Method, Takes, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -68,7 +68,9 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| {
         let rank = p.min(usize::try_from(n).unwrap_or(usize::MAX));
         let d = whitened(n as f64, rank, None);
-        vec![("l-bfgs", spectrum::memory(n, p).saturating_add(search_memory(d, d)))]
+        // Square tables of all directions, and tables of those that are searched.
+        let searched = needs::of_fit(d as u64, p, 20).saturating_add(needs::of_threads(d as u64, p, 5));
+        vec![("l-bfgs", spectrum::memory(n, p).saturating_add(searched))]
     },
 };
 

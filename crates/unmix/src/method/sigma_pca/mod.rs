@@ -32,7 +32,7 @@ mod settings;
 mod trained;
 
 use super::neural_pca::variants;
-use super::{Fit, Method, Takes, Variant};
+use super::{Fit, Method, Takes, Variant, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -43,7 +43,6 @@ use crate::neural::{NONLINEAR, native};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
-use crate::spectrum;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -62,7 +61,7 @@ pub(super) const METHOD: Method = Method {
     spec: |given| Ok(Box::new(SigmaPca::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| vec![("gpm", spectrum::memory(n, p))],
+    memory: |n, p| vec![("gpm", needs::of_orthonormal(n, p, 18).saturating_add(needs::of_coordinates(n, p)))],
 };
 
 const VARIANTS: [Variant; 24] = variants(&NONLINEAR);

@@ -1,0 +1,36 @@
+//! The memory of a fit: measured peaks, as a person is told them before a fit.
+
+/// Bytes of the program before it has read a row, with what every fit takes.
+const PROGRAM: u64 = 12 << 20;
+/// Vectors as long as a row with which a direction in which the rows do not vary is found.
+const NULL: u64 = 300;
+/// Bytes of coordinates that are kept in memory at most.
+const KEPT: u64 = 1 << 30;
+
+/// Bytes of a fit of all components of `n` rows of `p` numbers, the program included and the rows not: `tables` of doubles with a
+/// number for each component and column, at the moment when most of them are there (working tables, the model, its file).
+///
+/// Counted from measured peaks of default fits from 50 x 4 to 64 x 60,000 numbers: within a factor of 2.
+pub(super) fn of_fit(n: u64, p: usize, tables: u64) -> u64 {
+    let one = n.min(p as u64).saturating_mul(p as u64).saturating_mul(8);
+    one.saturating_mul(tables).saturating_add(PROGRAM)
+}
+
+/// The same of a method whose components are orthonormal: rows that are no more than columns leave one of them open, which is
+/// found by rule.
+pub(super) fn of_orthonormal(n: u64, p: usize, tables: u64) -> u64 {
+    let open = if n <= p as u64 { (p as u64).saturating_mul(8 * NULL) } else { 0 };
+    of_fit(n, p, tables).saturating_add(open)
+}
+
+/// Bytes of the components' coordinates of all rows where they are kept for the search, with what is computed beside them.
+pub(super) fn of_coordinates(n: u64, p: usize) -> u64 {
+    let all = n.saturating_mul(n.min(p as u64)).saturating_mul(8).min(KEPT);
+    all + all / 5
+}
+
+/// Bytes of sums that every thread keeps of its own: `tables` of a number for each pair of components.
+pub(super) fn of_threads(n: u64, p: usize, tables: u64) -> u64 {
+    let m = n.min(p as u64);
+    m.saturating_mul(m).saturating_mul(8 * tables).saturating_mul(crate::num_threads() as u64)
+}
