@@ -68,30 +68,48 @@ impl Input {
         }
     }
 
-    /// The rows, and the names of columns of a file that were left out because `names` does not have them.
+    /// The rows, and what is to be told of how a file was read.
     ///
     /// `names` are those of an array's columns, and those that a model wants of a file's.
     pub(crate) fn rows(
         &self,
         names: Option<Vec<String>>,
         run: &Run<'_>,
-    ) -> unmix::Result<(AnyRows<'_>, Vec<String>)> {
+    ) -> unmix::Result<(AnyRows<'_>, Told)> {
         match self {
-            Input::Array(lent) => Ok((lent.rows(names)?, Vec::new())),
-            Input::Sparse(lent) => Ok((lent.rows(names)?, Vec::new())),
+            Input::Array(lent) => Ok((lent.rows(names)?, Told::default())),
+            Input::Sparse(lent) => Ok((lent.rows(names)?, Told::default())),
             Input::Path(path) => {
                 let options = unmix_io::Options { wanted: names, ..Default::default() };
                 let input = unmix_io::open_with(path, &options, run)?;
-                Ok((input.rows, input.ignored))
+                let notes = input.rows.notes().to_vec();
+                Ok((input.rows, Told { ignored: input.ignored, notes }))
             }
         }
     }
 }
 
-/// Says which columns of a file were ignored, as a Python warning.
-pub(crate) fn tell_ignored(py: Python<'_>, ignored: &[String]) -> PyResult<()> {
-    if !ignored.is_empty() {
-        py.import("unmix._input")?.call_method1("tell_ignored", (ignored,))?;
+/// What a person should know of how a file was read.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// Columns that were left out because the model does not know them.
+    ignored: Vec<String>,
+    /// Sentences.
+    notes: Vec<String>,
+}
+
+/// Says what is to be known of how a file was read, as Python warnings.
+pub(crate) fn tell(py: Python<'_>, told: &Told) -> PyResult<()> {
+    if !told.ignored.is_empty() {
+        py.import("unmix._input")?.call_method1("tell_ignored", (&told.ignored,))?;
+    }
+    tell_notes(py, &told.notes)
+}
+
+/// Says sentences, as Python warnings.
+pub(crate) fn tell_notes(py: Python<'_>, notes: &[String]) -> PyResult<()> {
+    for note in notes {
+        py.import("unmix._input")?.call_method1("tell", (note,))?;
     }
     Ok(())
 }

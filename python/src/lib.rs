@@ -18,7 +18,7 @@ mod tools;
 
 use call::{FactsTuple, call};
 use error::raised;
-use input::Input;
+use input::{Input, tell};
 use model::Model;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -28,6 +28,20 @@ use unmix::select::{Criterion, select_components};
 
 #[pymodule]
 mod _unmix {
+    use pyo3::prelude::*;
+
+    /// A panic that a reader catches is an error about its file, and nothing else is to be printed of it.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !unmix_io::panic_is_caught() {
+                others(info);
+            }
+        }));
+        Ok(())
+    }
+
     #[pymodule_export]
     use super::mixed::{independent, leaves, points, signals};
     #[pymodule_export]
@@ -72,14 +86,15 @@ fn fit(
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
-    let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
+    let (fitted, told) = call(py, facts.into(), input.dtype(), cost, move |run| {
         let run = &Run { max_seconds, ..*run };
-        let mut rows = input.rows(names, run)?.0;
+        let (mut rows, told) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
-        unmix::fit(&method, &settings, &mut rows, run)
+        Ok((unmix::fit(&method, &settings, &mut rows, run)?, told))
     })?;
+    tell(py, &told)?;
     Ok(Model::new(fitted))
 }
 
@@ -97,14 +112,16 @@ fn select(
 ) -> PyResult<String> {
     let input = Input::new(x)?;
     let rules = Criterion::parse(&rules).map_err(|e| raised(e, input.dtype()))?;
-    call(py, facts.into(), input.dtype(), None, move |run| {
-        let mut rows = input.rows(names, run)?.0;
+    let (table, told) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, told) = input.rows(names, run)?;
         if let Some(weights) = weights {
             rows = rows.weighted(weights)?;
         }
         let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
-        Ok(table.to_json().to_string())
-    })
+        Ok((table.to_json().to_string(), told))
+    })?;
+    tell(py, &told)?;
+    Ok(table)
 }
 
 /// The registry, as JSON.

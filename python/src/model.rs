@@ -2,7 +2,7 @@
 
 use crate::call::{Facts, FactsTuple, call};
 use crate::error::raised;
-use crate::input::{Input, tell_ignored};
+use crate::input::{Input, Told, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
@@ -118,21 +118,21 @@ impl Model {
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         let names = if matches!(way, Way::Encode) { self.names() } else { None };
         if let Some(out) = out {
-            let ignored = call(py, facts, dtype, cost, move |run| {
-                let (rows, ignored) = input.rows(names, run)?;
+            let told = call(py, facts, dtype, cost, move |run| {
+                let (rows, told) = input.rows(names, run)?;
                 way.write(&model, &rows, &out, run)?;
-                Ok(ignored)
+                Ok(told)
             })?;
-            tell_ignored(py, &ignored)?;
+            tell(py, &told)?;
             return Ok(None);
         }
         let width = way.width(&model);
-        let (n, table, ignored) = call(py, facts, dtype, cost, move |run| {
-            let (rows, ignored) = input.rows(names, run)?;
+        let (n, table, told) = call(py, facts, dtype, cost, move |run| {
+            let (rows, told) = input.rows(names, run)?;
             let (n, table) = way.table(&model, &rows, run)?;
-            Ok((n, table, ignored))
+            Ok((n, table, told))
         })?;
-        tell_ignored(py, &ignored)?;
+        tell(py, &told)?;
         let shape = [n as usize, width];
         Ok(Some(match table {
             Table::F32(numbers) => PyArray1::from_vec(py, numbers).reshape(shape)?.into_any(),
@@ -294,14 +294,14 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (scores, ignored) = call(py, facts.into(), dtype, cost, move |run| {
-            let (rows, ignored) = input.rows(names, run)?;
+        let (scores, told) = call(py, facts.into(), dtype, cost, move |run| {
+            let (rows, told) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
             let density = density(&model, scaled)?;
             unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?);
-            Ok((sink.0, ignored))
+            Ok((sink.0, told))
         })?;
-        tell_ignored(py, &ignored)?;
+        tell(py, &told)?;
         Ok(PyArray1::from_vec(py, scores))
     }
 
@@ -331,22 +331,22 @@ impl Model {
         if let Some(Input::Path(path)) = &input {
             options.input_name = Some(path.display().to_string());
         }
-        let ignored = call(py, facts.into(), dtype, None, move |run| {
-            let (rows, ignored) = match &input {
-                None => (None, Vec::new()),
+        let told = call(py, facts.into(), dtype, None, move |run| {
+            let (rows, told) = match &input {
+                None => (None, Told::default()),
                 Some(input) => {
-                    let (mut rows, ignored) = input.rows(names, run)?;
+                    let (mut rows, told) = input.rows(names, run)?;
                     rows.settle(run)?;
-                    (Some(rows), ignored)
+                    (Some(rows), told)
                 }
             };
             let page = unmix_report::page(&model, rows.as_ref(), &options, run)?;
             let mut file = NewFile::create(&path)?;
             file.put(page.as_bytes())?;
             file.finish()?;
-            Ok(ignored)
+            Ok(told)
         })?;
-        tell_ignored(py, &ignored)
+        tell(py, &told)
     }
 
     /// The model file's bytes.

@@ -1,7 +1,7 @@
 //! T² and Q of rows, as arrays.
 
 use crate::call::{FactsTuple, call};
-use crate::input::{Input, tell_ignored};
+use crate::input::{Input, tell};
 use crate::model::Model;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -48,16 +48,16 @@ pub(crate) fn quality<'py>(
     let input = Input::new(x)?;
     let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
     let p = if columns { model.n_features() } else { 0 };
-    let (dealt, ignored) = call(py, facts.into(), dtype, cost, move |run| {
+    let (dealt, told) = call(py, facts.into(), dtype, cost, move |run| {
         let parts = Parts { components: true, columns };
         // Said before anything is read.
         let k = Quality::of(&model, parts)?.n_components();
-        let (rows, ignored) = input.rows(names, run)?;
+        let (rows, told) = input.rows(names, run)?;
         let mut dealt = Deal { widths: [1, 1, k, k, p], tables: Default::default() };
         unmix::with_rows!(&rows, rows => model.quality(rows, parts, run, &mut dealt)?);
-        Ok((dealt, ignored))
+        Ok((dealt, told))
     })?;
-    tell_ignored(py, &ignored)?;
+    tell(py, &told)?;
     let (n, k) = (dealt.tables[0].len(), dealt.widths[2]);
     let [t2, q, shares, cosines, residuals] = dealt.tables;
     let table = |numbers: Vec<f64>, width: usize| PyArray1::from_vec(py, numbers).reshape([n, width]);

@@ -1,6 +1,7 @@
 //! Files as arrays: what a reader makes of them, before any method sees it.
 
 use crate::call::{FactsTuple, call};
+use crate::input::tell_notes;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -69,8 +70,10 @@ pub(crate) fn read<'py>(
     facts: FactsTuple,
     reading: Reading,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rows = call(py, facts.into(), Dtype::F64, None, move |run| {
-        Ok(match unmix_io::open_many(&paths, &reading.options(), run)?.rows {
+    let (rows, notes) = call(py, facts.into(), Dtype::F64, None, move |run| {
+        let rows = unmix_io::open_many(&paths, &reading.options(), run)?.rows;
+        let notes = rows.notes().to_vec();
+        let table = match rows {
             AnyRows::F32(rows) => {
                 let p = rows.n_features();
                 Table::F32(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
@@ -79,8 +82,10 @@ pub(crate) fn read<'py>(
                 let p = rows.n_features();
                 Table::F64(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
             }
-        })
+        };
+        Ok((table, notes))
     })?;
+    tell_notes(py, &notes)?;
     Ok(match rows {
         Table::F32(numbers, p) => table(py, numbers, p)?,
         Table::F64(numbers, p) => table(py, numbers, p)?,

@@ -65,6 +65,8 @@ def read(
         ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, Arrow, ``.safetensors``, idx, ``.wav``, images or a folder of
         images, each also ``.gz`` where that is usual. Several files follow each other as rows; ``.wav`` files stand side by
         side as channels. Patterns such as ``"part-*.npy"`` are files by name.
+        The index of a pandas table is left out, with a warning, unless ``columns`` asks for it; images are turned as their
+        camera says; pages of Parquet files are compared with their checksums, where they have any.
     transpose : bool
         Rows are channels: read columns as samples.
     rows_axis : int, optional

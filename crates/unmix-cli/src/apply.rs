@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
-use unmix::model::{Parts, Quality};
+use unmix::model::{Parts, Quality, is_model_file};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 
@@ -79,11 +79,26 @@ struct Job<'a> {
     output: Output,
 }
 
+/// Refuses a model in the place of the rows and rows in the place of the model.
+fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    match files {
+        [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {
+            Err(Failure::Usage(format!(
+                "the model goes before the rows: {} is a model, and {} is none; exchange them",
+                rows.display(),
+                model.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl<'a> Job<'a> {
     fn new(args: &'a Apply) -> Result<Self, Failure> {
         let files = args.input.files()?;
         let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
         let output = Output::new(&args.writing, &never)?;
+        check_order(&args.model, &files)?;
         Ok(Self { args, files, model: Model::load(&args.model)?, output })
     }
 

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::output::{self, Place};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
-use crate::{names, weights};
+use crate::{input, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::stability::{Trials, stability};
@@ -22,6 +22,9 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &weights::options(args), &run)?;
+    // Before the fit: where that fails, this may be why.
+    input::tell(&input.rows);
+    let n_notes = input.rows.notes().len();
     let weights = weights::of(args, &mut input, &run)?;
     if !args.running.quiet {
         hint(&input.rows, args.reading.transpose);
@@ -49,7 +52,10 @@ pub(crate) fn fit(args: &Fit) -> Done {
     };
     progress.clear();
     save(&model, &place)?;
-    let code = ended(model.report(), args.strict);
+    if model.n_components() == 0 {
+        terminal::warning("the model has 0 components: it keeps the mean alone, and makes no codes");
+    }
+    let code = ended(model.report(), n_notes, args.strict);
     let next = next(args, path, &to, model.n_components());
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
@@ -133,11 +139,11 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     }
 }
 
-/// Says what a person should know of how the fit ended; the exit code.
-pub(crate) fn ended(report: &Report, strict: bool) -> i32 {
+/// Says what a person should know of how the fit ended, but for the first `told` warnings, which were said before; the exit code.
+pub(crate) fn ended(report: &Report, told: usize, strict: bool) -> i32 {
     if !terminal::is_terminal() {
         // A person at a terminal reads the same in the table.
-        report.warnings.iter().for_each(|w| terminal::warning(w));
+        report.warnings.iter().skip(told).for_each(|w| terminal::warning(w));
     }
     let (message, code) = ending(report, strict);
     if let Some(message) = message {

@@ -4,7 +4,7 @@ use crate::args::Inputs;
 use crate::failure::Failure;
 use crate::terminal;
 use std::path::{Path, PathBuf};
-use unmix::{Model, Run};
+use unmix::{AnyRows, Model, Run};
 use unmix_io::{Input, Options};
 
 impl Inputs {
@@ -62,6 +62,9 @@ fn open_wanted(
     quiet: bool,
 ) -> Result<Input, Failure> {
     let input = unmix_io::open_many(paths, &Options { wanted, ..options }, run)?;
+    if !quiet {
+        tell(&input.rows);
+    }
     if !quiet && !input.ignored.is_empty() {
         let (n, what) = (input.ignored.len(), if input.ignored.len() == 1 { "column" } else { "columns" });
         terminal::warning(&format!(
@@ -71,6 +74,11 @@ fn open_wanted(
         ));
     }
     Ok(input)
+}
+
+/// Says what is to be known of how rows were read.
+pub(crate) fn tell(rows: &AnyRows<'_>) {
+    rows.notes().iter().for_each(|note| terminal::warning(note));
 }
 
 /// Names, as many as a line has room for.

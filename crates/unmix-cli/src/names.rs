@@ -9,7 +9,9 @@ const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
 
 /// A name for each column, in order: one a line, or the column `name`, `label` or `channel` of a table.
 pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::format(path, "it is not text", "give a text file with one name a line"))?;
     let first = text.lines().next().unwrap_or("");
     let delimiter = [b'\t', b',', b';'].into_iter().find(|d| first.as_bytes().contains(d));
     let Some(delimiter) = delimiter else {

@@ -33,6 +33,12 @@ pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Place, Failure> {
         )));
     }
     match std::fs::metadata(&real) {
+        Ok(meta) if meta.is_file() && meta.permissions().readonly() => {
+            let name = path.display();
+            Err(Failure::Said(format!(
+                "writing to {name} is not possible: it is read-only; make it writable, or choose another name"
+            )))
+        }
         Ok(meta) if !meta.is_file() && !meta.is_dir() => Ok(Place::Device(real)),
         _ => Ok(Place::File(real)),
     }
@@ -82,6 +88,10 @@ fn by_ending(path: &Path) -> Result<Format, Failure> {
         Some("npy") => Ok(Format::Npy),
         Some("csv") => Ok(Format::Csv),
         Some("tsv") => Ok(Format::Tsv),
+        Some("wav" | "wave") => Err(Failure::Usage(format!(
+            "sources go to a file each: give a folder, as in -o {}/",
+            path.with_extension("").display()
+        ))),
         _ => Err(Failure::Usage(format!(
             "the format of {} cannot be told from its ending; end it in .npy, .csv or .tsv, or add --format",
             path.display()
@@ -101,7 +111,8 @@ pub(crate) struct Shape {
     pub(crate) n_rows: u64,
 }
 
-/// Writes a table row by row.
+/// Writes a table row by row. What goes before the rows is written with the first of them: where none can be made, nothing is
+/// written.
 pub(crate) struct TableWriter {
     kind: Kind,
     _guard: WritingGuard,
@@ -109,8 +120,22 @@ pub(crate) struct TableWriter {
 
 enum Kind {
     File(NpyWriter),
-    Array(Target),
+    Array(Array),
     Text(Text),
+}
+
+/// An array to somewhere else than a file.
+struct Array {
+    target: Target,
+    /// What goes before the numbers, until it is written.
+    preamble: Vec<u8>,
+}
+
+impl Array {
+    fn put(&mut self, numbers: &[u8]) -> Result<()> {
+        self.target.put(&std::mem::take(&mut self.preamble))?;
+        self.target.put(numbers)
+    }
 }
 
 impl TableWriter {
@@ -128,13 +153,12 @@ impl TableWriter {
         let kind = match (output.format, &output.place) {
             (Format::Npy, Place::File(path)) => Kind::File(NpyWriter::create(path, dtype, &shape.trailing)?),
             (Format::Npy, place) => {
-                let mut target = Target::create(place)?;
-                target.put(&npy_preamble(dtype, shape.n_rows, &shape.trailing))?;
-                Kind::Array(target)
+                let preamble = npy_preamble(dtype, shape.n_rows, &shape.trailing);
+                Kind::Array(Array { target: Target::create(place)?, preamble })
             }
             (format, place) => {
                 let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-                Kind::Text(Text::create(Target::create(place)?, delimiter, shape)?)
+                Kind::Text(Text::new(Target::create(place)?, delimiter, shape))
             }
         };
         Ok(Self { kind, _guard: guard })
@@ -144,7 +168,14 @@ impl TableWriter {
     pub(crate) fn finish(self) -> Result<()> {
         match self.kind {
             Kind::File(writer) => writer.finish(),
-            Kind::Array(target) | Kind::Text(Text { target, .. }) => target.finish(),
+            Kind::Array(mut array) => {
+                array.put(&[])?;
+                array.target.finish()
+            }
+            Kind::Text(mut text) => {
+                text.begin()?;
+                text.target.finish()
+            }
         }
     }
 }
@@ -153,10 +184,10 @@ impl<T: Real> Sink<T> for TableWriter {
     fn put(&mut self, rows: &[T]) -> Result<()> {
         match &mut self.kind {
             Kind::File(writer) => writer.write(rows),
-            Kind::Array(target) => {
+            Kind::Array(array) => {
                 let mut bytes = Vec::with_capacity(rows.len() * T::DTYPE.size());
                 rows.iter().for_each(|x| x.write_le(&mut bytes));
-                target.put(&bytes)
+                array.put(&bytes)
             }
             Kind::Text(text) => text.put(rows),
         }
@@ -168,23 +199,30 @@ struct Text {
     target: Target,
     delimiter: u8,
     width: usize,
+    /// The header, until it is written.
+    names: Vec<String>,
     kept: Vec<Vec<String>>,
     row: usize,
 }
 
 impl Text {
-    fn create(target: Target, delimiter: u8, shape: Shape) -> Result<Self> {
+    fn new(target: Target, delimiter: u8, shape: Shape) -> Self {
         let width = shape.names.len();
         let (mut names, kept): (Vec<String>, Vec<Vec<String>>) = shape.kept.into_iter().unzip();
         names.extend(shape.names);
-        let mut text = Self { target, delimiter, width, kept, row: 0 };
-        if !names.is_empty() {
-            text.lines(|csv| csv.write_record(&names))?;
+        Self { target, delimiter, width, names, kept, row: 0 }
+    }
+
+    /// Writes the header, once.
+    fn begin(&mut self) -> Result<()> {
+        match std::mem::take(&mut self.names) {
+            names if names.is_empty() => Ok(()),
+            names => self.lines(|csv| csv.write_record(&names)),
         }
-        Ok(text)
     }
 
     fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
+        self.begin()?;
         let width = if self.width == 0 { rows.len().max(1) } else { self.width };
         let (kept, start) = (std::mem::take(&mut self.kept), self.row);
         self.row += rows.len() / width;

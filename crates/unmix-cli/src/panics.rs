@@ -20,6 +20,10 @@ impl Listener {
         let trace = std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0");
         let inner = previous.clone();
         std::panic::set_hook(Box::new(move |info| {
+            // A damaged file: the reader says so.
+            if unmix_io::panic_is_caught() {
+                return;
+            }
             let payload = info.payload();
             let what = payload
                 .downcast_ref::<&str>()

@@ -2,6 +2,7 @@
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};
+use crate::input;
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use serde_json::Value;
@@ -20,6 +21,9 @@ pub(crate) fn select(args: &Select) -> Done {
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &args.reading.options(), &run)?;
+    if !args.running.quiet {
+        input::tell(&input.rows);
+    }
     let table = with_rows!(&mut input.rows, rows => select_components(rows, &rules, &run))?;
     progress.clear();
     if args.json {

@@ -82,6 +82,9 @@ fn show_data(args: &Show) -> Done {
     input.rows.settle(&run)?;
     let found = unmix_io::describe(&input, &run)?;
     progress.clear();
+    if !args.running.quiet {
+        found.notes.iter().for_each(|note| terminal::warning(note));
+    }
     match args.json {
         true => terminal::json(&data_json(&args.file, &found)?),
         false => terminal::text(&data_text(&args.file, &found)),
@@ -129,7 +132,10 @@ fn data_text(file: &Path, found: &Description) -> String {
         line("values", format!("{min} to {max}, mean {mean}, standard deviation {std}"));
     }
     out += &columns(&found.columns);
-    out += &format!("\n{}\n", paint(TITLE, "Memory that a fit needs beside the rows, which are streamed"));
+    out += &format!(
+        "\n{}\n",
+        paint(TITLE, "Memory of a fit of all components, beside the rows, which are streamed")
+    );
     for method in METHODS {
         let each =
             solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
@@ -141,6 +147,7 @@ fn data_text(file: &Path, found: &Description) -> String {
 fn constant(found: &Description) -> String {
     match found.constant {
         0 => "0".into(),
+        n if found.columns.is_empty() => n.to_string(),
         n => format!("{n}: {}", named(found, |c| c.constant)),
     }
 }
@@ -154,7 +161,7 @@ fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
 
 /// The first columns one by one; of columns without names, as those of a picture, nothing is said.
 fn columns(columns: &[Column]) -> String {
-    if columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED {
+    if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED) {
         return String::new();
     }
     let shown = &columns[..columns.len().min(LISTED)];

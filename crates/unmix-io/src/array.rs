@@ -9,21 +9,38 @@ use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// The array behind `header`, as rows. The format's name is for the caller to fill in.
 pub(crate) fn open(bytes: Bytes<'static>, header: NpyHeader, options: &Options) -> Result<Input> {
+    open_named(bytes, header, None, options)
+}
+
+/// [`open`], with names of the features, which go with the axes: transposed there are none.
+pub(crate) fn open_named(
+    bytes: Bytes<'static>,
+    header: NpyHeader,
+    names: Option<Vec<String>>,
+    options: &Options,
+) -> Result<Input> {
     let path = bytes.path().to_path_buf();
     let (array, shape) = split(bytes, &header, options)?;
     let n_features = array.features().len() as usize;
-    let selection = Selection::new(options, None, n_features)?;
-    let kept = kept_columns(&array, &selection.kept)?;
+    let names = names.filter(|_| !options.transpose);
+    let selection = Selection::new(options, names.as_deref(), n_features, &[])?;
+    let name = |j: usize| names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
+    let kept = kept_columns(&array, &selection.kept, name)?;
+    let ignored = selection.ignored.iter().map(|&j| name(j)).collect();
+    let names = match &selection.features {
+        Some(features) => names.as_ref().map(|names| features.iter().map(|&j| names[j].clone()).collect()),
+        None => names.clone(),
+    };
     let n_selected = selection.features.as_ref().map_or(n_features, Vec::len);
     let shape = feature_shape(options, shape.filter(|_| selection.features.is_none()), n_selected)?;
-    let rows = rows(array, selection.features, Features { names: None, shape }, &path);
+    let rows = rows(array, selection.features, Features { names, shape }, &path);
     Ok(Input {
         rows,
         format: String::new(),
         stored: header.number.name(),
         shape: header.shape.iter().map(|&d| Some(d)).collect(),
         kept,
-        ignored: vec![],
+        ignored,
         text_cells: vec![],
     })
 }
@@ -106,12 +123,16 @@ fn times(shape: &[impl ToString]) -> String {
 }
 
 /// The columns that stay beside the codes, as text: numbers as short as they can be told apart.
-fn kept_columns(array: &RawArray<'static>, columns: &[usize]) -> Result<Vec<(String, Vec<String>)>> {
+fn kept_columns(
+    array: &RawArray<'static>,
+    columns: &[usize],
+    name: impl Fn(usize) -> String,
+) -> Result<Vec<(String, Vec<String>)>> {
     let cells = |j| match array.number().computed_in() {
         Dtype::F32 => column_as_text::<f32>(array, j),
         Dtype::F64 => column_as_text::<f64>(array, j),
     };
-    columns.iter().map(|&j| Ok((j.to_string(), cells(j)?))).collect()
+    columns.iter().map(|&j| Ok((name(j), cells(j)?))).collect()
 }
 
 fn column_as_text<T: Real + ToString>(array: &RawArray<'static>, column: usize) -> Result<Vec<String>> {

@@ -91,6 +91,10 @@ impl Columnar for File {
         &self.schema
     }
 
+    fn pandas(&self) -> Option<&str> {
+        self.schema.metadata().get("pandas").map(String::as_str)
+    }
+
     fn n_rows(&self) -> u64 {
         self.n_rows
     }

@@ -4,7 +4,7 @@ use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, Spare};
 use crate::selection::Selection;
 use crate::table::Table;
-use crate::{Input, Options, array, progress};
+use crate::{Input, Options, array, index, progress};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::collections::HashSet;
@@ -20,6 +20,8 @@ pub(crate) type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + Sen
 pub(crate) trait Columnar: Send + Sync {
     fn path(&self) -> &Path;
     fn schema(&self) -> &Schema;
+    /// What pandas has written down of the table, where it has.
+    fn pandas(&self) -> Option<&str>;
     /// How many rows it says that it has.
     fn n_rows(&self) -> u64;
     /// The columns `columns`, which ascend, from the first row on.
@@ -46,7 +48,9 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         let what = if names.is_empty() { "columns" } else { "rows" };
         return Err(Error::format(&path, format!("it has no {what}"), "check what was to write it"));
     }
-    let selection = Selection::new(options, Some(&names), names.len())?;
+    let index = index::places(&names, file.pandas());
+    let selection = Selection::new(options, Some(&names), names.len(), &index)?;
+    let note = index::note(&path.display().to_string(), &selection.index, &names, names.len());
     if options.transpose && !selection.kept.is_empty() {
         return Err(Error::Unsupported {
             asked: format!("keep={} together with transpose", options.keep.as_deref().unwrap_or_default()),
@@ -77,7 +81,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         false => rows::<f64>(file, columns, own, options, run)?,
     };
     Ok(Input {
-        rows,
+        rows: rows.with_notes(note.into_iter().collect()),
         format: String::new(),
         stored: stored.join(", "),
         shape,

@@ -1,5 +1,7 @@
 //! What is in an input, column by column, in one sweep.
 
+mod wide;
+
 use crate::Input;
 use serde::Serialize;
 use unmix::data::{Sparse, Workspace};
@@ -42,9 +44,14 @@ pub struct Description {
     pub mean: Option<f64>,
     /// Standard deviation of all cells about that mean, with the number of cells as divisor.
     pub std: Option<f64>,
-    /// The columns, in order.
+    /// The columns, in order; none of them where there are more than 65,536 without names, as the pixels of a photograph.
     pub columns: Vec<Column>,
+    /// What a person should know of how it was read, in sentences.
+    pub notes: Vec<String>,
 }
+
+/// The most columns without names that are described one by one.
+const LISTED: usize = 1 << 16;
 
 /// What is in one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,38 +76,68 @@ pub struct Column {
     pub constant: bool,
 }
 
-/// Reads every row of `input` once and says what is in them. Memory: seven numbers a column and thread.
+/// Reads every row of `input` once and says what is in them. Memory: seven numbers a column and thread; of rows too long to list
+/// their columns, seven numbers for each of 65,536 columns and thread, and a byte a row.
 ///
 /// # Errors
 ///
 /// Those of reading; [`unmix::Error::Interrupted`].
 pub fn describe(input: &Input, run: &Run<'_>) -> Result<Description> {
-    let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
-    let text = |j: usize| input.text_cells.get(j).copied().unwrap_or(0);
-    let cells = contents.cells.iter().enumerate();
-    let columns: Vec<Column> = cells.map(|(j, cells)| column(input, j, cells, text(j))).collect();
-    let mut all = Cells::default();
-    contents.cells.iter().for_each(|cells| all.merge(cells));
-    let whole = column(input, usize::MAX, &all, input.text_cells.iter().sum());
+    let p = input.rows.n_features();
+    // A row that no fit could hold is refused like one, and not read to its end.
+    let fits = unmix::available_memory().is_none_or(|have| 8 * p as u64 <= have);
+    let is_wide = p > LISTED && input.rows.features().names.is_none() && fits;
+    let wide = match is_wide && input.text_cells.is_empty() {
+        true => with_rows!(&input.rows, rows => wide::contents(rows, run))?,
+        false => None,
+    };
+    let (totals, columns) = match wide {
+        Some(totals) => (totals, vec![]),
+        None => listed(input, run)?,
+    };
+    let whole = column(input, usize::MAX, &totals.cells, input.text_cells.iter().sum());
     Ok(Description {
         format: input.format.clone(),
         stored: input.stored.clone(),
         dtype: input.rows.dtype().name(),
         shape: input.shape.clone(),
-        n_rows: contents.n_rows,
+        n_rows: totals.n_rows,
         n_features: input.rows.n_features(),
         feature_shape: input.rows.features().shape.clone(),
         missing: whole.missing,
         infinite: whole.infinite,
         text: whole.text,
-        incomplete_rows: contents.incomplete_rows,
-        constant: columns.iter().filter(|c| c.constant).count(),
+        incomplete_rows: totals.incomplete_rows,
+        constant: totals.constant,
         min: whole.min,
         max: whole.max,
         mean: whole.mean,
         std: whole.std,
         columns,
+        notes: input.rows.notes().to_vec(),
     })
+}
+
+/// What all cells hold.
+struct Totals {
+    n_rows: u64,
+    incomplete_rows: u64,
+    /// Columns whose cells are all finite and equal.
+    constant: usize,
+    cells: Cells,
+}
+
+/// What all cells hold, and those of each column.
+fn listed(input: &Input, run: &Run<'_>) -> Result<(Totals, Vec<Column>)> {
+    let contents = with_rows!(&input.rows, rows => contents(rows, run))?;
+    let text = |j: usize| input.text_cells.get(j).copied().unwrap_or(0);
+    let columns =
+        contents.cells.iter().enumerate().map(|(j, cells)| column(input, j, cells, text(j))).collect();
+    let mut all = Cells::default();
+    contents.cells.iter().for_each(|cells| all.merge(cells));
+    let constant = contents.cells.iter().filter(|cells| cells.is_constant()).count();
+    let (n_rows, incomplete_rows) = (contents.n_rows, contents.incomplete_rows);
+    Ok((Totals { n_rows, incomplete_rows, constant, cells: all }, columns))
 }
 
 fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
@@ -149,7 +186,7 @@ fn column(input: &Input, j: usize, cells: &Cells, text: u64) -> Column {
         max: any(cells.max),
         mean: any(cells.mean),
         std: any((cells.squares / cells.finite).sqrt()),
-        constant: cells.missing + cells.infinite == 0.0 && cells.min == cells.max,
+        constant: cells.is_constant(),
     }
 }
 
@@ -174,6 +211,11 @@ impl Default for Cells {
 }
 
 impl Cells {
+    /// Whether all of them are finite and equal.
+    fn is_constant(&self) -> bool {
+        self.missing + self.infinite == 0.0 && self.min == self.max
+    }
+
     /// What one cell holds.
     fn one(x: f64) -> Self {
         match x.is_finite() {
@@ -220,10 +262,15 @@ impl Contents {
 
     /// Adds a block of rows: means first, then squares about them, so that nothing cancels.
     fn gather<T: Real>(&mut self, block: Block<'_, T>) {
+        self.gather_and_tell(block, |_| ());
+    }
+
+    /// [`gather`](Self::gather), and hands the number in the block of each row that is not complete to `tell`.
+    fn gather_and_tell<T: Real>(&mut self, block: Block<'_, T>, mut tell: impl FnMut(usize)) {
         let p = self.cells.len();
         let mut part = Self::empty(p);
         part.n_rows = block.n_rows() as u64;
-        for row in block.rows() {
+        for (i, row) in block.rows().enumerate() {
             let mut complete = true;
             for (cells, x) in part.cells.iter_mut().zip(row) {
                 let x = x.to_f64();
@@ -238,7 +285,10 @@ impl Contents {
                     cells.infinite += f64::from(u8::from(!x.is_nan()));
                 }
             }
-            part.incomplete_rows += u64::from(!complete);
+            if !complete {
+                part.incomplete_rows += 1;
+                tell(i);
+            }
         }
         part.cells.iter_mut().filter(|cells| cells.finite > 0.0).for_each(|cells| cells.mean /= cells.finite);
         for row in block.rows() {

@@ -1,10 +1,11 @@
-//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row.
+//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; turned as they are looked at.
 
 use crate::patches::Patches as Cut;
 use crate::stored::{self, FromStart};
 use crate::{Input, Options, Pixels, array, gz, jpeg, progress};
-use image::{DynamicImage, ImageError, ImageFormat, ImageReader};
-use std::io::BufReader;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits};
+use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
@@ -64,7 +65,7 @@ pub(crate) fn open(
                 "make all images equally large, or read patches, as in --patches 11x11",
             ));
         }
-        spool.write_numbers(&numbers(&image, asked, path)?)?;
+        write(&image, asked, path, &mut spool)?;
         places.push(place);
         let kind = format!("{:?}", image.color()).to_lowercase();
         if !kinds.contains(&kind) {
@@ -155,8 +156,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
             ));
         }
     }
-    let image = reader.decode();
-    image.map(|image| (image, format)).map_err(|e| match e {
+    upright(reader).map(|image| (image, format)).map_err(|e| match e {
         ImageError::IoError(e) if e.get_ref().is_some_and(|e| e.is::<Error>()) => failed(e),
         ImageError::IoError(_) => {
             Error::format(path, "it ends within the image", "it was cut short; copy or write it again")
@@ -173,6 +173,17 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
     })
 }
 
+/// The image as it is looked at: cameras store what their sensor saw, and beside it how the image is to be turned.
+fn upright(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
+    let mut decoder = reader.into_decoder()?;
+    Limits::default().reserve(decoder.total_bytes())?;
+    // What is damaged beside the image says nothing of how it is to be turned.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder)?;
+    image.apply_orientation(orientation);
+    Ok(image)
+}
+
 /// Bitmaps have no shades of grey except as colours.
 fn is_grey(image: &DynamicImage, format: ImageFormat) -> bool {
     match image {
@@ -183,47 +194,75 @@ fn is_grey(image: &DynamicImage, format: ImageFormat) -> bool {
     }
 }
 
-/// Pixels from 0 to 1, row by row; colours side by side. Floating point numbers are taken as they are.
-fn numbers(image: &DynamicImage, pixels: Pixels, path: &Path) -> Result<Vec<f64>> {
-    let of = |samples: &[u8]| samples.iter().map(|&x| f64::from(x) / 255.0).collect::<Vec<_>>();
-    let of16 = |samples: &[u16]| samples.iter().map(|&x| f64::from(x) / 65535.0).collect::<Vec<_>>();
-    let floats = |samples: &[f32]| samples.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
-    let own = match image {
-        DynamicImage::ImageLuma8(i) => of(i),
-        DynamicImage::ImageLumaA8(i) => of(i),
-        DynamicImage::ImageRgb8(i) => of(i),
-        DynamicImage::ImageRgba8(i) => of(i),
-        DynamicImage::ImageLuma16(i) => of16(i),
-        DynamicImage::ImageLumaA16(i) => of16(i),
-        DynamicImage::ImageRgb16(i) => of16(i),
-        DynamicImage::ImageRgba16(i) => of16(i),
-        DynamicImage::ImageRgb32F(i) => floats(i),
-        DynamicImage::ImageRgba32F(i) => floats(i),
+/// Writes pixels from 0 to 1 down, row by row; colours side by side. Floating point numbers are taken as they are.
+fn write(image: &DynamicImage, pixels: Pixels, path: &Path, spool: &mut Spool) -> Result<()> {
+    let byte = |x: u8| f64::from(x) / 255.0;
+    let word = |x: u16| f64::from(x) / 65535.0;
+    let color = image.color();
+    let mut strips = Strips {
+        channels: color.channel_count() as usize,
+        colours: if color.has_color() { 3 } else { 1 },
+        pixels,
+        path,
+        spool,
+    };
+    match image {
+        DynamicImage::ImageLuma8(i) => strips.write(i, byte),
+        DynamicImage::ImageLumaA8(i) => strips.write(i, byte),
+        DynamicImage::ImageRgb8(i) => strips.write(i, byte),
+        DynamicImage::ImageRgba8(i) => strips.write(i, byte),
+        DynamicImage::ImageLuma16(i) => strips.write(i, word),
+        DynamicImage::ImageLumaA16(i) => strips.write(i, word),
+        DynamicImage::ImageRgb16(i) => strips.write(i, word),
+        DynamicImage::ImageRgba16(i) => strips.write(i, word),
+        DynamicImage::ImageRgb32F(i) => strips.write(i, f64::from),
+        DynamicImage::ImageRgba32F(i) => strips.write(i, f64::from),
         other => {
             let found = format!("its pixels are of a kind not known here ({:?})", other.color());
-            return Err(Error::format(path, found, "write it as a .png file"));
-        }
-    };
-    let color = image.color();
-    let (channels, colours) = (color.channel_count() as usize, if color.has_color() { 3 } else { 1 });
-    let mut out = Vec::with_capacity(own.len() / channels * pixels.channels());
-    for pixel in own.chunks_exact(channels) {
-        if pixel.get(colours).is_some_and(|&alpha| alpha != 1.0) {
-            return Err(Error::format(
-                path,
-                "some of its pixels are transparent",
-                "put it on a background first",
-            ));
-        }
-        match (pixel, pixels) {
-            ([r, g, b, ..], Pixels::Rgb) => out.extend([r, g, b]),
-            ([r, g, b, ..], Pixels::Grey) if r == g && g == b => out.push(*r),
-            // The weights of television (ITU-R BT.601), as most programs have them.
-            ([r, g, b, ..], Pixels::Grey) => out.push(0.299 * r + 0.587 * g + 0.114 * b),
-            ([grey, ..], Pixels::Rgb) => out.extend([grey; 3]),
-            ([grey, ..], Pixels::Grey) => out.push(*grey),
-            ([], _) => {}
+            Err(Error::format(path, found, "write it as a .png file"))
         }
     }
-    Ok(out)
+}
+
+/// Where pixels go, some at a time: as doubles, those of a photograph are eight times as long as it is.
+struct Strips<'a> {
+    /// Samples of a pixel, and how many of them are colours.
+    channels: usize,
+    colours: usize,
+    pixels: Pixels,
+    path: &'a Path,
+    spool: &'a mut Spool,
+}
+
+impl Strips<'_> {
+    fn write<S: Copy>(&mut self, samples: &[S], number: impl Fn(S) -> f64) -> Result<()> {
+        /// Pixels of a strip.
+        const STRIP: usize = 1 << 16;
+        let mut strip = Vec::with_capacity(STRIP * self.pixels.channels());
+        for part in samples.chunks(STRIP * self.channels) {
+            strip.clear();
+            for pixel in part.chunks_exact(self.channels) {
+                if pixel.get(self.colours).is_some_and(|&alpha| number(alpha) != 1.0) {
+                    return Err(Error::format(
+                        self.path,
+                        "some of its pixels are transparent",
+                        "put it on a background first",
+                    ));
+                }
+                match (&pixel[..self.colours], self.pixels) {
+                    (&[r, g, b], pixels) => match (number(r), number(g), number(b), pixels) {
+                        (r, g, b, Pixels::Rgb) => strip.extend([r, g, b]),
+                        (r, g, b, Pixels::Grey) if r == g && g == b => strip.push(r),
+                        // The weights of television (ITU-R BT.601), as most programs have them.
+                        (r, g, b, Pixels::Grey) => strip.push(0.299 * r + 0.587 * g + 0.114 * b),
+                    },
+                    (&[grey, ..], Pixels::Rgb) => strip.extend([number(grey); 3]),
+                    (&[grey, ..], Pixels::Grey) => strip.push(number(grey)),
+                    ([], _) => {}
+                }
+            }
+            self.spool.write_numbers(&strip)?;
+        }
+        Ok(())
+    }
 }

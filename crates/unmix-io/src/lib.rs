@@ -26,6 +26,7 @@ mod guard;
 mod gz;
 mod idx;
 mod image;
+mod index;
 mod jpeg;
 mod key;
 mod npy;
@@ -48,6 +49,7 @@ mod wav;
 
 pub use describe::{Column, Description, describe};
 pub use format::ENDINGS;
+pub use guard::panic_is_caught;
 pub use options::{Options, Patches, Pixels};
 pub use paths::expand;
 pub use wav::{sample_rate, write_wav};
@@ -130,11 +132,12 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
     }
     if opened[0].1.kind == Kind::Wav {
         options.suit(Kind::Wav)?;
+        let nameless = opened.iter().any(|(stored, _)| stored.nameless);
         let bytes = opened
             .into_iter()
             .map(|(stored, found)| plain(stored, &found, run))
             .collect::<Result<Vec<_>>>()?;
-        return Ok(Input { format: "wav".into(), ..wav::open(&bytes, options, run)? });
+        return Ok(Input { format: "wav".into(), ..wav::open(&bytes, nameless, options, run)? });
     }
     let mut inputs = Vec::new();
     for (stored, found) in opened {

@@ -27,6 +27,8 @@ pub struct Options {
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
+    /// Channels of sound files get no names from their files: somebody has other names for them.
+    pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
     /// Which array of a file that holds several, by its name.

@@ -1,4 +1,5 @@
-//! `.parquet` files: row groups one after the other, and of them only the columns asked for.
+//! `.parquet` files: row groups one after the other, and of them only the columns asked for. Pages whose writer has stored a
+//! checksum are compared with it.
 
 use crate::columns::{self, Batches, Columnar};
 use crate::guard::guarded;
@@ -10,8 +11,11 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use parquet::basic::Compression;
+use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::SchemaDescriptor;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
@@ -53,6 +57,11 @@ impl Columnar for File {
 
     fn schema(&self) -> &Schema {
         self.metadata.schema()
+    }
+
+    fn pandas(&self) -> Option<&str> {
+        let pairs = self.metadata.metadata().file_metadata().key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == "pandas")?.value.as_deref()
     }
 
     fn n_rows(&self) -> u64 {
@@ -126,12 +135,54 @@ impl File {
             };
             builder.build().map_err(|e| wrong(e, path))
         })?;
+        let columns = columns.to_vec();
         let next = move || {
-            let damaged =
-                |e| Error::format(path, format!("its columns are damaged ({e})"), "copy or write it again");
+            let damaged = |e| {
+                let page = guarded(path, || Ok(self.changed_page(&columns, group))).ok().flatten();
+                let found = page.unwrap_or_else(|| format!("its columns are damaged ({e})"));
+                Error::format(path, found, "copy or write it again")
+            };
             guarded(path, || reader.next().transpose().map_err(damaged)).transpose()
         };
         Ok(Box::new(std::iter::from_fn(next)))
+    }
+}
+
+impl File {
+    /// The first page whose bytes are not those that were written, by the checksum that stands before them, in the columns of all
+    /// row groups or of one.
+    fn changed_page(&self, columns: &[usize], group: Option<usize>) -> Option<String> {
+        let (schema, groups) = (self.metadata.parquet_schema(), self.metadata.metadata().row_groups());
+        for (number, meta) in
+            groups.iter().enumerate().filter(|(number, _)| group.is_none_or(|g| g == *number))
+        {
+            for (leaf, chunk) in meta.columns().iter().enumerate() {
+                let column = schema.get_column_root_idx(leaf);
+                if !columns.contains(&column) {
+                    continue;
+                }
+                // The checksum is of the page as it is stored, which is not to be decompressed here.
+                let raw =
+                    chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build().ok()?;
+                let rows = usize::try_from(meta.num_rows()).ok()?;
+                let mut pages =
+                    SerializedPageReader::new(Arc::new(self.shared.clone()), &raw, rows, None).ok()?;
+                for page in 0.. {
+                    match pages.get_next_page() {
+                        Ok(Some(_)) => {}
+                        Err(e) if e.to_string().contains("CRC") => {
+                            let name = self.schema().field(column).name();
+                            return Some(format!(
+                                "page {page} of row group {number}, column {column} ('{name}'), has other bytes than were \
+                                 written: its checksum differs"
+                            ));
+                        }
+                        _ => break,
+                    }
+                }
+            }
+        }
+        None
     }
 }
 

@@ -13,27 +13,46 @@ pub(crate) struct Selection {
     pub(crate) kept: Vec<usize>,
     /// Columns that nobody wanted.
     pub(crate) ignored: Vec<usize>,
+    /// Columns of an index that are left out because nobody asked for them.
+    pub(crate) index: Vec<usize>,
 }
 
 impl Selection {
-    /// What `options` ask of `n` columns, of which each has a name or none has.
+    /// What `options` ask of `n` columns, of which each has a name or none has. Those of `index` are features only where they are
+    /// asked for, or wanted by a model.
     ///
     /// # Errors
     ///
     /// A column that does not exist or is named twice; no feature left.
-    pub(crate) fn new(options: &Options, names: Option<&[String]>, n: usize) -> Result<Self> {
+    pub(crate) fn new(
+        options: &Options,
+        names: Option<&[String]>,
+        n: usize,
+        index: &[usize],
+    ) -> Result<Self> {
         let columns = Columns::new(names, n);
         let list =
             |setting, words: &Option<String>| columns.list(setting, words.as_deref().unwrap_or_default());
         let (asked, drop, kept) =
             (list("columns", &options.columns)?, list("drop", &options.drop)?, list("keep", &options.keep)?);
         let wanted = options.wanted.as_deref().filter(|_| names.is_some() && !options.transpose);
-        if asked.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() {
-            return Ok(Self { features: None, kept, ignored: vec![] });
+        if asked.is_empty() && drop.is_empty() && kept.is_empty() && wanted.is_none() && index.is_empty() {
+            return Ok(Self { features: None, kept, ignored: vec![], index: vec![] });
         }
-        let out: HashSet<usize> = drop.iter().chain(&kept).copied().collect();
+        let mut out: HashSet<usize> = drop.iter().chain(&kept).copied().collect();
+        let is_wanted = |j: usize| wanted.is_some_and(|w| names.is_some_and(|names| w.contains(&names[j])));
+        let left = index.iter().copied().filter(|&j| asked.is_empty() && !out.contains(&j) && !is_wanted(j));
+        let index: Vec<usize> = left.collect();
+        out.extend(&index);
         let from = if asked.is_empty() { (0..n).collect() } else { asked };
         let features: Vec<usize> = from.into_iter().filter(|j| !out.contains(j)).collect();
+        if features.is_empty() && !index.is_empty() {
+            return Err(Error::Unsupported {
+                asked: "reading the columns as features".into(),
+                found: "none is left beside the index of the table".into(),
+                remedy: format!("add --columns 0-{} to read the index as a feature", n - 1),
+            });
+        }
         if features.is_empty() {
             let (setting, words) =
                 if drop.is_empty() { ("keep", &options.keep) } else { ("drop", &options.drop) };
@@ -50,7 +69,7 @@ impl Selection {
             None => (features, vec![]),
         };
         let all = features.len() == n && features.iter().enumerate().all(|(i, &j)| i == j);
-        Ok(Self { features: if all { None } else { Some(features) }, kept, ignored })
+        Ok(Self { features: if all { None } else { Some(features) }, kept, ignored, index })
     }
 }
 
@@ -170,7 +189,8 @@ mod tests {
         let options =
             Options { columns: words(columns), drop: words(drop), keep: words(keep), ..Default::default() };
         let names: Vec<String> = names.iter().map(|n| n.to_string()).collect();
-        Selection::new(&options, Some(&names[..]).filter(|n| !n.is_empty()), n).map_err(|e| e.to_string())
+        Selection::new(&options, Some(&names[..]).filter(|n| !n.is_empty()), n, &[])
+            .map_err(|e| e.to_string())
     }
 
     #[test]
@@ -192,7 +212,7 @@ mod tests {
         let names = ["id", "b", "a", "c"].map(String::from);
         let with = |wanted: &[&str], options: Options, names: Option<&[String]>| {
             let wanted = Some(wanted.iter().map(|w| w.to_string()).collect());
-            Selection::new(&Options { wanted, ..options }, names, 4)
+            Selection::new(&Options { wanted, ..options }, names, 4, &[])
         };
         let found = with(&["a", "b"], Options::default(), Some(&names)).unwrap();
         assert_eq!((found.features, found.ignored), (Some(vec![2, 1]), vec![0, 3]));
@@ -209,6 +229,33 @@ mod tests {
                 .contains("the model needs 'id'")
         );
         assert_eq!(with(&["a", "b"], Options::default(), None).unwrap().features, None);
+    }
+
+    #[test]
+    fn an_index_is_a_feature_only_where_it_is_asked_for() {
+        let names = ["id", "a", "b"].map(String::from);
+        let with = |columns: &str, drop: &str, keep: &str, wanted: &[&str]| {
+            let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());
+            let wanted: Vec<String> = wanted.iter().map(|w| w.to_string()).collect();
+            let options = Options {
+                columns: words(columns),
+                drop: words(drop),
+                keep: words(keep),
+                wanted: Some(wanted).filter(|w| !w.is_empty()),
+                ..Default::default()
+            };
+            let found = Selection::new(&options, Some(&names), 3, &[0]).unwrap();
+            (found.features, found.index, found.ignored)
+        };
+        assert_eq!(with("", "", "", &[]), (Some(vec![1, 2]), vec![0], vec![]));
+        assert_eq!(with("0-2", "", "", &[]), (None, vec![], vec![]));
+        assert_eq!(with("id,b", "", "", &[]), (Some(vec![0, 2]), vec![], vec![]));
+        assert_eq!(with("", "id", "", &[]), (Some(vec![1, 2]), vec![], vec![]));
+        assert_eq!(with("", "", "id", &[]), (Some(vec![1, 2]), vec![], vec![]));
+        assert_eq!(with("", "", "", &["b", "id"]), (Some(vec![2, 0]), vec![], vec![1]));
+        assert_eq!(with("", "", "", &["b"]), (Some(vec![2]), vec![0], vec![1]));
+        let alone = Selection::new(&Options::default(), Some(&names), 3, &[0, 1, 2]).unwrap_err();
+        assert!(alone.to_string().contains("add --columns 0-2"), "{alone}");
     }
 
     #[test]
@@ -229,7 +276,7 @@ mod tests {
         assert!(message("", "0-3", "", &[]).contains("drop=0-3 is not possible: it leaves no column"));
         let many: Vec<String> = (0..500).map(|i| format!("gene{i}")).collect();
         let options = Options { columns: Some("protein".into()), ..Default::default() };
-        let long = Selection::new(&options, Some(&many), 500).unwrap_err().to_string();
+        let long = Selection::new(&options, Some(&many), 500, &[]).unwrap_err().to_string();
         assert!(long.contains("gene19, ... (500 in all)") && !long.contains("gene20"), "{long}");
     }
 }

@@ -97,7 +97,7 @@ impl Matrix {
             false => Sparse::from_csc(&self.starts, &self.at, values, n)?,
         };
         let origin = path.display().to_string();
-        let selection = Selection::new(options, None, p)?;
+        let selection = Selection::new(options, None, p, &[])?;
         if !selection.kept.is_empty() {
             let why = "the columns of a sparse matrix are all read as features";
             return Err(Error::setting(

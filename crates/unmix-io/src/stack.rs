@@ -30,6 +30,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
         all.text_cells.iter_mut().zip(&input.text_cells).for_each(|(a, b)| *a += b);
         all.kept.iter_mut().zip(&mut input.kept).for_each(|((_, all), (_, own))| all.append(own));
     }
+    let notes: Vec<String> = inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect();
     let single = inputs.iter().all(|i| i.rows.dtype() == Dtype::F32);
     let rows = inputs.into_iter().map(|i| i.rows);
     all.rows = match single {
@@ -39,6 +40,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
             AnyRows::F64(Rows::new(Stacked::new(parts), features, origin))
         }
     };
+    all.rows = all.rows.with_notes(notes);
     Ok(all)
 }
 

@@ -1,8 +1,10 @@
-//! `.wav` files: samples are rows, channels columns, from -1 to 1. Several files are one recording, their channels side by side.
+//! `.wav` files: samples are rows, channels columns, from -1 to 1. Several files are one recording, their channels side by side,
+//! each named after its file, so that a model finds them in any order.
 
 use crate::stored::{FromStart, read_failed};
 use crate::{Input, Options, array, progress};
 use hound::{SampleFormat, WavIntoSamples, WavReader, WavSpec};
+use std::collections::HashSet;
 use std::io::BufReader;
 use std::path::Path;
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
@@ -67,7 +69,13 @@ impl<R: std::io::Read> Samples<R> {
     }
 }
 
-pub(crate) fn open(files: &[Bytes<'static>], options: &Options, run: &Run<'_>) -> Result<Input> {
+/// `nameless` where bytes came from a pipe, whose name says nothing.
+pub(crate) fn open(
+    files: &[Bytes<'static>],
+    nameless: bool,
+    options: &Options,
+    run: &Run<'_>,
+) -> Result<Input> {
     let mut readers = Vec::new();
     for bytes in files {
         let reader = WavReader::new(BufReader::with_capacity(1 << 16, FromStart::new(bytes)))
@@ -96,6 +104,12 @@ pub(crate) fn open(files: &[Bytes<'static>], options: &Options, run: &Run<'_>) -
     }
     let specs: Vec<WavSpec> = readers.iter().map(|(reader, _)| reader.spec()).collect();
     let width: usize = specs.iter().map(|spec| spec.channels as usize).sum();
+    let paths: Vec<&Path> = files.iter().map(Bytes::path).collect();
+    let names = if nameless || options.unnamed { None } else { names(&paths, &specs) };
+    let (names, note) = match names {
+        Some(names) if are_others(&names, options) => (None, others(&names, files.len(), options)),
+        names => (names, None),
+    };
     let single = specs.iter().all(|spec| spec.sample_format == SampleFormat::Float);
     let bytes = match single {
         true => decode::<f32>(readers, length, width, run)?,
@@ -104,9 +118,50 @@ pub(crate) fn open(files: &[Bytes<'static>], options: &Options, run: &Run<'_>) -
     let size = if single { 4 } else { 8 };
     let number = NumberType { kind: b'f', size, big_endian: cfg!(target_endian = "big") };
     let header = NpyHeader { number, fortran: false, shape: vec![u64::from(length), width as u64], start: 0 };
-    let mut names: Vec<String> = specs.iter().map(stored_as).collect();
-    names.dedup();
-    Ok(Input { stored: names.join(", "), ..array::open(bytes, header, options)? })
+    let mut kinds: Vec<String> = specs.iter().map(stored_as).collect();
+    kinds.dedup();
+    let input = array::open_named(bytes, header, names, options)?;
+    let rows = input.rows.with_notes(note.into_iter().collect());
+    Ok(Input { stored: kinds.join(", "), rows, ..input })
+}
+
+/// A name for each channel: that of its file without folder and ending, and the channel's number where the file has several. The
+/// folder's name goes before it where files of several folders have the same name; none where that does not help.
+fn names(paths: &[&Path], specs: &[WavSpec]) -> Option<Vec<String>> {
+    let stem = |path: &Path| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        Some(Path::new(name).file_stem()?.to_string_lossy().into_owned())
+    };
+    let with_folder = |path: &Path| {
+        let folder = path.parent()?.file_name()?.to_string_lossy().into_owned();
+        Some(format!("{folder}/{}", stem(path)?))
+    };
+    let distinct = |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
+    let named = |name: &dyn Fn(&Path) -> Option<String>| {
+        let files: Vec<String> = paths.iter().map(|path| name(path)).collect::<Option<_>>()?;
+        let channels = files.iter().zip(specs).flat_map(|(file, spec)| match spec.channels {
+            1 => vec![file.clone()],
+            n => (0..n).map(|channel| format!("{file}_{channel}")).collect(),
+        });
+        Some(channels.collect()).filter(distinct)
+    };
+    named(&stem).or_else(|| named(&with_folder))
+}
+
+/// Whether a model wants as many channels, and none of them by these names: another recording of the same microphones.
+fn are_others(names: &[String], options: &Options) -> bool {
+    let wanted = options.wanted.as_deref().filter(|wanted| wanted.len() == names.len());
+    wanted.is_some_and(|wanted| !wanted.iter().any(|name| names.contains(name)))
+}
+
+/// What a person should know of files whose order counts; of a single file there is nothing to know.
+fn others(names: &[String], n_files: usize, options: &Options) -> Option<String> {
+    let wanted = options.wanted.as_ref().filter(|_| n_files > 1)?;
+    Some(format!(
+        "the files have other names ({}, ...) than those that the model was fitted on ({}, ...): they are taken in the order given",
+        names[0], wanted[0]
+    ))
 }
 
 /// All samples, those of one moment side by side.
@@ -196,4 +251,29 @@ fn is_ours(e: &std::io::Error) -> bool {
 fn plain(e: &hound::Error) -> String {
     let text = e.to_string().to_lowercase();
     text.trim_start_matches("ill-formed wave file: ").trim_end_matches('.').into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(paths: &[&str], channels: &[u16]) -> Option<Vec<String>> {
+        let spec = |&channels: &u16| WavSpec {
+            channels,
+            sample_rate: 8000,
+            bits_per_sample: 16,
+            sample_format: SampleFormat::Int,
+        };
+        let paths: Vec<&Path> = paths.iter().map(|path| Path::new(*path)).collect();
+        names(&paths, &channels.iter().map(spec).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn channels_are_named_after_their_files() {
+        let named = |names: &[&str]| Some(names.iter().map(|n| n.to_string()).collect::<Vec<_>>());
+        assert_eq!(of(&["in/mix1.wav", "mix2.wav.gz"], &[1, 1]), named(&["mix1", "mix2"]));
+        assert_eq!(of(&["a.wav", "b.wav"], &[2, 1]), named(&["a_0", "a_1", "b"]));
+        assert_eq!(of(&["x/left.wav", "y/left.wav"], &[1, 1]), named(&["x/left", "y/left"]));
+        assert_eq!(of(&["left.wav", "left.wav"], &[1, 1]), None, "the same file twice");
+    }
 }

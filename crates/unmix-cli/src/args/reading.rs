@@ -51,7 +51,7 @@ pub(crate) struct Reading {
     #[arg(long)]
     pub(crate) transpose: bool,
     /// The axis of an n-dimensional array that runs over samples [default: 0]
-    #[arg(long, value_name = "AXIS")]
+    #[arg(long, value_name = "AXIS", value_parser = axis)]
     pub(crate) rows_axis: Option<usize>,
     /// Shape of one sample, as in 28x28, so that components are drawn as pictures
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
@@ -192,6 +192,10 @@ fn shape(text: &str) -> Result<Shape, String> {
         Some(lengths) if lengths.iter().all(|&d| d > 0) => Ok(Shape(lengths)),
         _ => Err("give the length of each axis, as in 28x28 or 3x32x32".into()),
     }
+}
+
+fn axis(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| "give the number of one axis, from 0".into())
 }
 
 /// A height and a width.

@@ -1,7 +1,8 @@
 //! A folder of its own for each test, and the program run in it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use unmix::data::write_npy;
 
 /// A folder that the program runs in.
@@ -21,6 +22,16 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
+fn ran(output: Output) -> Ran {
+    let Output { status, stdout, stderr } = output;
+    Ran {
+        code: status.code().unwrap(),
+        out: String::from_utf8_lossy(&stdout).into_owned(),
+        bytes: stdout,
+        err: String::from_utf8(stderr).unwrap(),
+    }
+}
+
 impl Bench {
     pub(crate) fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap() }
@@ -33,14 +44,41 @@ impl Bench {
     /// Runs `unmix` with words between blanks.
     pub(crate) fn run(&self, command: &str) -> Ran {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
-        let Output { status, stdout, stderr } =
-            program.current_dir(self.dir.path()).args(command.split_whitespace()).output().unwrap();
-        Ran {
-            code: status.code().unwrap(),
-            out: String::from_utf8_lossy(&stdout).into_owned(),
-            bytes: stdout,
-            err: String::from_utf8(stderr).unwrap(),
-        }
+        ran(program.current_dir(self.dir.path()).args(command.split_whitespace()).output().unwrap())
+    }
+
+    /// Runs `unmix` with `input` as its standard input.
+    pub(crate) fn run_with(&self, command: &str, input: &[u8]) -> Ran {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
+        program.current_dir(self.dir.path()).args(command.split_whitespace());
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn().unwrap();
+        // Little enough for the pipe, so that nobody waits for anybody; a program that does not read it is no error here.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        ran(child.wait_with_output().unwrap())
+    }
+
+    /// Runs `unmix` and gives back its exit code, the most memory that it held, in bytes, and its standard error.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak(&self, command: &str) -> (i32, u64, String) {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
+        program.current_dir(self.dir.path()).args(command.split_whitespace());
+        let errors = std::fs::File::create(self.path("errors.txt")).unwrap();
+        let mut child = program.stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        // What the system says of an ended process includes the memory of the one that started it, so it is asked before.
+        let mut peak = 0;
+        let code = loop {
+            if let Some(ended) = child.try_wait().unwrap() {
+                break ended.code().unwrap();
+            }
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+            peak = peak.max(kib.unwrap_or(0) << 10);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        (code, peak, std::fs::read_to_string(self.path("errors.txt")).unwrap())
     }
 
     /// Runs `unmix` and expects that it did what it was asked.

@@ -3,7 +3,9 @@
 mod bad_input;
 mod bench;
 mod grow;
+mod memory;
 mod path;
+mod reading;
 mod reproduce;
 mod rules;
 mod select;

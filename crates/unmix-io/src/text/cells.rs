@@ -57,6 +57,19 @@ pub(super) fn has_decimal_comma(cell: &[u8]) -> bool {
     cell.contains(&b',') && number(&pointed).is_some()
 }
 
+/// Whether a cell holds several numbers with blanks between them.
+pub(super) fn has_blanks_between_numbers(cell: &[u8]) -> bool {
+    let mut words = cell.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
+    let first = words.next().is_some_and(|word| number(word).is_some());
+    first && words.peek().is_some() && words.all(|word| number(word).is_some())
+}
+
+/// Whether a cell is one of the marks that are written where a number is missing, beside those that are read as such.
+pub(super) fn is_mark(cell: &[u8]) -> bool {
+    const MARKS: [&str; 11] = ["?", "-", "--", ".", "..", "*", "n/a", "#n/a", "<na>", "none", "missing"];
+    MARKS.iter().any(|mark| cell.trim_ascii().eq_ignore_ascii_case(mark.as_bytes()))
+}
+
 /// A cell as a message shows it: on one line, and not for ever.
 pub(super) fn shown(cell: &[u8]) -> String {
     const SHOWN: usize = 40;
@@ -96,6 +109,8 @@ mod tests {
             assert_eq!(number(cell.as_bytes()), None, "{cell}");
         }
         assert!(has_decimal_comma(b"1,5") && !has_decimal_comma(b"a,b") && !has_decimal_comma(b"1.5"));
+        assert!(has_blanks_between_numbers(b" 1.5 -2e3\t7") && !has_blanks_between_numbers(b" 1.5 "));
+        assert!(!has_blanks_between_numbers(b"1 a") && !has_blanks_between_numbers(b"") && is_mark(b" N/A "));
         assert_eq!(shown("x\ny".as_bytes()), "x y");
         assert_eq!(shown(&[b'a'; 99]), format!("{}...", "a".repeat(40)));
     }

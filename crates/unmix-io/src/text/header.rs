@@ -36,14 +36,19 @@ pub(super) fn is_header(
     Err((found, remedy.into()))
 }
 
+/// The cells as they are written, without blanks around.
+pub(super) fn written(record: &csv::ByteRecord) -> Vec<String> {
+    record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect()
+}
+
 /// Names of columns, each once: a name that comes again gets a number behind it (`a`, `a.1`), a missing one is its column's number.
 pub(super) fn names(record: &csv::ByteRecord) -> Vec<String> {
-    let text = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
-    let written: HashSet<String> = record.iter().map(text).collect();
+    let cells = written(record);
+    let written: HashSet<&String> = cells.iter().collect();
     let mut taken = HashSet::new();
-    let mut names = Vec::with_capacity(record.len());
-    for (j, cell) in record.iter().enumerate() {
-        let base = Some(text(cell)).filter(|name| !name.is_empty()).unwrap_or_else(|| j.to_string());
+    let mut names = Vec::with_capacity(cells.len());
+    for (j, cell) in cells.iter().enumerate() {
+        let base = Some(cell.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| j.to_string());
         let mut name = base.clone();
         let mut again = 0;
         while taken.contains(&name) || (again > 0 && written.contains(&name)) {

@@ -16,7 +16,7 @@ pub(super) struct Lines<'a> {
     gz: bool,
     /// Byte of the text at which the first record begins.
     start: u64,
-    record_start: Rc<Cell<u64>>,
+    bounds: Rc<Bounds>,
     delimiter: u8,
 }
 
@@ -49,22 +49,25 @@ impl<'a> Lines<'a> {
                 n => start += n as u64,
             }
         }
-        let head = head(&mut text, 1 << 16, path)?;
+        let head = head(&mut text, HEAD as u64, path)?;
         if utf16 || head.contains(&0) {
             let found = if utf16 { "it is text in UTF-16" } else { "it holds bytes that no text has" };
             let remedy = "save it as text in UTF-8, or give it the ending of its format";
             return Err(Error::format(path, found, remedy));
         }
+        if head.len() == HEAD && !head.iter().any(|b| is_end(*b)) && !ends(bytes, gz, start)? {
+            return Err(too_long(bytes, gz, start, LONGEST)?);
+        }
         let delimiter = delimiter::sniff(&head, by_ending);
-        let record_start = Rc::new(Cell::new(0));
+        let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
         let text: Box<dyn Read> = Box::new(Cursor::new(head).chain(text));
         let reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(delimiter)
             .buffer_capacity(1 << 17)
-            .from_reader(Guard { text, read: 0, record_start: record_start.clone() });
-        Ok(Self { reader, bytes, gz, start, record_start, delimiter })
+            .from_reader(Guard { text, read: 0, line: 0, bounds: bounds.clone() });
+        Ok(Self { reader, bytes, gz, start, bounds, delimiter })
     }
 
     /// What stands between cells.
@@ -75,48 +78,96 @@ impl<'a> Lines<'a> {
     /// Reads the next record and says where it is; `None` at the end.
     pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<Place>> {
         let at = self.reader.position().byte();
-        self.record_start.set(at);
+        self.bounds.start.set(at);
         match self.reader.read_byte_record(record) {
-            Ok(more) => Ok(more.then_some(Place(self.start + at))),
-            Err(e) => match e.into_kind() {
-                csv::ErrorKind::Io(e) if e.get_ref().is_some_and(|e| e.is::<Endless>()) => {
-                    let found = format!("{} from line {} on", Endless, self.line(Place(self.start + at))?);
-                    Err(Error::format(
-                        self.bytes.path(),
-                        found,
-                        "close the quote, or check that the file is a table",
-                    ))
+            Ok(more) => {
+                let length = self.reader.position().byte() - at;
+                if at == 0 {
+                    self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
                 }
-                csv::ErrorKind::Io(e) => Err(read_failed(e, self.bytes.path())),
+                Ok(more.then_some(Place(self.start + at)))
+            }
+            Err(e) => match e.into_kind() {
+                csv::ErrorKind::Io(e) => match e.get_ref().and_then(|e| e.downcast_ref::<Endless>()) {
+                    Some(endless) => Err(self.endless(endless, self.start + at)?),
+                    None => Err(read_failed(e, self.bytes.path())),
+                },
                 kind => Err(Error::format(self.bytes.path(), format!("{kind:?}"), "write it again")),
             },
+        }
+    }
+
+    /// What is wrong with a record that begins at byte `at` and never ends.
+    fn endless(&self, found: &Endless, at: u64) -> Result<Error> {
+        match found.line {
+            Some(start) => too_long(self.bytes, self.gz, self.start + start, found.longest),
+            None => {
+                let line = line_of(self.bytes, self.gz, at)?;
+                let found = format!("a quote that opens on line {line} is never closed");
+                Ok(Error::format(self.bytes.path(), found, "close it, or check that the file is a table"))
+            }
         }
     }
 
     /// The number, from 1, of the line in which a record begins. Counted from the start when somebody asks, which is once: for
     /// the message that ends the reading.
     pub(super) fn line(&self, place: Place) -> Result<u64> {
-        let failed = |e| read_failed(e, self.bytes.path());
-        let mut text = BufReader::with_capacity(1 << 16, text(self.bytes, self.gz)?);
-        let (mut line, mut at, mut after_return) = (1, 0, false);
-        loop {
-            let part = text.fill_buf().map_err(failed)?;
-            if part.is_empty() {
+        line_of(self.bytes, self.gz, place.0)
+    }
+}
+
+/// The number, from 1, of the line that begins at byte `place` of the text, or behind blank lines there.
+fn line_of(bytes: &Bytes<'static>, gz: bool, place: u64) -> Result<u64> {
+    let failed = |e| read_failed(e, bytes.path());
+    let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
+    let (mut line, mut at, mut after_return) = (1, 0, false);
+    loop {
+        let part = text.fill_buf().map_err(failed)?;
+        if part.is_empty() {
+            return Ok(line);
+        }
+        for &byte in part {
+            // Line ends at the place itself are blank lines, or the second half of "\r\n".
+            if at >= place && !is_end(byte) {
                 return Ok(line);
             }
-            for &byte in part {
-                // Line ends at the place itself are blank lines, or the second half of "\r\n".
-                if at >= place.0 && !matches!(byte, b'\n' | b'\r') {
-                    return Ok(line);
-                }
-                line += u64::from(byte == b'\r' || (byte == b'\n' && !after_return));
-                after_return = byte == b'\r';
-                at += 1;
-            }
-            let n = part.len();
-            text.consume(n);
+            line += u64::from(byte == b'\r' || (byte == b'\n' && !after_return));
+            after_return = byte == b'\r';
+            at += 1;
         }
+        let n = part.len();
+        text.consume(n);
     }
+}
+
+fn is_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// Whether the line that begins at byte `start` of the text ends, or the text does, before it is too long: found out without
+/// holding it.
+fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
+    let failed = |e| read_failed(e, bytes.path());
+    let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
+    std::io::copy(&mut text.by_ref().take(start), &mut std::io::sink()).map_err(failed)?;
+    let mut read = 0;
+    while read <= LONGEST {
+        let part = text.fill_buf().map_err(failed)?;
+        if part.is_empty() || part.iter().any(|b| is_end(*b)) {
+            return Ok(true);
+        }
+        let n = part.len();
+        text.consume(n);
+        read += n as u64;
+    }
+    Ok(false)
+}
+
+/// What is wrong with the line that begins at byte `start` of the text.
+fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Result<Error> {
+    let line = line_of(bytes, gz, start)?;
+    let found = format!("line {line} is longer than {} MiB, and a line holds one row", longest >> 20);
+    Ok(Error::format(bytes.path(), found, "check that the file is a table"))
 }
 
 /// The text from its start, decompressed.
@@ -124,23 +175,42 @@ fn text<'a>(bytes: &'a Bytes<'static>, gz: bool) -> Result<Box<dyn Read + 'a>> {
     Ok(if gz { Box::new(gz::decoder(bytes)?) } else { Box::new(FromStart::new(bytes)) })
 }
 
-/// Refuses records that never end. The splitter holds a record in memory, and after a quote that is not closed, or in a file
-/// that is not text, that would be all the rest.
+/// Refuses records that never end. The splitter holds a record in memory, with eight bytes or more for each cell, and after a quote
+/// that is not closed, or in a file that is not text, that would be all the rest.
 struct Guard<R> {
     text: R,
     read: u64,
-    record_start: Rc<Cell<u64>>,
+    /// Where the last line begins, of which bytes have been read.
+    line: u64,
+    bounds: Rc<Bounds>,
 }
 
+/// Where the record at hand begins, and how long it may be.
+struct Bounds {
+    start: Cell<u64>,
+    longest: Cell<u64>,
+}
+
+/// Bytes that are looked at before anything is known.
+const HEAD: usize = 1 << 16;
+
 /// The longest record: some ten million numbers.
-const LONGEST: u64 = 256 << 20;
+const LONGEST: u64 = 64 << 20;
+
+/// The longest of those behind a short one. No line of a table is much longer than the first.
+const LATER: u64 = 16 << 20;
 
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        if self.read.saturating_sub(self.record_start.get()) > LONGEST {
-            return Err(std::io::Error::other(Endless));
+        let (start, longest) = (self.bounds.start.get(), self.bounds.longest.get());
+        if self.read.saturating_sub(start) > longest {
+            let line = (self.read - self.line > longest).then_some(self.line);
+            return Err(std::io::Error::other(Endless { line, longest }));
         }
         let n = self.text.read(out)?;
+        if let Some(end) = out[..n].iter().rposition(|b| is_end(*b)) {
+            self.line = self.read + end as u64 + 1;
+        }
         self.read += n as u64;
         Ok(n)
     }
@@ -148,11 +218,15 @@ impl<R: Read> Read for Guard<R> {
 
 /// A record that never ends.
 #[derive(Debug)]
-struct Endless;
+struct Endless {
+    /// Where its last line begins, where that alone is too long.
+    line: Option<u64>,
+    longest: u64,
+}
 
 impl std::fmt::Display for Endless {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "it has a line of more than {} MiB, or a quote that is never closed,", LONGEST >> 20)
+        write!(f, "a record of more than {} MiB", self.longest >> 20)
     }
 }
 
@@ -164,13 +238,13 @@ mod tests {
 
     #[test]
     fn a_record_that_never_ends_is_refused_and_records_that_end_are_not() {
-        let record_start = Rc::new(Cell::new(0));
-        let mut guard = Guard { text: std::io::repeat(b'x'), read: 0, record_start: record_start.clone() };
+        let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
+        let mut guard = Guard { text: std::io::repeat(b'x'), read: 0, line: 0, bounds: bounds.clone() };
         let mut buffer = vec![0; 1 << 20];
         // Records that end: the start moves on, and a text of twice the length goes through.
         while guard.read < 2 * LONGEST {
             assert!(guard.read(&mut buffer).unwrap() > 0);
-            record_start.set(guard.read);
+            bounds.start.set(guard.read);
         }
         let refused = loop {
             match guard.read(&mut buffer) {
@@ -179,5 +253,29 @@ mod tests {
             }
         };
         assert!(refused.get_ref().is_some_and(|e| e.is::<Endless>()));
+    }
+
+    fn message(text: Vec<u8>) -> String {
+        let bytes = Bytes::Owned { data: text, path: "t.csv".into() };
+        let mut record = csv::ByteRecord::new();
+        let read = || -> Result<()> {
+            let mut lines = Lines::open(&bytes, false, b',', 0)?;
+            while lines.next(&mut record)?.is_some() {}
+            Ok(())
+        };
+        {
+            read
+        }
+        ().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_and_a_quote_that_is_not_closed_are_told_by_their_lines() {
+        let first = message(vec![b'1'; (LONGEST + (1 << 20)) as usize]);
+        assert!(first.contains("line 1 is longer than 64 MiB"), "{first}");
+        let later = [&b"a,b\n1,2\n"[..], &vec![b','; (LATER + (1 << 20)) as usize]].concat();
+        assert!(message(later).contains("line 3 is longer than 16 MiB"));
+        let open = [&b"a,b\n1,2\n\"3,"[..], &b"4\n5,".repeat(5 << 20)].concat();
+        assert!(message(open).contains("a quote that opens on line 3 is never closed"));
     }
 }

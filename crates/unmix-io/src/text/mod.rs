@@ -3,12 +3,14 @@
 mod cells;
 mod decimal;
 mod delimiter;
+mod guess;
 mod header;
 mod lines;
 mod plain;
+mod preamble;
 
 use crate::selection::Selection;
-use crate::{Input, Options, array, progress};
+use crate::{Input, Options, array, index, progress};
 use cells::Role;
 use lines::{Lines, Place};
 use plain::{Numbers, Plain};
@@ -39,8 +41,15 @@ pub(crate) fn open(
             .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy))?,
     };
     let names = has_header.then(|| header::names(&record));
+    let origin = bytes.path().display().to_string();
     let n_columns = record.len();
-    let selection = Selection::new(options, names.as_deref(), n_columns)?;
+    let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
+    let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
+    let selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
+    let mut notes = Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns));
+    if options.header.is_none() && !has_header {
+        notes.extend(guess::note(bytes, gz, by_ending, options.skip_rows)?);
+    }
     if options.transpose && !selection.kept.is_empty() {
         return Err(Error::Unsupported {
             asked: format!("keep={} together with transpose", options.keep.as_deref().unwrap_or_default()),
@@ -49,7 +58,17 @@ pub(crate) fn open(
         });
     }
     let first = if has_header { None } else { Some(place) };
-    let table = Table { names, n_columns, selection, count_text: options.count_text, bytes, gz };
+    let table = Table {
+        names,
+        n_columns,
+        selection,
+        count_text: options.count_text,
+        notes,
+        bytes,
+        gz,
+        by_ending,
+        skip: options.skip_rows,
+    };
     let read = table.read(&mut lines, record, first, run)?;
     table.input(read, options)
 }
@@ -60,8 +79,12 @@ struct Table<'a> {
     n_columns: usize,
     selection: Selection,
     count_text: bool,
+    /// What a person should know of how it is read.
+    notes: Vec<String>,
     bytes: &'a Bytes<'static>,
     gz: bool,
+    by_ending: u8,
+    skip: usize,
 }
 
 /// What its other lines hold.
@@ -120,7 +143,7 @@ impl Table<'_> {
             let blank = self.n_columns > 1 && record.len() == 1 && record[0].trim_ascii().is_empty();
             if !blank {
                 if record.len() != self.n_columns {
-                    return Err(self.ragged(lines.line(at)?, record.len(), has_text(&record)));
+                    return Err(self.ragged(lines.line(at)?, &record));
                 }
                 let start = numbers.len();
                 numbers.resize(start + width, f64::NAN);
@@ -153,6 +176,10 @@ impl Table<'_> {
             None => names.clone(),
             Some(features) => features.iter().map(|&j| names[j].clone()).collect(),
         };
+        let empty = match &read.numbers {
+            Numbers::Held(numbers) => self.empty_columns(numbers),
+            Numbers::Spooled(_) => vec![],
+        };
         let features_names = self.names.as_ref().map(chosen);
         let rows = match (read.numbers, options.transpose) {
             (Numbers::Held(numbers), false) => {
@@ -169,8 +196,12 @@ impl Table<'_> {
             }
         };
         let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
+        let mut notes = self.notes;
+        notes.extend(empty.into_iter().map(|j| {
+            format!("{}: column {j} ('{}') is empty; leave it out with --drop {j}", path.display(), name(j))
+        }));
         Ok(Input {
-            rows,
+            rows: rows.with_notes(notes),
             format: String::new(),
             stored: "text".into(),
             shape: vec![Some(read.n_rows), Some(self.n_columns as u64)],
@@ -180,7 +211,28 @@ impl Table<'_> {
         })
     }
 
-    fn ragged(&self, line: u64, found: usize, text: bool) -> Error {
+    /// The columns of features without a single cell, as a delimiter at the end of every line makes one.
+    fn empty_columns(&self, numbers: &[f64]) -> Vec<usize> {
+        let width = self.n_features();
+        let is_empty = |i: &usize| numbers[*i..].iter().step_by(width).all(|x| x.is_nan());
+        let column = |i: usize| self.selection.features.as_ref().map_or(i, |features| features[i]);
+        (0..width).filter(is_empty).map(column).collect()
+    }
+
+    fn ragged(&self, line: u64, record: &csv::ByteRecord) -> Error {
+        let (found, text) = (record.len(), has_text(record));
+        if record.iter().last().is_some_and(|cell| cell.contains(&b'\n')) {
+            let found = format!(
+                "a cell with line breaks in it begins on line {line}, and the line has {found} cells in place of {}",
+                self.n_columns
+            );
+            return Error::format(self.bytes.path(), found, "close the quote that opens there");
+        }
+        if let Some(n) = preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
+            let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
+            let remedy = format!("pass over the lines before the table with --skip-rows {n}");
+            return Error::format(self.bytes.path(), found, remedy);
+        }
         let remedy = match text {
             true => {
                 "make all lines equally long, put quotes around cells with a delimiter in them, or pass over lines that are not part of the table with --skip-rows"
@@ -206,11 +258,24 @@ impl Table<'_> {
             Some(n) => n.to_string(),
             None => column.to_string(),
         };
-        let remedy = match cells::has_decimal_comma(cell) {
-            true => "write decimal points, not commas".into(),
-            false => format!(
-                "leave the column out with --drop {word}, or carry it beside the codes with --keep {word}"
-            ),
+        let out = format!(
+            "leave the column out with --drop {word}, or carry it beside the codes with --keep {word}"
+        );
+        let remedy = if cells::has_decimal_comma(cell) {
+            "write decimal points, not commas".into()
+        } else if cells::has_blanks_between_numbers(cell) {
+            "cells are separated by commas, tabs, semicolons or bars, not by blanks: write it so, as numpy.savetxt does with \
+             delimiter=','"
+                .into()
+        } else if cells::is_mark(cell) {
+            format!("write missing cells as NA, or leave them empty; or {out}")
+        } else {
+            match preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
+                Some(n) => format!(
+                    "if the table begins below, pass over the lines before it with --skip-rows {n}; or {out}"
+                ),
+                None => out,
+            }
         };
         let found =
             format!("row {row}, column {column}{label} is the text '{}' (line {line})", cells::shown(cell));

@@ -6,6 +6,8 @@ mod contents;
 mod data_sets;
 mod files;
 mod hostile;
+mod images;
+mod index;
 mod many;
 mod pages;
 mod python;

@@ -155,6 +155,42 @@ fn recordings_lie_side_by_side_as_channels() {
 }
 
 #[test]
+fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
+    let folder = Folder::new();
+    let (a, b) =
+        (folder.put("a.wav", wav(1, 8000, &[1, 2, 3])), folder.put("b.wav", wav(1, 8000, &[7, 8, 9])));
+    let names = |input: &Input| input.rows.features().names.clone().unwrap_or_default();
+    let input = many(&[a.clone(), b.clone()], &Options::default()).unwrap();
+    let numbers_in_order = bits(&numbers(&input.rows));
+    assert_eq!(names(&input), ["a", "b"]);
+    let wanted = |names: &[&str]| Options {
+        wanted: Some(names.iter().map(|n| n.to_string()).collect()),
+        ..Default::default()
+    };
+    let swapped = many(&[b.clone(), a.clone()], &wanted(&["a", "b"])).unwrap();
+    assert_eq!((bits(&numbers(&swapped.rows)), names(&swapped)), (numbers_in_order.clone(), names(&input)));
+    assert!(swapped.rows.notes().is_empty());
+    let more = folder.put("c.wav", wav(1, 8000, &[4, 4, 4]));
+    let extra = many(&[more.clone(), b.clone(), a.clone()], &wanted(&["a", "b"])).unwrap();
+    assert_eq!(
+        (bits(&numbers(&extra.rows)), extra.ignored),
+        (numbers_in_order.clone(), vec!["c".to_string()])
+    );
+    let missing = refusal(&folder, &[a.clone(), more.clone()], &wanted(&["a", "b"]));
+    assert!(missing.contains("the model needs 'b'"), "{missing}");
+    // None of them has a name that the model knows: another recording of the same microphones.
+    let other = many(&[a.clone(), b.clone()], &wanted(&["left", "right"])).unwrap();
+    assert_eq!((bits(&numbers(&other.rows)), names(&other).len()), (numbers_in_order.clone(), 0));
+    assert!(other.rows.notes()[0].contains("they are taken in the order given"), "{:?}", other.rows.notes());
+    let unnamed = Options { unnamed: true, ..Default::default() };
+    assert_eq!(names(&many(&[a.clone(), b.clone()], &unnamed).unwrap()).len(), 0);
+    let chosen = many(&[a, b], &Options { columns: Some("b".into()), ..Default::default() }).unwrap();
+    assert_eq!(names(&chosen), ["b"]);
+    let stereo = many(&[folder.put("s.wav", wav(2, 8000, &[0, 1, 2, 3]))], &Options::default()).unwrap();
+    assert_eq!(names(&stereo), ["s_0", "s_1"]);
+}
+
+#[test]
 fn a_folder_stands_for_its_images() {
     let folder = Folder::new();
     let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());

@@ -28,12 +28,13 @@ pub struct Rows<'a, T: Real> {
     features: Features,
     origin: String,
     weights: Option<Cow<'a, [f64]>>,
+    notes: Vec<String>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
     /// Rows of `source`; `origin` says in messages where they come from, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
-        Self { source: Box::new(source), features, origin: origin.into(), weights: None }
+        Self { source: Box::new(source), features, origin: origin.into(), weights: None, notes: Vec::new() }
     }
 
     /// Row-major numbers in memory, lent.
@@ -99,6 +100,17 @@ impl<'a, T: Real> Rows<'a, T> {
     fn with_names(mut self, names: Vec<String>) -> Self {
         self.features.names = Some(names);
         self
+    }
+
+    /// The same rows with what a person should know of how they were read, in sentences: a fit puts them before its warnings.
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// What a person should know of how these rows were read, in sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Numbers in a row.
@@ -394,6 +406,19 @@ impl<'a> AnyRows<'a> {
             AnyRows::F32(rows) => AnyRows::F32(rows.weighted(weights)?),
             AnyRows::F64(rows) => AnyRows::F64(rows.weighted(weights)?),
         })
+    }
+
+    /// See [`Rows::with_notes`].
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        match self {
+            AnyRows::F32(rows) => AnyRows::F32(rows.with_notes(notes)),
+            AnyRows::F64(rows) => AnyRows::F64(rows.with_notes(notes)),
+        }
+    }
+
+    /// See [`Rows::notes`].
+    pub fn notes(&self) -> &[String] {
+        with_rows!(self, rows => rows.notes())
     }
 
     /// See [`Rows::settle`].

@@ -193,6 +193,12 @@ impl Model {
         self
     }
 
+    /// With what is to be known of how the rows were read before the warnings of the report.
+    fn with_notes(mut self, notes: &[String]) -> Self {
+        self.report.warnings.splice(..0, notes.iter().cloned());
+        self
+    }
+
     /// How the fit went.
     pub fn report(&self) -> &Report {
         &self.report
@@ -357,14 +363,15 @@ pub fn fit_by_sums(
     let spec = (method::find(key)?.spec)(settings)?;
     let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
     crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
-    spec.fit_sums(&sums, rows.features(), run)
+    Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
     let spec = (method::find(key)?.spec)(settings)?;
-    match rows {
-        AnyRows::F32(rows) => spec.fit_f32(rows, run),
-        AnyRows::F64(rows) => spec.fit_f64(rows, run),
-    }
+    let model = match rows {
+        AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
+        AnyRows::F64(rows) => spec.fit_f64(rows, run)?,
+    };
+    Ok(model.with_notes(rows.notes()))
 }

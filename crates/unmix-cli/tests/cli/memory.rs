@@ -1,0 +1,77 @@
+//! How much memory the program holds, measured where the system says it.
+#![cfg(target_os = "linux")]
+
+use crate::bench::Bench;
+use serde_json::Value;
+use std::io::Write;
+
+#[test]
+fn what_is_said_of_memory_is_what_fits_take() {
+    let b = Bench::new();
+    for (n, p) in [(1500, 300), (30, 20_000), (20_000, 20)] {
+        let name = format!("d{n}.npy");
+        unmix::data::write_npy(&b.path(&name), &Bench::table(n, p), &[p]).unwrap();
+        let said: Value =
+            serde_json::from_str(&b.ok(&format!("show {name} --json --threads 2")).out).unwrap();
+        for method in ["pca", "neural-pca", "sigma-pca", "ica", "fastica", "rica"] {
+            let solvers = said["memory"][method].as_object().unwrap();
+            let most = solvers.values().filter_map(Value::as_u64).max().unwrap() as f64;
+            // All components, as most fits are by default.
+            let all = format!("fit {method} {name} -q --threads 2 --max-seconds 2 -o m.safetensors");
+            let (code, peak, err) = b.peak(&all);
+            assert_eq!(code, 0, "{all}: {err}");
+            let ratio = most / peak as f64;
+            assert!((0.5..2.0).contains(&ratio), "{method} of {n} x {p}: {most:.3e} said, {peak:.3e} taken");
+        }
+    }
+}
+
+#[test]
+fn a_photograph_is_shown_in_less_than_ten_times_its_size() {
+    let b = Bench::new();
+    let (height, width) = (3000, 4000);
+    let mut file = std::io::BufWriter::new(std::fs::File::create(b.path("a.ppm")).unwrap());
+    write!(file, "P6\n{width} {height}\n255\n").unwrap();
+    let line: Vec<u8> = (0..3 * width).map(|i| (i * i % 251) as u8).collect();
+    (0..height).for_each(|_| file.write_all(&line).unwrap());
+    drop(file);
+    let (code, peak, err) = b.peak("show a.ppm");
+    assert_eq!(code, 0, "{err}");
+    assert!(peak < 10 * 3 * height * width, "{} MiB", peak >> 20);
+}
+
+#[test]
+fn a_line_without_end_is_refused_in_little_memory() {
+    let b = Bench::new();
+    let part = b"1,".repeat(1 << 19);
+    let mut file = std::fs::File::create(b.path("first.csv")).unwrap();
+    (0..80).for_each(|_| file.write_all(&part).unwrap());
+    let (code, peak, err) = b.peak("show first.csv");
+    assert!(code == 1 && err.contains("line 1 is longer than 64 MiB"), "{err}");
+    assert!(peak < 100 << 20, "{} MiB", peak >> 20);
+    let mut file = std::fs::File::create(b.path("later.csv")).unwrap();
+    file.write_all(b"a,b\n1,2\n").unwrap();
+    (0..30).for_each(|_| file.write_all(&part).unwrap());
+    let (code, peak, err) = b.peak("show later.csv");
+    assert!(code == 1 && err.contains("line 3 is longer than 16 MiB"), "{err}");
+    assert!(peak < 300 << 20, "{} MiB", peak >> 20);
+}
+
+#[test]
+fn three_gigabytes_are_fitted_in_less_than_300_megabytes() {
+    let b = Bench::new();
+    let (n, p) = (3_000_000_000u64 / 64, 8u64);
+    let dictionary = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, {p}), }}");
+    let mut bytes = b"\x93NUMPY\x01\0".to_vec();
+    bytes.extend((dictionary.len() as u16).to_le_bytes());
+    bytes.extend(dictionary.as_bytes());
+    let length = bytes.len() as u64 + 8 * n * p;
+    bytes.extend(Bench::table(1000, p as usize).iter().flat_map(|x| x.to_le_bytes()));
+    let mut file = std::fs::File::create(b.path("d.npy")).unwrap();
+    file.write_all(&bytes).unwrap();
+    // The rest are zeros that take no room on the disk.
+    file.set_len(length).unwrap();
+    let (code, peak, err) = b.peak("fit pca d.npy -k 2 -q -o m.safetensors");
+    assert_eq!(code, 0, "{err}");
+    assert!(peak < 300 << 20, "{} MiB", peak >> 20);
+}

@@ -1,0 +1,187 @@
+//! What is said of how files are read, and what is written where.
+
+use crate::bench::Bench;
+use unmix::Model;
+use unmix_io::write_wav;
+
+#[test]
+fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
+    let b = Bench::new();
+    let line = |i: i32| format!("{i},{}.5,{}.25,{}\n", i % 7, (i * i) % 11, (i * 3) % 5);
+    b.write("t.csv", ",a,b,c\n".to_string() + &(0..40).map(line).collect::<String>());
+    let fitted = b.ok("fit pca t.csv -k 2 -o m.safetensors");
+    let note = "t.csv: column 0 (no name) is the index of a table and left out; to read all columns as features, add --columns 0-3";
+    assert_eq!(fitted.err.matches(note).count(), 1, "{}", fitted.err);
+    let model = Model::load(&b.path("m.safetensors")).unwrap();
+    assert_eq!((model.n_features(), model.report().warnings[0].as_str()), (3, note));
+    assert!(b.ok("encode m.safetensors t.csv").err.contains(note));
+    assert!(b.ok("show t.csv").err.contains(note));
+    assert!(b.ok("select t.csv").err.contains(note));
+    assert!(b.ok("show t.csv --json").out.contains("\"notes\": ["));
+    let whole = b.ok("fit pca t.csv -k 2 --columns 0-3 -o w.safetensors");
+    assert!(whole.err.is_empty(), "{}", whole.err);
+    assert_eq!(Model::load(&b.path("w.safetensors")).unwrap().n_features(), 4);
+    assert!(b.ok("encode w.safetensors t.csv").err.is_empty(), "a model that wants the index gets it");
+    // Where a fit fails, what was said of the rows may be why.
+    b.write("e.csv", "a,b,\n1,2,\n2,1,\n3,5,\n");
+    let failed = b.run("fit pca e.csv -o e.safetensors");
+    assert_eq!(failed.code, 1);
+    assert!(failed.err.contains("column 2 ('2') is empty; leave it out with --drop 2"), "{}", failed.err);
+    b.ok("fit pca e.csv --drop 2 -o e.safetensors");
+}
+
+#[test]
+fn recordings_in_another_order_give_the_same_codes() {
+    let b = Bench::new();
+    let tone = |f: f64| (0..4000).map(|i| 0.8 * (f * f64::from(i)).sin()).collect::<Vec<f64>>();
+    let (one, two) = (tone(0.11), tone(0.037));
+    for (name, share) in [("mix1", 0.7), ("mix2", 0.2), ("mix3", 0.5)] {
+        let mixed: Vec<f64> = one.iter().zip(&two).map(|(a, b)| share * a + (1.0 - share) * b).collect();
+        write_wav(&b.path(&format!("{name}.wav")), 8000, &mixed).unwrap();
+    }
+    b.ok("fit pca mix1.wav mix2.wav mix3.wav -k 2 -o m.safetensors");
+    let names = Model::load(&b.path("m.safetensors")).unwrap().features().names.clone();
+    assert_eq!(names, Some(["mix1", "mix2", "mix3"].map(String::from).to_vec()));
+    b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o a.npy");
+    let swapped = b.ok("encode m.safetensors mix3.wav mix1.wav mix2.wav -o b.npy");
+    assert!(b.read("a.npy") == b.read("b.npy") && swapped.err.is_empty(), "{}", swapped.err);
+    let missing = b.run("encode m.safetensors mix1.wav mix2.wav");
+    assert_eq!(missing.code, 1);
+    assert!(missing.err.contains("the model needs 'mix3'"), "{}", missing.err);
+    b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o sources/");
+    assert!(b.ok("reconstruct m.safetensors mix2.wav mix3.wav mix1.wav").out.starts_with("mix1,mix2,mix3\n"));
+    for (i, name) in ["left", "right", "far"].iter().enumerate() {
+        b.write(&format!("{name}.wav"), b.read(&format!("mix{}.wav", i + 1)));
+    }
+    let others = b.ok("encode m.safetensors left.wav right.wav far.wav -o c.npy");
+    assert!(others.err.contains("they are taken in the order given"), "{}", others.err);
+    assert!(b.read("a.npy") == b.read("c.npy"));
+    b.write("names.txt", "Fz\nCz\nPz\n");
+    b.ok("fit pca mix1.wav mix2.wav mix3.wav -k 2 --names names.txt -o n.safetensors");
+    assert_eq!(Model::load(&b.path("n.safetensors")).unwrap().features().names.as_ref().unwrap()[0], "Fz");
+    let sound = b.run("encode m.safetensors mix1.wav mix2.wav mix3.wav -o src.wav");
+    assert!(sound.code == 2 && sound.err.contains("give a folder, as in -o src/"), "{}", sound.err);
+}
+
+#[test]
+fn standard_input_is_read_as_the_file_is() {
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    b.ok("fit pca d.csv -k 2 -o m.safetensors");
+    let wanted = b.ok("encode m.safetensors d.csv").out;
+    for file in ["d.csv", "d.npy"] {
+        let piped = b.run_with("encode m.safetensors -", &b.read(file));
+        assert_eq!((piped.code, piped.out == wanted), (0, true), "{file}: {}", piped.err);
+    }
+    let fitted = b.run_with("fit pca - -k 2", &b.read("d.csv"));
+    assert_eq!(fitted.code, 0, "{}", fitted.err);
+    assert_eq!(Model::load(&b.path("stdin.pca.safetensors")).unwrap().n_components(), 2);
+    let shown = b.run_with("show -", &b.read("d.npy"));
+    assert!(shown.code == 0 && shown.out.contains("rows               30"), "{}{}", shown.out, shown.err);
+    let nothing = b.run_with("fit pca -", b"");
+    assert!(nothing.code == 1 && nothing.err.contains("the standard input cannot be read: it is empty"));
+}
+
+#[test]
+fn a_fit_ends_when_its_seconds_are_over_and_says_so() {
+    let b = Bench::new();
+    b.both("d", 4000, 12);
+    let ended = b.ok("fit ica d.npy --max-seconds 0.000001 -o m.safetensors");
+    assert!(ended.err.contains("it ended by 'time'"), "{}", ended.err);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().outcome.name(), "time");
+    assert_eq!(b.run("fit ica d.npy --max-seconds 0.000001 --strict -o s.safetensors").code, 1);
+    assert_eq!(b.run("fit ica d.npy --max-seconds 0").code, 2);
+}
+
+#[test]
+fn nothing_is_printed_before_the_first_row_can_be_made() {
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    b.both("narrow", 30, 2);
+    b.ok("fit pca d.npy -k 2 -o m.safetensors");
+    b.write("nan.csv", "1,2,3\nNA,2,3\n");
+    for verb in ["encode", "reconstruct", "score", "score --quality"] {
+        for format in ["", " --format npy"] {
+            for input in ["narrow.npy", "nan.csv"] {
+                let failed = b.run(&format!("{verb} m.safetensors {input}{format}"));
+                assert_eq!(
+                    (failed.code, failed.bytes.len()),
+                    (1, 0),
+                    "{verb} {input}{format}: {}",
+                    failed.out
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_without_components_says_what_it_is() {
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    b.ok("fit pca d.npy -k 2 -o m.safetensors");
+    // Zero components are legal, and a model is replaced by a model.
+    let none = b.ok("fit pca d.npy -k 0 -o m.safetensors");
+    assert!(none.err.contains("the model has 0 components: it keeps the mean alone"), "{}", none.err);
+    assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().n_components(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_written_through_and_read_only_files_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    std::fs::create_dir(b.path("there")).unwrap();
+    b.ok("fit pca d.npy -k 1 -o there/old.safetensors");
+    for (link, target) in [("old", "old.safetensors"), ("new", "new.safetensors"), ("codes", "codes.npy")] {
+        symlink(format!("there/{target}"), b.path(link)).unwrap();
+    }
+    b.ok("fit pca d.npy -k 2 -o old");
+    b.ok("fit pca d.npy -k 2 -o new");
+    b.ok("encode new d.npy --format npy -o codes");
+    for (link, target) in [("old", "old.safetensors"), ("new", "new.safetensors"), ("codes", "codes.npy")] {
+        assert!(std::fs::symlink_metadata(b.path(link)).unwrap().is_symlink(), "{link}");
+        assert!(b.path("there").join(target).is_file(), "{target}");
+    }
+    let old = b.path("there/old.safetensors");
+    assert_eq!(Model::load(&old).unwrap().n_components(), 2);
+    let before = b.read("there/old.safetensors");
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o444)).unwrap();
+    for command in ["fit pca d.npy -k 1 -o there/old.safetensors", "fit pca d.npy -k 1 -o old --force"] {
+        let refused = b.run(command);
+        assert_eq!(refused.code, 1);
+        assert!(refused.err.contains("it is read-only; make it writable"), "{}", refused.err);
+    }
+    assert!(b.read("there/old.safetensors") == before);
+}
+
+#[test]
+fn messages_about_tables_say_what_would_work() {
+    let b = Bench::new();
+    b.both("d", 30, 3);
+    b.ok("fit pca d.csv -k 2 -o d.pca.safetensors");
+    let row = "1.2573e-01 -1.3210e-01 6.4042e-01\n";
+    b.write("savetxt.csv", row.repeat(5));
+    b.write("marks.csv", "a,b\n1,2\n3,?\n5,6\n");
+    b.write("preamble.csv", "Instrument,X\nDate,today\nrun,7a\nheight,width\n1,2\n3,4\n5,6\n");
+    b.write("short.csv", "Instrument: X\n\nheight,width\n1,2\n3,4\n5,6\n");
+    b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
+    b.write("names.npy", [0x93, 0xff, 0]);
+    for (command, said) in [
+        ("fit pca savetxt.csv", "cells are separated by commas, tabs, semicolons or bars, not by blanks"),
+        ("fit pca marks.csv", "write missing cells as NA, or leave them empty"),
+        ("fit pca preamble.csv", "with --skip-rows 3"),
+        ("fit pca short.csv", "with --skip-rows 2"),
+        ("fit pca quote.csv", "close the quote that opens there"),
+        ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name a line"),
+        ("fit pca d.npy --rows-axis 0,1", "give the number of one axis, from 0"),
+        ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
+        ("encode d.csv d.pca.safetensors", "the model goes before the rows: d.pca.safetensors is a model"),
+    ] {
+        let refused = b.run(command);
+        assert!(refused.code > 0 && refused.err.contains(said), "{command}: {}", refused.err);
+    }
+    b.ok("fit pca preamble.csv --skip-rows 3 -o p.safetensors");
+    b.ok("fit pca short.csv --skip-rows 2 -o p.safetensors");
+}

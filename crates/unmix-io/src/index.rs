@@ -1,0 +1,91 @@
+//! The index of a pandas table: names or numbers of its rows, stored among the columns, and no feature.
+
+use serde_json::Value;
+
+/// Places of the index among `names`, the columns of a file: those that `pandas`, the file's own description by pandas, calls so,
+/// those that carry the name that pandas gives an index without one, and leading columns without a name.
+pub(crate) fn places(names: &[String], pandas: Option<&str>) -> Vec<usize> {
+    let described = pandas.map(described).unwrap_or_default();
+    let n_unnamed = unnamed(names.iter().map(String::as_str));
+    let is_index = |j: usize, name: &String| j < n_unnamed || described.contains(name) || is_level(name);
+    names.iter().enumerate().filter(|(j, name)| is_index(*j, name)).map(|(j, _)| j).collect()
+}
+
+/// How many of the first columns have no name: pandas and R write the names of rows so, and pandas reads them back as `Unnamed: 0`.
+/// 0 where no other column follows.
+pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usize {
+    let all = names.len();
+    let is_unnamed = |(j, name): &(usize, &str)| name.trim().is_empty() || *name == format!("Unnamed: {j}");
+    let n = names.enumerate().take_while(is_unnamed).count();
+    if n < all { n } else { 0 }
+}
+
+/// What a person should know of the columns `index`, which are left out of `n`; none where there are none.
+pub(crate) fn note(origin: &str, index: &[usize], names: &[String], n: usize) -> Option<String> {
+    let shown = |&j: &usize| match names[j].as_str() {
+        "" => format!("{j} (no name)"),
+        name => format!("{j} ('{name}')"),
+    };
+    let columns: Vec<String> = index.iter().map(shown).collect();
+    let (what, are) = match columns.len() {
+        0 => return None,
+        1 => ("column", "is the index of a table and"),
+        _ => ("columns", "are the index of a table and"),
+    };
+    Some(format!(
+        "{origin}: {what} {} {are} left out; to read all columns as features, add --columns 0-{}",
+        columns.join(", "),
+        n - 1
+    ))
+}
+
+/// Whether pandas names an index without a name so.
+fn is_level(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Names of the columns that a description by pandas calls the index. What is no such description names none.
+fn described(text: &str) -> Vec<String> {
+    let Ok(Value::Object(about)) = serde_json::from_str(text) else { return Vec::new() };
+    let columns = about.get("index_columns").and_then(Value::as_array);
+    // A range of numbers is described by an object, and is no column.
+    columns.into_iter().flatten().filter_map(|name| name.as_str().map(Into::into)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(names: &[&str], pandas: Option<&str>) -> Vec<usize> {
+        places(&names.iter().map(|n| n.to_string()).collect::<Vec<_>>(), pandas)
+    }
+
+    #[test]
+    fn an_index_is_known_by_what_pandas_says_and_by_its_names() {
+        let range =
+            r#"{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 3, "step": 1}]}"#;
+        assert_eq!(of(&["a", "b"], Some(range)), [0; 0]);
+        assert_eq!(of(&["a", "day", "b", "hour"], Some(r#"{"index_columns": ["day", "hour"]}"#)), [1, 3]);
+        assert_eq!(of(&["a", "__index_level_0__", "__index_level_x__"], None), [1]);
+        assert_eq!(of(&["a", "b"], Some("{")), [0; 0]);
+        assert_eq!(of(&["", "", "a", ""], None), [0, 1]);
+        assert_eq!(of(&["Unnamed: 0", "a", "Unnamed: 2"], None), [0]);
+        assert_eq!(of(&["", ""], None), [0; 0], "nothing else is there");
+    }
+
+    #[test]
+    fn the_note_names_the_columns_and_the_way_back() {
+        let names = ["", "day", "a"].map(String::from);
+        assert_eq!(note("t.csv", &[], &names, 3), None);
+        assert_eq!(
+            note("t.csv", &[1], &names, 3).unwrap(),
+            "t.csv: column 1 ('day') is the index of a table and left out; to read all columns as features, add --columns 0-2"
+        );
+        assert!(
+            note("t.csv", &[0, 1], &names, 3)
+                .unwrap()
+                .contains("columns 0 (no name), 1 ('day') are the index")
+        );
+    }
+}

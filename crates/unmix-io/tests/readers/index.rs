@@ -1,0 +1,140 @@
+//! The index of a pandas table is no feature, and a first line of numbers may be a header: both are said.
+
+use crate::files::{Folder, columns, numbers};
+use arrow_array::{Float64Array, Int64Array, RecordBatch};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use std::collections::HashMap;
+use std::sync::Arc;
+use unmix_io::{Input, Options, describe};
+
+/// Columns a, NAME, b: the one in the middle counts from 7.
+fn batch(name: &str, pandas: Option<&str>) -> RecordBatch {
+    let field = |name: &str, kind| Field::new(name, kind, true);
+    let fields =
+        vec![field("a", DataType::Float64), field(name, DataType::Int64), field("b", DataType::Float64)];
+    let metadata = pandas.map(|text| HashMap::from([("pandas".to_string(), text.to_string())]));
+    let schema = Schema::new_with_metadata(fields, metadata.unwrap_or_default());
+    let (a, b) = (Float64Array::from(vec![1.0, 2.5, 3.0]), Float64Array::from(vec![0.5, 0.25, 0.125]));
+    let rows = Int64Array::from(vec![7, 8, 9]);
+    RecordBatch::try_new(Arc::new(schema), vec![Arc::new(a), Arc::new(rows), Arc::new(b)]).unwrap()
+}
+
+/// The same table in every format of columns.
+fn files(name: &str, pandas: Option<&str>) -> [(&'static str, Vec<u8>); 3] {
+    let batch = batch(name, pandas);
+    let pairs = pandas.map(|text| vec![KeyValue::new("pandas".into(), text.to_string())]);
+    let made = WriterProperties::builder().set_key_value_metadata(pairs).build();
+    let mut parquet = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(made)).unwrap();
+    parquet.write(&batch).unwrap();
+    let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    file.write(&batch).unwrap();
+    let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    stream.write(&batch).unwrap();
+    [
+        ("t.parquet", parquet.into_inner().unwrap()),
+        ("t.feather", file.into_inner().unwrap()),
+        ("t.arrows", stream.into_inner().unwrap()),
+    ]
+}
+
+fn names(input: &Input) -> Vec<String> {
+    input.rows.features().names.clone().unwrap_or_default()
+}
+
+const ROWS: [f64; 6] = [1.0, 0.5, 2.5, 0.25, 3.0, 0.125];
+
+#[test]
+fn an_index_is_left_out_of_every_format_of_columns_and_said() {
+    let folder = Folder::new();
+    for (name, pandas) in [
+        ("day", Some(r#"{"index_columns": ["day"]}"#)),
+        ("__index_level_0__", None),
+        ("__index_level_0__", Some("?")),
+    ] {
+        for (file, bytes) in files(name, pandas) {
+            let open = |options: &Options| folder.open(file, &bytes, options).unwrap();
+            let input = open(&Options::default());
+            assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
+            let said = input.rows.notes();
+            assert_eq!(said.len(), 1, "{file}");
+            let want = format!("column 1 ('{name}') is the index of a table and left out");
+            assert!(said[0].contains(&want) && said[0].contains("add --columns 0-2"), "{}", said[0]);
+            assert_eq!(describe(&input, &Default::default()).unwrap().notes, said);
+            let whole = open(&columns("0-2", "", ""));
+            assert_eq!(names(&whole), ["a", name, "b"]);
+            assert!(whole.rows.notes().is_empty());
+            assert_eq!(names(&open(&columns(&format!("{name},a"), "", ""))), [name, "a"]);
+            let kept = open(&columns("", "", name));
+            assert_eq!(kept.kept, [(name.to_string(), ["7", "8", "9"].map(String::from).to_vec())]);
+            assert!(kept.rows.notes().is_empty() && open(&columns("", name, "")).rows.notes().is_empty());
+            let wanted = Options { wanted: Some(vec![name.into(), "b".into()]), ..Default::default() };
+            assert_eq!(names(&open(&wanted)), [name, "b"], "a model that was fitted on it");
+        }
+    }
+    let range = r#"{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 3, "step": 1}]}"#;
+    for (file, bytes) in files("day", Some(range)) {
+        let input = folder.open(file, bytes, &Options::default()).unwrap();
+        assert_eq!((input.rows.n_features(), input.rows.notes().len()), (3, 0), "{file}");
+    }
+}
+
+#[test]
+fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
+    let folder = Folder::new();
+    for (file, text) in [
+        ("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.125\n"),
+        ("t.csv", "\"\",\"a\",\"b\"\n\"x\",1,0.5\n\"y\",2.5,0.25\n\"z\",3,0.125\n"),
+        ("t.tsv", "\ta\tb\n0\t1\t0.5\n1\t2.5\t0.25\n2\t3\t0.125\n"),
+        ("t.csv", "Unnamed: 0,a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.125\n"),
+    ] {
+        let input = folder.open(file, text, &Options::default()).unwrap();
+        assert_eq!((numbers(&input.rows), names(&input)), (ROWS.to_vec(), vec!["a".into(), "b".into()]));
+        let said = &input.rows.notes()[0];
+        assert!(said.contains("is the index of a table and left out; to read all columns"), "{said}");
+    }
+    let whole = folder.open("t.csv", ",a\n7,1\n8,2\n", &columns("0-1", "", "")).unwrap();
+    assert_eq!((numbers(&whole.rows), whole.rows.notes().len()), (vec![7.0, 1.0, 8.0, 2.0], 0));
+    let last = folder.open("t.csv", "a,\n1,7\n2,8\n", &Options::default()).unwrap();
+    assert_eq!((last.rows.n_features(), last.rows.notes().len()), (2, 0), "not the first column");
+    let across = Options { transpose: true, ..Default::default() };
+    let across = folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n", &across).unwrap();
+    assert_eq!(numbers(&across.rows), [1.0, 2.5, 0.5, 0.25]);
+}
+
+#[test]
+fn a_first_line_of_numbers_that_looks_like_names_is_a_row_and_said() {
+    let folder = Folder::new();
+    let rows: String = (0..60).map(|i| format!("{}.5,0.{},{},0.{}\n", i % 7, i % 9, i % 5, i % 3)).collect();
+    let years = format!("2019,2020,2021,2022\n{rows}");
+    let input = folder.open("t.csv", &years, &Options::default()).unwrap();
+    assert_eq!(input.rows.n_rows(), Some(61), "the rule stays");
+    let said = &input.rows.notes()[0];
+    let want = "line 1 (2019, 2020, 2021, 2022) was read as numbers; add --header if it holds names";
+    assert!(said.contains(want), "{said}");
+    for header in [true, false] {
+        let options = Options { header: Some(header), ..Default::default() };
+        let input = folder.open("t.csv", &years, &options).unwrap();
+        assert_eq!((input.rows.n_rows(), input.rows.notes().len()), (Some(61 - u64::from(header)), 0));
+    }
+    let skipped = Options { skip_rows: 1, ..Default::default() };
+    let behind = folder.open("t.csv", format!("about\n{years}"), &skipped).unwrap();
+    assert!(behind.rows.notes()[0].contains("line 2 (2019"), "{:?}", behind.rows.notes());
+    assert_eq!(folder.open("t.csv", &rows, &Options::default()).unwrap().rows.notes().len(), 0);
+    let many = [folder.put("1.csv", &years), folder.put("2.csv", &years)];
+    let both = unmix_io::open_many(&many, &Options::default(), &Default::default()).unwrap();
+    assert_eq!(both.rows.notes().len(), 2, "one for each file");
+}
+
+#[test]
+fn notes_of_the_rows_stand_before_the_warnings_of_the_model() {
+    let folder = Folder::new();
+    let mut input =
+        folder.open("t.csv", ",a,b\n0,1,0.5\n1,2.5,0.25\n2,3,0.5\n", &Options::default()).unwrap();
+    let model = unmix::fit("pca", &Default::default(), &mut input.rows, &Default::default()).unwrap();
+    assert_eq!(model.report().warnings[0], input.rows.notes()[0]);
+    assert_eq!(model.n_features(), 2);
+}

@@ -1,0 +1,154 @@
+"""Files as pandas, cameras and careful writers make them: indices, orientations, checksums."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from PIL import Image, ImageOps
+from scipy.io import wavfile
+
+import unmix
+from unmix import PCA
+
+
+def frame(n=60):
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.normal(size=n)})
+
+
+def write(table, path):
+    match path.suffix:
+        case ".parquet":
+            table.to_parquet(path)
+        case ".feather":
+            pyarrow.feather.write_feather(pa.Table.from_pandas(table), str(path))
+        case suffix:
+            table.to_csv(path, sep="\t" if suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "csv", "tsv"])
+def test_a_filtered_frame_is_fitted_without_its_index(tmp_path, ending):
+    table = frame()
+    table = table[table.a > -1]
+    path = write(table, tmp_path / f"t.{ending}")
+    with pytest.warns(UserWarning, match="is the index of a table and left out"):
+        model = PCA(2).fit(path)
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert "index of a table" in model.report_.warnings[0]
+    np.testing.assert_array_equal(model.components_, PCA(2).fit(table.to_numpy()).components_)
+    with pytest.warns(UserWarning, match="index of a table"):
+        np.testing.assert_array_equal(unmix.read(path), table.to_numpy())
+    whole = unmix.read(path, columns="0-3")
+    assert whole.shape == (len(table), 4) and table.index.to_numpy(float).tolist() in whole.T.tolist()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, ending):
+    path = write(frame().assign(day=np.arange(60) * 7.0).set_index("day"), tmp_path / f"t.{ending}")
+    with pytest.warns(UserWarning, match=r"\('day'\) is the index"):
+        assert unmix.read(path).shape == (60, 3)
+    assert unmix.read(path, columns=["day", "a"])[:, 0].tolist() == (np.arange(60) * 7.0).tolist()
+    # A plain frame's index is a range, which is no column: nothing to say.
+    assert unmix.read(write(frame(), path)).shape == (60, 3)
+
+
+def test_a_header_of_years_is_a_row_and_said(tmp_path):
+    path = tmp_path / "t.csv"
+    frame().set_axis([2019, 2020, 2021], axis=1).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match="was read as numbers; add --header"):
+        assert len(unmix.read(path)) == 61
+    assert len(unmix.read(path, header=True)) == 60
+
+
+def test_recordings_are_matched_by_the_names_of_their_files(tmp_path):
+    rng = np.random.default_rng(0)
+    paths = [tmp_path / f"mix{i}.wav" for i in range(3)]
+    for path in paths:
+        wavfile.write(path, 8000, rng.integers(-9000, 9000, 500).astype(np.int16))
+    assert unmix.read(paths).shape == (500, 3)
+    model = PCA(1).fit(paths[0])
+    assert model.encode(paths[0]).shape == (500, 1)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("ending", ["png", "jpg", "tiff"])
+def test_pictures_are_upright_as_pillow_has_them(tmp_path, ending, orientation):
+    rng = np.random.default_rng(orientation)
+    picture = Image.fromarray(rng.integers(0, 256, (24, 40, 3)).astype(np.uint8))
+    exif = Image.Exif()
+    exif[274] = orientation
+    path = tmp_path / f"a.{ending}"
+    picture.save(path, exif=exif, **({"quality": 100, "subsampling": 0} if ending == "jpg" else {}))
+    want = np.asarray(ImageOps.exif_transpose(Image.open(path)), float)
+    found = unmix.read(path).reshape(want.shape) * 255
+    # Decoders of .jpg differ by a shade or two.
+    assert np.abs(found - want).max() < (4 if ending == "jpg" else 1e-9)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
+def test_pages_are_compared_with_their_checksums(tmp_path, compression, version):
+    rng = np.random.default_rng(0)
+    table = pa.table({"a": rng.normal(size=3000), "b": rng.integers(0, 50, 3000)})
+    path = tmp_path / "t.parquet"
+    options = dict(compression=compression, data_page_version=version, row_group_size=1500)
+    pa.parquet.write_table(table, path, write_page_checksum=True, **options)
+    whole, wanted = path.read_bytes(), unmix.read(path)
+    np.testing.assert_array_equal(wanted, np.column_stack([c.to_numpy() for c in table.columns]))
+    meta = pa.parquet.read_metadata(path)
+    refused = 0
+    for at in range(0, 40):
+        column = meta.row_group(at % 2).column(at // 2 % 2)
+        start = column.dictionary_page_offset or column.data_page_offset
+        damaged = bytearray(whole)
+        damaged[start + rng.integers(column.total_compressed_size)] ^= 1 << rng.integers(8)
+        path.write_bytes(damaged)
+        try:
+            pa.parquet.read_table(path, page_checksum_verification=True)
+        except OSError as e:
+            # What is damaged before the page's bytes, and so is not in the checksum, has words of its own.
+            if "CRC" in str(e):
+                said = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), has other bytes"
+                with pytest.raises(ValueError, match=said):
+                    unmix.read(path)
+                with pytest.raises(ValueError, match=said):
+                    PCA(1).fit(path)
+                refused += 1
+    assert refused > 20
+
+
+def test_a_damaged_file_is_an_error_and_nothing_else_is_printed(tmp_path):
+    sink = io.BytesIO()
+    pyarrow.feather.write_feather(pa.table({"s": ["a", "bb", "ccc"] * 50, "x": np.arange(150.0)}), sink, compression="uncompressed")
+    program = f"""
+import random, unmix
+whole = {sink.getvalue()!r}
+random.seed(0)
+refused = 0
+for _ in range(400):
+    damaged = bytearray(whole)
+    for _ in range(3):
+        damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
+    open("t.feather", "wb").write(damaged)
+    try:
+        unmix.read("t.feather", columns="x")
+    except ValueError:
+        refused += 1
+assert refused > 20, refused
+"""
+    for trace in ["0", "1"]:
+        ran = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program],
+            cwd=tmp_path,
+            env={"RUST_BACKTRACE": trace, "PATH": ""},
+            capture_output=True,
+            text=True,
+        )
+        assert (ran.returncode, ran.stderr) == (0, ""), ran.stderr
