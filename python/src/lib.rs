@@ -60,7 +60,7 @@ mod _unmix {
         patterns, ppca, projection_distance, subspace_angles,
     };
     #[pymodule_export]
-    use super::{fit, methods, num_threads, run_cli, select, set_num_threads};
+    use super::{fit, methods, num_threads, partial_fit, run_cli, select, set_num_threads};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's name for it.
@@ -95,6 +95,29 @@ fn fit(
         Ok((unmix::fit(&method, &settings, &mut rows, run)?, told))
     })?;
     tell(py, &told)?;
+    Ok(Model::new(fitted))
+}
+
+/// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON).
+#[pyfunction]
+#[pyo3(signature = (method, settings, before, x, facts, names=None))]
+fn partial_fit(
+    py: Python<'_>,
+    method: String,
+    settings: &str,
+    before: Option<&Bound<'_, Model>>,
+    x: &Bound<'_, PyAny>,
+    facts: FactsTuple,
+    names: Option<Vec<String>>,
+) -> PyResult<Model> {
+    let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let input = Input::new(x)?;
+    let before = before.map(|model| model.get().inner.clone());
+    let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
+    let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
+        let rows = input.rows(names, run)?.0;
+        unmix::partial_fit(&method, &settings, before.as_deref(), &rows, run)
+    })?;
     Ok(Model::new(fitted))
 }
 

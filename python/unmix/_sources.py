@@ -20,6 +20,17 @@ def start(w_init):
     return None if w_init is None else np.asarray(w_init, dtype=np.float64).tolist()
 
 
+#: Parts of the sentences of reports that are warned about as well.
+_DOUBTS = (
+    "the rows vary along",
+    "cannot be told from Gaussian",
+    "the rows are not white",
+    "tails than a Gaussian",
+    "skewness, but with this contrast",
+    "has a higher likelihood",
+)
+
+
 class Sources(Estimator):
     """What models of sources and features share."""
 
@@ -64,5 +75,5 @@ class Sources(Estimator):
     def _tell_doubts(self):
         """Say what is doubtful about the sources, except that rows are few, which the report says."""
         for doubt in self.report_.warnings:
-            if doubt.startswith("the rows vary along") or "cannot be told from Gaussian" in doubt:
+            if any(words in doubt for words in _DOUBTS):
                 tell(doubt)

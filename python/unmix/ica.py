@@ -3,10 +3,21 @@
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from . import _unmix
 from ._sources import Sources, read
+from ._threads import threads_here
+
+
+def _learns_row_by_row(ica):
+    """Whether ``partial_fit`` exists: all algorithms but EASI need all rows at once."""
+    if ica.algorithm == "easi":
+        return True
+    raise AttributeError(f"partial_fit needs algorithm='easi', got {ica.algorithm!r}: it needs all rows at once")
 
 
 class ICA(Sources):
@@ -22,7 +33,7 @@ class ICA(Sources):
         many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.
     algorithm : {"picard", "fastica", "infomax", "easi", "sigma-pca"}, default="picard"
         ``"picard"`` by quasi-Newton steps, ``"fastica"`` by its fixed point, ``"infomax"`` by maximum likelihood with the logistic
-        density, ``"easi"`` row by row, ``"sigma-pca"`` by two layers of it. The page about ICA has the table of settings and the methods that they are.
+        density, ``"easi"`` row by row in random orders, then by the mean of its step, ``"sigma-pca"`` by two layers of it. The page about ICA has the table of settings and the methods that they are.
     fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
         What tells a source from a Gaussian: in general, against outliers, by kurtosis, by skewness. ``"tanh"`` is ``"logcosh"``.
         ``"adaptive"`` begins with ``"logcosh"`` and goes on by contrasts that are fitted to each source: the nearest to the truth where
@@ -31,7 +42,7 @@ class ICA(Sources):
         For ``"picard"``: sources are exactly uncorrelated, a rotation of white coordinates. False for maximum likelihood over all
         invertible matrices.
     extended : bool or None, default=None
-        Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it. None: where ``ortho``.
+        Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it. None: where ``ortho``, and with ``"easi"``.
     orthogonalization : {"symmetric", "deflation"}, default="symmetric"
         For ``"fastica"``: all sources at once, or one after another.
     first_layer : {"pca", "sigma-pca"}, default="pca"
@@ -44,7 +55,8 @@ class ICA(Sources):
         What the largest entry of the relative gradient may be at the end, the same for every algorithm; ``report_.residual`` is that
         entry. None: 1e-6 in float64, 1e-4 in float32.
     n_init : int, default=1
-        Starts, of which the end that is furthest from Gaussian is taken.
+        Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood (``ortho=False``,
+        ``"infomax"``) the likeliest.
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Where the first search begins, in white coordinates; None for a random rotation.
     subsample : int or None, default=None
@@ -79,6 +91,8 @@ class ICA(Sources):
         Standard deviation of each column; only with ``standardize=True``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of sources, rows and columns.
+    stream_ : ndarray
+        What ``partial_fit`` goes on from; only after it.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
@@ -171,6 +185,44 @@ class ICA(Sources):
     def _warn(self):
         super()._warn()
         self._tell_doubts()
+
+    @available_if(_learns_row_by_row)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y=None):
+        """Learn from rows as they come, each a step of EASI in its order; only with ``algorithm="easi"``.
+
+        However a stream is cut into batches, the result is the same to the bit. Rows are not whitened first, since the rule makes sources
+        uncorrelated and of variance 1 by itself; so there are as many sources as columns. The mean is a running mean. Steps become shorter
+        as rows are seen, ``5e-3 / (1 + t / 5000)`` after ``t`` rows, so that sources fluctuate less and less: after 20000 rows by about
+        0.03. After ``fit`` learning goes on from the sources found, with steps of ``t = 100000`` or later.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            With the sources learnt so far. ``stream_`` holds what learning goes on from, and ``save`` and pickles keep it;
+            ``report_.residual`` is the largest entry of the running mean of the step. When a batch fails, nothing of it is learnt.
+        """
+        before = vars(self).copy()
+        try:
+            model = before.get("_model")
+            rows = self._rows(X, reset=model is None, min_samples=1)
+            facts = (self._seed(), threads_here(), int(self.verbose))
+            learnt = _unmix.partial_fit(self._method, self._settings_as_json(), model, rows, facts, self._names(rows))
+            self._forget()
+            self._adopt(learnt)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+        self._tell_doubts()
+        return self
 
     def inverse_transform(self, X, exclude=None):
         """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.

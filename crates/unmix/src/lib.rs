@@ -44,7 +44,7 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{FastIca, Ica, METHODS, Method, NeuralPca, Pca, Rica, SigmaPca};
-pub use model::{Model, Outcome, Report, fit};
+pub use model::{Model, Outcome, Report, fit, partial_fit};
 pub use num::threads::{num_threads, set_num_threads};
 pub use num::{Dtype, Matrix, Real};
 pub use run::{Event, Run, Silent, Watch};

@@ -84,7 +84,7 @@ pub(super) fn solve<T: Real>(
     };
     Ok(Found {
         residual: largest(&at.gradient),
-        value: search.objective(&at, &at.signs),
+        value: search.minus_log_likelihood(&at),
         w: at.w,
         outcome,
         n_iter,
@@ -136,6 +136,18 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
         let own = if self.extended { 0.5 } else { 0.0 };
         let each = |i: usize| signs[i] * at.sums.loss[i] + own * at.second[(i, i)];
         (0..signs.len()).map(each).sum::<f64>() - at.log_det
+    }
+
+    /// Of a row, with the constants that densities of either sign have and the objective leaves out: so that ends of searches compare. Of
+    /// fitted contrasts, which have no constants, the objective.
+    fn minus_log_likelihood(&self, at: &Point) -> f64 {
+        let constant = |sign: &f64| match self.contrast {
+            Contrasts::One(contrast) => {
+                contrast.log_partition(self.extended.then_some(*sign)).unwrap_or(f64::NAN)
+            }
+            Contrasts::Each(_) => 0.0,
+        };
+        self.objective(at, &at.signs) + at.signs.iter().map(constant).sum::<f64>()
     }
 
     /// The inverse of the Hessian in blocks of two.
@@ -203,5 +215,65 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
             }
             memory.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::linear::tests::{misleading, mixed};
+    use super::*;
+    use crate::data::Rows;
+    use crate::stats::Contrast;
+
+    fn search<'s, 'a, 'b>(
+        view: &'s View<'a, 'b, f64>,
+        extended: bool,
+        run: &'s Run<'s>,
+    ) -> Search<'s, 'a, 'b, 's, f64> {
+        let contrast = Contrast::LogCosh(1.0).into();
+        Search { view, moments: None, contrast, extended, signs: Signs::new(extended), run, sweeps: 0 }
+    }
+
+    #[test]
+    fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
+        let (run, k) = (Run::default(), 5);
+        let mut changes = 0;
+        for seed in 0..6 {
+            let x = mixed(400, k, seed);
+            let rows = Rows::from_slice(&x, k).unwrap();
+            let view = View { rows: &rows, mean: None, basis: None, k };
+            for extended in [true, false] {
+                let mut search = search(&view, extended, &run);
+                let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
+                let mut memory = Memory::default();
+                for _ in 0..60 {
+                    let Some(next) = search.step(&at, &mut memory).unwrap() else { break };
+                    let (before, after) =
+                        (search.objective(&at, &at.signs), search.objective(&next, &at.signs));
+                    assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
+                    changes += u64::from(next.signs != at.signs);
+                    // Nothing that was learnt under other signs is kept.
+                    assert!(next.signs == at.signs || memory.is_empty());
+                    at = next;
+                }
+            }
+        }
+        assert!(changes > 0, "no sign ever changed");
+    }
+
+    #[test]
+    fn a_search_that_is_led_astray_by_its_memory_begins_again_with_the_gradient() {
+        let (run, k) = (Run::default(), 4);
+        let x = mixed(500, k, 1);
+        let rows = Rows::from_slice(&x, k).unwrap();
+        let view = View { rows: &rows, mean: None, basis: None, k };
+        let mut search = search(&view, true, &run);
+        let at = search.look(identity(k), 0.0, None).unwrap().unwrap();
+        let mut memory = misleading(&at.gradient, |a| a);
+        let next = search.step(&at, &mut memory).unwrap().expect("the gradient leads on");
+        assert!(search.sweeps > HALVINGS as u64, "the memory was no obstacle: {} passes", search.sweeps);
+        assert!(search.objective(&next, &at.signs) < search.objective(&at, &at.signs));
+        // Of the step that was taken, and of no other.
+        assert!(memory.len() <= 1);
     }
 }

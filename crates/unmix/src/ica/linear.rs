@@ -99,13 +99,44 @@ pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::memory::Memory;
     use super::*;
     use crate::num::random::Stream;
 
     fn normal(k: usize, stream: u64) -> Matrix<f64> {
         let s = Stream::new(6, stream);
         Matrix::from_fn(k, k, |i, j| s.normal((i * k + j) as u64))
+    }
+
+    /// Rows of sources of both kinds, Laplace and uniform, turned and exactly white.
+    pub(in crate::ica) fn mixed(n: usize, k: usize, seed: u64) -> Vec<f64> {
+        let s = Stream::new(seed, 50);
+        let x = Matrix::from_fn(n, k, |i, j| match j % 2 {
+            0 => s.laplace((i * k + j) as u64),
+            _ => s.uniform((i * k + j) as u64) - 0.5,
+        });
+        let turn = polar(&normal(k, 51 + seed)).unwrap();
+        let root = inverse(&factor::qr_triangle(&x)).unwrap();
+        let white = factor::multiply(&factor::multiply(&x, &root), &turn);
+        white.as_slice().iter().map(|v| v * (n as f64).sqrt()).collect()
+    }
+
+    /// A memory of one step that is almost at right angles to the gradient, and along which the gradient was seen to stay as it is: it sends
+    /// a search far away, where nothing is lower.
+    pub(in crate::ica) fn misleading(
+        gradient: &Matrix<f64>,
+        of: impl Fn(Matrix<f64>) -> Matrix<f64>,
+    ) -> Memory {
+        let k = gradient.rows();
+        let step = of(normal(k, 7));
+        let along = inner(&step, gradient) / inner(gradient, gradient);
+        let step = sum(&step, -along - 1e-11, gradient);
+        let change = sum(&Matrix::zeros(k, k), 1e-11, &step);
+        let mut memory = Memory::default();
+        memory.push(step, change);
+        assert_eq!(memory.len(), 1);
+        memory
     }
 
     fn from_identity(a: &Matrix<f64>) -> f64 {

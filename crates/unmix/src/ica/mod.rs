@@ -4,6 +4,8 @@
 //! scale, order and sign. Whitening is folded into the unmixing matrix: solvers sweep over the rows themselves.
 
 mod adaptive;
+mod batch;
+mod doubts;
 mod free;
 mod layers;
 mod linear;
@@ -12,6 +14,7 @@ mod online;
 mod orthogonal;
 mod search;
 mod sources;
+mod stream;
 mod subsample;
 mod unit;
 mod view;
@@ -20,6 +23,7 @@ mod whiten;
 pub(crate) use search::{Algorithm, Search, solver_name};
 pub use sources::Order;
 pub(crate) use sources::{Variance, code, model};
+pub(crate) use stream::Stream;
 pub(crate) use whiten::Preparation;
 
 use crate::model::Outcome;

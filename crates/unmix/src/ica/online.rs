@@ -6,13 +6,15 @@
 //! ```
 //!
 //! with the step `m = m₀ / (1 + t / 5000)`. `g` is the hyperbolic tangent, with the sign that makes the solution stable: `+` for
-//! sources with heavy tails, `-` for flat ones, by running means of `E g' E y² - E y g`. Rows are taken in the order they come in.
+//! sources with heavy tails, `-` for flat ones, by running means of `E g' E y² - E y g`; without `extended` always `+`. Each pass takes
+//! the rows in a random order of its own, because steps of this length remember some 200 rows: of rows that are sorted, or that change
+//! slowly, a pass in their order would end at what the last of them ask for.
 
 use super::linear::{identity, largest};
 use super::view::View;
-use super::{Found, Limits};
+use super::{Found, Limits, batch};
 use crate::error::Result;
-use crate::model::Outcome;
+use crate::num::random::Stream;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 use crate::stats::Contrast;
@@ -26,63 +28,60 @@ const HALF: f64 = 5000.0;
 /// Rows after which the step has become so small that more passes change little: twenty times that.
 const BUDGET: u64 = 100_000;
 
-/// An invertible matrix for the coordinates, from `start`: at least one pass, at most `max_iter`, until [`BUDGET`] rows were seen.
+/// The first of the random streams that orders of rows are drawn from: those before belong to starts.
+const ORDERS: u64 = 1 << 32;
+
+/// The fewest neighbours that are read at once.
+const RUN: u64 = 16;
+
+/// Runs that are read, and their rows mixed, together.
+const RUNS: usize = 64;
+
+/// An invertible matrix for the coordinates, from `start`: one row at a time, in at least one pass and at most half of `max_iter`, until
+/// [`BUDGET`] rows were seen; then by the mean of the step over all rows, until that is below `tol`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
+    moments: Option<&Matrix<f64>>,
+    extended: bool,
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<Found> {
-    let k = view.k;
-    let mut state = State::new(start);
-    let (mut passes, mut outcome) = (0, Outcome::Completed);
-    while passes < limits.max_iter.max(1) && state.seen < BUDGET {
-        pass(view, &mut state, run)?;
+    let mut state = State::new(start, extended);
+    let mut passes = 0;
+    while passes < limits.max_iter.div_ceil(2).max(1) && state.seen < BUDGET && !run.out_of_time() {
+        pass(view, &mut state, passes, run)?;
         passes += 1;
-        let residual = largest(&state.mean_step);
-        run.iteration(passes, residual, None)?;
+        run.iteration(passes, largest(&state.mean_step), None)?;
         if !largest(&state.w).is_finite() {
-            return Ok(Found::not_finite(identity(k)));
-        }
-        if residual <= limits.tol {
-            outcome = Outcome::Converged;
-            break;
-        }
-        if run.out_of_time() {
-            outcome = Outcome::Time;
-            break;
+            return Ok(Found::not_finite(identity(view.k)));
         }
     }
-    let sums = view.means(&state.w, Contrast::LogCosh(1.0), run)?;
-    let value = sums.as_ref().map_or(f64::INFINITY, |s| {
-        -s.loss.iter().map(|l| (l - Contrast::LogCosh(1.0).of_gaussian()).powi(2)).sum::<f64>()
-    });
-    Ok(Found {
-        residual: largest(&state.mean_step),
-        w: state.w,
-        outcome,
-        n_iter: passes,
-        sweeps: passes + 1,
-        objective: Vec::new(),
-        value,
-        sums,
-    })
+    let left = Limits { max_iter: limits.max_iter.saturating_sub(passes), ..*limits };
+    let found = batch::solve(view, moments, extended, state.w, &left, run)?;
+    Ok(Found { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
 }
 
-/// Once through all rows, in order.
-fn pass<T: Real>(view: &View<'_, '_, T>, state: &mut State, run: &Run<'_>) -> Result<()> {
+/// Once through all rows, in the random order that belongs to pass `number`.
+fn pass<T: Real>(view: &View<'_, '_, T>, state: &mut State, number: u64, run: &Run<'_>) -> Result<()> {
     let (p, k) = (view.rows.n_features(), view.k);
     let zeros = vec![0.0; p];
     let mean = view.mean.unwrap_or(&zeros);
-    let mut stream = view.rows.source().stream()?;
-    let (mut rows, mut centred, mut white) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut done, total) = (0, view.rows.n_rows());
-    loop {
+    let (source, draws) = (view.rows.settled(), Stream::new(run.seed, ORDERS + number));
+    let total = source.n_rows();
+    let length = RUN.max(total >> 20);
+    let mut runs: Vec<u64> = (0..total.div_ceil(length)).collect();
+    draws.shuffle(0, &mut runs);
+    let (mut rows, mut raw, mut centred, mut white) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut done = 0;
+    for some in runs.chunks(RUNS) {
         rows.clear();
-        let n = stream.read(1024, &mut rows)?;
-        if n == 0 {
-            return Ok(());
+        for first in some.iter().map(|i| i * length) {
+            let (from, last) = (rows.len(), total.min(first + length));
+            rows.resize(from + (last - first) as usize * p, T::default());
+            source.read(first..last, 0..p, &mut rows[from..], &mut raw)?;
         }
+        let n = rows.len() / p;
         kernel::centre_wide(&rows, None, mean, None, &mut centred);
         let coordinates: &[f64] = match view.basis {
             None => &centred,
@@ -92,47 +91,70 @@ fn pass<T: Real>(view: &View<'_, '_, T>, state: &mut State, run: &Run<'_>) -> Re
                 &white
             }
         };
-        coordinates.chunks_exact(k).for_each(|z| state.step(z));
+        let mut order: Vec<usize> = (0..n).collect();
+        draws.shuffle(runs.len() as u64 + done, &mut order);
+        order.iter().for_each(|&i| state.step(&coordinates[i * k..(i + 1) * k]));
         done += n as u64;
-        run.sweep_progress("sources", done, total)?;
+        run.sweep_progress("sources", done, Some(total))?;
     }
+    Ok(())
 }
 
-struct State {
-    w: Matrix<f64>,
-    /// Rows seen.
-    seen: u64,
+/// Rows that what is assumed of tails counts for, before any were seen.
+const ASSUMED: f64 = 200.0;
+
+/// A separating matrix, `k x p`, and what the rule remembers of the rows before.
+pub(super) struct State {
+    pub(super) w: Matrix<f64>,
+    /// Rows that the length of the step is counted from.
+    pub(super) seen: u64,
+    /// Rows since running means of tails began.
+    pub(super) since: u64,
     /// Running mean of what `W` is multiplied by.
-    mean_step: Matrix<f64>,
+    pub(super) mean_step: Matrix<f64>,
+    /// Whether signs follow the tails of sources.
+    pub(super) extended: bool,
     /// Running means of `g'(y)`, `y²` and `y g(y)`, with `g = tanh`.
-    stable: Vec<[f64; 3]>,
+    pub(super) stable: Vec<[f64; 3]>,
+    /// The same over all rows, the later the more they count: the weight of row `t` is proportional to `t`.
+    pub(super) lasting: Vec<[f64; 3]>,
 }
 
 impl State {
-    fn new(w: Matrix<f64>) -> Self {
+    pub(super) fn new(w: Matrix<f64>, extended: bool) -> Self {
         let k = w.rows();
         // As of heavy tails, until something else has been seen.
-        Self { w, seen: 0, mean_step: identity(k), stable: vec![[1.0, 1.0, 0.0]; k] }
+        let (stable, lasting) = (vec![[1.0, 1.0, 0.0]; k], vec![[0.0; 3]; k]);
+        Self { w, seen: 0, since: 0, mean_step: identity(k), extended, stable, lasting }
     }
 
-    fn step(&mut self, z: &[f64]) {
-        let k = z.len();
-        let m = STEP / (1.0 + self.seen as f64 / HALF);
+    fn length(&self) -> f64 {
+        STEP / (1.0 + self.seen as f64 / HALF)
+    }
+
+    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of the largest value that chance
+    /// explains. With weights that grow as the number of the row, `n` rows tell as much as `3 n / 4` of equal weight.
+    pub(super) fn tails(&self) -> Vec<f64> {
+        let rows = 0.75 * self.since.max(1) as f64;
+        let chance = ((self.w.rows() as f64).sqrt() + 2.0) / rows.sqrt();
+        let tail = |&[slope, square, product]: &[f64; 3]| {
+            let limit = Contrast::LogCosh(1.0).deviation_of_gaussian(square.max(0.0).sqrt()) * chance;
+            (slope * square - product) / limit
+        };
+        self.lasting.iter().map(tail).collect()
+    }
+
+    /// One row less its mean.
+    pub(super) fn step(&mut self, z: &[f64]) {
+        let (k, p) = (self.w.rows(), z.len());
+        let m = self.length();
         self.seen += 1;
         let y: Vec<f64> = (0..k).map(|i| self.w.row(i).iter().zip(z).map(|(w, z)| w * z).sum()).collect();
-        let mut g = vec![0.0; k];
-        for i in 0..k {
-            let t = y[i].tanh();
-            let now = [1.0 - t * t, y[i] * y[i], y[i] * t];
-            // Over some 200 rows at first, over more later.
-            self.stable[i].iter_mut().zip(now).for_each(|(s, x)| *s += m * (x - *s));
-            let [slope, square, product] = self.stable[i];
-            g[i] = if slope * square >= product { t } else { -t };
-        }
+        let g = self.scores(&y, m);
         let length: f64 = y.iter().map(|y| y * y).sum();
         let along: f64 = y.iter().zip(&g).map(|(y, g)| y * g).sum();
         let (a, b) = (1.0 / (1.0 + m * length), 1.0 / (1.0 + m * along.abs()));
-        let (mut yw, mut gw) = (vec![0.0; k], vec![0.0; k]);
+        let (mut yw, mut gw) = (vec![0.0; p], vec![0.0; p]);
         for i in 0..k {
             for (j, w) in self.w.row(i).iter().enumerate() {
                 yw[j] += y[i] * w;
@@ -149,5 +171,23 @@ impl State {
                 *h += m * (a * (yi * y[j] - delta) + b * (gi * y[j] - yi * g[j]) - *h);
             }
         }
+    }
+
+    /// `g(y)`, each with its sign; running means move on by `m`.
+    fn scores(&mut self, y: &[f64], m: f64) -> Vec<f64> {
+        // Over some 200 rows at first, over more later.
+        let m = m.max(1.0 / (ASSUMED + self.since as f64));
+        let share = 2.0 / (self.since as f64 + 2.0);
+        self.since += 1;
+        let extended = self.extended;
+        let score = |((y, mean), lasting): ((&f64, &mut [f64; 3]), &mut [f64; 3])| {
+            let t = y.tanh();
+            let now = [1.0 - t * t, y * y, y * t];
+            mean.iter_mut().zip(now).for_each(|(s, x)| *s += m * (x - *s));
+            lasting.iter_mut().zip(now).for_each(|(s, x)| *s += share * (x - *s));
+            let [slope, square, product] = *mean;
+            if !extended || slope * square >= product { t } else { -t }
+        };
+        y.iter().zip(&mut self.stable).zip(&mut self.lasting).map(score).collect()
     }
 }

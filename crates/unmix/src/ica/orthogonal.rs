@@ -337,3 +337,53 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
         Ok(Some(Point::new(w, sums, signs)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::linear::tests::{misleading, mixed};
+    use super::*;
+    use crate::data::Rows;
+    use crate::stats::Contrast;
+
+    #[test]
+    fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
+        let (run, k) = (Run::default(), 5);
+        let mut changes = 0;
+        for seed in 0..6 {
+            let x = mixed(400, k, seed);
+            let rows = Rows::from_slice(&x, k).unwrap();
+            let view = View { rows: &rows, mean: None, basis: None, k };
+            for step in [Step::Picard, Step::FastIca] {
+                let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
+                let (mut at, mut memory) = (search.first(&identity(k)).unwrap().unwrap(), Memory::default());
+                for _ in 0..60 {
+                    let next = match step {
+                        Step::Picard => search.along_geodesics(&at, &mut memory).unwrap(),
+                        Step::FastIca => search.along_arc(&at).unwrap(),
+                    };
+                    let Some(next) = next else { break };
+                    let (before, after) = (objective(&at.signs, &at.sums), objective(&at.signs, &next.sums));
+                    assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
+                    changes += u64::from(next.signs != at.signs);
+                    at = next;
+                }
+            }
+        }
+        assert!(changes > 0, "no sign ever changed");
+    }
+
+    #[test]
+    fn a_search_that_is_led_astray_by_its_memory_begins_again_with_the_gradient() {
+        let (run, k) = (Run::default(), 4);
+        let x = mixed(500, k, 1);
+        let rows = Rows::from_slice(&x, k).unwrap();
+        let view = View { rows: &rows, mean: None, basis: None, k };
+        let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
+        let at = search.first(&identity(k)).unwrap().unwrap();
+        let mut memory = misleading(&at.gradient, |a| skew(&a));
+        let next = search.along_geodesics(&at, &mut memory).unwrap().expect("the gradient leads on");
+        assert!(search.sweeps > HALVINGS as u64, "the memory was no obstacle: {} passes", search.sweeps);
+        assert!(objective(&at.signs, &next.sums) < objective(&at.signs, &at.sums));
+        assert!(memory.len() <= 1);
+    }
+}

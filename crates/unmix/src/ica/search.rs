@@ -33,8 +33,11 @@ pub(crate) enum Algorithm {
     Parallel,
     /// One unit after another, ended by its change.
     OneByOne,
-    /// One row at a time.
-    Easi,
+    /// One row at a time, then the mean over all rows.
+    Easi {
+        /// As above.
+        extended: bool,
+    },
     /// Two layers of sigma-PCA.
     Layers {
         /// Whether the first one is sigma-PCA; else it is PCA.
@@ -51,7 +54,7 @@ pub(crate) fn solver_name(search: &Search<'_>) -> &'static str {
         (Algorithm::Picard { .. }, _) => "picard",
         (Algorithm::FastIca | Algorithm::Parallel, _) => "fastica",
         (Algorithm::Deflation | Algorithm::OneByOne, _) => "fastica deflation",
-        (Algorithm::Easi, _) => "easi",
+        (Algorithm::Easi { .. }, _) => "easi",
         (Algorithm::Layers { .. }, _) => "sigma-pca",
     }
 }
@@ -77,6 +80,12 @@ impl Search<'_> {
     fn rotates(&self) -> bool {
         use Algorithm::{FastIca, Layers, Parallel, PicardO};
         matches!(self.algorithm, PicardO { .. } | FastIca | Parallel | Layers { .. })
+    }
+
+    /// Whether what is found is a rotation of the coordinates, so that these have to be white.
+    pub(super) fn rotates_only(&self) -> bool {
+        self.adaptive != Some(false)
+            && !matches!(self.algorithm, Algorithm::Picard { .. } | Algorithm::Easi { .. })
     }
 
     /// Looks for sources of settled rows.
@@ -158,8 +167,10 @@ impl Search<'_> {
             Algorithm::Parallel => by(Step::FastIca, Guard::Change, true, start),
             Algorithm::Deflation => unit::solve(view, contrast, Guard::Objective, start, limits, run),
             Algorithm::OneByOne => unit::solve(view, contrast, Guard::Change, start, limits, run),
-            Algorithm::Easi => online::solve(view, start, limits, run),
             Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
+            Algorithm::Easi { extended } => {
+                online::solve(view, coordinates.loose_moments(), extended, start, limits, run)
+            }
             Algorithm::Picard { extended } => {
                 let moments = coordinates.loose_moments();
                 free::solve(view, moments, contrast.into(), extended, start, limits, run)

@@ -1,5 +1,6 @@
 //! From what a search found to a model: one scale, one order, one sign.
 
+use super::doubts::{doubts, sizes};
 use super::linear::inverse;
 use super::whiten::Coordinates;
 use super::{Found, Limits, Search, solver_name};
@@ -53,13 +54,12 @@ pub(crate) fn model<T: Real>(
     report.outcome = found.outcome;
     report.n_iter = found.n_iter;
     report.sweeps = found.sweeps + coordinates.sweeps;
-    report.objective = found.objective;
+    report.objective.clone_from(&found.objective);
     let Limits { tol, .. } = search.limits;
     (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(tol));
     report.rank = coordinates.rank;
     report.n_constant = coordinates.n_constant;
     report.warnings = coordinates.warnings.clone();
-    report.warnings.extend(doubts(&coordinates, search.contrast, found.sums.as_ref(), &found.w));
     report.settings = resolved;
 
     run.stage("components")?;
@@ -78,6 +78,9 @@ pub(crate) fn model<T: Real>(
         .map(|i| mixing.row(i).iter().map(|m| m * m).sum::<f64>() * (size[i] * wanted(i)).powi(2))
         .collect();
     let ranked = ranking(&component_variance, order, rows, &coordinates, &unmixing, run, &mut report)?;
+    let mut place = vec![0; k];
+    ranked.iter().enumerate().for_each(|(at, &i)| place[i] = at);
+    report.warnings.extend(doubts(&coordinates, search, &found, &place));
     let sign: Vec<f64> = (0..k).map(|i| sign_of(mixing.row(i), dtype.eps())).collect();
     let arranged = |m: &Matrix<f64>| {
         let mut out = Matrix::from_fn(k, m.cols(), |i, j| sign[ranked[i]] * m[(ranked[i], j)]);
@@ -106,15 +109,6 @@ pub(crate) fn model<T: Real>(
     report.end(run);
     let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
     Model::new(method, settings, rows.features().clone(), 0, tensors, report)
-}
-
-/// Standard deviation of each source, in the coordinates' own terms.
-fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
-    let second = match &coordinates.moments {
-        None => factor::multiply_transposed(w, w),
-        Some(c) => factor::multiply_transposed(&factor::multiply(w, c), w),
-    };
-    (0..w.rows()).map(|i| second[(i, i)].max(0.0).sqrt()).collect()
 }
 
 /// Sources in their order.
@@ -154,41 +148,6 @@ fn kurtosis<T: Real>(
     let sums = view.means(unmixing, Contrast::Cube, run)?;
     let fourth = |i: usize| sums.as_ref().map_or(0.0, |s| s.cross[(i, i)]);
     Ok((0..size.len()).map(|i| fourth(i) / size[i].powi(4) - 3.0).collect())
-}
-
-/// What a person should doubt about the sources.
-fn doubts(
-    coordinates: &Coordinates,
-    contrast: Contrast,
-    sums: Option<&crate::stats::SourceSums>,
-    w: &Matrix<f64>,
-) -> Vec<String> {
-    let (n, k) = (coordinates.n, coordinates.k());
-    let mut out = Vec::new();
-    if n < 5.0 * (k * k) as f64 {
-        out.push(format!(
-            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} of them a source may be a single spike; ask for \
-             fewer components"
-        ));
-        return out;
-    }
-    let Some(sums) = sums.filter(|_| coordinates.white.is_some()) else { return out };
-    // Over k dimensions the search has found the largest of what chance offers.
-    let limit = contrast.deviation_of_gaussian() * ((k as f64).sqrt() + 2.0) / n.sqrt();
-    let size = sizes(coordinates, w);
-    let tail = |i: usize| match (size[i] - 1.0).abs() < 1e-3 {
-        true => (sums.slope[i] - sums.cross[(i, i)]).abs(),
-        // The contrast was taken at another scale than its constants are for.
-        false => f64::INFINITY,
-    };
-    let plain = (0..k).filter(|&i| tail(i) < limit).count();
-    if plain >= 2 {
-        out.push(format!(
-            "{plain} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
-             among these any rotation is as good"
-        ));
-    }
-    out
 }
 
 /// `y = (x - mean) components'` and back.

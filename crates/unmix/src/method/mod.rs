@@ -17,7 +17,7 @@ pub use rica::Rica;
 pub use settings::{Kind, Setting, resolve};
 pub use sigma_pca::SigmaPca;
 
-use crate::data::{Features, Rows};
+use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
 use crate::model::{Code, Gaussian, Model, Sums, Tensor};
 use crate::num::Real;
@@ -38,6 +38,15 @@ pub trait Fit: Send + Sync {
             asked: "a model of sums over rows".into(),
             found: "this method needs the rows themselves".into(),
             remedy: "fit all rows at once".into(),
+        })
+    }
+    /// The model of the rows of `before` and then of these, in their order; for methods that learn from one row at a time.
+    fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+        let _ = (before, rows, run);
+        Err(Error::Unsupported {
+            asked: "going on with more rows".into(),
+            found: "this method needs all rows at once".into(),
+            remedy: "fit all rows at once; ica with algorithm='easi' learns from rows as they come".into(),
         })
     }
 }

@@ -159,7 +159,13 @@ impl Setting {
         if fits {
             return Ok(());
         }
-        let why = format!("it takes {}", self.kind.in_words());
+        let why = match (self.kind, self.choices.is_empty()) {
+            (Kind::Components, true) => {
+                "it takes a number, or a share of the variance between 0 and 1; a rule for it is PCA's alone"
+                    .into()
+            }
+            _ => format!("it takes {}", self.kind.in_words()),
+        };
         let known = self.choices.join(", ");
         let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices));
         let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();

@@ -366,6 +366,23 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
+/// The model of the rows that `before` has seen and then of `rows`, one after the other, by the method named `key`; of `rows` alone where there
+/// is none before. However a stream is cut into batches, the model is the same to the bit.
+///
+/// # Errors
+///
+/// A method that needs all rows at once (only `ica` with `algorithm="easi"` does not), other columns, numbers that are not finite, rows
+/// with weights; `before` is as it was then.
+pub fn partial_fit(
+    key: &str,
+    settings: &Map<String, Value>,
+    before: Option<&Model>,
+    rows: &AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    (method::find(key)?.spec)(settings)?.partial_fit(before, rows, run)
+}
+
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
     let spec = (method::find(key)?.spec)(settings)?;

@@ -91,19 +91,41 @@ impl Contrast {
         }
     }
 
-    /// Standard deviation, for Gaussian `y` of known mean and variance, of `g'(y) - y g(y)`, whose mean then is 0: what its mean
-    /// over rows is compared with to tell whether a source is Gaussian.
-    pub fn deviation_of_gaussian(self) -> f64 {
+    /// Standard deviation, over Gaussian `y` of mean 0 and standard deviation `size`, of `size² g'(y) - y g(y)`, whose mean is then 0
+    /// (Stein's identity): what its mean over rows is compared with to decide whether a source is Gaussian. Mean and variance of the
+    /// rows are known, so the parts that these explain do not count.
+    pub fn deviation_of_gaussian(self, size: f64) -> f64 {
+        let tau = |u: f64| {
+            let (g, slope) = self.score(size * u);
+            size * (size * slope - u * g)
+        };
+        let (mean, variance) =
+            (by_quadrature(|u| tau(u) * u), by_quadrature(|u| tau(u) * (u * u - 1.0)) / 2.0);
+        by_quadrature(|u| (tau(u) - mean * u - variance * (u * u - 1.0)).powi(2)).sqrt()
+    }
+
+    /// `g(y)` and `g'(y)` of one number.
+    fn score(self, y: f64) -> (f64, f64) {
         match self {
-            Contrast::LogCosh(a) => {
-                let tau = |y: f64| a * (1.0 - (a * y).tanh().powi(2)) - y * (a * y).tanh();
-                // What a known variance explains is no chance; tau is even, so the mean explains nothing.
-                let slope = by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0;
-                by_quadrature(|y| (tau(y) - slope * (y * y - 1.0)).powi(2)).sqrt()
+            Contrast::LogCosh(a) => ((a * y).tanh(), a * (1.0 - (a * y).tanh().powi(2))),
+            Contrast::Exp => (y * (-0.5 * y * y).exp(), (1.0 - y * y) * (-0.5 * y * y).exp()),
+            Contrast::Cube => (y.powi(3), 3.0 * y * y),
+            Contrast::Skew => (y * y, 2.0 * y),
+        }
+    }
+
+    /// `log ∫ exp(-k G(y) - y² / 2) dy` where the density is that of extended Infomax with sign `k`; `log ∫ exp(-G(y)) dy` where
+    /// `sign` is `None`. Of `logcosh`, whose integrals are known: other contrasts are no logarithms of densities, and give `None`.
+    pub(crate) fn log_partition(self, sign: Option<f64>) -> Option<f64> {
+        let root = (2.0 * std::f64::consts::PI).sqrt();
+        match (self, sign) {
+            // ∫ cosh(a y)^(-1/a) dy of Picard's density and of the logistic one.
+            (Contrast::LogCosh(1.0), None) => Some(std::f64::consts::PI.ln()),
+            (Contrast::LogCosh(0.5), None) => Some(4f64.ln()),
+            (Contrast::LogCosh(a), Some(k)) => {
+                Some((root * by_quadrature(|y| (-k * log_cosh(a * y) / a).exp())).ln())
             }
-            Contrast::Exp => 0.572_1,
-            Contrast::Cube => 24f64.sqrt(),
-            Contrast::Skew => 6f64.sqrt(),
+            _ => None,
         }
     }
 

@@ -3,6 +3,8 @@
 use super::made::{components, fit, fit_on, laplace, mix, mixed_kinds, mixing};
 use crate::made::apart;
 use serde_json::{Value, json};
+use unmix::Matrix;
+use unmix::num::random::Stream;
 
 fn same_bits(a: (&str, Value), b: (&str, Value), x: &[f64], p: usize) {
     let [first, second] = [a, b].map(|(key, given)| components(&fit(key, given, x, p)));
@@ -86,24 +88,113 @@ fn threads_change_no_bit() {
         json!({"algorithm": "fastica", "orthogonalization": "deflation"}),
         json!({"ortho": false, "extended": true}),
         json!({"fun": "adaptive", "ortho": false}),
+        json!({"algorithm": "infomax"}),
+        json!({"algorithm": "easi"}),
+        json!({"algorithm": "sigma-pca", "first_layer": "sigma-pca"}),
+        json!({"key": "fastica"}),
+        json!({"key": "fastica", "algorithm": "deflation", "fun": "exp"}),
     ] {
+        let mut given = given;
+        let key = given.as_object_mut().unwrap().remove("key").map_or("ica", |_| "fastica");
         for (x, p) in [(&x, 4), (&wide, 12)] {
-            let one = fit_on(1, "ica", given.clone(), x, p);
+            let one = fit_on(1, key, given.clone(), x, p);
             for threads in [2, 3] {
-                let more = fit_on(threads, "ica", given.clone(), x, p);
-                assert_eq!(crate::made::bits(&one), crate::made::bits(&more), "{given}, {threads} threads");
+                let more = fit_on(threads, key, given.clone(), x, p);
+                assert_eq!(
+                    crate::made::bits(&one),
+                    crate::made::bits(&more),
+                    "{key} {given}, {threads} threads"
+                );
             }
         }
     }
 }
 
+/// `E log cosh` of a standard normal number.
+const GAUSSIAN: f64 = 0.374_567_207_491_437_6;
+
+fn log_cosh(y: f64) -> f64 {
+    y.abs() + (-2.0 * y.abs()).exp().ln_1p() - std::f64::consts::LN_2
+}
+
+/// Means over the rows of a function of every source.
+fn means(y: &Matrix<f64>, f: impl Fn(f64) -> f64) -> Vec<f64> {
+    (0..y.cols()).map(|i| (0..y.rows()).map(|r| f(y[(r, i)])).sum::<f64>() / y.rows() as f64).collect()
+}
+
 #[test]
 fn more_starts_are_never_worse() {
-    let (k, a) = (5, mixing(5, 5, 9));
-    let x = mix(&mixed_kinds(600, k, 9), &a);
-    let last = |n_init: u64| *fit("ica", json!({"n_init": n_init}), &x, k).report().objective.last().unwrap();
-    let sweeps = |n_init: u64| fit("ica", json!({"n_init": n_init}), &x, k).report().sweeps;
-    assert!(last(4).is_finite() && sweeps(4) > 2 * sweeps(1));
+    // Few rows, so that searches end in different places.
+    let (n, k) = (90, 6);
+    // Start number i is what is orthogonal and nearest to these numbers.
+    let start = |i: u64| {
+        let s = Stream::new(0, i);
+        let rows: Vec<Vec<f64>> =
+            (0..k).map(|r| (0..k).map(|c| s.normal((r * k + c) as u64)).collect()).collect();
+        json!(rows)
+    };
+    let mut better = 0;
+    for seed in 9..14 {
+        let x = mix(&mixed_kinds(n, k, seed), &mixing(k, k, seed));
+        let end = |given: Value| {
+            let model = fit("ica", given, &x, k);
+            let loss = means(&super::made::sources(&model, &x), log_cosh);
+            (loss.iter().map(|l| (l - GAUSSIAN).powi(2)).sum::<f64>(), components(&model))
+        };
+        let alone: Vec<_> = (0..6).map(|i| end(json!({"w_init": start(i)}))).collect();
+        let mut best = &alone[0];
+        for (i, one) in alone.iter().enumerate() {
+            if one.0 > best.0 + 1e-6 {
+                better += 1;
+            }
+            let several = end(json!({"n_init": i + 1}));
+            // Ends at one place differ by what the tolerance leaves.
+            assert!(
+                several.0 >= best.0.max(one.0) - 1e-6,
+                "{} starts: {}, and {} alone",
+                i + 1,
+                several.0,
+                one.0
+            );
+            assert!(
+                alone[..=i].iter().any(|a| a.1 == several.1),
+                "{} starts end where none of them does",
+                i + 1
+            );
+            best = if one.0 > best.0 { one } else { best };
+        }
+    }
+    assert!(better > 0, "the first start is the best everywhere: this compares nothing");
+}
+
+#[test]
+fn of_several_searches_by_likelihood_the_likeliest_is_taken_whatever_its_signs() {
+    let (n, k) = (60, 4);
+    let x = mix(&mixed_kinds(n, k, 1), &mixing(k, k, 1));
+    let integral = |sign: f64| {
+        let density = |y: f64| (-0.5 * y * y - sign * log_cosh(y)).exp();
+        (-2000..=2000).map(|i| 0.01 * density(0.01 * f64::from(i))).sum::<f64>().ln()
+    };
+    // Columns as they are: sources keep the size that the densities ask for.
+    let value = |n_init: u64| {
+        let given =
+            json!({"algorithm": "infomax", "extended": true, "whiten": false, "n_init": n_init, "tol": 1e-8});
+        let model = fit("ica", given, &x, k);
+        let y = super::made::sources(&model, &x);
+        let (loss, square) = (means(&y, log_cosh), means(&y, |y| y * y));
+        let (slope, along) = (means(&y, |y| 1.0 - y.tanh().powi(2)), means(&y, |y| y * y.tanh()));
+        let own = |i: usize| {
+            let sign = if slope[i] * square[i] < along[i] { -1.0 } else { 1.0 };
+            sign * loss[i] + 0.5 * square[i] + integral(sign)
+        };
+        let w = model.tensor("components").unwrap().to_matrix();
+        let determinant =
+            unmix::num::factor::eigenvalues(&unmix::num::factor::multiply_transposed(&w, &w)).unwrap();
+        (0..k).map(own).sum::<f64>() - 0.5 * determinant.iter().map(|v| v.ln()).sum::<f64>()
+    };
+    let values: Vec<f64> = (1..=8).map(value).collect();
+    assert!(values.windows(2).all(|v| v[1] <= v[0] + 1e-9), "{values:?}");
+    assert!(values[7] < values[0] - 1e-4, "all starts end in the same place: {values:?}");
 }
 
 #[test]
@@ -160,4 +251,123 @@ fn both_orders_agree_on_sources_of_all_kinds() {
         let far = super::made::amari(&super::made::gain(&fit("ica", of("pca"), &x, k), &a));
         assert!(far < 0.015, "seed {seed}: {far}");
     }
+}
+
+/// Maximum likelihood as the first papers have it: `W <- W - m (E[psi(y) y'] - I) W`, with plain sums, from the identity.
+fn natural_gradient(x: &Matrix<f64>, psi: impl Fn(f64) -> f64) -> Matrix<f64> {
+    let (n, k) = (x.rows(), x.cols());
+    let mut w = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
+    for _ in 0..4000 {
+        let y = unmix::num::factor::multiply_transposed(x, &w);
+        let gradient = Matrix::from_fn(k, k, |i, j| {
+            (0..n).map(|r| psi(y[(r, i)]) * y[(r, j)]).sum::<f64>() / n as f64 - f64::from(u8::from(i == j))
+        });
+        if gradient.as_slice().iter().all(|g| g.abs() < 1e-9) {
+            return w;
+        }
+        let step = unmix::num::factor::multiply(&gradient, &w);
+        w = Matrix::from_fn(k, k, |i, j| w[(i, j)] - 0.5 * step[(i, j)]);
+    }
+    panic!("the plain iteration does not converge");
+}
+
+#[test]
+fn without_rotations_it_is_maximum_likelihood_with_the_density_that_is_named() {
+    let (n, k) = (1200, 3);
+    let a = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)) + 0.2 * mixing(k, k, 20)[(i, j)]);
+    let x = mix(&laplace(n, k, 20), &a);
+    let centred = {
+        let mean: Vec<f64> = (0..k).map(|j| (0..n).map(|i| x[i * k + j]).sum::<f64>() / n as f64).collect();
+        Matrix::from_fn(n, k, |i, j| x[i * k + j] - mean[j])
+    };
+    type Density = fn(f64) -> f64;
+    let cases: [(Value, Density); 3] = [
+        (json!({"ortho": false}), f64::tanh),
+        (json!({"algorithm": "infomax"}), |y| (0.5 * y).tanh()),
+        (json!({"algorithm": "infomax", "extended": true}), |y| y + y.tanh()),
+    ];
+    for (mut given, psi) in cases {
+        (given["whiten"], given["tol"]) = (json!(false), json!(1e-9));
+        let found = fit("ica", given.clone(), &x, k).tensor("components").unwrap().to_matrix();
+        let plain = natural_gradient(&centred, psi);
+        let pairs = unmix::metrics::match_rows(&plain, &found);
+        for i in 0..k {
+            let (j, sign) = (pairs.order[i], pairs.sign[i]);
+            let apart = (0..k).map(|c| (plain[(i, c)] - sign * found[(j, c)]).abs()).fold(0.0, f64::max);
+            assert!(apart < 1e-6, "{given}: {apart:e}");
+        }
+    }
+}
+
+#[test]
+fn easi_ends_where_rotations_do() {
+    let (k, a) = (5, mixing(5, 5, 21));
+    let x = mix(&mixed_kinds(6000, k, 21), &a);
+    for whiten in [json!("unit-variance"), json!(false)] {
+        let given = json!({"algorithm": "easi", "tol": 1e-10, "whiten": whiten, "max_iter": 1000});
+        let model = fit("ica", given, &x, k);
+        let rotation = fit("ica", json!({"tol": 1e-10}), &x, k);
+        let [m, r] = [&model, &rotation].map(|m| m.tensor("components").unwrap().to_matrix());
+        let cosine = unmix::metrics::match_rows(&m, &r).cosine;
+        assert!(cosine.iter().all(|c| 1.0 - c < 1e-12), "{whiten}: {cosine:?}");
+    }
+}
+
+/// Solves `a x = b` by elimination with pivots.
+fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for c in 0..n {
+        let pivot = (c..n).max_by(|&i, &j| a[i][c].abs().total_cmp(&a[j][c].abs())).unwrap();
+        a.swap(c, pivot);
+        b.swap(c, pivot);
+        for i in c + 1..n {
+            let share = a[i][c] / a[c][c];
+            (0..n).for_each(|j| a[i][j] -= share * a[c][j]);
+            b[i] -= share * b[c];
+        }
+    }
+    for c in (0..n).rev() {
+        b[c] = (b[c] - (c + 1..n).map(|j| a[c][j] * b[j]).sum::<f64>()) / a[c][c];
+    }
+    b
+}
+
+/// The score of a source, from `y`, `tanh y` and `tanh^j y / cosh² y`: the combination whose covariances with these are their mean slopes.
+fn fitted_score(y: &[f64]) -> Vec<f64> {
+    let n = y.len() as f64;
+    let functions = |y: f64| {
+        let (t, q) = (y.tanh(), 1.0 - y.tanh().powi(2));
+        [y, t, q, q * t, q * t * t, q * t * t * t]
+    };
+    // Slopes by central differences.
+    let slope = |i: usize, y: f64| (functions(y + 1e-5)[i] - functions(y - 1e-5)[i]) / 2e-5;
+    let mean = |f: &dyn Fn(f64) -> f64| y.iter().map(|&y| f(y)).sum::<f64>() / n;
+    let means: Vec<f64> = (0..6).map(|i| mean(&|y| functions(y)[i])).collect();
+    let covariance = (0..6).map(|i| {
+        (0..6).map(|j| mean(&|y| functions(y)[i] * functions(y)[j]) - means[i] * means[j]).collect()
+    });
+    let factors = solve(covariance.collect(), (0..6).map(|i| mean(&|y| slope(i, y))).collect());
+    y.iter().map(|&y| functions(y).iter().zip(&factors).map(|(h, c)| c * h).sum()).collect()
+}
+
+#[test]
+fn quasi_maximum_likelihood_makes_each_source_uncorrelated_with_the_fitted_scores_of_the_others() {
+    let (n, k) = (3000, 4);
+    let x = mix(&mixed_kinds(n, k, 22), &mixing(k, k, 22));
+    let largest = |given: Value| {
+        let y = super::made::sources(&fit("ica", given, &x, k), &x);
+        let column = |i: usize| (0..n).map(|r| y[(r, i)]).collect::<Vec<f64>>();
+        let mut most = 0.0f64;
+        for i in 0..k {
+            let psi = fitted_score(&column(i));
+            for j in (0..k).filter(|&j| j != i) {
+                let mean = psi.iter().zip(column(j)).map(|(p, y)| p * y).sum::<f64>() / n as f64;
+                most = most.max(mean.abs());
+            }
+        }
+        most
+    };
+    let fitted = largest(json!({"fun": "adaptive", "ortho": false, "tol": 1e-9}));
+    let fixed = largest(json!({"ortho": false, "extended": true, "tol": 1e-9}));
+    assert!(fitted < 1e-3 * fixed, "{fitted:e}, by a fixed contrast {fixed:e}");
 }

@@ -5,5 +5,8 @@ mod bad;
 mod equal;
 mod exact;
 mod found;
+mod landscape;
 mod made;
+mod stream;
 mod theory;
+mod told;

@@ -17,9 +17,10 @@
 
 mod settings;
 
+use super::pca::Components;
 use super::settings::Setting;
 use super::{Fit, Method, Takes, needs};
-use crate::data::Rows;
+use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
 use crate::model::Model;
@@ -115,7 +116,9 @@ impl Ica {
             resolved.insert("tol".into(), tol.into());
             let extended = matches!(
                 algorithm,
-                Algorithm::PicardO { extended: true } | Algorithm::Picard { extended: true }
+                Algorithm::PicardO { extended: true }
+                    | Algorithm::Picard { extended: true }
+                    | Algorithm::Easi { extended: true }
             );
             resolved.insert("extended".into(), extended.into());
             let variance = match self.whiten {
@@ -125,6 +128,96 @@ impl Ica {
             let described = (&METHOD, settings, resolved);
             ica::model(described, rows, coordinates, &search, found, (variance, self.order), run)
         })
+    }
+
+    /// The model of the rows that `before` has seen and then of these, each a step of EASI in its order; without whitening, which the rule
+    /// does itself. After a fit by EASI it goes on from the sources found.
+    ///
+    /// # Errors
+    ///
+    /// Another algorithm than `easi`; fewer components than columns, unless `before` has as many; settings that take several passes;
+    /// other columns than before; numbers that are not finite; rows with weights.
+    pub fn partial_fit<T: Real>(
+        &self,
+        before: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let p = rows.n_features();
+        self.check_stream(p, before)?;
+        if rows.weights().is_some() {
+            return Err(Error::Unsupported {
+                asked: "ica of rows with weights".into(),
+                found: "it counts every row once".into(),
+                remedy: "leave the weights out, or repeat rows".into(),
+            });
+        }
+        let extended = self.extended.unwrap_or(true);
+        let mut stream = match before {
+            Some(model) => ica::Stream::of(model, self.center, extended)?,
+            None => {
+                let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
+                ica::Stream::new(p, self.center, extended, start)
+            }
+        };
+        stream.add("ica", rows, run)?;
+        let (features, dtype) = before.map_or((rows.features(), T::DTYPE), |m| (m.features(), m.dtype()));
+        let described = (&METHOD, as_map(self), as_map(self));
+        stream.model(described, (features, dtype), self.order == Order::Variance, run)
+    }
+
+    fn check_stream(&self, p: usize, before: Option<&Model>) -> Result<()> {
+        let k = before.map_or(p, Model::n_components);
+        let refused = |name: &str, got: String, why: &str, remedy: String| {
+            Err(Error::setting(name, got, why.to_string(), remedy))
+        };
+        if self.algorithm != IcaAlgorithm::Easi {
+            let got = as_map(self)["algorithm"].to_string();
+            return refused(
+                "algorithm",
+                got,
+                "it needs all rows at once",
+                "choose algorithm='easi', or fit all rows".into(),
+            );
+        }
+        if self.fun != Fun::LogCosh {
+            return refused(
+                "fun",
+                self.fun.name().into(),
+                "easi has a nonlinearity of its own",
+                "leave it out".into(),
+            );
+        }
+        if let Components::Count(asked) = self.n_components
+            && asked != k
+        {
+            let why = "rows that come one by one are not whitened, so no direction is dropped";
+            return refused("n_components", asked.to_string(), why, format!("give {k}, or leave it out"));
+        }
+        if matches!(self.n_components, Components::Share(_)) {
+            let why = "a share of the variance is known when all rows are";
+            return refused("n_components", "a share".into(), why, "leave it out".into());
+        }
+        if self.order == Order::Kurtosis {
+            let why = "kurtosis takes another pass over the rows";
+            return refused("order", "kurtosis".into(), why, "choose 'variance' or 'found'".into());
+        }
+        if self.standardize {
+            let why = "sources do not depend on the units of the columns here";
+            return refused("standardize", "true".into(), why, "leave it out".into());
+        }
+        match self.w_init.as_ref().filter(|w| before.is_none() && w.len() != p) {
+            Some(w) => {
+                let got = format!("a matrix of {} rows", w.len());
+                refused(
+                    "w_init",
+                    got,
+                    "rows are not whitened",
+                    format!("give a {p} x {p} matrix for the columns"),
+                )
+            }
+            None => Ok(()),
+        }
     }
 
     /// Which solver, and by which contrast.
@@ -194,7 +287,7 @@ impl Ica {
                 Ok((Algorithm::Picard { extended: true }, contrast))
             }
             IcaAlgorithm::Infomax => Ok((Algorithm::Picard { extended: false }, Contrast::LogCosh(0.5))),
-            IcaAlgorithm::Easi => Ok((Algorithm::Easi, contrast)),
+            IcaAlgorithm::Easi => Ok((Algorithm::Easi { extended: self.extended.unwrap_or(true) }, contrast)),
         }
     }
 }
@@ -256,5 +349,8 @@ impl Fit for Ica {
     }
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
+    }
+    fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+        crate::with_rows!(rows, rows => Ica::partial_fit(self, before, rows, run))
     }
 }

@@ -30,7 +30,7 @@ pub struct Ica {
     pub max_iter: u64,
     /// What the largest entry of the relative gradient may be; `None`: 1e-6 in double precision, 1e-4 in single.
     pub tol: Option<f64>,
-    /// Starts, of which the best end is taken.
+    /// Number of random starts, of which the best end is taken.
     pub n_init: u64,
     /// The first start.
     pub w_init: Option<Vec<Vec<f64>>>,
@@ -176,7 +176,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         &["picard", "fastica", "infomax", "easi", "sigma-pca"],
         "\"picard\"",
         "How sources are found: 'picard' by quasi-Newton steps, 'fastica' by its fixed point, 'infomax' by maximum likelihood with \
-         the logistic density, 'easi' row by row, 'sigma-pca' by two layers of it.",
+         the logistic density, 'easi' row by row and then by the mean of its step, 'sigma-pca' by two layers of it.",
     ),
     setting(
         "fun",
@@ -201,7 +201,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[],
         "null",
         "Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it; null for yes where sources are a \
-         rotation, else no.",
+         rotation and with 'easi', else no.",
     ),
     setting(
         "orthogonalization",
@@ -238,7 +238,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Integer,
         &[],
         "1",
-        "Starts, of which the end that is furthest from Gaussian is taken.",
+        "Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood ('ortho' false, 'infomax') \
+         the likeliest.",
     ),
     setting(
         "w_init",

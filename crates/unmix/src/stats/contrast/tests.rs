@@ -107,11 +107,33 @@ fn what_is_said_of_gaussians_is_so() {
     for c in ALL {
         let mean = by_quadrature(|y| naive(c, y).2);
         assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");
-        let tau = |y: f64| naive(c, y).1 - y * naive(c, y).0;
-        // What is left when the parts that a known mean and variance explain are taken away.
-        let (a, b) = (by_quadrature(|y| tau(y) * y), by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0);
-        let rest = by_quadrature(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
-        assert!(by_quadrature(tau).abs() < 1e-12, "{c:?}");
-        assert!((c.deviation_of_gaussian() / rest - 1.0).abs() < 1e-3, "{c:?}: {rest}");
+        for size in [0.4, 1.0, 1.7] {
+            let tau = |u: f64| size * size * naive(c, size * u).1 - size * u * naive(c, size * u).0;
+            // What is left when the parts that a known mean and variance explain are taken away.
+            let (a, b) = (by_quadrature(|y| tau(y) * y), by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0);
+            let rest = by_quadrature(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
+            assert!(by_quadrature(tau).abs() < 1e-12 * size.powi(4).max(1.0), "{c:?}");
+            assert!((c.deviation_of_gaussian(size) / rest - 1.0).abs() < 1e-9, "{c:?}: {rest}");
+        }
     }
+    // In closed form.
+    assert!((Contrast::Cube.deviation_of_gaussian(1.0) - 24f64.sqrt()).abs() < 1e-9);
+    assert!((Contrast::Skew.deviation_of_gaussian(1.0) - 6f64.sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn partition_functions_are_integrals_of_the_densities() {
+    let integral =
+        |f: &dyn Fn(f64) -> f64| (-4000..=4000).map(|i| 0.01 * f(0.01 * f64::from(i))).sum::<f64>();
+    for (c, sign) in [
+        (Contrast::LogCosh(1.0), None),
+        (Contrast::LogCosh(0.5), None),
+        (Contrast::LogCosh(1.0), Some(1.0)),
+        (Contrast::LogCosh(1.0), Some(-1.0)),
+    ] {
+        let energy = |y: f64| sign.unwrap_or(1.0) * naive(c, y).2 + sign.map_or(0.0, |_| 0.5 * y * y);
+        let want = integral(&|y| (-energy(y)).exp()).ln();
+        assert!((c.log_partition(sign).unwrap() - want).abs() < 1e-9, "{c:?}, {sign:?}: {want}");
+    }
+    assert!(Contrast::Cube.log_partition(None).is_none());
 }

@@ -1,0 +1,158 @@
+//! The estimating equations of EASI, solved on all rows at once.
+//!
+//! Rows one at a time come near the solution, but never nearer than the size of the step allows. What they fluctuate about is where the
+//! mean of the step over the rows is 0:
+//!
+//! ```text
+//! H = E[y y'] - I + K M - (K M)' = 0,    M = E[g(y) y'],  K = diag(k), k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])
+//! ```
+//!
+//! `W <- (I + E) W`, with `E` from the slope of `H` where sources are independent: its symmetric part is `-S / 2` for `S` that of `H`, its
+//! antisymmetric part `-(A_ij - S_ij (b_i - b_j) / 2) / (2 h_ij)` for `A` that of `H`, with `h_ij = (a_i + a_j) / 2`,
+//! `a_i = k_i (E g'(y_i) - M_ii)` and `b_i = k_i (E g'(y_i) + M_ii)`. A zero of `H` is the solution of symmetric FastICA and of Picard-O.
+
+use super::linear::{identity, inner, largest, sum};
+use super::view::View;
+use super::{Found, Limits, Signs};
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::stats::{Contrast, SourceSums};
+
+/// Slopes below this are taken for it: pairs of sources that are nearly Gaussian, or whose sign does not fit.
+const FLOOR: f64 = 0.01;
+
+/// The largest entry of a step.
+const REACH: f64 = 0.5;
+
+/// Halvings of a step before it is given up.
+const HALVINGS: usize = 12;
+
+const CONTRAST: Contrast = Contrast::LogCosh(1.0);
+
+/// What is known at `w`.
+struct Point {
+    w: Matrix<f64>,
+    sums: SourceSums,
+    /// `E[y y']`.
+    second: Matrix<f64>,
+    signs: Vec<f64>,
+    mean_step: Matrix<f64>,
+}
+
+struct Search<'s, 'a, 'b, 'r, T: Real> {
+    view: &'s View<'a, 'b, T>,
+    /// Second moments of the coordinates, unless they are white.
+    moments: Option<&'s Matrix<f64>>,
+    signs: Signs,
+    run: &'s Run<'r>,
+    sweeps: u64,
+}
+
+/// The matrix near `start` at which the mean of EASI's step is 0.
+pub(super) fn solve<T: Real>(
+    view: &View<'_, '_, T>,
+    moments: Option<&Matrix<f64>>,
+    extended: bool,
+    start: Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Found> {
+    let mut search = Search { view, moments, signs: Signs::new(extended), run, sweeps: 0 };
+    let Some(mut at) = search.look(start.clone(), None)? else { return Ok(Found::not_finite(start)) };
+    let mut n_iter = 0;
+    let outcome = loop {
+        if largest(&at.mean_step) <= limits.tol {
+            break Outcome::Converged;
+        }
+        if n_iter >= limits.max_iter {
+            break Outcome::MaxIter;
+        }
+        if run.out_of_time() {
+            break Outcome::Time;
+        }
+        let Some(next) = search.step(&at)? else { break Outcome::Stalled };
+        (at, n_iter) = (next, n_iter + 1);
+        run.iteration(n_iter, largest(&at.mean_step), None)?;
+    };
+    let value = at.sums.loss.iter().map(|l| (l - CONTRAST.of_gaussian()).powi(2)).sum::<f64>();
+    Ok(Found {
+        residual: largest(&at.mean_step),
+        w: at.w,
+        outcome,
+        n_iter,
+        sweeps: search.sweeps,
+        objective: Vec::new(),
+        // The further from Gaussian, the better.
+        value: -value,
+        sums: Some(at.sums),
+    })
+}
+
+impl<T: Real> Search<'_, '_, '_, '_, T> {
+    /// `None` where sums over the rows are not finite; with the signs given, or those that the sources ask for.
+    fn look(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
+        self.sweeps += 1;
+        let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };
+        let second = match self.moments {
+            None => factor::multiply_transposed(&w, &w),
+            Some(c) => factor::multiply_transposed(&factor::multiply(&w, c), &w),
+        };
+        let signs = match signs {
+            Some(signs) => signs.to_vec(),
+            None => self.wanted(&sums, &second),
+        };
+        let mean_step = mean_step(&sums, &second, &signs);
+        Ok(Some(Point { w, sums, second, signs, mean_step }))
+    }
+
+    fn wanted(&mut self, sums: &SourceSums, second: &Matrix<f64>) -> Vec<f64> {
+        let variance: Vec<f64> = (0..second.rows()).map(|i| second[(i, i)]).collect();
+        self.signs.of_scaled(sums, &variance)
+    }
+
+    /// A step that makes the mean step smaller; `None` where there is none.
+    fn step(&mut self, at: &Point) -> Result<Option<Point>> {
+        let direction = direction(at);
+        let mut size = (REACH / largest(&direction)).min(1.0);
+        let before = inner(&at.mean_step, &at.mean_step);
+        for _ in 0..HALVINGS {
+            let w = factor::multiply(&sum(&identity(at.w.rows()), size, &direction), &at.w);
+            size *= 0.5;
+            let Some(mut next) = self.look(w, Some(&at.signs))? else { continue };
+            if inner(&next.mean_step, &next.mean_step) < before {
+                let wanted = self.wanted(&next.sums, &next.second);
+                if wanted != next.signs {
+                    next.mean_step = mean_step(&next.sums, &next.second, &wanted);
+                    next.signs = wanted;
+                }
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn mean_step(sums: &SourceSums, second: &Matrix<f64>, signs: &[f64]) -> Matrix<f64> {
+    let k = signs.len();
+    Matrix::from_fn(k, k, |i, j| {
+        let delta = f64::from(u8::from(i == j));
+        second[(i, j)] - delta + signs[i] * sums.cross[(i, j)] - signs[j] * sums.cross[(j, i)]
+    })
+}
+
+/// The step of Newton's method where sources are independent.
+fn direction(at: &Point) -> Matrix<f64> {
+    let k = at.signs.len();
+    let of = |i: usize, own: f64| at.signs[i] * (at.sums.slope[i] + own * at.sums.cross[(i, i)]);
+    Matrix::from_fn(k, k, |i, j| {
+        let symmetric = 0.5 * (at.mean_step[(i, j)] + at.mean_step[(j, i)]);
+        if i == j {
+            return -0.5 * symmetric;
+        }
+        let turned = 0.5 * (at.mean_step[(i, j)] - at.mean_step[(j, i)]);
+        let slope = (of(i, -1.0) + of(j, -1.0)).max(2.0 * FLOOR);
+        -0.5 * symmetric - (turned - 0.5 * symmetric * (of(i, 1.0) - of(j, 1.0))) / slope
+    })
+}

@@ -1,0 +1,160 @@
+//! What a report says about sources that may not be sources: rows that were not white, too few rows, sources that are nearly Gaussian,
+//! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
+
+use super::search::Algorithm;
+use super::whiten::Coordinates;
+use super::{Found, Search};
+use crate::num::{Matrix, factor};
+use crate::stats::{Contrast, SourceSums};
+
+/// Standard errors by which an entry of the covariance of rows that are white may be off. Heavy tails make the standard error of a variance
+/// two to three times `1 / sqrt(n)`.
+const WHITE: f64 = 5.0;
+
+const HEAVY: &str = "have heavier tails than a Gaussian";
+const FLAT: &str = "have flatter tails than a Gaussian";
+
+/// Sources whose numbers are listed; of more only how many there are.
+const LISTED: usize = 12;
+
+/// Warnings about what a search `found`; `place[i]` is the number that the model gives to its source `i`.
+pub(super) fn doubts(
+    coordinates: &Coordinates,
+    search: &Search<'_>,
+    found: &Found,
+    place: &[usize],
+) -> Vec<String> {
+    let (n, k) = (coordinates.n, coordinates.k());
+    let mut out = Vec::new();
+    out.extend(not_white(coordinates, search));
+    if n < 5.0 * (k * k) as f64 {
+        out.push(format!(
+            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} of them a source may be a single spike; ask for \
+             fewer components"
+        ));
+    }
+    let Some(sums) = &found.sums else { return out };
+    let tails = tails(coordinates, search, sums, &found.w);
+    let gaussian = tails.iter().filter(|t| t.abs() < 1.0).count();
+    if n >= 5.0 * (k * k) as f64 && gaussian >= 2 {
+        out.push(format!(
+            "{gaussian} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
+             among these any rotation is as good"
+        ));
+    }
+    if let Some(words) = fixed_sign(search) {
+        out.extend(wrong_sign((0..k).filter(|&i| tails[i] < -1.0).map(|i| place[i]).collect(), words));
+    }
+    out.extend(less_likely_than_gaussian(coordinates, search, found));
+    out
+}
+
+/// Warnings about what was learnt from a stream, `ranked[i]` the source that is number `i` in the model.
+pub(super) fn of_stream(tails: &[f64], extended: bool, ranked: &[usize]) -> Option<String> {
+    let wrong = (0..ranked.len()).filter(|&i| !extended && tails[ranked[i]] < -1.0);
+    wrong_sign(wrong.collect(), (HEAVY, FLAT))
+}
+
+fn wrong_sign(mut sources: Vec<usize>, (assumed, seen): (&str, &str)) -> Option<String> {
+    sources.sort_unstable();
+    (!sources.is_empty()).then(|| {
+        format!(
+            "{} {seen}, but with this contrast and extended=False sources are assumed to {assumed}: such sources are not separated from \
+             each other; set extended=True",
+            listed(&sources)
+        )
+    })
+}
+
+/// How far each source is from a Gaussian, `E g'(y) E y² - E[y g(y)]`, in units of the largest value that chance explains: positive where the
+/// minimum of `E G` separates the source, negative where the maximum does.
+fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &Matrix<f64>) -> Vec<f64> {
+    let (n, k) = (coordinates.n, coordinates.k());
+    // A search by fitted contrasts keeps the sums of the rotation that it began at.
+    let size = match search.adaptive {
+        Some(_) => vec![1.0; k],
+        None => sizes(coordinates, w),
+    };
+    // Over k dimensions the search has found the largest of what chance offers.
+    let chance = ((k as f64).sqrt() + 2.0) / n.sqrt();
+    let tail = |i: usize| {
+        let limit = search.contrast.deviation_of_gaussian(size[i]) * chance;
+        (sums.slope[i] * size[i] * size[i] - sums.cross[(i, i)]) / limit
+    };
+    (0..k).map(tail).collect()
+}
+
+/// Standard deviation of each source, in the coordinates' own terms.
+pub(super) fn sizes(coordinates: &Coordinates, w: &Matrix<f64>) -> Vec<f64> {
+    let second = match &coordinates.moments {
+        None => factor::multiply_transposed(w, w),
+        Some(c) => factor::multiply_transposed(&factor::multiply(w, c), w),
+    };
+    (0..w.rows()).map(|i| second[(i, i)].max(0.0).sqrt()).collect()
+}
+
+/// For searches that give every source a contrast of one sign: what that assumes of sources, and what is seen of one of the other sign.
+fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
+    let fixed = match search.algorithm {
+        Algorithm::PicardO { extended } | Algorithm::Picard { extended } | Algorithm::Easi { extended } => {
+            !extended
+        }
+        _ => false,
+    };
+    fixed.then_some(match search.contrast {
+        Contrast::LogCosh(_) | Contrast::Exp => (HEAVY, FLAT),
+        Contrast::Cube => (FLAT, HEAVY),
+        Contrast::Skew => ("have negative skewness", "have positive skewness"),
+    })
+}
+
+/// Rotations keep rows as white as they are.
+fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
+    let moments = coordinates.loose_moments().filter(|_| search.rotates_only())?;
+    let p = moments.rows();
+    let off = |(i, j): (usize, usize)| (moments[(i, j)] - f64::from(u8::from(i == j))).abs();
+    let all = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    let (i, j) = all.max_by(|a, b| off(*a).total_cmp(&off(*b)))?;
+    let what = match i == j {
+        true => format!("the variance of column {i} is {:.3}", moments[(i, i)]),
+        false => format!("the covariance of columns {j} and {i} is {:.3}", moments[(i, j)]),
+    };
+    (off((i, j)) > WHITE / coordinates.n.sqrt()).then(|| {
+        format!(
+            "the rows are not white ({what}), and with whiten=False this algorithm looks for a rotation, which leaves sources mixed \
+             unless rows are white; leave whiten at its default, or whiten the rows first"
+        )
+    })
+}
+
+/// Maximum likelihood with the wrong density may be worse than a Gaussian model, which knows no sources at all.
+fn less_likely_than_gaussian(
+    coordinates: &Coordinates,
+    search: &Search<'_>,
+    found: &Found,
+) -> Option<String> {
+    let Algorithm::Picard { .. } = search.algorithm else { return None };
+    let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());
+    let determinant = coordinates.loose_moments().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
+    let behind = found.value - (entropy + determinant);
+    (behind > 0.0).then(|| {
+        let remedy = match fixed_sign(search) {
+            Some(_) => "; set extended=True if sources may have flat tails",
+            None => "",
+        };
+        format!(
+            "a Gaussian model of the rows has a higher likelihood than these sources, by {behind:.3} nats for each row: the density that \
+             they are assumed to have does not fit{remedy}"
+        )
+    })
+}
+
+/// "source 3 seems to", "sources 0, 2 and 5 seem to".
+fn listed(places: &[usize]) -> String {
+    let names: Vec<String> = places.iter().map(usize::to_string).collect();
+    match names.as_slice() {
+        [one] => format!("source {one} seems to"),
+        [all @ .., last] if names.len() <= LISTED => format!("sources {} and {last} seem to", all.join(", ")),
+        _ => format!("{} sources seem to", names.len()),
+    }
+}

@@ -1,0 +1,238 @@
+//! EASI on a stream: rows as they come, one pass, no whitening.
+//!
+//! What is learnt depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step of its
+//! own: the mean moves on, then the separating matrix. The state goes with the model as a vector of numbers, so that a model that was saved
+//! goes on where it stood.
+
+use super::online::State;
+use crate::data::{Features, Rows};
+use crate::error::{Error, Result};
+use crate::method::{Method, Tensors, require};
+use crate::model::{Model, Outcome, Report, Tensor, sign_of};
+use crate::num::{Dtype, Matrix, Real, factor};
+use crate::run::Run;
+use serde_json::{Map, Value};
+
+/// Rows that the units of columns are learnt from before the first step.
+const FIRST: usize = 64;
+
+/// Rows after which steps of a model that was fitted go on: they are as short as those that a fit ends with.
+const FITTED: u64 = 100_000;
+
+/// Name of the tensor that holds the state.
+const STATE: &str = "stream";
+
+/// A separating matrix that learns from one row at a time.
+pub(crate) struct Stream {
+    /// Rows seen.
+    n: u64,
+    /// Whether the running mean is subtracted.
+    center: bool,
+    mean: Vec<f64>,
+    /// Once there were rows enough for the units of the columns.
+    state: Option<State>,
+    /// Rows until then.
+    waiting: Vec<f64>,
+    extended: bool,
+}
+
+impl Stream {
+    /// Nothing seen yet, of `p` columns; from `start`, `p x p`, or from what the first rows say.
+    pub(crate) fn new(p: usize, center: bool, extended: bool, start: Option<Matrix<f64>>) -> Self {
+        let state = start.map(|w| State::new(w, extended));
+        Self { n: 0, center, mean: vec![0.0; p], state, waiting: Vec::new(), extended }
+    }
+
+    /// Goes on from `model`: from the state that it holds, or from the matrix that a fit found.
+    pub(crate) fn of(model: &Model, center: bool, extended: bool) -> Result<Self> {
+        let (tensors, p) = (model.tensors(), model.n_features());
+        let w = require(tensors, "components", &[None, Some(p)])?.to_matrix();
+        let Some(state) = tensors.get(STATE) else {
+            let n = model.report().n_samples as u64;
+            let state = State { seen: n.max(FITTED), ..State::new(w, extended) };
+            let mean = require(tensors, "mean", &[Some(p)])?.f64s();
+            return Ok(Self { n, center, mean, state: Some(state), waiting: Vec::new(), extended });
+        };
+        Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(|| Error::Unsupported {
+            asked: "going on with this model".into(),
+            found: "the state of its stream does not have the size of its parameters".into(),
+            remedy: "the file is damaged: fit the model again".into(),
+        })
+    }
+
+    /// Adds rows in their order. When that fails, as at a number that is not finite, this is to be thrown away.
+    pub(crate) fn add<T: Real>(&mut self, method: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        let p = self.mean.len();
+        if rows.n_features() != p {
+            return Err(Error::Width {
+                what: "adding to a stream of rows".into(),
+                need: p,
+                got: rows.n_features(),
+                remedy: "give the same columns in every batch".into(),
+            });
+        }
+        let mut stream = rows.source().stream()?;
+        let (mut buffer, mut done) = (Vec::new(), 0u64);
+        loop {
+            buffer.clear();
+            let n = stream.read(1024, &mut buffer)?;
+            if n == 0 {
+                return Ok(());
+            }
+            for (i, row) in buffer.chunks_exact(p).enumerate() {
+                let row: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
+                if let Some(j) = row.iter().position(|x| !x.is_finite()) {
+                    return Err(rows.not_finite_at(method, done + i as u64, j, row[j]));
+                }
+                self.row(row);
+            }
+            done += n as u64;
+            run.sweep_progress("adding", done, rows.n_rows())?;
+        }
+    }
+
+    fn row(&mut self, row: Vec<f64>) {
+        if self.state.is_some() {
+            return self.learn(&row);
+        }
+        self.waiting.extend(row);
+        if self.waiting.len() == FIRST * self.mean.len() {
+            self.begin();
+        }
+    }
+
+    /// The first steps: columns in units of their own, so that the units of the rows do not matter.
+    fn begin(&mut self) {
+        let (p, waiting) = (self.mean.len(), std::mem::take(&mut self.waiting));
+        let n = (waiting.len() / p) as f64;
+        let mean =
+            |j: usize, f: &dyn Fn(f64) -> f64| waiting[j..].iter().step_by(p).map(|x| f(*x)).sum::<f64>() / n;
+        let unit = |j: usize| {
+            let about = if self.center { mean(j, &|x| x) } else { 0.0 };
+            match mean(j, &|x| (x - about).powi(2)).sqrt() {
+                size if size > 0.0 => 1.0 / size,
+                _ => 1.0,
+            }
+        };
+        let start = Matrix::from_fn(p, p, |i, j| if i == j { unit(j) } else { 0.0 });
+        self.state = Some(State::new(start, self.extended));
+        waiting.chunks_exact(p).for_each(|row| self.learn(row));
+    }
+
+    fn learn(&mut self, row: &[f64]) {
+        self.n += 1;
+        if self.center {
+            let share = 1.0 / self.n as f64;
+            self.mean.iter_mut().zip(row).for_each(|(m, x)| *m += share * (x - *m));
+        }
+        let centred: Vec<f64> = row.iter().zip(&self.mean).map(|(x, m)| x - m).collect();
+        if let Some(state) = &mut self.state {
+            state.step(&centred);
+        }
+    }
+
+    /// The model of what was learnt so far. `dtype` is that of its parameters.
+    pub(crate) fn model(
+        mut self,
+        (method, settings, mut resolved): (&'static Method, Map<String, Value>, Map<String, Value>),
+        (features, dtype): (&Features, Dtype),
+        by_variance: bool,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let state = self.packed();
+        if self.state.is_none() {
+            self.begin();
+        }
+        let (Some(learnt), p) = (&self.state, self.mean.len()) else { unreachable!("it has begun") };
+        let k = learnt.w.rows();
+        let decoder = pseudo_inverse(&learnt.w)?;
+        let variance: Vec<f64> = (0..k).map(|i| decoder.row(i).iter().map(|m| m * m).sum()).collect();
+        let mut ranked: Vec<usize> = (0..k).collect();
+        if by_variance {
+            ranked.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));
+        }
+        let arranged = |m: &Matrix<f64>| {
+            let sign = |i: usize| sign_of(decoder.row(i), dtype.eps());
+            Matrix::from_fn(k, p, |i, j| sign(ranked[i]) * m[(ranked[i], j)] + 0.0)
+        };
+        let mut report = Report::closed_form("easi", self.n as f64, p, dtype, run.seed);
+        report.outcome = Outcome::Completed;
+        report.residual = Some(super::linear::largest(&learnt.mean_step));
+        report.warnings.extend(super::doubts::of_stream(&learnt.tails(), self.extended, &ranked));
+        resolved.insert("n_components".into(), k.into());
+        resolved.insert("extended".into(), self.extended.into());
+        report.settings = resolved;
+        report.end(run);
+        let variance: Vec<f64> = ranked.iter().map(|&i| variance[i]).collect();
+        let tensors: Tensors = [
+            ("components", Tensor::matrix(&arranged(&learnt.w), dtype)),
+            ("mixing", Tensor::matrix(&arranged(&decoder).transposed(), dtype)),
+            ("mean", Tensor::vector(&self.mean, dtype)),
+            ("component_variance", Tensor::vector(&variance, dtype)),
+            (STATE, Tensor::vector(&state, Dtype::F64)),
+        ]
+        .into_iter()
+        .map(|(name, tensor)| (name.to_string(), tensor))
+        .collect();
+        Model::new(method, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// Everything as numbers: counts, mean, then the state of the rule or the rows that wait.
+    fn packed(&self) -> Vec<f64> {
+        let (seen, since) = self.state.as_ref().map_or((0, 0), |s| (s.seen, s.since));
+        let mut out =
+            vec![self.n as f64, f64::from(u8::from(self.state.is_some())), seen as f64, since as f64];
+        out.extend(&self.mean);
+        match &self.state {
+            Some(state) => {
+                out.extend(state.w.as_slice());
+                out.extend(state.mean_step.as_slice());
+                out.extend(state.stable.as_flattened());
+                out.extend(state.lasting.as_flattened());
+            }
+            None => out.extend(&self.waiting),
+        }
+        out
+    }
+
+    fn unpacked(numbers: &[f64], p: usize, k: usize, (center, extended): (bool, bool)) -> Option<Self> {
+        let (counts, rest) = numbers.split_at_checked(4)?;
+        let (mean, rest) = rest.split_at_checked(p)?;
+        let (n, mean) = (counts[0] as u64, mean.to_vec());
+        if counts[1] == 0.0 {
+            let whole = rest.len().is_multiple_of(p) && rest.len() < FIRST * p;
+            return whole.then(|| Self { n, center, mean, state: None, waiting: rest.to_vec(), extended });
+        }
+        let (w, rest) = rest.split_at_checked(k * p)?;
+        let (step, rest) = rest.split_at_checked(k * k)?;
+        let (stable, lasting) = rest.split_at_checked(3 * k)?;
+        let state = State {
+            w: Matrix::from_vec(k, p, w.to_vec()),
+            seen: counts[2] as u64,
+            since: counts[3] as u64,
+            mean_step: Matrix::from_vec(k, k, step.to_vec()),
+            extended,
+            stable: stable.as_chunks::<3>().0.to_vec(),
+            lasting: lasting.as_chunks::<3>().0.to_vec(),
+        };
+        (lasting.len() == 3 * k).then(|| Self {
+            n,
+            center,
+            mean,
+            state: Some(state),
+            waiting: Vec::new(),
+            extended,
+        })
+    }
+}
+
+/// The transpose of the pseudo-inverse of a matrix of full rank with no more rows than columns.
+fn pseudo_inverse(w: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let tall = w.transposed();
+    let (values, right) = factor::svd_right(&tall)?;
+    let mut image = factor::multiply_transposed(&tall, &right);
+    for j in 0..image.rows() {
+        image.row_mut(j).iter_mut().zip(&values).for_each(|(x, s)| *x /= s * s);
+    }
+    Ok(factor::multiply(&image, &right).transposed())
+}

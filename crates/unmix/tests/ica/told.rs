@@ -1,0 +1,182 @@
+//! What a report says where sources cannot be right: contrasts of the wrong sign, rows that are not white, residuals above `tol`.
+
+use super::made::{amari, fit, fit_f32, gain, laplace, mix, mixing, residual};
+use serde_json::{Value, json};
+use unmix::num::random::Stream;
+use unmix::{Matrix, Model, Outcome};
+
+fn uniform(n: usize, k: usize, seed: u64) -> Matrix<f64> {
+    let s = Stream::new(seed, 100);
+    Matrix::from_fn(n, k, |i, j| (s.uniform((i * k + j) as u64) - 0.5) * 12f64.sqrt())
+}
+
+fn said<'m>(model: &'m Model, words: &str) -> Option<&'m str> {
+    model.report().warnings.iter().find(|w| w.contains(words)).map(String::as_str)
+}
+
+/// Rows in the order of their length.
+fn sorted(s: &Matrix<f64>) -> Matrix<f64> {
+    let mut rows: Vec<&[f64]> = (0..s.rows()).map(|i| s.row(i)).collect();
+    let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+    rows.sort_by(|a, b| length(a).total_cmp(&length(b)));
+    Matrix::from_vec(s.rows(), s.cols(), rows.concat())
+}
+
+#[test]
+fn easi_converges_whatever_the_order_of_the_rows() {
+    let (n, k) = (8000, 4);
+    let plain = laplace(n, k, 0);
+    let mut swelling = plain.clone();
+    // A recording that grows louder.
+    (0..n).for_each(|i| swelling.row_mut(i).iter_mut().for_each(|x| *x *= 0.2 + i as f64 / n as f64));
+    let a = mixing(k, k, 3);
+    for s in [plain.clone(), sorted(&plain), swelling] {
+        let x = mix(&s, &a);
+        for given in [json!({}), json!({"whiten": false}), json!({"n_init": 2})] {
+            let mut given = given;
+            given["algorithm"] = json!("easi");
+            let model = fit("ica", given.clone(), &x, k);
+            let report = model.report();
+            assert_eq!(
+                report.outcome,
+                Outcome::Converged,
+                "{given}: {:?} after {}",
+                report.residual,
+                report.n_iter
+            );
+            assert!(residual(&model) <= 1e-6 && report.warnings.is_empty(), "{given}: {:?}", report.warnings);
+            let other = amari(&gain(&fit("ica", json!({}), &x, k), &a));
+            assert!((amari(&gain(&model, &a)) / other - 1.0).abs() < 1e-3, "{given}");
+        }
+    }
+    let single = fit_f32("ica", json!({"algorithm": "easi"}), &mix(&sorted(&plain), &a), k);
+    assert_eq!(single.report().outcome, Outcome::Converged, "{:?}", single.report().residual);
+}
+
+#[test]
+fn no_search_that_ends_above_its_tolerance_counts_as_a_success() {
+    let x = mix(&super::made::mixed_kinds(3000, 5, 2), &mixing(5, 5, 2));
+    for (key, given) in super::bad::every_way() {
+        for max_iter in [1, 2, 400] {
+            for tol in [1e-4, 1e-30] {
+                let mut given = given.clone();
+                (given["max_iter"], given["tol"]) = (json!(max_iter), json!(tol));
+                let model = fit(key, given.clone(), &x, 5);
+                let report = model.report();
+                let reached = report.residual.is_some_and(|r| r <= tol);
+                assert_eq!(report.outcome.is_success(), reached, "{key} {given}: {:?}", report.outcome);
+            }
+        }
+    }
+}
+
+/// Searches that give all sources contrasts of one sign.
+fn of_one_sign() -> [Value; 4] {
+    [
+        json!({"ortho": false}),
+        json!({"algorithm": "infomax"}),
+        json!({"extended": false}),
+        json!({"algorithm": "easi", "extended": false}),
+    ]
+}
+
+#[test]
+fn contrasts_of_the_wrong_sign_are_told_with_the_sources_and_the_remedy() {
+    let (n, k) = (8000, 4);
+    let a = mixing(k, k, 1);
+    let [flat, heavy] = [uniform(n, k, 1), laplace(n, k, 1)].map(|s| mix(&s, &a));
+    for given in of_one_sign() {
+        let model = fit("ica", given.clone(), &flat, k);
+        let wrong =
+            said(&model, "flatter tails than a Gaussian").unwrap_or_else(|| panic!("{given}: silent"));
+        assert!(wrong.contains("extended=True"), "{wrong}");
+        assert!(amari(&gain(&model, &a)) > 0.2, "{given}");
+        let model = fit("ica", given.clone(), &heavy, k);
+        assert!(model.report().warnings.is_empty(), "{given}: {:?}", model.report().warnings);
+        let mut both = given.clone();
+        both["extended"] = json!(true);
+        let model = fit("ica", both.clone(), &flat, k);
+        assert!(model.report().warnings.is_empty(), "{both}: {:?}", model.report().warnings);
+        assert!(amari(&gain(&model, &a)) < 0.02, "{both}");
+    }
+    // Kurtosis without signs looks for flat sources.
+    let model = fit("ica", json!({"fun": "cube", "extended": false}), &heavy, k);
+    assert!(said(&model, "heavier tails than a Gaussian").is_some(), "{:?}", model.report().warnings);
+}
+
+#[test]
+fn the_source_of_the_other_sign_is_named_by_its_number_in_the_model() {
+    let (n, k) = (8000, 4);
+    let mut s = laplace(n, k, 5);
+    let flat = uniform(n, 1, 6);
+    (0..n).for_each(|i| s[(i, 2)] = flat[(i, 0)]);
+    for scale in [0.1, 10.0] {
+        // One flat source beside heavy ones is found all the same.
+        let mut a = mixing(k, k, 5);
+        (0..k).for_each(|i| a.row_mut(i)[2] *= scale);
+        let model = fit("ica", json!({"extended": false}), &mix(&s, &a), k);
+        let gain = gain(&model, &a);
+        let number = (0..k).find(|&i| gain[(i, 2)].abs() > 0.9).unwrap();
+        let named = format!("source {number} seems to have flatter tails");
+        assert!(said(&model, &named).is_some(), "{scale}: {:?}", model.report().warnings);
+    }
+}
+
+#[test]
+fn a_likelihood_below_that_of_a_gaussian_is_told() {
+    let (n, k) = (8000, 4);
+    let a = mixing(k, k, 7);
+    let gaussian = {
+        let s = Stream::new(8, 0);
+        Matrix::from_fn(n, k, |i, j| s.normal((i * k + j) as u64))
+    };
+    let [flat, heavy, gaussian] = [uniform(n, k, 7), laplace(n, k, 7), gaussian].map(|s| mix(&s, &a));
+    for (given, x, told) in [
+        (json!({"ortho": false}), &flat, true),
+        (json!({"algorithm": "infomax"}), &flat, true),
+        (json!({"algorithm": "infomax", "whiten": false}), &flat, true),
+        (json!({"algorithm": "infomax"}), &gaussian, true),
+        (json!({"ortho": false}), &heavy, false),
+        (json!({"algorithm": "infomax"}), &heavy, false),
+        (json!({"algorithm": "infomax", "whiten": false}), &heavy, false),
+        (json!({"ortho": false, "extended": true}), &flat, false),
+        (json!({"ortho": false, "extended": true}), &heavy, false),
+    ] {
+        let model = fit("ica", given.clone(), x, k);
+        let warned = said(&model, "a Gaussian model of the rows has a higher likelihood");
+        assert_eq!(warned.is_some(), told, "{given}: {:?}", model.report().warnings);
+    }
+}
+
+#[test]
+fn rows_that_are_not_white_are_told_where_only_rotations_are_looked_at() {
+    let (n, k) = (6000, 4);
+    let s = laplace(n, k, 9);
+    let skewed = mix(&s, &mixing(k, k, 9));
+    // Exactly white: sources of a fit, turned.
+    let white = {
+        let y = super::made::sources(&fit("ica", json!({}), &skewed, k), &skewed);
+        mix(&y, &unmix::num::factor::orthonormal_rows(&mixing(k, k, 10)))
+    };
+    let cases = [
+        ("ica", json!({}), true),
+        ("ica", json!({"algorithm": "fastica"}), true),
+        ("ica", json!({"algorithm": "fastica", "orthogonalization": "deflation"}), true),
+        ("fastica", json!({}), true),
+        ("fastica", json!({"algorithm": "deflation"}), true),
+        ("ica", json!({"ortho": false}), false),
+        ("ica", json!({"algorithm": "infomax"}), false),
+        ("ica", json!({"algorithm": "easi"}), false),
+    ];
+    for (key, given, rotates) in cases {
+        let mut given = given;
+        given["whiten"] = json!(false);
+        let model = fit(key, given.clone(), &skewed, k);
+        assert_eq!(said(&model, "the rows are not white").is_some(), rotates, "{key} {given}");
+        assert!(said(&fit(key, given.clone(), &white, k), "not white").is_none(), "{key} {given}");
+        // In other units the variances are not 1.
+        let large: Vec<f64> = white.iter().map(|x| 3.0 * x).collect();
+        let told = fit(key, given.clone(), &large, k);
+        assert_eq!(said(&told, "the variance of column").is_some(), rotates, "{key} {given}");
+    }
+}
