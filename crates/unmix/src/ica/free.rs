@@ -220,7 +220,7 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::linear::tests::{misleading, mixed};
+    use super::super::linear::tests::mixed;
     use super::*;
     use crate::data::Rows;
     use crate::stats::Contrast;
@@ -259,21 +259,5 @@ mod tests {
             }
         }
         assert!(changes > 0, "no sign ever changed");
-    }
-
-    #[test]
-    fn a_search_that_is_led_astray_by_its_memory_begins_again_with_the_gradient() {
-        let (run, k) = (Run::default(), 4);
-        let x = mixed(500, k, 1);
-        let rows = Rows::from_slice(&x, k).unwrap();
-        let view = View { rows: &rows, mean: None, basis: None, k };
-        let mut search = search(&view, true, &run);
-        let at = search.look(identity(k), 0.0, None).unwrap().unwrap();
-        let mut memory = misleading(&at.gradient, |a| a);
-        let next = search.step(&at, &mut memory).unwrap().expect("the gradient leads on");
-        assert!(search.sweeps > HALVINGS as u64, "the memory was no obstacle: {} passes", search.sweeps);
-        assert!(search.objective(&next, &at.signs) < search.objective(&at, &at.signs));
-        // Of the step that was taken, and of no other.
-        assert!(memory.len() <= 1);
     }
 }

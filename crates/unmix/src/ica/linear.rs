@@ -100,7 +100,6 @@ pub(super) fn log_determinant(a: &Matrix<f64>) -> f64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::memory::Memory;
     use super::*;
     use crate::num::random::Stream;
 
@@ -120,23 +119,6 @@ pub(super) mod tests {
         let root = inverse(&factor::qr_triangle(&x)).unwrap();
         let white = factor::multiply(&factor::multiply(&x, &root), &turn);
         white.as_slice().iter().map(|v| v * (n as f64).sqrt()).collect()
-    }
-
-    /// A memory of one step that is almost at right angles to the gradient, and along which the gradient was seen to stay as it is: it sends
-    /// a search far away, where nothing is lower.
-    pub(in crate::ica) fn misleading(
-        gradient: &Matrix<f64>,
-        of: impl Fn(Matrix<f64>) -> Matrix<f64>,
-    ) -> Memory {
-        let k = gradient.rows();
-        let step = of(normal(k, 7));
-        let along = inner(&step, gradient) / inner(gradient, gradient);
-        let step = sum(&step, -along - 1e-11, gradient);
-        let change = sum(&Matrix::zeros(k, k), 1e-11, &step);
-        let mut memory = Memory::default();
-        memory.push(step, change);
-        assert_eq!(memory.len(), 1);
-        memory
     }
 
     fn from_identity(a: &Matrix<f64>) -> f64 {

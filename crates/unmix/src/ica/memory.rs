@@ -23,12 +23,6 @@ impl Memory {
         self.pairs.is_empty()
     }
 
-    /// Steps that are remembered.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
     /// A step and the change of the gradient along it; those that show no curvature are passed over.
     pub(super) fn push(&mut self, step: Matrix<f64>, change: Matrix<f64>) {
         let curvature = inner(&step, &change);

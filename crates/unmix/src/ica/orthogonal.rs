@@ -340,7 +340,7 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::linear::tests::{misleading, mixed};
+    use super::super::linear::tests::mixed;
     use super::*;
     use crate::data::Rows;
     use crate::stats::Contrast;
@@ -370,20 +370,5 @@ mod tests {
             }
         }
         assert!(changes > 0, "no sign ever changed");
-    }
-
-    #[test]
-    fn a_search_that_is_led_astray_by_its_memory_begins_again_with_the_gradient() {
-        let (run, k) = (Run::default(), 4);
-        let x = mixed(500, k, 1);
-        let rows = Rows::from_slice(&x, k).unwrap();
-        let view = View { rows: &rows, mean: None, basis: None, k };
-        let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
-        let at = search.first(&identity(k)).unwrap().unwrap();
-        let mut memory = misleading(&at.gradient, |a| skew(&a));
-        let next = search.along_geodesics(&at, &mut memory).unwrap().expect("the gradient leads on");
-        assert!(search.sweeps > HALVINGS as u64, "the memory was no obstacle: {} passes", search.sweeps);
-        assert!(objective(&at.signs, &next.sums) < objective(&at.signs, &at.sums));
-        assert!(memory.len() <= 1);
     }
 }
