@@ -11,14 +11,14 @@ use super::{Real, widest};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// Appends `row - about`, in double precision.
-pub fn push_about<T: Real>(row: &[T], about: f64, out: &mut Vec<f64>) {
+/// Appends `row - about`, a number in two parts, in double precision.
+pub fn push_about<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
     let start = out.len();
     out.resize(start + row.len(), 0.0);
     let out = &mut out[start..];
     widest(
         #[inline(always)]
-        || out.iter_mut().zip(row).for_each(|(o, x)| *o = x.to_f64() - about),
+        || out.iter_mut().zip(row).for_each(|(o, x)| *o = x.to_f64() - near - rest),
     );
 }
 

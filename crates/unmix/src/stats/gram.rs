@@ -77,17 +77,18 @@ impl<'a> FeatureView<'a> {
 
     /// Appends the feature to `out`: a number for each sample, times the root of its weight; 0 for a sample of weight 0.
     pub fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
-        let mean = match self.weights {
+        let (mean, rest) = match self.weights {
             None => kernel::mean_of(feature),
             Some(w) => {
                 let (mut mean, mut rest) = ([0.0], [0.0]);
                 kernel::means(feature, Some(w), 1, &mut mean, &mut rest);
-                mean[0]
+                (mean[0], rest[0])
             }
         };
         let start = out.len();
+        // In two parts: what is left of a large mean would be one direction more, the same in every feature.
         let about = if self.center { mean } else { 0.0 };
-        kernel::push_about(feature, about, out);
+        kernel::push_about(feature, (about, if self.center { rest } else { 0.0 }), out);
         self.weigh(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if scale != 1.0 {

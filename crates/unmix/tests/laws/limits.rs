@@ -105,6 +105,12 @@ fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
             assert!((b / a - 1.0).abs() < 7e-13, "{given}: {b} beside a large mean, {a} without");
         }
     }
+    // Fewer rows than columns: what is left of a mean would be one direction more than centred rows have.
+    let wide: Vec<f64> = far.iter().take(20 * 300).copied().collect();
+    for solver in ["full", "covariance_eigh"] {
+        let model = pca(json!({"svd_solver": solver}), &wide, 300);
+        assert_eq!(model.report().rank, Some(19), "{solver}: {:?}", numbers(&model, "singular_values"));
+    }
     let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
     let weighed = |x: &[f64]| {
         let mut rows = Rows::from_slice(x, p).unwrap().weighted(weights.clone()).unwrap();

@@ -365,7 +365,7 @@ impl Rica {
         }
         let largest = sizes.iter().fold(0.0f64, |m, s| m.max(*s));
         let force = task.beta * self.contrast.force(largest) / task.seen.unit();
-        if outcome == Outcome::Converged && task.beta > 0.0 && force <= 10.0 * tol {
+        if outcome == Outcome::Converged && task.beta > 0.0 && force <= tol {
             let doubt = format!(
                 "outputs, of standard deviation {largest:.1e} at most, are so small that at beta={} sparsity hardly depends on how features \
                  are rotated (less than tol={tol:.0e} sees): beta='auto' does not depend on units, and a larger beta or a smaller tol see \

@@ -95,8 +95,8 @@ fn means_of_weighed<T: Real>(
     total
 }
 
-/// Mean of one row about its first entry; see [`means`]. In as many partial sums as fill a few registers.
-pub fn mean_of<T: Real>(row: &[T]) -> f64 {
+/// Mean of one row about its first entry, in two parts; see [`means`]. In as many partial sums as fill a few registers.
+pub fn mean_of<T: Real>(row: &[T]) -> (f64, f64) {
     const SUMS: usize = 32;
     widest(
         #[inline(always)]
@@ -110,7 +110,7 @@ pub fn mean_of<T: Real>(row: &[T]) -> f64 {
                 }
             }
             let rest: f64 = rest.iter().map(|x| x.to_f64() - first).sum();
-            first + (sums.iter().sum::<f64>() + rest) / row.len() as f64
+            two_parts(first, (sums.iter().sum::<f64>() + rest) / row.len() as f64)
         },
     )
 }
