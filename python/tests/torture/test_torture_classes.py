@@ -1,5 +1,6 @@
 """Every class on every input: a sentence, or finite numbers of the right shape; nothing that was not reached goes unsaid."""
 
+import re
 import warnings
 
 import numpy as np
@@ -66,7 +67,9 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
     model, warned = fitted(MODELS[kind](), X)
     if isinstance(model, str):
         few = X.shape[0] <= 2 or X.shape[1] == 1
-        assert few or data in MAY_REFUSE or "standardize" in model, model
+        # Rows that are not whitened may span more orders of magnitude than a number has digits.
+        spans = "as they are" in kind and "too many orders of magnitude" in model
+        assert few or spans or re.search(MAY_REFUSE.get(data, "no word of it"), model) or "standardize" in model, model
         assert 20 < len(model) < 500 and "NaN" not in model, model
         return
     report = model.report_
@@ -74,13 +77,15 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
     assert warned == (report.outcome not in ("converged", "completed")), report.outcome
     k = len(model.components_)
     codes = model.transform(X)
-    assert codes.shape == (len(X), k)
+    assert codes.shape == (len(X), X.shape[1] if "zca" in kind else k)
     for numbers in (model.components_, model.mean_, codes, model.inverse_transform(codes)):
         assert np.isfinite(numbers).all()
     assert codes.dtype == (np.float32 if X.dtype == np.float32 else np.float64)
     if report.rank is not None:
         assert report.rank <= min(X.shape)
-    if k > 1 and report.rank is not None and report.rank < min(X.shape[0] - 1, X.shape[1]):
+    # RICA gives as many features as it is asked for, of whatever rank, but for those that it whitens.
+    every = kind in ("RICA overcomplete", "RICA as they are")
+    if k > 1 and not every and report.rank is not None and report.rank < min(X.shape[0] - 1, X.shape[1]):
         assert report.warnings, "missing rank goes unsaid"
 
 
@@ -98,7 +103,9 @@ def test_rows_come_back_from_as_many_codes_as_directions(kind, data):
     eps = np.finfo(model.mean_.dtype).eps
     # What was dropped as rounding errors of the sums, and what a mean of this size rounds away.
     # Filters of sources that span many orders lose as many digits there and back.
-    allowed = 30 * max(np.sqrt(eps), eps * np.linalg.cond(model.components_.astype(float))) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
+    scale = model.scale_[model.scale_ > 0].astype(float) if "zca" in kind else np.ones(1)
+    spread = np.linalg.cond(model.components_.astype(float)) * scale.max() / scale.min()
+    allowed = 30 * max(np.sqrt(eps), eps * spread) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
     assert np.abs(back - X).max() <= allowed, (np.abs(back - X).max(), allowed)
 
 

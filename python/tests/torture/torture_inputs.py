@@ -118,14 +118,14 @@ INPUTS = {
     "wide, rank 3": lambda rng: rng.laplace(size=(20, 3)) @ rng.normal(size=(3, 300)),
 }
 
-# What may be refused, by a word of the sentence; everything else is fitted.
+# What may be refused, by words of the sentence; everything else is fitted.
 MAY_REFUSE = {
     "scale 1e160": "largest number",
     "scale 1e-161": "multiply",
     "denormal": "multiply",
     "single, 5e-23": "multiply",
     "single, 1e18": "largest number",
-    "outlier 1e100": "large",
+    "outlier 1e100": "large|too many orders of magnitude",
     "constant": "varies",
     "two rows, the same": "varies",
     "binary": "",
