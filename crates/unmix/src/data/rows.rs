@@ -63,9 +63,9 @@ impl<'a, T: Real> Rows<'a, T> {
         self.weights.as_deref()
     }
 
-    /// How many rows have weights, where they have any.
+    /// How many rows have weights, where they have any but 1.
     pub(crate) fn weighted_rows(&self) -> Option<u64> {
-        self.weights().map(|w| w.len() as u64)
+        self.weights().filter(|w| w.iter().any(|&w| w != 1.0)).map(|w| w.len() as u64)
     }
 
     /// Number of rows, each as often as it counts; 0 where the number is not known.
