@@ -184,7 +184,7 @@ class SigmaPCA(Estimator):
         Rows in a batch of trained solvers; None for the variant's own.
     max_epochs : int or None, default=None
         Passes of trained solvers over the rows; None for the variant's own.
-    max_iter : int, default=500
+    max_iter : int, default=1000
         Iterations of the deterministic solvers at most, each a pass over the rows.
     tol : float or None, default=None
         The residual at which they stop; None for 1e-8 in double precision and 1e-4 in single.
@@ -305,7 +305,7 @@ class SigmaPCA(Estimator):
         learning_rate=None,
         batch_size=None,
         max_epochs=None,
-        max_iter=500,
+        max_iter=1000,
         tol=None,
         tangent=True,
         center=True,

@@ -16,7 +16,7 @@ use super::{Found, Limits};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::neural::auto::choose_anew;
+use crate::neural::auto::choose;
 use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
@@ -65,7 +65,7 @@ fn by_own_widths<T: Real>(
     let how = Polar { white: true, ..Polar::auto(k, limits.tol, limits.max_iter) };
     let mut at = how.solve(white, begin, run, |_, _| ())?;
     for _ in 0..RENEWALS {
-        let widths = choose_anew(&at.candidates, k);
+        let widths = choose(&at.candidates, k);
         if widths == at.a || at.outcome != Outcome::Converged || at.n_iter >= limits.max_iter {
             break;
         }

@@ -13,10 +13,14 @@
 //! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
 //! Another place of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
 
+mod momentum;
 mod step;
 
+use self::momentum::Momentum;
 use self::step::Step;
-use super::auto::{CANDIDATES, LAST_LOOK, choose, is_certain, looks_at, stand_out};
+use super::auto::{
+    CANDIDATES, CERTAIN, LAST_LOOK, choose, evidence, is_certain, looks_at, near_gaussian, stand_out,
+};
 use super::forces::{Forces, Look, Pass};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::pairs::curvature;
@@ -102,7 +106,7 @@ impl Polar {
             let sweep = at.n_iter;
             let out_of_time = run.out_of_time() && sweep > 0;
             let last = sweep + 1 >= self.max_iter || out_of_time;
-            let looking = at.resting || last || looks_at(sweep);
+            let looking = at.resting || last || looks_at(sweep, at.settled || !self.auto);
             let forces = rows.forces(&at.w, &self.pass(&at.a, looking, rows), run)?;
             at.n_iter += 1;
             seen(rows.sweeps(), &at.w);
@@ -114,20 +118,17 @@ impl Polar {
                 if sweep == 0 {
                     at.begun = candidates.to_vec();
                 }
-                if self.auto && at.choose_widths(candidates) && !last {
-                    continue;
-                }
-                let none = !(0..k).any(|j| is_certain(candidates, j));
+                let chance = near_gaussian(candidates);
+                let none = !chance.contains(&false);
+                at.settle(candidates, sweep);
                 at.hopeful |= stand_out(candidates) && sweep == 0;
-                if self.auto
-                    && none
-                    && !at.hopeful
-                    && (sweep >= LAST_LOOK || step.residual <= self.tol || last)
-                {
+                if self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol || last) {
                     return self.principal_axes(rows, start, at, run);
                 }
-                let chance: Vec<bool> = (0..k).map(|j| !is_certain(candidates, j)).collect();
-                if !self.white && sweep >= LAST_LOOK && !none && !last && at.leave_to_chance(chance, rows)? {
+                let mut changed =
+                    !self.white && at.settled && !none && !last && at.leave_to_chance(chance, rows)?;
+                changed |= self.auto && at.choose_widths(candidates);
+                if changed && !last {
                     continue;
                 }
                 if !last && at.kick(&forces, &step, self.alpha, rows.n()) {
@@ -153,16 +154,19 @@ impl Polar {
                 };
                 return Ok(at.solved(forces, &step, outcome));
             }
-            if !done && at.stalled() {
+            // As far as rounding allows.
+            let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
+            if !done && at.stalled(if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
                 // One more sweep says what was reached.
                 at.giving_up = true;
             }
             at.resting = done || at.giving_up;
             if at.giving_up && looking {
-                return Ok(at.solved(forces, &step, Outcome::Stalled));
+                let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
+                return Ok(at.solved(forces, &step, outcome));
             }
             if !at.resting {
-                at.w = factor::polar_rows(&step.h)?;
+                at.step(&step)?;
             }
         }
     }
@@ -205,7 +209,7 @@ fn better(begun: &[Look], now: &[Look]) -> Option<f64> {
     let each = begun.iter().zip(CANDIDATES).map(|(look, a)| (sum(look), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
     let k = begun.first().map_or(0, |look| look.t.len()) as f64;
-    (stand_out(begun) && most > left + super::auto::CERTAIN * (2.0 * k).sqrt()).then_some(a)
+    (stand_out(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
 }
 
 /// Where the iteration is.
@@ -221,6 +225,11 @@ struct State {
     begun: Vec<Look>,
     /// Something stood out from a Gaussian at the start.
     hopeful: bool,
+    /// What all components together showed at the last look, and whether it was no more than at the one before.
+    evidence: f64,
+    settled: bool,
+    /// Extrapolation of the steps.
+    momentum: Momentum,
     /// Components that cannot be told from Gaussian ones.
     chance: Vec<bool>,
     /// How often it was decided which these are.
@@ -246,8 +255,14 @@ pub(super) const MOST_KICKS: u32 = 5;
 const FEW: usize = 16;
 /// Sweeps after which pairs in danger are looked at turned; one of those after which components are looked at anyway.
 const EARLY: u64 = 5;
-/// Sweeps without a smaller residual after which nothing more is expected.
-pub(super) const PATIENCE: usize = 100;
+/// Sweeps without a smaller residual after which nothing more is expected. The way past a saddle takes many: the residual is small
+/// there, and larger for as long as the saddle takes to leave (on photographs 80 sweeps and more).
+const PATIENCE: usize = 250;
+/// The same where the residual is next to rounding errors.
+const PATIENCE_AT_REST: usize = 50;
+/// Residuals up to so many times the rounding error of a number may be rounding errors of the sums (measured in single precision on
+/// patches of photographs: half of one).
+const ROUNDING: f64 = 16.0;
 
 impl State {
     fn new(how: &Polar, start: &Matrix<f64>) -> Self {
@@ -262,6 +277,9 @@ impl State {
             giving_up: false,
             begun: Vec::new(),
             hopeful: false,
+            evidence: 0.0,
+            settled: false,
+            momentum: Momentum::default(),
             chance: vec![false; k],
             renewals: 0,
             changes: vec![0; k],
@@ -275,15 +293,40 @@ impl State {
     /// Whether some component got another `a`.
     fn choose_widths(&mut self, candidates: &[Look]) -> bool {
         let mut changed = false;
-        for (j, a) in choose(candidates, &self.a).into_iter().enumerate() {
-            if a != self.a[j] && self.changes[j] < MOST_CHANGES {
+        for (j, a) in choose(candidates, self.a.len()).into_iter().enumerate() {
+            if a != self.a[j] && self.changes[j] < MOST_CHANGES && !self.chance[j] {
                 self.changes[j] += u32::from(self.resting);
                 self.a[j] = a;
                 changed = true;
             }
         }
-        self.resting &= !changed;
+        self.moved(changed);
         changed
+    }
+
+    /// After the last of the fixed looks the search goes on while components still become less Gaussian, by more than chance in
+    /// one of them and than a twentieth: sources that lie deep in a mixture of many are found late.
+    fn settle(&mut self, candidates: &[Look], sweep: u64) {
+        let now = evidence(candidates);
+        let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
+        let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
+        self.settled |= sweep >= LAST_LOOK && (!undecided || no_more);
+        self.evidence = now;
+    }
+
+    /// The next polar step, extrapolated once the search is past its first sweeps.
+    fn step(&mut self, step: &Step) -> Result<()> {
+        let next = factor::polar_rows(&step.h)?;
+        self.w = if self.n_iter <= LAST_LOOK { next } else { self.momentum.extrapolated(&self.w, next)? };
+        Ok(())
+    }
+
+    /// Something other than a step changed the components or their widths: neither rest nor direction holds.
+    fn moved(&mut self, moved: bool) {
+        if moved {
+            self.resting = false;
+            self.momentum = Momentum::default();
+        }
     }
 
     /// Gives components that cannot be told from Gaussian ones their principal axes, in the space that they span; whether they
@@ -293,7 +336,7 @@ impl State {
             return Ok(false);
         }
         self.renewals += 1;
-        self.resting = false;
+        self.moved(true);
         self.chance = chance;
         let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
         let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
@@ -319,7 +362,7 @@ impl State {
                 // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
                 // neighbouring variances are close but not equal, and turns among them lead astray.
                 let tied = tied(forces.sigma[i], forces.sigma[j], n);
-                if l < -super::auto::CERTAIN * error && still && tied {
+                if l < -CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));
                 }
             }
@@ -339,7 +382,7 @@ impl State {
             }
         }
         let any = turned.contains(&true);
-        self.resting &= !any;
+        self.moved(any);
         any
     }
 
@@ -364,14 +407,14 @@ impl State {
         let Some((w, a)) = better else { return Ok(false) };
         (self.w, self.a) = (w, a);
         self.turns += 1;
-        self.resting = false;
+        self.moved(true);
         Ok(true)
     }
 
-    fn stalled(&self) -> bool {
+    fn stalled(&self, patience: usize) -> bool {
         let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
         let n = self.history.len();
-        n > 2 * PATIENCE && smallest(&self.history[n - PATIENCE..]) >= smallest(&self.history[..n - PATIENCE])
+        n > 2 * patience && smallest(&self.history[n - patience..]) >= smallest(&self.history[..n - patience])
     }
 
     fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {

@@ -11,9 +11,9 @@
 //! Roads not taken, all tried: curvatures of pairs without the answer of `M - I` (diverges on photographs), Anderson mixing and
 //! over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
-use super::auto::{CANDIDATES, choose, is_certain, looks_at};
+use super::auto::{CANDIDATES, choose, looks_at, near_gaussian};
 use super::forces::{Look, Pass};
-use super::gpm::{KICK, MOST_CHANGES, MOST_KICKS, PATIENCE, Polar, Solved};
+use super::gpm::{KICK, MOST_CHANGES, MOST_KICKS, Polar, Solved};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
@@ -26,6 +26,9 @@ mod step;
 
 pub use pass::{NativePass, NativeSums};
 use step::Step;
+
+/// Steps without a smaller residual in their second half after which nothing more is expected.
+const PATIENCE: usize = 100;
 
 /// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring places
 /// of rest (on photographs), of which long steps pick one by chance; polar steps from the principal axes lead two samples of the same
@@ -56,9 +59,9 @@ pub fn solve<T: Real>(
     // How often each pair was turned away from a saddle.
     let mut left = vec![0u32; k * k];
     let (outcome, residual) = loop {
-        if how.auto && looks_at(n_iter) {
+        if how.auto && looks_at(n_iter, true) {
             let looks = look(how, &a, rows, &w, run)?.1;
-            let chosen = choose(&looks, &a);
+            let chosen = choose(&looks, k);
             if chosen != a {
                 (a, smallest) = (chosen, None);
                 history.clear();
@@ -92,7 +95,7 @@ pub fn solve<T: Real>(
             let changed = match how.auto && changes < MOST_CHANGES {
                 false => false,
                 true => {
-                    let chosen = choose(&look(how, &a, rows, &w, run)?.1, &a);
+                    let chosen = choose(&look(how, &a, rows, &w, run)?.1, k);
                     let changed = chosen != a;
                     a = chosen;
                     changed
@@ -135,7 +138,7 @@ pub fn solve<T: Real>(
         }
     };
     let (own, candidates) = look(how, &a, rows, &w, run)?;
-    let nothing = how.auto && !(0..k).any(|j| is_certain(&candidates, j));
+    let nothing = how.auto && !near_gaussian(&candidates).contains(&false);
     let sigma = rows.deviations(&w);
     let solved = Solved {
         w,

@@ -74,7 +74,7 @@ pub(super) fn turned<T: Real>(
             continue;
         }
         let (mut w, mut widths) = (w.clone(), a.to_vec());
-        let chosen = choose(&seen, a);
+        let chosen = choose(&seen, k);
         for (i, j) in better {
             eighth(&mut w, i, j);
             for c in [i, j] {

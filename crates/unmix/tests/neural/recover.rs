@@ -1,16 +1,16 @@
 //! What every nonlinear row recovers, and what it does not, on fixed designs.
 
 use unmix::neural::{
-    Begin, Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Order, Sigma, Spec, Trained, Training, train,
+    Begin, Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Sigma, Spec, Trained, Training, train,
 };
 use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::spectrum::{self, Decomposition, Request, Solver};
 use unmix::{Matrix, Rows, Run};
 
-const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
-const P: usize = 10;
-const K: usize = 5;
+pub(super) const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
+pub(super) const P: usize = 10;
+pub(super) const K: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
@@ -63,7 +63,7 @@ pub(super) fn least_cosine(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
 }
 
 /// Which true axis each column is nearest to, and how near, greedily, best first.
-fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f64>) {
+pub(super) fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f64>) {
     let length = |j: usize| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt();
     let cosine = |j: usize, a: usize| (0..P).map(|i| w[(i, j)] * axes[(a, i)]).sum::<f64>().abs() / length(j);
     let mut pairs: Vec<(usize, usize)> = (0..K).flat_map(|j| (0..K).map(move |a| (j, a))).collect();
@@ -78,7 +78,7 @@ fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f64>) {
 }
 
 /// Long enough for every row: 60 passes over 8000 rows take a tenth of a second.
-const LONG: Training = Training {
+pub(super) const LONG: Training = Training {
     optimiser: Optimiser::Adam,
     learning_rate: 0.01,
     batch_size: 128,
@@ -98,7 +98,7 @@ fn lengths(w: &Matrix<f64>) -> Vec<f64> {
 
 #[test]
 fn every_row_recovers_what_it_claims_and_nothing_else() {
-    let (laplace, uniform) = (mixed(Kind::Laplace, 6000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
+    let (laplace, uniform) = (mixed(Kind::Laplace, 20_000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
         let spec = row.spec.unwrap();
         // What is learnt beside the weights, and a triangle, take longer.
@@ -121,7 +121,7 @@ fn every_row_recovers_what_it_claims_and_nothing_else() {
             _ if ["logcosh", "no-diagonal", "logcosh-subspace"].contains(&row.key) => {
                 assert!(a > 0.98 && b < 0.9, "{said}")
             }
-            r if r.starts_with("super") => assert!(a > 0.996 && b < 0.9, "{said}"),
+            r if r.starts_with("super") => assert!(a > 0.9985 && b < 0.9, "{said}"),
             r if r.starts_with("sub") => assert!(a < 0.9 && b > 0.998, "{said}"),
             _ => assert!(a < 0.9, "{said}"),
         }
@@ -145,28 +145,6 @@ fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
 }
 
 #[test]
-fn rows_that_order_their_columns_do_so_from_random_starts() {
-    let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 2);
-    let rows = Rows::from_slice(&x, P).unwrap();
-    for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Falling) {
-        let spec = row.spec.unwrap();
-        for seed in 0..3 {
-            let run = Run { seed, ..Run::default() };
-            let begin = Begin::at_axes(&rows, &decomposed(&rows), &spec, K, &run).unwrap().at_random(seed);
-            let found = train(&rows, &spec, &begin, &LONG, &run).unwrap();
-            let along: Vec<f64> = matched(&found.w, &axes).0.iter().map(|a| TIED[*a]).collect();
-            let falls = along.windows(2).all(|v| v[0] >= v[1]);
-            // Of 8 random starts of this row 6 end in order on this design (all but seeds 1 and 4) and 2 on another, with 8000 rows or
-            // 20000, after 20 epochs or 60: the others are neighbouring places of rest, of axes that are right to .999. So does an
-            // implementation that shares no code with this one: 5, 2 and 3 of 6 starts on three designs, 4 of 6 on the second with unit
-            // columns, none of 3 with ten times the weight. Three starts in order, as published, are what one design gave.
-            let excused = row.key == "latent-upper" && seed == 1;
-            assert!(falls != excused, "{}, seed {seed}: {along:?}", row.key);
-        }
-    }
-}
-
-#[test]
 fn learnt_deviations_grow_without_bound_unless_they_cost_something() {
     let (x, _) = mixed(Kind::Laplace, 20_000, 1.0, 1);
     let rows = Rows::from_slice(&x, P).unwrap();
@@ -187,13 +165,14 @@ fn learnt_deviations_grow_without_bound_unless_they_cost_something() {
         assert!(free.windows(2).all(|r| r[1][j] > r[0][j]), "column {j} does not grow at every epoch");
         assert!(free[59][j] > 7.0, "column {j}: {} after 60 epochs", free[59][j]);
     }
-    // With it they come to rest where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3. At
-    // one rate to the end they tremble about it by some percent; so the rate falls.
+    // With it they come to rest where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3. As
+    // published: 60 epochs at one rate, and every column within 2 %.
+    let settled = trained(&rule(1e-3), &x, &published, 3);
+    let held = &ratios(&settled)[59];
+    assert!(held.iter().all(|r| (r / 4.37 - 1.0).abs() <= 0.02), "{held:?}");
+    // At a falling rate the tremor ends, and each is where its own codes put it.
     let settled = trained(&rule(1e-3), &x, &Training { decay: true, max_epochs: 180, ..published }, 3);
-    let held = &ratios(&settled)[179];
-    let mean = held.iter().sum::<f64>() / K as f64;
-    assert!((mean / 4.37 - 1.0).abs() < 0.02, "{held:?}");
-    for (j, r) in held.iter().enumerate() {
+    for (j, r) in ratios(&settled)[179].iter().enumerate() {
         let rest = equilibrium(&x, &settled.w, j, 1e-3);
         assert!((r / rest - 1.0).abs() < 0.01, "column {j}: {r}, and {rest} by its own codes");
     }

@@ -6,3 +6,4 @@ mod model;
 mod native;
 mod polar;
 mod problems;
+mod widths;

@@ -35,7 +35,7 @@ use super::neural_pca::variants;
 use super::{Fit, Method, Takes, Variant, needs};
 use crate::data::Rows;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, Outcome};
 use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
@@ -133,7 +133,15 @@ impl SigmaPca {
             Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
-        let also = model::Also { tol, ..Default::default() };
+        let mut also = model::Also { tol, ..Default::default() };
+        if let (Outcome::Converged, Some(residual)) = (solved.outcome, solved.residual)
+            && residual > tol
+        {
+            also.warnings.push(format!(
+                "the residual is {residual:.1e}, as small as rounding allows on rows of {}, and tol is {tol:e}",
+                T::DTYPE.name()
+            ));
+        }
         self.model(&principal, solved, also, k, rows.features(), run)
     }
 

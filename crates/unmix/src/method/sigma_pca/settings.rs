@@ -74,7 +74,7 @@ impl Default for SigmaPca {
             learning_rate: None,
             batch_size: None,
             max_epochs: None,
-            max_iter: 500,
+            max_iter: 1000,
             tol: None,
             tangent: true,
             center: true,
@@ -337,7 +337,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_iter",
         Kind::Integer,
         &[],
-        "500",
+        "1000",
         "Iterations of the deterministic solvers at most, each a pass over the rows.",
     ),
     setting(

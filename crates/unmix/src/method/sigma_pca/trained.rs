@@ -235,7 +235,7 @@ impl SigmaPca {
         let trained = match self.chooses_widths() {
             true => {
                 let mut choose = |w: &Matrix<f64>, now: &[f64]| {
-                    Ok(auto::choose(&look(&principal, &principal.unit_rows(w), &[], run)?, now))
+                    Ok(auto::choose(&look(&principal, &principal.unit_rows(w), &[], run)?, now.len()))
                 };
                 train_by_widths(rows, &spec, &begin, &how, &mut choose, run)?
             }

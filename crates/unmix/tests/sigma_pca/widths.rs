@@ -1,0 +1,92 @@
+//! `a="auto"`: as many sources as the better of its two widths finds, of one kind and of several.
+
+use crate::made::{settings, try_fit};
+use serde_json::{Value, json};
+use unmix::datasets::Law::{self, Arcsine, Exponential, Laplace, Uniform};
+use unmix::datasets::{Mixed, independent};
+use unmix::{Matrix, Model, Outcome};
+
+/// So many sources of one variance, of the given laws in turn.
+fn tied(n: usize, k: usize, laws: &[Law], seed: u64) -> Mixed {
+    let laws: Vec<Law> = (0..k).map(|j| laws[j % laws.len()]).collect();
+    independent(n, &laws, &vec![1.0; k], seed).unwrap()
+}
+
+fn fit(key: &str, given: Value, x: &Matrix<f64>) -> Model {
+    try_fit(key, &settings(given), x.as_slice(), x.cols()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// True axes that some component is within a cosine of 0.95 of.
+fn found(model: &Model, truth: &Matrix<f64>) -> usize {
+    let w = model.tensor("components").unwrap().to_matrix();
+    let length = |j: usize| w.row(j).iter().map(|x| x * x).sum::<f64>().sqrt();
+    let cosine =
+        |j: usize, a: usize| (0..w.cols()).map(|i| w[(j, i)] * truth[(i, a)]).sum::<f64>().abs() / length(j);
+    (0..truth.cols()).filter(|&a| (0..w.rows()).any(|j| cosine(j, a) > 0.95)).count()
+}
+
+/// Everything is found by `a="auto"`, in both classes, and nobody says that there is nothing to find.
+fn all_found(n: usize, k: usize, laws: &[Law], seed: u64) {
+    let data = tied(n, k, laws, seed);
+    for (key, given) in [("sigma-pca", json!({"halves": false})), ("ica", json!({"algorithm": "sigma-pca"}))]
+    {
+        let model = fit(key, given, &data.x);
+        let (report, said) = (model.report(), format!("{key}: {n} rows of {k}, {laws:?}"));
+        assert_eq!(found(&model, &data.mixing), k, "{said}");
+        assert_eq!(report.outcome, Outcome::Converged, "{said}: {:?}", report.residual);
+        let warnings = report.warnings.join("; ");
+        assert!(!warnings.contains("nothing beyond PCA"), "{said}: {warnings}");
+        assert!(!warnings.contains("cannot be told from Gaussian"), "{said}: {warnings}");
+    }
+}
+
+#[test]
+fn many_tied_sources_of_one_kind_are_all_found() {
+    for law in [Uniform, Arcsine, Laplace] {
+        all_found(8000, 20, &[law], 1);
+    }
+    all_found(8000, 30, &[Uniform], 2);
+    all_found(2000, 10, &[Uniform], 3);
+}
+
+#[test]
+fn many_tied_sources_of_several_kinds_are_all_found() {
+    all_found(8000, 20, &[Laplace, Uniform], 1);
+    all_found(8000, 30, &[Laplace, Uniform], 2);
+    all_found(4000, 18, &[Uniform, Laplace, Laplace, Laplace, Laplace, Laplace], 3);
+    all_found(8000, 21, &[Uniform, Arcsine, Exponential], 4);
+}
+
+#[test]
+fn no_fixed_width_finds_more() {
+    // Few rows for so many columns, where no component is certain of its kind for the first sweeps.
+    for (n, k, law) in [(1000, 20, Uniform), (500, 10, Uniform), (1000, 10, Arcsine), (2000, 20, Laplace)] {
+        for seed in 0..2 {
+            let data = tied(n, k, &[law], 20 + seed);
+            let of = |given: Value| found(&fit("sigma-pca", given, &data.x), &data.mixing);
+            let auto = of(json!({"halves": false}));
+            let fixed = [0.8, 4.0].map(|a| of(json!({"a": a, "halves": false})));
+            assert!(auto >= fixed[0].max(fixed[1]), "{n} rows of {k}, {law:?}: {auto}, and {fixed:?}");
+        }
+    }
+}
+
+#[test]
+fn the_published_fixed_point_has_them_too() {
+    let data = tied(8000, 20, &[Uniform], 1);
+    assert_eq!(found(&fit("sigma-pca", json!({"constraint": "native"}), &data.x), &data.mixing), 20);
+}
+
+#[test]
+fn many_gaussian_columns_keep_their_principal_axes() {
+    // A search among so many finds components that look certain one by one: four standard errors are no bar for it.
+    for (n, k) in [(8000, 20), (1000, 20), (2000, 30)] {
+        let data = tied(n, k, &[Law::Gaussian], 5);
+        let model = fit("sigma-pca", json!({"halves": false}), &data.x);
+        let pca = fit("pca", json!({}), &data.x);
+        assert_eq!(model.report().outcome, Outcome::Completed, "{n} x {k}: {:?}", model.report().residual);
+        assert_eq!(found(&model, &pca.tensor("components").unwrap().to_matrix().transposed()), k);
+        let warnings = model.report().warnings.join("; ");
+        assert!(warnings.contains("nothing beyond PCA"), "{n} x {k}: {warnings}");
+    }
+}
