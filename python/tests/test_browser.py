@@ -116,6 +116,7 @@ def made(folder):
     subprocess.run([sys.executable, "-c", PROGRAM], input=asked, cwd=folder, check=True, capture_output=True, text=True)
     yield "stability", folder / "stability.html"
     yield "demo", folder / "demo" / "report.html"
+    yield "reproduce", folder / "reproduce" / "index.html"
 
 
 @pytest.fixture(scope="module")
