@@ -60,7 +60,7 @@ fn rows_without_weights_are_as_many_as_they_are() {
 fn sums_remember_how_many_weighted_rows_they_have_seen() {
     let data = datasets::patterns(200, 5, 3, 0.2, 1);
     let run = Run::default();
-    let mut sums = Sums::new(25, unmix::Dtype::F64);
+    let mut sums = Sums::new(25, unmix::Dtype::F64).unwrap();
     let mut add = |first: usize, weight: Option<f64>| {
         let part = unmix::Rows::from_slice(&data.x.as_slice()[first * 25..(first + 50) * 25], 25).unwrap();
         let part = match weight {
