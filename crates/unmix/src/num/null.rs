@@ -26,7 +26,14 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
         return Ok(axes);
     }
     let directions = match p > DENSE {
-        true => by_inverse(found, m)?,
+        true => {
+            check_memory(
+                &format!("the search for directions without variance in {p} dimensions"),
+                inverse_bytes(p, m),
+                "ask for no more components than the rank",
+            )?;
+            by_inverse(found, m)?
+        }
         false => None,
     };
     let directions = match directions {
@@ -63,6 +70,16 @@ fn dense_bytes(p: usize) -> u64 {
     (p as u64).saturating_mul(p as u64).saturating_mul(8 * 4)
 }
 
+/// The basis of the search, which ends at about half of the vectors that it may take.
+fn inverse_bytes(p: usize, m: usize) -> u64 {
+    (budget(p, m) as u64 / 2).saturating_mul(p as u64).saturating_mul(8)
+}
+
+/// The most vectors that the search holds.
+fn budget(p: usize, m: usize) -> usize {
+    (m + 64).saturating_mul(12).min(p)
+}
+
 fn dense(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
     let basis = factor::complement(found);
     let (q, p) = (basis.rows(), basis.cols());
@@ -95,8 +112,7 @@ fn by_inverse(found: &Matrix<f64>, m: usize) -> Result<Option<Matrix<f64>>> {
         project(&mut b);
         Ok(b)
     };
-    let budget = (m + 64).saturating_mul(12).min(p);
-    let goal = Goal { k: m, tol: 0.0, block: block_size(m), max_basis: budget, impatient: true };
+    let goal = Goal { k: m, tol: 0.0, block: block_size(m), max_basis: budget(p, m), impatient: true };
     Ok(top_eigenpairs(apply, p, goal)?.map(|found| found.vectors))
 }
 
@@ -119,6 +135,13 @@ mod tests {
             let cosine: f64 = a.row(i).iter().zip(b.row(i)).map(|(x, y)| x * y).sum();
             assert!((cosine.abs() - 1.0).abs() < 1e-10, "direction {i}: cosine {cosine}");
         }
+    }
+
+    #[test]
+    fn memory_for_one_direction_of_a_photograph_is_asked_for_before() {
+        // 12 million pixels of three colours: more than most machines have.
+        assert!(inverse_bytes(36_000_000, 1) > 100_000_000_000);
+        assert!(inverse_bytes(50_000, 1) < 200_000_000);
     }
 
     #[test]
