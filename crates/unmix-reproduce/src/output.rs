@@ -19,6 +19,50 @@ pub struct Number {
     pub condition: Option<(String, bool)>,
 }
 
+impl Number {
+    /// Where the measured number lies outside a published range (`.9975-.9997`) or bound (`>= .995`), to the decimals in which that was
+    /// published: `"below the published range"` or `"above the published range"`. `None` inside it, and where a single number,
+    /// a number of other data or words were published.
+    pub fn outside(&self) -> Option<&'static str> {
+        let (least, most) = range(&self.published)?;
+        if least.is_some_and(|end| end.rounded(self.ours) < end.value) {
+            return Some("below the published range");
+        }
+        most.is_some_and(|end| end.rounded(self.ours) > end.value).then_some("above the published range")
+    }
+}
+
+/// One end of a range, and the decimals that it was published with.
+#[derive(Clone, Copy)]
+struct End {
+    value: f64,
+    decimals: usize,
+}
+
+impl End {
+    fn read(text: &str) -> Option<Self> {
+        let decimals = text.split_once('.').map_or(0, |(_, after)| after.len());
+        text.parse().ok().map(|value| Self { value, decimals })
+    }
+
+    fn rounded(self, x: f64) -> f64 {
+        format!("{x:.*}", self.decimals).parse().unwrap_or(x)
+    }
+}
+
+/// Least and largest number of a range in words.
+fn range(published: &str) -> Option<(Option<End>, Option<End>)> {
+    let text = published.trim();
+    if let Some(least) = text.strip_prefix(">=") {
+        return Some((Some(End::read(least.trim())?), None));
+    }
+    if let Some(most) = text.strip_prefix("<=") {
+        return Some((None, Some(End::read(most.trim())?)));
+    }
+    let (least, most) = text.split_once('-')?;
+    Some((Some(End::read(least)?), Some(End::read(most)?)))
+}
+
 /// What one experiment gave.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
@@ -34,6 +78,11 @@ impl Results {
     /// Conditions that do not hold.
     pub fn failed(&self) -> impl Iterator<Item = &Number> {
         self.numbers.iter().filter(|n| n.condition.as_ref().is_some_and(|c| !c.1))
+    }
+
+    /// Numbers outside their published range, whatever their condition says.
+    pub fn outside(&self) -> impl Iterator<Item = &Number> {
+        self.numbers.iter().filter(|n| n.outside().is_some())
     }
 }
 
@@ -71,13 +120,15 @@ impl Folder {
 
     /// Writes the numbers and lets go of the results.
     pub(crate) fn close(self) -> Result<Results> {
-        let header = ["quantity", "ours", "published", "condition", "holds"].map(String::from).to_vec();
+        let header =
+            ["quantity", "ours", "published", "condition", "holds", "outside"].map(String::from).to_vec();
         let lines = self.results.numbers.iter().map(|n| {
             let (condition, holds) = n
                 .condition
                 .as_ref()
                 .map_or((String::new(), String::new()), |(c, h)| (c.clone(), h.to_string()));
-            vec![n.quantity.clone(), shown(n.ours), n.published.clone(), condition, holds]
+            let outside = n.outside().unwrap_or_default().to_string();
+            vec![n.quantity.clone(), shown(n.ours), n.published.clone(), condition, holds, outside]
         });
         self.write("numbers.csv", &csv(std::iter::once(header).chain(lines))?)?;
         Ok(self.results)
@@ -107,18 +158,6 @@ pub(crate) fn shown(x: f64) -> String {
     }
 }
 
-/// Figures are drawn on white paper of their own; tables that are wider than a phone scroll by themselves.
-const STYLE: &str = "\
-:root{--paper:#fbfaf8;--ink:#1d2430;--soft:#5d6674;--rule:#e4e2dd;--accent:#2f6f8f;--warn:#b3541e;color-scheme:light dark}\
-@media(prefers-color-scheme:dark){:root{--paper:#14171c;--ink:#e6e8ec;--soft:#a3abb8;--rule:#2c323c;--accent:#74b4d2;--warn:#ee8f5f}}\
-*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;max-width:1120px;margin:2rem auto;padding:0 1rem;background:var(--paper);\
-color:var(--ink);overflow-wrap:break-word}a{color:var(--accent)}h1{font-size:clamp(24px,4.4vw,34px);line-height:1.2}\
-img{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px;margin:.5rem 0;background:#fff}\
-.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
-border-bottom:1px solid var(--rule);vertical-align:top}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}\
-.no{color:var(--warn);font-weight:600}.note{color:var(--soft)}\
-@media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}}";
-
 /// One page with every figure and number of the experiments done so far.
 pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]) -> Result<()> {
     let page = html! {
@@ -127,29 +166,34 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Published experiments, reproduced" }
-                meta name="color-scheme" content="light dark";
-                style { (STYLE) }
+                title { "Published experiments, made again" }
+                style { "body{font:15px/1.5 system-ui,sans-serif;max-width:1120px;margin:2rem auto;padding:0 1rem;color:#1d2430}\
+                    img{max-width:100%;height:auto;border:1px solid #e4e2dd;border-radius:6px;margin:.5rem 0}\
+                    table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
+                    border-bottom:1px solid #e4e2dd;vertical-align:top}td.n{font-variant-numeric:tabular-nums}.no{color:#b3541e;font-weight:600}\
+                    .note{color:#5d6674}" }
             }
             body {
-                h1 { "Published experiments, reproduced" }
+                h1 { "Published experiments, made again" }
                 ul { @for (e, results) in done {
                     li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
                         @let failed = results.failed().count();
-                        @if failed > 0 { " " span.no { (failed) " of its conditions fail" } } }
+                        @if failed > 0 { " " span.no { (failed) " of its conditions fail" } }
+                        @let outside = results.outside().count();
+                        @if outside > 0 { " " span.no { (outside) " of its numbers are outside the published range" } } }
                 } }
                 @for (e, results) in done {
                     h2 id=(e.key) { (e.key) }
                     p { (e.summary) " " span.note { (e.source) } }
                     @for note in &results.notes { p.note { (note) } }
                     @for figure in &results.figures { p { img src=(format!("{}/{figure}", e.key)) alt=(format!("{}: {figure}", e.key)); } }
-                    @if !results.numbers.is_empty() { div.scroll { table {
+                    @if !results.numbers.is_empty() { table {
                         tr { th { "quantity" } th { "ours" } th { "published" } th { "condition" } }
                         @for n in &results.numbers { tr {
-                            td { (n.quantity) } td.n { (shown(n.ours)) } td.n { (n.published) }
+                            td { (n.quantity) } td.n { (shown(n.ours)) } td.n { (n.published) @if let Some(outside) = n.outside() { " " span.no { (outside) } } }
                             td { @if let Some((c, holds)) = &n.condition { @if *holds { (c) ": holds" } @else { span.no { (c) ": fails" } } } }
                         } }
-                    } } }
+                    } }
                 }
             }
         }

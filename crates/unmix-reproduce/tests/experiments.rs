@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use unmix::Run;
-use unmix_reproduce::{EXPERIMENTS, Experiment, Options, Results, reproduce};
+use unmix_reproduce::{EXPERIMENTS, Experiment, Number, Options, Results, reproduce};
 
 fn run(key: &str, folder: &Path) -> Results {
     let options = Options { quick: true, pictures: None, output: folder.into() };
@@ -69,7 +69,7 @@ fn pictures_that_are_none_are_refused_by_name() {
 
 #[test]
 fn time_signals() {
-    holds("signals", 20);
+    holds("signals", 30);
 }
 
 #[test]
@@ -80,4 +80,28 @@ fn what_each_transformation_can_undo() {
 #[test]
 fn learnt_deviations_grow_unless_they_are_held() {
     holds("trained-sigma", 7);
+}
+
+#[test]
+fn a_number_outside_its_published_range_is_marked() {
+    let of = |ours: f64, published: &str| {
+        Number { quantity: String::new(), ours, published: published.into(), condition: None }.outside()
+    };
+    let (below, above) = (Some("below the published range"), Some("above the published range"));
+    assert_eq!(of(0.9951, ".9975-.9997"), below);
+    assert_eq!(of(0.99746, ".9975-.9997"), None);
+    assert_eq!(of(0.9999, ".9975-.9997"), above);
+    assert_eq!((of(0.94, ">= .995"), of(0.9951, ">= .995")), (below, None));
+    assert_eq!((of(0.02, "<= .01"), of(0.009, "<= .01")), (above, None));
+    for words in [".756", "all", "1 - 2 beta, and 1 stays 1", "from .01 to .03 (CIFAR-10)", ".4-.5 (MNIST)"] {
+        assert_eq!(of(7.0, words), None, "{words}");
+    }
+    // On the page, in the table and in what is returned.
+    let folder = tempfile::tempdir().unwrap();
+    let results = run("signals", folder.path());
+    let marked = results.outside().count();
+    let page = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
+    let table = std::fs::read_to_string(folder.path().join("signals/numbers.csv")).unwrap();
+    assert!(marked > 0 && page.contains("of its numbers are outside the published range"));
+    assert_eq!(table.matches("the published range").count(), marked);
 }

@@ -58,10 +58,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             correlation >= 0.995,
         )?;
         variances(lab, name, &w, &data)?;
-        let published = json!({
-            "n_components": 3, "variant": "ema-scaled-tanh", "a": 0.8, "solver": "sgd", "learning_rate": 0.01,
-            "batch_size": 100, "tangent": false, "max_epochs": if lab.options.quick { 60 } else { 200 },
-        });
+        let published = published(lab, json!({"variant": "ema-scaled-tanh"}));
         let (w, _) = shown(
             lab,
             &mut sheet,
@@ -89,8 +86,42 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         lab.check(quantity, ours, off, "not orthonormal: above .1", ours > 0.1)?;
         lab.figure(&name.replace(' ', "-"), &sheet)?;
     }
+    other_draws(lab)?;
     oblique(lab)?;
     lab.note(format!("The draws are those that were published ({PAPER}); sigma-PCA's default has no learning rate and no seed."))
+}
+
+/// Settings as published, with what is `given` beside.
+fn published(lab: &Lab<'_>, given: Value) -> Value {
+    let mut all = json!({
+        "n_components": 3, "a": 0.8, "solver": "sgd", "learning_rate": 0.01, "batch_size": 100, "tangent": false,
+        "max_epochs": if lab.options.quick { 60 } else { 200 },
+    });
+    for (name, value) in given.as_object().into_iter().flatten() {
+        all[name] = value.clone();
+    }
+    all
+}
+
+/// Draws of the noise other than the published one: what was published of one holds of others.
+fn other_draws(lab: &mut Lab<'_>) -> Result<()> {
+    for (name, setting, _, _) in SETTINGS {
+        let (mut least, mut apart) = (1.0f64, 0.0f64);
+        let draws = if lab.options.quick { 2 } else { 5 };
+        for seed in 1..=draws {
+            let data = signals(setting, Some(seed));
+            let y = codes(lab, "sigma-pca", json!({"n_components": 3}), &data.x)?.1;
+            least = least.min(measure::correlations(&y, &data.sources)[0]);
+            let settings = published(lab, json!({"variant": "ema-scaled-tanh"}));
+            let w = filters(&lab.fit("sigma-pca", settings, &data.x)?);
+            apart = apart.max(measure::orthonormality(&w));
+        }
+        let quantity = format!("{name}, {draws} other draws: sigma-PCA, least correlation");
+        lab.check(quantity, least, ">= .995", "at least .995 in each", least >= 0.995)?;
+        let quantity = format!("{name}, {draws} other draws: sigma-PCA as published, worst orthonormality");
+        lab.check(quantity, apart, "<= .08", "at most .08 in each", apart <= 0.08)?;
+    }
+    Ok(())
 }
 
 /// Fits, adds a panel, and notes the least correlation; returns filters and codes.
@@ -151,6 +182,30 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     let two = measure::correlations(&y, &data.sources)[0];
     sheet.add(format!("two layers: least correlation {two:.4}"), as_courses(&y));
     lab.check(format!("{name}: two layers separate"), two, ".9964-.9998", "at least .99", two >= 0.99)?;
+    layers(lab, name, &white, &data)?;
     shown(lab, &mut sheet, name, "FastICA", "fastica", json!({"n_components": 3}), &data, ".9964-.9998")?;
     lab.figure("non-orthogonal-mixing", &sheet)
+}
+
+/// The published ways to train two layers. The second layer does not act on the first (its input is held in the loss), so that it may
+/// be trained after it: at rest both are where joint training leads.
+fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &Mixed) -> Result<()> {
+    let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
+    let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;
+    // Eq. 43 to the letter reconstructs through weights that learn (encoder and decoder); the published code holds them (encoder only).
+    let literal = json!({"variant": "conventional"});
+    let encoder = json!({"variant": "ema-scaled-tanh", "sigma": "one"});
+    for (caption, input, given, range) in [
+        ("linear and nonlinear layer, eq. 43 to the letter", white, &literal, ".97-.9999"),
+        ("linear and nonlinear layer, eq. 43 with the decoder held", white, &encoder, ".98-.9998"),
+        ("two nonlinear layers, the decoder held", &nonlinear, &encoder, ".965-.995"),
+    ] {
+        let settings = published(lab, given.clone());
+        let least = measure::correlations(&codes(lab, "sigma-pca", settings, input)?.1, &data.sources)[0];
+        lab.check(format!("{name}: {caption}"), least, range, "at least .95", least >= 0.95)?;
+    }
+    let settings = json!({"n_components": 3, "algorithm": "sigma-pca", "first_layer": "sigma-pca"});
+    let least = measure::correlations(&codes(lab, "ica", settings, &data.x)?.1, &data.sources)[0];
+    let quantity = format!("{name}: two nonlinear layers, whitened between them");
+    lab.check(quantity, least, ".9964-.9998", "at least .99", least >= 0.99)
 }
