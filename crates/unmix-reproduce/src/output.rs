@@ -158,6 +158,18 @@ pub(crate) fn shown(x: f64) -> String {
     }
 }
 
+/// Figures are drawn on white paper of their own; tables that are wider than a phone scroll by themselves.
+const STYLE: &str = "\
+:root{--paper:#fbfaf8;--ink:#1d2430;--soft:#5d6674;--rule:#e4e2dd;--accent:#2f6f8f;--warn:#b3541e;color-scheme:light dark}\
+@media(prefers-color-scheme:dark){:root{--paper:#14171c;--ink:#e6e8ec;--soft:#a3abb8;--rule:#2c323c;--accent:#74b4d2;--warn:#ee8f5f}}\
+*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;max-width:1120px;margin:2rem auto;padding:0 1rem;background:var(--paper);\
+color:var(--ink);overflow-wrap:break-word}a{color:var(--accent)}h1{font-size:clamp(24px,4.4vw,34px);line-height:1.2}\
+img{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px;margin:.5rem 0;background:#fff}\
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
+border-bottom:1px solid var(--rule);vertical-align:top}td.n{font-variant-numeric:tabular-nums;white-space:nowrap}\
+.no{color:var(--warn);font-weight:600}.note{color:var(--soft)}\
+@media(max-width:560px){body{margin:1rem auto}table{font-size:12.5px}td,th{padding-right:.5rem}}";
+
 /// One page with every figure and number of the experiments done so far.
 pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]) -> Result<()> {
     let page = html! {
@@ -166,15 +178,12 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "Published experiments, made again" }
-                style { "body{font:15px/1.5 system-ui,sans-serif;max-width:1120px;margin:2rem auto;padding:0 1rem;color:#1d2430}\
-                    img{max-width:100%;height:auto;border:1px solid #e4e2dd;border-radius:6px;margin:.5rem 0}\
-                    table{border-collapse:collapse;font-size:14px}td,th{padding:.15rem .9rem .15rem 0;text-align:left;\
-                    border-bottom:1px solid #e4e2dd;vertical-align:top}td.n{font-variant-numeric:tabular-nums}.no{color:#b3541e;font-weight:600}\
-                    .note{color:#5d6674}" }
+                title { "Published experiments, reproduced" }
+                meta name="color-scheme" content="light dark";
+                style { (STYLE) }
             }
             body {
-                h1 { "Published experiments, made again" }
+                h1 { "Published experiments, reproduced" }
                 ul { @for (e, results) in done {
                     li { a href=(format!("#{}", e.key)) { (e.key) } ": " (e.summary)
                         @let failed = results.failed().count();
@@ -187,13 +196,13 @@ pub(crate) fn write_index(folder: &Path, done: &[(&'static Experiment, Results)]
                     p { (e.summary) " " span.note { (e.source) } }
                     @for note in &results.notes { p.note { (note) } }
                     @for figure in &results.figures { p { img src=(format!("{}/{figure}", e.key)) alt=(format!("{}: {figure}", e.key)); } }
-                    @if !results.numbers.is_empty() { table {
+                    @if !results.numbers.is_empty() { div.scroll { table {
                         tr { th { "quantity" } th { "ours" } th { "published" } th { "condition" } }
                         @for n in &results.numbers { tr {
                             td { (n.quantity) } td.n { (shown(n.ours)) } td.n { (n.published) @if let Some(outside) = n.outside() { " " span.no { (outside) } } }
                             td { @if let Some((c, holds)) = &n.condition { @if *holds { (c) ": holds" } @else { span.no { (c) ": fails" } } } }
                         } }
-                    } }
+                    } } }
                 }
             }
         }
