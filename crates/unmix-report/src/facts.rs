@@ -21,7 +21,7 @@ pub(crate) struct Spectrum {
     pub(crate) singular: Option<Vec<f64>>,
     /// The width of the nonlinearity, where components have one.
     pub(crate) width: Option<Vec<f64>>,
-    /// Whether components are told apart from all others, 1 or 0, where a method says so.
+    /// Whether components are resolved, 1 or 0, where a method says so.
     pub(crate) resolved: Option<Vec<f64>>,
     /// How far two halves of the rows agree about each, where a fit has looked.
     pub(crate) halves: Option<Vec<f64>>,
@@ -184,12 +184,18 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<(bool, &'static str, St
             w if w.starts_with("resolved") => (true, "resolved"),
             _ => (false, "not resolvable"),
         };
-        return Some((short.0, short.1, words + &halves));
+        let finished = !matches!(model.report().outcome, Outcome::MaxIter | Outcome::Time | Outcome::Stalled);
+        let end = if finished { "" } else { "; but the fit itself did not converge" };
+        return Some((short.0 && finished, short.1, words + &halves + end));
     }
     let resolved = *Spectrum::of(model).resolved?.get(i)?;
     Some(match resolved == 0.0 {
-        true => (false, "not told apart", "not told apart from every other component".into()),
-        false => (true, "told apart", "told apart from every other component".into()),
+        true => (false, "not resolved", "not resolved: the warnings say why".into()),
+        false => (
+            true,
+            "resolved",
+            "told apart from every other component, and in its place as far as these rows say".into(),
+        ),
     })
 }
 

@@ -344,6 +344,23 @@ fn a_verdict_stands_beside_its_component() {
 }
 
 #[test]
+fn only_what_is_resolved_is_green() {
+    use datasets::Law;
+    let x = datasets::independent(3000, &[Law::Laplace; 4], &[1.0; 4], 1).unwrap().x;
+    let gaussian = datasets::independent(3000, &[Law::Gaussian; 4], &[1.0; 4], 1).unwrap().x;
+    for (x, max_iter, green) in [(&x, 500, 4), (&x, 2, 0), (&gaussian, 500, 0)] {
+        let given = rows(x, Features::default());
+        let settings = serde_json::json!({"max_iter": max_iter}).as_object().cloned().unwrap();
+        let model =
+            unmix::fit("sigma-pca", &settings, &mut rows(x, Features::default()), &Run::default()).unwrap();
+        let html = made(&model, Some(&given), &Options::default());
+        let (good, warn) =
+            (html.matches("class=\"verdict good\"").count(), html.matches("class=\"verdict warn\"").count());
+        assert_eq!((good > 0, warn > 0), (green > 0, green == 0), "max_iter {max_iter}: {good} {warn}");
+    }
+}
+
+#[test]
 fn two_models_are_paired_and_what_has_no_partner_is_named() {
     let x = recording(3000);
     let given = rows(&x, Features::default());

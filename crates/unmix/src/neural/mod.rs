@@ -19,6 +19,7 @@ pub mod auto;
 mod batches;
 mod columns;
 mod constraint;
+pub mod evidence;
 mod field;
 pub mod flow;
 pub mod forces;

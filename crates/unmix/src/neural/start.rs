@@ -6,7 +6,7 @@
 //! coordinates.
 
 use super::forces::{Forces, Rule};
-use crate::data::Rows;
+use crate::data::{Rows, Subset};
 use crate::error::Result;
 use crate::machine::check_memory;
 use crate::num::kernel;
@@ -192,6 +192,34 @@ impl<'a, T: Real> Principal<'a, T> {
     /// they were).
     pub fn directions(&self, w: &Matrix<f64>) -> Matrix<f64> {
         factor::multiply(w, &self.spectrum.axes.clone().top_rows(self.r()))
+    }
+
+    /// How many rows there are, counted or not.
+    pub(crate) fn n_rows(&self) -> u64 {
+        self.rows.n_rows().unwrap_or(0)
+    }
+
+    /// Coordinates of the rows `chosen`, in rising order, and how often each counts; those that do not count are left out.
+    pub(crate) fn some(&self, mut chosen: Vec<u64>, run: &Run<'_>) -> Result<(Vec<T>, Option<Vec<f64>>)> {
+        chosen.sort_unstable();
+        let weights = self.rows.weights();
+        if let Some(all) = weights {
+            chosen.retain(|&i| all[i as usize] > 0.0);
+        }
+        let weights = weights.map(|all| chosen.iter().map(|&i| all[i as usize]).collect());
+        let numbers = match &self.held {
+            Held::Copy(all) => {
+                let row = |&i: &u64| &all[i as usize * self.r()..(i as usize + 1) * self.r()];
+                chosen.iter().flat_map(row).copied().collect()
+            }
+            Held::Map(_) if chosen.is_empty() => Vec::new(),
+            Held::Map(map) => {
+                let part = Subset::new(self.rows.settled(), self.rows.n_features(), chosen);
+                let part = Rows::new(part, self.rows.features().clone(), self.rows.origin());
+                coordinates(&part, &self.mean, map, run)?
+            }
+        };
+        Ok((numbers, weights))
     }
 
     /// One sweep: what standardised codes along the rows of `w` pass on to the rows. `w` is `k x r`.

@@ -5,6 +5,7 @@ mod gram;
 mod lengths;
 mod moments;
 mod pack;
+pub(crate) mod quantiles;
 mod scatter;
 mod score;
 mod sketch;

@@ -1,6 +1,8 @@
 //! Orthonormal components by polar steps.
 
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
+use crate::made::{numbers, settings, try_fit};
+use serde_json::json;
 use unmix::datasets::Law::{self, Exponential, Gaussian, Laplace, Uniform};
 use unmix::neural::gpm::{Polar, Solved};
 use unmix::neural::nonlinearity::Nonlinearity;
@@ -147,13 +149,11 @@ fn gaussian_rows_keep_their_principal_axes() {
 fn one_gaussian_among_others_is_named_and_does_not_hold_them_up() {
     let laws: [Law; 5] = [Laplace, Gaussian, Uniform, Gaussian, Laplace];
     let problem = tied("with Gaussians", 8000, laws, 3);
-    in_coordinates(problem.x.as_slice(), 10, 5, |rows| {
-        let (solved, _) = solve(rows, &Polar::auto(5, 1e-8, 500), rows.first(5));
-        assert_eq!(solved.outcome, Outcome::Converged, "{:?} after {}", solved.residual, solved.n_iter);
-        let verdicts = unmix::neural::pairs::verdicts(&solved.sigma, &solved.own, &solved.candidates, 2.0);
-        let resolved = verdicts.iter().filter(|v| v.doubt.is_none()).count();
-        assert_eq!(resolved, 3, "{verdicts:?}");
-        let said = unmix::neural::pairs::in_words(&verdicts, &solved.a).join("; ");
-        assert!(said.contains("near-Gaussian"), "{said}");
-    });
+    let model =
+        try_fit("sigma-pca", &settings(json!({"n_components": 5})), problem.x.as_slice(), 10).unwrap();
+    let report = model.report();
+    assert_eq!(report.outcome, Outcome::Converged, "{:?} after {}", report.residual, report.n_iter);
+    let resolved = numbers(&model, "resolved");
+    assert_eq!(resolved.iter().sum::<f64>(), 3.0, "{resolved:?} {:?} {:?}", report.halves, report.warnings);
+    assert!(report.warnings.join("; ").contains("near-Gaussian"), "{:?}", report.warnings);
 }

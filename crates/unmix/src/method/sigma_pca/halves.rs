@@ -1,32 +1,42 @@
-//! How far halves of the rows agree about the components.
+//! What disjoint halves of the rows say of the components.
 //!
 //! On photographs several fixed points lie near each other, and which of them is reached depends on the rows. So the fit is
 //! repeated on two disjoint halves, each from its own principal axes, and the report has, for every component, the cosine between
 //! what the halves have in its place: near 1 where the rows pin it down. [`stability`](crate::stability) does more: several cuts,
 //! intervals, verdicts.
 
-use super::SigmaPca;
+use super::{Ended, SigmaPca};
 use crate::data::{Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::match_rows;
-use crate::model::Model;
-use crate::num::{Matrix, Real};
+use crate::neural::start::Principal;
+use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 use crate::stability::cuts::{Memory, consecutive, cut_in_two};
 
 /// Halves are fitted unasked up to this product of rows, coordinates and components: some tens of sweeps of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
 
+/// What two halves of the rows have in the place of every component.
+pub(super) struct Halves {
+    /// The cosine between the two.
+    pub(super) agree: Vec<f64>,
+    /// The least cosine among the two and the component.
+    pub(super) all: Vec<f64>,
+    /// Consecutive rows that stayed together.
+    pub(super) stretch: u64,
+}
+
 impl SigmaPca {
-    /// The agreement of two halves about each component of `model`; none where it was not asked for, or where halves are too few
-    /// rows for such a fit.
+    /// What halves have in the place of the components that `ended` has; none where they were not asked for, or are too few rows for such
+    /// a fit.
     pub(super) fn halves_of<T: Real>(
         &self,
-        model: &Model,
+        ended: &Ended<'_, T>,
         rows: &Rows<'_, T>,
         k: usize,
         run: &Run<'_>,
-    ) -> Result<Option<Vec<f64>>> {
+    ) -> Result<Option<Halves>> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let cheap = || {
             let work = n.saturating_mul((4 * k).min(p) as u64).saturating_mul(k as u64);
@@ -38,36 +48,45 @@ impl SigmaPca {
             return Ok(None);
         }
         run.stage("halves")?;
-        let of = |chosen: Vec<u64>| -> Result<Rows<'_, T>> {
-            let mut part = Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
-            part.settle(run)?;
-            Ok(part)
-        };
-        let codes: Vec<f64> = {
-            let part = of(consecutive(n, k))?;
-            model.encode_to_vec(&part, run)?.iter().map(|y| y.to_f64()).collect()
-        };
-        let (left, right) = cut_in_two(n, run.seed, 0, Memory::of(&codes, k, n).stretch);
-        let whole = components(model, k);
-        let quiet = Self { halves: Some(false), ..self.clone() };
+        let stretch = stretch(&ended.principal, &ended.solved.w, usize::MAX, run)?;
+        let (left, right) = cut_in_two(n, run.seed, 0, stretch);
+        let whole = self.components(ended, k, T::DTYPE.eps())?;
         let mut found = Vec::new();
         for half in [left, right] {
-            match quiet.fit_settled(&of(half)?, k, run) {
-                Ok(model) => found.push(components(&model, k)),
+            let mut part = Rows::new(Subset::new(source, p, half), rows.features().clone(), rows.origin());
+            part.settle(run)?;
+            let components = match self.ended(&part, k, run) {
+                Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // Half of the rows need not vary, or be enough.
                 Err(_) => return Ok(None),
-            }
+            };
+            let order = match_rows(&whole, &components).order;
+            found.push(Matrix::from_fn(k, p, |j, i| components[(order[j], i)]));
         }
-        let [a, b] = [0, 1].map(|i| match_rows(&whole, &found[i]).order);
-        let cosine = |j: usize| {
-            let pair = found[0].row(a[j]).iter().zip(found[1].row(b[j]));
-            pair.map(|(x, y)| x * y).sum::<f64>().abs().min(1.0)
+        let cosine = |a: &Matrix<f64>, b: &Matrix<f64>, j: usize| {
+            a.row(j).iter().zip(b.row(j)).map(|(x, y)| x * y).sum::<f64>().abs().min(1.0)
         };
-        Ok(Some((0..k).map(cosine).collect()))
+        let agree: Vec<f64> = (0..k).map(|j| cosine(&found[0], &found[1], j)).collect();
+        let least = |j: usize| found.iter().fold(agree[j], |m, half| m.min(cosine(&whole, half, j)));
+        Ok(Some(Halves { all: (0..k).map(least).collect(), agree, stretch }))
     }
 }
 
-fn components(model: &Model, k: usize) -> Matrix<f64> {
-    model.tensor("components").map_or_else(|| Matrix::zeros(k, model.n_features()), |t| t.to_matrix())
+/// How many consecutive rows hang together, by `most` codes along the rows of `w` at most.
+pub(super) fn stretch<T: Real>(
+    principal: &Principal<'_, T>,
+    w: &Matrix<f64>,
+    most: usize,
+    run: &Run<'_>,
+) -> Result<u64> {
+    let (k, r, n) = (w.rows(), w.cols(), principal.n_rows());
+    let mut chosen = consecutive(n, k);
+    chosen.truncate(most);
+    let (x, _) = principal.some(chosen, run)?;
+    let m = x.len() / r;
+    let mut codes = vec![T::default(); m * k];
+    kernel::product(&mut codes, &x, w.transposed().cast::<T>().as_slice(), m, r, k);
+    let codes: Vec<f64> = codes.iter().map(|y| y.to_f64()).collect();
+    Ok(Memory::of(&codes, k, n).stretch)
 }

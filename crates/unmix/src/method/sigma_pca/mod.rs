@@ -9,7 +9,8 @@
 //!     symmetric ([`gpm`](crate::neural::gpm)): the fixed point of the published rule, kept strictly orthonormal;
 //!  3. `a` of `h = a tanh(z / a)` is chosen on the way for every component, by what tells it from others of its variance
 //!     ([`auto`](crate::neural::auto));
-//!  4. a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical sign.
+//!  4. the same on two halves of the rows, a verdict on every component ([`pairs`](crate::neural::pairs)), order by variance, canonical
+//!     sign.
 //!
 //!
 //! `constraint="native"` leads to the published fixed point itself, unit columns that are only nearly orthogonal, by a second-order
@@ -27,6 +28,7 @@
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
 
 mod halves;
+mod judge;
 mod model;
 mod settings;
 mod trained;
@@ -47,6 +49,15 @@ use serde_json::{Map, Value};
 use settings::SETTINGS;
 
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
+
+/// Components that a solver has ended with.
+struct Ended<'a, T: Real> {
+    principal: Principal<'a, T>,
+    solved: Solved,
+    /// What their codes are judged by.
+    h: Nonlinearity,
+    also: model::Also,
+}
 
 /// SigmaPCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -120,12 +131,15 @@ impl SigmaPca {
     }
 
     fn fit_and_compare<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
-        let model = self.fit_settled(rows, k, run)?;
-        let halves = self.halves_of(&model, rows, k, run)?;
-        Ok(model.with_halves(halves, run))
+        let ended = self.ended(rows, k, run)?;
+        let halves = self.halves_of(&ended, rows, k, run)?;
+        let verdicts = self.judged(&ended, halves.as_ref(), run)?;
+        let model = self.model(ended, verdicts, k, rows.features(), run)?;
+        Ok(model.with_halves(halves.map(|h| h.agree), run))
     }
 
-    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
+    /// Solves for `k` components; no verdict yet.
+    fn ended<'a, T: Real>(&self, rows: &'a Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Ended<'a, T>> {
         if self.is_trained() {
             return self.fit_trained(rows, k, run);
         }
@@ -133,6 +147,7 @@ impl SigmaPca {
             Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
+        let h = self.nonlinearity(solved.a.clone());
         let mut also = model::Also { tol, ..Default::default() };
         if let (Outcome::Converged, Some(residual)) = (solved.outcome, solved.residual)
             && residual > tol
@@ -142,7 +157,7 @@ impl SigmaPca {
                 T::DTYPE.name()
             ));
         }
-        self.model(&principal, solved, also, k, rows.features(), run)
+        Ok(Ended { principal, solved, h, also }.in_order(self.order))
     }
 
     /// Solves for `k` components, at most as many as there are coordinates; and the tolerance that it had.

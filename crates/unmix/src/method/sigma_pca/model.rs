@@ -1,15 +1,14 @@
 //! From components at rest to a model, and from a model's parameters to its codes.
 
-use super::{METHOD, Order, SigmaPca};
+use super::{Ended, METHOD, Order, SigmaPca};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::{dual, warnings};
 use crate::method::{Tensors, require};
 use crate::model::{Bend, Code, Model, Report, Tensor, sign_of};
 use crate::neural::forces::Look;
-use crate::neural::gpm::Solved;
 use crate::neural::native;
-use crate::neural::pairs::{in_words, verdicts};
+use crate::neural::pairs::{Verdict, in_words};
 use crate::neural::start::Principal;
 use crate::num::{Matrix, Real, null};
 use crate::run::Run;
@@ -30,36 +29,40 @@ pub(super) struct Also {
     pub(super) norms: Option<Vec<f64>>,
 }
 
+impl<T: Real> Ended<'_, T> {
+    /// The same with components in the order that was asked for.
+    pub(super) fn in_order(mut self, asked: Order) -> Self {
+        let solved = &mut self.solved;
+        let mut order: Vec<usize> = (0..solved.w.rows()).collect();
+        if asked == Order::Variance {
+            order.sort_by(|&i, &j| solved.sigma[j].total_cmp(&solved.sigma[i]));
+        }
+        let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
+        solved.w = Matrix::from_fn(order.len(), solved.w.cols(), |j, i| solved.w[(order[j], i)]);
+        for look in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {
+            let Look { b, growth, score, t, error } = look;
+            [b, growth, score, t, error].into_iter().for_each(of);
+        }
+        [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);
+        self.also.learnt.iter_mut().chain(&mut self.also.norms).for_each(of);
+        self
+    }
+}
+
 impl SigmaPca {
     pub(super) fn model<T: Real>(
         &self,
-        rows: &Principal<'_, T>,
-        solved: Solved,
-        also: Also,
+        ended: Ended<'_, T>,
+        verdicts: Vec<Verdict>,
         k: usize,
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
+        let components = self.components(&ended, k, T::DTYPE.eps())?;
+        let Ended { principal: rows, solved, also, .. } = ended;
         let (dtype, found) = (T::DTYPE, &rows.spectrum);
         let (p, kept) = (found.mean.len(), solved.w.rows());
-        let mut order: Vec<usize> = (0..kept).collect();
-        if self.order == Order::Variance {
-            order.sort_by(|&i, &j| solved.sigma[j].total_cmp(&solved.sigma[i]));
-        }
-        let of = |all: &[f64]| order.iter().map(|&j| all[j]).collect::<Vec<f64>>();
-        let look = |look: &Look| Look {
-            b: of(&look.b),
-            growth: of(&look.growth),
-            score: of(&look.score),
-            t: of(&look.t),
-            error: of(&look.error),
-        };
-        let candidates: Vec<Look> = solved.candidates.iter().map(look).collect();
-        let (sigma, mut a) = (of(&solved.sigma), of(&solved.a));
-        let verdicts = verdicts(&sigma, &look(&solved.own), &candidates, solved.alpha);
-        let directions = rows.directions(&solved.w);
-        let sorted = Matrix::from_fn(kept, p, |j, i| directions[(order[j], i)]);
-        let components = self.completed(sorted, rows, k, dtype.eps())?;
+        let (sigma, mut a) = (solved.sigma, solved.a);
 
         let of_verdicts = |f: &dyn Fn(usize) -> f64| -> Vec<f64> {
             // Components that the rows do not have are not resolved either.
@@ -83,7 +86,7 @@ impl SigmaPca {
                 Tensor::vector(&of_verdicts(&|j| f64::from(u8::from(verdicts[j].doubt.is_none()))), dtype),
             ),
         ];
-        if let Some(learnt) = also.learnt.as_deref().map(&of) {
+        if let Some(learnt) = also.learnt {
             let learnt = of_verdicts(&|j| learnt[j]);
             tensors.push(("trained_scale", Tensor::vector(&learnt, dtype)));
         }
@@ -98,7 +101,7 @@ impl SigmaPca {
         report.n_iter = solved.n_iter;
         report.residual = solved.residual;
         report.tol = solved.residual.map(|_| also.tol);
-        report.norms = also.norms.as_deref().map(&of);
+        report.norms = also.norms;
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
         report.warnings.extend(also.warnings);
@@ -120,6 +123,16 @@ impl SigmaPca {
         report.end(run);
         let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
         Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    /// `k` axes of the columns: those found, in their order, and others where the rows have no more.
+    pub(super) fn components<T: Real>(
+        &self,
+        ended: &Ended<'_, T>,
+        k: usize,
+        eps: f64,
+    ) -> Result<Matrix<f64>> {
+        self.completed(ended.principal.directions(&ended.solved.w), &ended.principal, k, eps)
     }
 
     /// `k` axes with their canonical signs: those found, and directions that depend on these alone where the rows have no more.

@@ -1,11 +1,11 @@
 //! The published rows: sigma-PCA on small batches.
 
 use super::model::Also;
-use super::{BetaScale, Constraint, Reconstruct, SigmaPca, Solver, Widths};
+use super::{BetaScale, Constraint, Ended, Reconstruct, SigmaPca, Solver, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::method::neural_pca::check_training;
-use crate::model::{Model, Outcome};
+use crate::model::Outcome;
 use crate::neural::Constraint as Free;
 use crate::neural::forces::{Look, Pass};
 use crate::neural::gpm::Solved;
@@ -205,7 +205,12 @@ impl SigmaPca {
         }
     }
 
-    pub(super) fn fit_trained<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
+    pub(super) fn fit_trained<'a, T: Real>(
+        &self,
+        rows: &'a Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<Ended<'a, T>> {
         if rows.weights().is_some() {
             return Err(Error::Unsupported {
                 asked: "training on weighted rows".into(),
@@ -244,7 +249,7 @@ impl SigmaPca {
         principal.count_sweeps(trained.epochs);
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
-        let solved = at_rest(&principal, &spec, &how, trained, run)?;
+        let (solved, h) = at_rest(&principal, &spec, &how, trained, run)?;
         let also = Also {
             tol: 0.0,
             settings: vec![
@@ -258,7 +263,7 @@ impl SigmaPca {
             learnt,
             norms,
         };
-        self.model(&principal, solved, also, k, rows.features(), run)
+        Ok(Ended { principal, solved, h, also }.in_order(self.order))
     }
 
     /// Whether every component gets a width of its own, once an epoch: where no row was asked for, and no width.
@@ -288,7 +293,7 @@ fn at_rest<T: Real>(
     how: &Training,
     trained: Trained,
     run: &Run<'_>,
-) -> Result<Solved> {
+) -> Result<(Solved, Nonlinearity)> {
     let w = rows.unit_rows(&trained.w);
     let k = w.rows();
     // A rule without standardised codes, or without a nonlinear reconstruction, is judged by the better candidate.
@@ -297,8 +302,9 @@ fn at_rest<T: Real>(
     let h = Nonlinearity { shape: spec.h, slope: spec.slope, a: width };
     let mut looks = look(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
     let candidates = looks.split_off(usize::from(own));
+    let h = if own { h } else { Nonlinearity::tanh(auto::choose(&candidates, k)) };
     let own = looks.pop().unwrap_or_else(|| auto::best(&candidates, k));
-    Ok(Solved {
+    let solved = Solved {
         sigma: rows.deviations(&w),
         solver: if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" },
         alpha: 2.0,
@@ -312,7 +318,9 @@ fn at_rest<T: Real>(
         column_residual: f64::NAN,
         history: Vec::new(),
         w,
-    })
+    };
+    let a = if h.a.len() == 1 { vec![h.a[0]; k] } else { h.a };
+    Ok((solved, Nonlinearity { a, ..h }))
 }
 
 /// The weight of a rule's term of sparsity or independence, where it has one.

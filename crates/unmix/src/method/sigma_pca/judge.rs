@@ -1,0 +1,54 @@
+//! Which components count as resolved.
+
+use super::halves::{Halves, stretch};
+use super::{Ended, SigmaPca};
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::neural::evidence::Demand;
+use crate::neural::pairs::{Grounds, Verdict, verdicts};
+use crate::num::Real;
+use crate::run::Run;
+use crate::stability::LEVEL;
+
+/// What a search finds where there is nothing grows with the square root of the number of directions. Measured on spherical rows, which
+/// have no axes, of 4 to 60 columns: the smallest `L_ij` of the best component of a fit, in standard errors, is about this number times
+/// that root above its quantile.
+const SEARCH: f64 = 0.3;
+
+/// Rows that are looked at for how long they hang together, where halves have not looked at more.
+const FOLLOWING: usize = 1 << 13;
+
+impl SigmaPca {
+    /// A verdict on every component that `ended` has.
+    pub(super) fn judged<T: Real>(
+        &self,
+        ended: &Ended<'_, T>,
+        halves: Option<&Halves>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Verdict>> {
+        let (solved, rows) = (&ended.solved, &ended.principal);
+        let stretch = match halves {
+            Some(halves) => halves.stretch,
+            None => stretch(rows, &solved.w, FOLLOWING, run)?,
+        };
+        let at_rest = solved.outcome == Outcome::Converged;
+        let demand = Demand {
+            level: LEVEL,
+            // Halves that agree were not found by the same search.
+            search: if halves.is_some() { 0.0 } else { SEARCH },
+            moving: !at_rest || solved.solver != "gpm",
+        };
+        let seen = rows.seen(&solved.w, &ended.h, stretch, run)?;
+        let certainty = seen.map(|seen| seen.certainty(solved.alpha, demand));
+        Ok(verdicts(&Grounds {
+            sigma: &solved.sigma,
+            alpha: solved.alpha,
+            own: &solved.own,
+            candidates: &solved.candidates,
+            certainty: certainty.as_deref(),
+            halves: halves.map(|h| &h.all[..]),
+            // Small batches take so many steps and no more.
+            finished: at_rest || (self.is_trained() && solved.outcome == Outcome::Completed),
+        }))
+    }
+}

@@ -1,0 +1,300 @@
+//! How certain the place of each component is: the scatter of what blocks of consecutive rows say.
+//!
+//! Components come to rest where `g_ij = s_j^(1 + alpha) E[y_i phi(z_j)] - s_i^(1 + alpha) E[y_j phi(z_i)]` is 0 for every pair. A small
+//! turn of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling turns the pair by `mean(g_ij) / L_ij`: a
+//! standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967). Both the standard error of `L_ij`
+//! and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch means, Conway 1963): no moment higher
+//! than those that are averaged has to be estimated, nothing is taken for independent, and rows that follow one another count for what they
+//! are worth as long as a block forgets the one before.
+//!
+//! Unlike the law of pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are not Gaussian but
+//! have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
+//!
+//! Standard deviations of the codes are estimates, too. What an error of theirs adds to `A - b` and to `L_ij` is, of Gaussian codes,
+//! `-A (mean(z²) - 1)`, and is taken out block by block.
+
+use super::nonlinearity::{Nonlinearity, Ready};
+use super::start::Principal;
+use crate::error::Result;
+use crate::num::{Matrix, Real, factor, kernel};
+use crate::run::Run;
+use crate::stats::quantiles::{student, upper_sum};
+
+/// Blocks of consecutive rows.
+const BLOCKS: usize = 32;
+/// Fewer say little of their scatter.
+const FEWEST: usize = 8;
+/// Rows of a block at least.
+const ROWS: usize = 4;
+/// Numbers that the sums of all blocks have at most.
+const NUMBERS: usize = 1 << 23;
+/// Axes that are not components are looked at up to this number, or four for each component.
+const OTHERS: usize = 256;
+/// Multiplications of rows with axes at most: beyond that every block is cut short.
+const WORK: usize = 1 << 28;
+
+/// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
+#[derive(Clone, Debug)]
+struct Sums {
+    /// Rows, each as often as it counts.
+    n: f64,
+    /// Sum of `phi(z_j) z_i`, `k x r`.
+    cross: Matrix<f64>,
+    /// Sum of `phi'(z_j) z_i²`, `k x r`.
+    bend: Matrix<f64>,
+    /// Sum of `z_i²`, `r`.
+    square: Vec<f64>,
+    /// Sum of `phi'(z_j)`, `k`.
+    growth: Vec<f64>,
+}
+
+/// Axes, and what blocks of rows say of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// Standard deviations along all axes, components first.
+    sigma: Vec<f64>,
+    blocks: Vec<Sums>,
+    /// The share of the rows that the blocks have.
+    share: f64,
+    /// Directions that rows have beside these axes.
+    rest: usize,
+}
+
+impl Seen {
+    /// Of coordinates `x`, cut into `count` blocks, along the orthonormal rows of `w`, whose standard deviations are `sigma`; the first
+    /// of them, as many as `h` has widths, are components.
+    fn new<T: Real>(
+        x: &[T],
+        weights: Option<&[f64]>,
+        count: usize,
+        w: &Matrix<f64>,
+        sigma: Vec<f64>,
+        h: &Nonlinearity,
+    ) -> Self {
+        use rayon::prelude::*;
+        let (inner, k) = (w.cols(), h.a.len());
+        let m = x.len() / inner;
+        let into = Matrix::from_fn(inner, w.rows(), |i, j| w[(j, i)] / sigma[j]).cast::<T>();
+        let ready = h.ready::<T>(k);
+        let one = |b: usize| {
+            let rows = b * m / count..(b + 1) * m / count;
+            let x = &x[rows.start * inner..rows.end * inner];
+            sums(x, weights.map(|w| &w[rows]), &into, &ready, k)
+        };
+        Self { sigma, blocks: (0..count).into_par_iter().map(one).collect(), share: 1.0, rest: 0 }
+    }
+}
+
+fn sums<T: Real>(x: &[T], weights: Option<&[f64]>, into: &Matrix<T>, h: &Ready<T>, k: usize) -> Sums {
+    let (inner, r) = (into.rows(), into.cols());
+    let n = x.len() / inner;
+    let mut z = vec![T::default(); n * r];
+    kernel::product(&mut z, x, into.as_slice(), n, inner, r);
+    let mut force: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
+    let mut growth = vec![T::default(); n * k];
+    h.force_and_growth(&mut force, &mut growth);
+    if let Some(weights) = weights {
+        for numbers in [&mut force, &mut growth] {
+            for (row, w) in numbers.chunks_exact_mut(k).zip(weights) {
+                row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
+            }
+        }
+    }
+    let mut out = Sums {
+        n: weights.map_or(n as f64, |w| w.iter().sum()),
+        cross: Matrix::zeros(k, r),
+        bend: Matrix::zeros(k, r),
+        square: vec![0.0; r],
+        growth: vec![0.0; k],
+    };
+    kernel::add_cross(out.cross.as_mut_slice(), &force, &z, n, k, r);
+    z.iter_mut().for_each(|z| *z = *z * *z);
+    kernel::add_cross(out.bend.as_mut_slice(), &growth, &z, n, k, r);
+    for (i, z) in z.chunks_exact(r).enumerate() {
+        let w = weights.map_or(1.0, |w| w[i]);
+        out.square.iter_mut().zip(z).for_each(|(s, z)| *s += w * z.to_f64());
+    }
+    for g in growth.chunks_exact(k) {
+        out.growth.iter_mut().zip(g).for_each(|(s, g)| *s += g.to_f64());
+    }
+    out
+}
+
+impl<T: Real> Principal<'_, T> {
+    /// The components, rows of `w` in coordinates, through `h` and all rows, `stretch` of which hang together; none where rows are too
+    /// few.
+    pub(crate) fn seen(
+        &self,
+        w: &Matrix<f64>,
+        h: &Nonlinearity,
+        stretch: u64,
+        run: &Run<'_>,
+    ) -> Result<Option<Seen>> {
+        let frame = self.frame(w)?;
+        let n = self.n_rows() as usize;
+        // A stretch is as long as what it remembers: blocks of two stretches hardly know of each other.
+        let length = if stretch > 1 { 2 * stretch as usize } else { ROWS };
+        let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
+        if count < FEWEST {
+            return Ok(None);
+        }
+        let most = (WORK / (frame.rows() * frame.cols())).div_ceil(count).max(64);
+        let rows = |b: usize| {
+            let (first, end) = (b * n / count, (b + 1) * n / count);
+            first as u64..end.min(first + most) as u64
+        };
+        let (x, weights) = self.some((0..count).flat_map(rows).collect(), run)?;
+        let share = x.len() as f64 / (n * frame.cols()) as f64;
+        let sigma = self.deviations(&frame);
+        let rest = (self.spectrum.rank.unwrap_or(self.spectrum.mean.len())).saturating_sub(frame.rows());
+        Ok(Some(Seen { share, rest, ..Seen::new(&x, weights.as_deref(), count, &frame, sigma, h) }))
+    }
+
+    /// The rows of `w`, made orthonormal, and other axes, the largest variance first, among the first coordinates.
+    fn frame(&self, w: &Matrix<f64>) -> Result<Matrix<f64>> {
+        let w = factor::polar_rows(w)?;
+        let (k, r) = (w.rows(), w.cols());
+        let c = r.min(4 * k).min(k.max(OTHERS));
+        let outside = Matrix::from_fn(c, r, |i, m| {
+            f64::from(u8::from(i == m)) - (0..k).map(|j| w[(j, i)] * w[(j, m)]).sum::<f64>()
+        });
+        let (values, turn) = factor::eigh(&factor::multiply_transposed(&outside, &outside))?;
+        // Coordinates that components take up leave nothing.
+        let more = values.iter().filter(|v| **v > 1e-3).count().min(r - k);
+        if more == 0 {
+            return Ok(w);
+        }
+        let unit = Matrix::from_fn(more, c, |i, m| turn[(i, m)] / values[i].sqrt());
+        let others = factor::multiply(&unit, &outside);
+        let others = factor::multiply(&factor::eigh(&self.covariance(&others))?.1, &others);
+        let mut numbers = w.into_vec();
+        numbers.extend_from_slice(others.as_slice());
+        Ok(Matrix::from_vec(k + more, r, numbers))
+    }
+}
+
+/// What the scatter of blocks says of a component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certainty {
+    /// `A - b` in units of its standard error: 0 for a Gaussian.
+    pub t: f64,
+    /// The smallest `L_ij` over all other axes, in units of its standard error.
+    pub least: f64,
+    /// The axis which that is; one that is no component where it is not below their number.
+    pub partner: usize,
+    /// What `t` and `least` have to exceed.
+    pub needed: f64,
+    /// An upper bound of the angle between the component and where all rows there could be would put it, in rad.
+    pub angle: f64,
+}
+
+/// How sure a verdict is, and what it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Demand {
+    /// The probability that some component of a model exceeds a bound by chance.
+    pub(crate) level: f64,
+    /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find where
+    /// nothing is.
+    pub(crate) search: f64,
+    /// Whether components need not be at rest, so that the way to rest is part of the angle.
+    pub(crate) moving: bool,
+}
+
+impl Seen {
+    /// What blocks say of all components, with weights `s^alpha`.
+    pub(crate) fn certainty(&self, alpha: f64, demand: Demand) -> Vec<Certainty> {
+        let (r, k) = (self.sigma.len(), self.blocks[0].growth.len());
+        let n: f64 = self.blocks.iter().map(|b| b.n).sum();
+        let growth: Vec<f64> =
+            (0..k).map(|j| self.blocks.iter().map(|b| b.growth[j]).sum::<f64>() / n).collect();
+        let quantile = student(demand.level / k as f64, self.blocks.len() as f64 - 1.0);
+        let needed = quantile + demand.search * ((r + self.rest) as f64).sqrt();
+        let one = |j: usize| {
+            let gap = |b: &Sums| b.growth[j] - b.cross[(j, j)] + growth[j] * (b.square[j] - b.n);
+            let (mut least, mut turns, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
+            for i in (0..r).filter(|&i| i != j) {
+                let pair = Pair::of(&self.sigma, &growth, alpha, i, j);
+                let (law, force) = (self.mean(&|b| pair.law(b)), self.mean(&|b| pair.force(b)));
+                if law.t() < least.0 {
+                    least = (law.t(), i);
+                }
+                let slope = (law.value * law.value).max(f64::MIN_POSITIVE);
+                turns.push(self.share * force.variance / slope);
+                moved += if demand.moving { force.value * force.value / slope } else { 0.0 };
+            }
+            // No other direction has more variance than the last axis, and what has little turns nothing far.
+            let last = turns.last().copied().unwrap_or(0.0);
+            turns.resize(turns.len() + self.rest, last);
+            let angle = (moved.sqrt() + upper_sum(&turns, quantile).sqrt()).min(std::f64::consts::FRAC_PI_2);
+            Certainty { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
+        };
+        (0..k).map(one).collect()
+    }
+
+    /// The mean over rows of what `sum` adds up over those of a block.
+    fn mean(&self, sum: &dyn Fn(&Sums) -> f64) -> Mean {
+        let (mut n, mut total) = (0.0, 0.0);
+        for b in &self.blocks {
+            n += b.n;
+            total += sum(b);
+        }
+        let value = total / n;
+        let squares: f64 = self.blocks.iter().map(|b| (sum(b) - b.n * value).powi(2)).sum();
+        let count = self.blocks.len() as f64;
+        Mean { value, variance: squares / (n * n) * count / (count - 1.0) }
+    }
+}
+
+/// A mean, and its sampling variance.
+struct Mean {
+    value: f64,
+    variance: f64,
+}
+
+impl Mean {
+    /// In units of its standard error.
+    fn t(&self) -> f64 {
+        if self.variance > 0.0 { self.value / self.variance.sqrt() } else { 0.0 }
+    }
+}
+
+/// A pair of axes, the second of them a component.
+struct Pair {
+    i: usize,
+    j: usize,
+    si: f64,
+    sj: f64,
+    /// `s^alpha` of both.
+    weight: [f64; 2],
+    /// `A` of both; none for an axis that is no component.
+    growth: [Option<f64>; 2],
+}
+
+impl Pair {
+    fn of(sigma: &[f64], growth: &[f64], alpha: f64, i: usize, j: usize) -> Self {
+        let larger = sigma[i].max(sigma[j]);
+        let (si, sj) = (sigma[i] / larger, sigma[j] / larger);
+        let growth = [growth.get(i).copied(), growth.get(j).copied()];
+        Self { i, j, si, sj, weight: [si.powf(alpha), sj.powf(alpha)], growth }
+    }
+
+    /// `L_ij` summed over the rows of a block, less what the block's own variances add to it.
+    fn law(&self, b: &Sums) -> f64 {
+        let half = |i: usize, si: f64, j: usize, sj: f64, growth: f64| {
+            let bend = b.bend[(j, i)] - growth * (b.square[i] - b.n);
+            let own = b.cross[(j, j)] - growth * (b.square[j] - b.n);
+            si * si * bend - sj * sj * own
+        };
+        let of_j = self.growth[1].map_or(0.0, |a| self.weight[1] * half(self.i, self.si, self.j, self.sj, a));
+        let of_i = self.growth[0].map_or(0.0, |a| self.weight[0] * half(self.j, self.sj, self.i, self.si, a));
+        of_j + of_i
+    }
+
+    /// `g_ij` summed over the rows of a block.
+    fn force(&self, b: &Sums) -> f64 {
+        let both = self.si * self.sj;
+        let of_j = self.weight[1] * b.cross[(self.j, self.i)];
+        let of_i = self.growth[0].map_or(0.0, |_| self.weight[0] * b.cross[(self.i, self.j)]);
+        both * (of_j - of_i)
+    }
+}

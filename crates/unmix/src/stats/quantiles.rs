@@ -1,0 +1,70 @@
+//! Quantiles of the distributions that bounds are taken from.
+
+/// An upper bound of a sum of squares of independent normal numbers of these `variances`: a multiple of a chi-square with their mean and
+/// variance (Satterthwaite 1946), as a cube of a normal number (Wilson & Hilferty 1931) that is `quantile` or less.
+pub(crate) fn upper_sum(variances: &[f64], quantile: f64) -> f64 {
+    let (sum, squares) = variances.iter().fold((0.0, 0.0), |(s, q), v| (s + v, q + v * v));
+    if !(sum.is_finite() && squares > 0.0) {
+        return if sum == 0.0 { 0.0 } else { f64::INFINITY };
+    }
+    let share = 2.0 / 9.0 * squares / (sum * sum);
+    sum * (1.0 - share + quantile * share.sqrt()).powi(3).max(1.0)
+}
+
+/// What a Student number of so many degrees of freedom exceeds with probability `p`, at most 0.1.
+pub(crate) fn student(p: f64, freedom: f64) -> f64 {
+    let x = normal(p);
+    // Fisher's expansion in powers of 1 / freedom (Fisher & Cornish 1960).
+    let powers = [x, x.powi(3), x.powi(5), x.powi(7), x.powi(9)];
+    let terms = [
+        (4.0, [1.0, 1.0, 0.0, 0.0, 0.0]),
+        (96.0, [3.0, 16.0, 5.0, 0.0, 0.0]),
+        (384.0, [-15.0, 17.0, 19.0, 3.0, 0.0]),
+        (92160.0, [-945.0, -1920.0, 1482.0, 776.0, 79.0]),
+    ];
+    let mut out = x;
+    for (i, (over, of)) in terms.iter().enumerate() {
+        let sum: f64 = of.iter().zip(powers).map(|(c, x)| c * x).sum();
+        out += sum / over / freedom.powi(i as i32 + 1);
+    }
+    out
+}
+
+/// What a normal number exceeds with probability `p`, at most 0.1.
+pub(crate) fn normal(p: f64) -> f64 {
+    // The tail over the density, as a continued fraction (Laplace 1805).
+    let tail = |x: f64| {
+        let below = (1..=200).rev().fold(x, |f, m| x + f64::from(m) / f);
+        (-0.5 * x * x).exp() / (below * (2.0 * std::f64::consts::PI).sqrt())
+    };
+    let (mut low, mut high) = (1.0, 40.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if tail(middle) > p {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (p, x) in [(0.1, 1.281_552), (0.01, 2.326_348), (1e-4, 3.719_016), (1e-6, 4.753_424)] {
+            assert!((normal(p) - x).abs() < 1e-6, "{p}");
+        }
+        for (p, freedom, t) in [(0.01, 7.0, 2.998), (0.0005, 9.0, 4.781), (0.001, 31.0, 3.375)] {
+            assert!((student(p, freedom) - t).abs() < 0.01, "{p} {freedom}: {}", student(p, freedom));
+        }
+        // Chi-square of 1 and of 59 degrees, at 1 of 1000.
+        for (n, x) in [(1, 10.828), (59, 98.324)] {
+            let found = upper_sum(&vec![1.0; n], normal(0.001));
+            assert!((found / x - 1.0).abs() < 0.03, "{n}: {found}");
+        }
+    }
+}

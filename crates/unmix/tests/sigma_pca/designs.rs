@@ -1,0 +1,119 @@
+//! Sampling designs on which verdicts are tried: rows whose true axes are known, or that have none.
+
+use unmix::Matrix;
+use unmix::datasets::Law;
+use unmix::num::factor;
+use unmix::num::random::Stream;
+
+/// How rows are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Design {
+    /// Independent sources of these laws in turn, of variance 1.
+    Tied(&'static [Law]),
+    /// The same, the first half of them of variance 4.
+    TwoVariances(&'static [Law]),
+    /// The same, variances from 4 down to 1.
+    Sloped(&'static [Law]),
+    /// Independent sources `exp(z)`, `z` normal, standardised.
+    Lognormal,
+    /// Multivariate Student of six degrees of freedom: spherical, so that there are no axes.
+    Elliptical,
+    /// Gaussian columns that remember: each value is so many hundredths of the one before, and something new.
+    Slow(u8),
+    /// Sine waves of different frequencies, one sample after the other.
+    Waves,
+}
+
+const SQUARE_FREE: [f64; 10] = [2.0, 3.0, 5.0, 6.0, 7.0, 10.0, 11.0, 13.0, 14.0, 15.0];
+
+use Law::{Arcsine, Bimodal, Gaussian, Laplace, Student, Uniform};
+
+/// Designs by name.
+pub(crate) const DESIGNS: [(&str, Design); 16] = [
+    ("Gaussian ties", Design::Tied(&[Gaussian])),
+    ("Laplace ties", Design::Tied(&[Laplace])),
+    ("uniform ties", Design::Tied(&[Uniform])),
+    ("two humps", Design::Tied(&[Bimodal])),
+    ("three kinds, tied", Design::Tied(&[Laplace, Uniform, Gaussian])),
+    ("three kinds, two variances", Design::TwoVariances(&[Laplace, Uniform, Gaussian])),
+    ("t5 ties", Design::Tied(&[Student(5)])),
+    ("lognormal ties", Design::Lognormal),
+    ("Laplace + Gaussian, sloped", Design::Sloped(&[Laplace, Gaussian])),
+    ("multivariate t", Design::Elliptical),
+    ("Gaussian AR(0.9)", Design::Slow(90)),
+    ("Gaussian AR(0.99)", Design::Slow(99)),
+    ("sines, independent rows", Design::Tied(&[Arcsine])),
+    ("sine waves", Design::Waves),
+    ("Laplace + uniform", Design::Tied(&[Laplace, Uniform])),
+    ("Gaussian, sloped", Design::Sloped(&[Gaussian])),
+];
+
+/// Rows, and the true axes as rows; none where there are none.
+pub(crate) struct Sample {
+    pub(crate) x: Matrix<f64>,
+    pub(crate) truth: Option<Matrix<f64>>,
+}
+
+/// The cosine with the nearest true axis below which a component is wrong.
+pub(crate) fn wrong_below() -> f64 {
+    0.95
+}
+
+impl Sample {
+    /// The cosine of each row of `components` with the nearest true axis; 0 where there is none.
+    pub(crate) fn cosines(&self, components: &Matrix<f64>) -> Vec<f64> {
+        let Some(truth) = &self.truth else { return vec![0.0; components.rows()] };
+        let all = factor::multiply_transposed(components, truth);
+        (0..all.rows()).map(|j| all.row(j).iter().fold(0.0, |m, c| c.abs().max(m))).collect()
+    }
+}
+
+/// `n` rows of `p` columns.
+pub(crate) fn make(design: Design, n: usize, p: usize, seed: u64) -> Sample {
+    let streams: Vec<Stream> = (0..p as u64).map(|j| Stream::new(seed, 5000 + j)).collect();
+    let turn = Stream::new(seed, 77);
+    let axes =
+        factor::orthonormal_rows_signed(&Matrix::from_fn(p, p, |i, j| turn.normal((i * p + j) as u64)));
+    let drawn = |laws: &[Law], deviation: &dyn Fn(usize) -> f64| {
+        Matrix::from_fn(n, p, |i, j| deviation(j) * laws[j % laws.len()].draw(&streams[j], i as u64))
+    };
+    let slope = |j: usize| 2.0f64.powf(1.0 - j as f64 / p as f64);
+    let sources = match design {
+        Design::Tied(laws) => drawn(laws, &|_| 1.0),
+        Design::TwoVariances(laws) => drawn(laws, &|j| if j < p / 2 { 2.0 } else { 1.0 }),
+        Design::Sloped(laws) => drawn(laws, &slope),
+        Design::Lognormal => {
+            let e = std::f64::consts::E;
+            Matrix::from_fn(n, p, |i, j| {
+                (streams[j].normal(i as u64).exp() - e.sqrt()) / ((e - 1.0) * e).sqrt()
+            })
+        }
+        Design::Elliptical => {
+            let common = Stream::new(seed, 78);
+            let radius = |i: usize| {
+                let squares = (0..6).map(|m| common.normal((6 * i + m) as u64).powi(2)).sum::<f64>();
+                (squares / 6.0).sqrt()
+            };
+            let radii: Vec<f64> = (0..n).map(radius).collect();
+            Matrix::from_fn(n, p, |i, j| streams[j].normal(i as u64) / radii[i])
+        }
+        Design::Slow(hundredths) => {
+            let r = f64::from(hundredths) / 100.0;
+            let mut x = Matrix::from_fn(n, p, |i, j| streams[j].normal(i as u64));
+            for i in 1..n {
+                for j in 0..p {
+                    x[(i, j)] = r * x[(i - 1, j)] + (1.0 - r * r).sqrt() * x[(i, j)];
+                }
+            }
+            x
+        }
+        Design::Waves => Matrix::from_fn(n, p, |i, j| {
+            // Roots of numbers without square factors: no two periods, of 10 rows and more, beat slowly.
+            let rate = 0.02 * SQUARE_FREE[j % SQUARE_FREE.len()].sqrt() * (1 + j / SQUARE_FREE.len()) as f64;
+            let phase = streams[j].uniform(1);
+            (std::f64::consts::TAU * (rate * i as f64 + phase)).sin() * std::f64::consts::SQRT_2
+        }),
+    };
+    let none = matches!(design, Design::Elliptical | Design::Slow(_)) || design == Design::Tied(&[Gaussian]);
+    Sample { x: factor::multiply(&sources, &axes), truth: (!none).then_some(axes) }
+}

@@ -1,0 +1,129 @@
+//! `resolved` as a claim with an error rate: a small sample of every design. The whole table is that of the example `verdicts`.
+
+use super::designs::{DESIGNS, Design, Sample, make, wrong_below};
+use crate::made::{numbers, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::datasets::Law;
+use unmix::neural::evidence::Certainty;
+use unmix::neural::forces::Look;
+use unmix::neural::pairs::{Doubt, Grounds, in_words, verdicts};
+use unmix::stability::LEVEL;
+use unmix::{Model, Outcome};
+
+fn fit(sample: &Sample, given: Value) -> Model {
+    try_fit("sigma-pca", &settings(given), sample.x.as_slice(), sample.x.cols())
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Components that are resolved; and those that are, and are none of the true axes.
+fn resolved(sample: &Sample, model: &Model) -> (usize, usize) {
+    let cosines = sample.cosines(&model.tensor("components").unwrap().to_matrix());
+    let said: Vec<usize> =
+        numbers(model, "resolved").iter().enumerate().filter(|(_, r)| **r != 0.0).map(|(j, _)| j).collect();
+    (said.len(), said.iter().filter(|&&j| cosines[j] < wrong_below()).count())
+}
+
+#[test]
+fn what_is_resolved_is_right_in_99_models_of_100_on_every_design() {
+    let (mut models, mut wrong) = (0, Vec::new());
+    for (name, design) in DESIGNS {
+        for (n, p, seeds) in [(300, 4, 4), (1000, 5, 3), (1500, 12, 1)] {
+            for seed in 0..seeds {
+                let sample = make(design, n, p, 1000 + seed);
+                let model = fit(&sample, json!({}));
+                models += 1;
+                if resolved(&sample, &model).1 > 0 {
+                    wrong.push(format!("{name} {n} x {p}, seed {seed}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.len() as f64 <= (LEVEL * f64::from(models)).ceil(), "{wrong:?} of {models}");
+}
+
+#[test]
+fn rows_without_axes_have_none_that_are_resolved() {
+    let gaussian = Design::Tied(&[Law::Gaussian]);
+    for (design, n, p, given) in [
+        (Design::Elliptical, 8000, 5, json!({})),
+        (Design::Elliptical, 8000, 5, json!({"halves": false})),
+        (Design::Elliptical, 8000, 12, json!({"n_components": 3, "halves": false})),
+        (Design::Slow(99), 3000, 5, json!({})),
+        (Design::Slow(99), 3000, 5, json!({"halves": false})),
+        (Design::Slow(90), 3000, 5, json!({"a": 4.0})),
+        (gaussian, 1500, 40, json!({})),
+        (gaussian, 1500, 40, json!({"a": 4.0, "halves": false})),
+    ] {
+        for seed in 0..2 {
+            let sample = make(design, n, p, seed);
+            let model = fit(&sample, given.clone());
+            assert_eq!(resolved(&sample, &model).0, 0, "{design:?}, {n} x {p}, {given}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn tied_sources_are_resolved_where_rows_are_enough() {
+    for (design, n, p, least) in [
+        (Design::Tied(&[Law::Laplace]), 3000, 5, 5),
+        (Design::Tied(&[Law::Laplace]), 6000, 8, 8),
+        (Design::Tied(&[Law::Uniform]), 6000, 8, 7),
+        (Design::Tied(&[Law::Arcsine]), 6000, 8, 7),
+        (Design::Sloped(&[Law::Laplace, Law::Gaussian]), 6000, 8, 4),
+    ] {
+        let sample = make(design, n, p, 3);
+        for given in [json!({}), json!({"halves": false})] {
+            let model = fit(&sample, given.clone());
+            let (said, wrong) = resolved(&sample, &model);
+            let report = model.report();
+            assert!(said >= least && wrong == 0, "{design:?} {given}: {said}, {:?}", report.warnings);
+        }
+    }
+}
+
+#[test]
+fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
+    let sample = make(Design::Tied(&[Law::Laplace]), 3000, 4, 1);
+    let early = fit(&sample, json!({"max_iter": 2}));
+    assert_eq!(early.report().outcome, Outcome::MaxIter);
+    assert_eq!(resolved(&sample, &early).0, 0);
+    let unfinished = fit(&sample, json!({"tol": 0.0, "max_iter": 40, "halves": false}));
+    assert_ne!(unfinished.report().outcome, Outcome::Converged);
+    assert_eq!(resolved(&sample, &unfinished).0, 0);
+    let said = unfinished.report().warnings.join("; ");
+    assert!(said.contains("not resolved: the fit ended before it came to rest"), "{said}");
+}
+
+#[test]
+fn every_ground_alone_is_enough_for_doubt() {
+    let good = Certainty { t: 9.0, least: 8.0, partner: 1, needed: 4.0, angle: 0.1 };
+    let look = Look {
+        b: vec![-1.0; 2],
+        growth: vec![0.5; 2],
+        score: vec![1.5; 2],
+        t: vec![9.0; 2],
+        error: vec![0.1; 2],
+    };
+    let doubt = |seen: Certainty, halves: f64, finished: bool| {
+        let (certainty, halves) = ([seen.clone(), seen], [halves; 2]);
+        let found = verdicts(&Grounds {
+            sigma: &[1.0, 1.0],
+            alpha: 2.0,
+            own: &look,
+            candidates: std::slice::from_ref(&look),
+            certainty: Some(&certainty),
+            halves: Some(&halves),
+            finished,
+        });
+        let said = in_words(&found, &[4.0, 4.0]);
+        assert_eq!(found[0].doubt.is_none(), said.is_empty(), "{said:?}");
+        found[0].doubt
+    };
+    assert_eq!(doubt(good.clone(), 0.99, true), None);
+    assert_eq!(doubt(good.clone(), 0.89, true), Some(Doubt::Halves(0.89)));
+    assert_eq!(doubt(good.clone(), 0.99, false), Some(Doubt::Unfinished));
+    assert_eq!(doubt(Certainty { angle: 0.32, ..good.clone() }, 0.99, true), Some(Doubt::Loose(0.32)));
+    assert_eq!(doubt(Certainty { least: 3.9, ..good.clone() }, 0.99, true), Some(Doubt::Tied(1)));
+    assert_eq!(doubt(Certainty { least: 3.9, partner: 2, ..good.clone() }, 0.99, true), Some(Doubt::Open));
+    assert!(doubt(Certainty { t: 3.9, ..good }, 0.99, true).is_some());
+}
