@@ -13,6 +13,7 @@
 //! Standard deviations of the codes are estimates, too. What an error of theirs adds to `A - b` and to `L_ij` is, of Gaussian codes,
 //! `-A (mean(z²) - 1)`, and is taken out block by block.
 
+use super::native::orthonormality;
 use super::nonlinearity::{Nonlinearity, Ready};
 use super::start::Principal;
 use crate::error::Result;
@@ -30,8 +31,16 @@ const ROWS: usize = 4;
 const NUMBERS: usize = 1 << 23;
 /// Axes that are not components are looked at up to this number, or four for each component.
 const OTHERS: usize = 256;
-/// Multiplications of rows with axes at most: beyond that every block is cut short.
+/// Multiplications of rows with axes, and rows, at most: beyond that every block is cut short.
 const WORK: usize = 1 << 28;
+const MOST: usize = 1 << 18;
+
+/// The mean square of the angle over its first-order value `v`, in rad², is about `1 + 7 v`: measured on nine designs of 4 to 60 columns
+/// whose axes are known, 1.0 to 1.1 up to `v = 0.01`, 1.3 at 0.04, 1.5 at 0.07.
+const SECOND: f64 = 7.0;
+
+/// Components whose Gram matrix is further than that from the identity are not taken for orthogonal.
+const FAR: f64 = 0.5;
 
 /// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
 #[derive(Clone, Debug)]
@@ -81,7 +90,12 @@ impl Seen {
             let x = &x[rows.start * inner..rows.end * inner];
             sums(x, weights.map(|w| &w[rows]), &into, &ready, k)
         };
-        Self { sigma, blocks: (0..count).into_par_iter().map(one).collect(), share: 1.0, rest: 0 }
+        // Small problems are not on a pool.
+        let blocks = match rayon::current_thread_index() {
+            Some(_) => (0..count).into_par_iter().map(one).collect(),
+            None => (0..count).map(one).collect(),
+        };
+        Self { sigma, blocks, share: 1.0, rest: 0 }
     }
 }
 
@@ -122,7 +136,7 @@ fn sums<T: Real>(x: &[T], weights: Option<&[f64]>, into: &Matrix<T>, h: &Ready<T
 
 impl<T: Real> Principal<'_, T> {
     /// The components, rows of `w` in coordinates, through `h` and all rows, `stretch` of which hang together; none where rows are too
-    /// few.
+    /// few, or components are no axes of a rotation.
     pub(crate) fn seen(
         &self,
         w: &Matrix<f64>,
@@ -130,6 +144,9 @@ impl<T: Real> Principal<'_, T> {
         stretch: u64,
         run: &Run<'_>,
     ) -> Result<Option<Seen>> {
+        if orthonormality(w) > FAR {
+            return Ok(None);
+        }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
         // A stretch is as long as what it remembers: blocks of two stretches hardly know of each other.
@@ -138,16 +155,17 @@ impl<T: Real> Principal<'_, T> {
         if count < FEWEST {
             return Ok(None);
         }
-        let most = (WORK / (frame.rows() * frame.cols())).div_ceil(count).max(64);
+        let most = (WORK / (frame.rows() * frame.cols())).min(MOST).div_ceil(count).max(64);
         let rows = |b: usize| {
             let (first, end) = (b * n / count, (b + 1) * n / count);
             first as u64..end.min(first + most) as u64
         };
         let (x, weights) = self.some((0..count).flat_map(rows).collect(), run)?;
-        let share = x.len() as f64 / (n * frame.cols()) as f64;
         let sigma = self.deviations(&frame);
-        let rest = (self.spectrum.rank.unwrap_or(self.spectrum.mean.len())).saturating_sub(frame.rows());
-        Ok(Some(Seen { share, rest, ..Seen::new(&x, weights.as_deref(), count, &frame, sigma, h) }))
+        let seen = Seen::new(&x, weights.as_deref(), count, &frame, sigma, h);
+        let share = seen.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
+        let rest = self.spectrum.rank.unwrap_or(self.spectrum.mean.len()).saturating_sub(frame.rows());
+        Ok(Some(Seen { share, rest, ..seen }))
     }
 
     /// The rows of `w`, made orthonormal, and other axes, the largest variance first, among the first coordinates.
@@ -225,7 +243,8 @@ impl Seen {
             // No other direction has more variance than the last axis, and what has little turns nothing far.
             let last = turns.last().copied().unwrap_or(0.0);
             turns.resize(turns.len() + self.rest, last);
-            let angle = (moved.sqrt() + upper_sum(&turns, quantile).sqrt()).min(std::f64::consts::FRAC_PI_2);
+            let square = upper_sum(&turns, quantile) * (1.0 + SECOND * turns.iter().sum::<f64>());
+            let angle = (moved.sqrt() + square.sqrt()).min(std::f64::consts::FRAC_PI_2);
             Certainty { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
         };
         (0..k).map(one).collect()

@@ -63,8 +63,8 @@ pub enum Doubt {
     Tied(usize),
     /// It is not told apart from directions that no component has.
     Open,
-    /// Rows are too few to say.
-    TooFew,
+    /// Nothing can be said of how certain it is: rows are too few, or components far from orthogonal.
+    Unknown,
     /// Sampling may have turned it this far, in rad.
     Loose(f64),
     /// What halves of the rows have in its place has at least this cosine with it and with each other, and no more.
@@ -102,7 +102,7 @@ pub struct Grounds<'a> {
     pub own: &'a Look,
     /// What those of `a = "auto"` see.
     pub candidates: &'a [Look],
-    /// What scatter says of each component; none where rows are too few.
+    /// What scatter says of each component, where it says something.
     pub certainty: Option<&'a [Certainty]>,
     /// For each component the least cosine between what either half of the rows has in its place, the other half, and the component; none
     /// where halves were not fitted.
@@ -139,7 +139,7 @@ fn doubt(on: &Grounds<'_>, j: usize, least: f64) -> Option<Doubt> {
     if own.b[j] > 0.0 {
         return Some(better());
     }
-    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Doubt::TooFew) };
+    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Doubt::Unknown) };
     if seen.t <= seen.needed && !is_certain(candidates, j) {
         return Some(Doubt::Gaussian);
     }
@@ -223,8 +223,8 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     };
     say(&|d| *d == Doubt::Open, "directions that were left out would fit as well");
     say(
-        &|d| *d == Doubt::TooFew,
-        "these rows are too few, or hang together too long, to say how certain anything is",
+        &|d| *d == Doubt::Unknown,
+        "rows are too few, or hang together too long, or components are too far from orthogonal, to say how certain it is",
     );
     say(
         &|d| matches!(d, Doubt::Loose(_)),

@@ -1,14 +1,16 @@
 //! What disjoint halves of the rows say of the components.
 //!
 //! On photographs several fixed points lie near each other, and which of them is reached depends on the rows. So the fit is
-//! repeated on two disjoint halves, each from its own principal axes, and the report has, for every component, the cosine between
+//! repeated on two disjoint halves, each from its own principal axes (with the width `a` that all components got, where it is one), and the
+//! report has, for every component, the cosine between
 //! what the halves have in its place: near 1 where the rows pin it down. [`stability`](crate::stability) does more: several cuts,
 //! intervals, verdicts.
 
-use super::{Ended, SigmaPca};
+use super::{Ended, SigmaPca, Widths};
 use crate::data::{Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::match_rows;
+use crate::model::Outcome;
 use crate::neural::start::Principal;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
@@ -51,11 +53,12 @@ impl SigmaPca {
         let stretch = stretch(&ended.principal, &ended.solved.w, usize::MAX, run)?;
         let (left, right) = cut_in_two(n, run.seed, 0, stretch);
         let whole = self.components(ended, k, T::DTYPE.eps())?;
+        let alike = self.with_width_of(ended);
         let mut found = Vec::new();
         for half in [left, right] {
             let mut part = Rows::new(Subset::new(source, p, half), rows.features().clone(), rows.origin());
             part.settle(run)?;
-            let components = match self.ended(&part, k, run) {
+            let components = match alike.ended(&part, k, run) {
                 Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // Half of the rows need not vary, or be enough.
@@ -70,6 +73,19 @@ impl SigmaPca {
         let agree: Vec<f64> = (0..k).map(|j| cosine(&found[0], &found[1], j)).collect();
         let least = |j: usize| found.iter().fold(agree[j], |m, half| m.min(cosine(&whole, half, j)));
         Ok(Some(Halves { all: (0..k).map(least).collect(), agree, stretch }))
+    }
+}
+
+impl SigmaPca {
+    /// The same settings, with the width that was chosen where all components have one: half of the rows are told less easily which width
+    /// is theirs than how they lie.
+    fn with_width_of<T: Real>(&self, ended: &Ended<'_, T>) -> Self {
+        let (auto, a) = (matches!(self.a, Widths::Auto(_)), &ended.solved.a);
+        let one = ended.solved.outcome == Outcome::Converged && a.iter().all(|x| *x == a[0]);
+        match auto && one && !self.is_trained() {
+            true => Self { a: Widths::One(a[0]), ..self.clone() },
+            false => self.clone(),
+        }
     }
 }
 
