@@ -67,6 +67,8 @@ fn tied_sources_are_resolved_where_rows_are_enough() {
     for (design, n, p, least) in [
         (Design::Tied(&[Law::Laplace]), 3000, 5, 5),
         (Design::Tied(&[Law::Laplace]), 6000, 8, 8),
+        (Design::Tied(&[Law::Uniform]), 6000, 8, 7),
+        (Design::Tied(&[Law::Arcsine]), 6000, 8, 7),
         (Design::Sloped(&[Law::Laplace, Law::Gaussian]), 6000, 8, 4),
     ] {
         let sample = make(design, n, p, 3);
