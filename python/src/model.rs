@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use unmix::data::{NewFile, NpyWriter, VecSink};
-use unmix::model::{Tensor, Values};
+use unmix::data::{NewFile, VecSink};
+use unmix::model::{Chosen, Tensor, Values};
 use unmix::{AnyRows, Dtype, Matrix, Real, Run};
 
 /// What a page shows besides rows and their colours: its title, another model, rows a second, and where sensors are.
@@ -27,6 +27,22 @@ pub(crate) struct Model {
 enum Table {
     F32(Vec<f32>),
     F64(Vec<f64>),
+}
+
+/// A component as Python names it.
+#[derive(FromPyObject)]
+enum Asked {
+    Number(i64),
+    Name(String),
+}
+
+impl Asked {
+    fn chosen(self) -> Chosen {
+        match self {
+            Asked::Number(number) => Chosen::Number(number),
+            Asked::Name(name) => Chosen::Name(name),
+        }
+    }
 }
 
 /// Which of the model's two maps is meant.
@@ -74,7 +90,7 @@ impl Way {
         Ok((rows.n_rows().unwrap_or(n), sink.0))
     }
 
-    /// Into a `.npy` file, a few blocks at a time.
+    /// Into a file whose ending says the format, a few blocks at a time.
     fn write(
         self,
         model: &unmix::Model,
@@ -82,7 +98,13 @@ impl Way {
         path: &Path,
         run: &Run<'_>,
     ) -> unmix::Result<()> {
-        let mut file = NpyWriter::create(path, rows.dtype(), &[self.width(model)])?;
+        let names = match self {
+            Way::Encode => model.component_names(),
+            Way::Decode => model.features().names.clone().unwrap_or_else(|| {
+                (0..model.n_features()).map(|j| format!("x{j}")).collect()
+            }),
+        };
+        let mut file = unmix_cli::TableFile::create(path, names, rows.dtype())?;
         unmix::with_rows!(rows, rows => match self {
             Way::Encode => model.encode(rows, run, &mut file)?,
             Way::Decode => model.decode(rows, run, &mut file)?,
@@ -257,6 +279,12 @@ impl Model {
         let cost = (left.n_features() as u64).pow(3);
         let merged = call(py, facts.into(), left.dtype(), Some(cost), move |run| left.merge(&right, run))?;
         Ok(Self::new(merged))
+    }
+
+    /// Indices of components asked for by number or name, ascending, each once; `setting` is the argument's name, for messages.
+    fn choose(&self, setting: &str, asked: Vec<Asked>) -> PyResult<Vec<usize>> {
+        let asked: Vec<Chosen> = asked.into_iter().map(Asked::chosen).collect();
+        self.inner.choose(setting, &asked).map_err(|error| raised(error, self.inner.dtype()))
     }
 
     /// Codes of rows, as an array, or in the file `out`.

@@ -248,7 +248,7 @@ def test_removing_sources_leaves_everything_else():
     kept[:, [0, 2]] = 0
     assert_allclose(ica.inverse_transform(sources, exclude=[0, 2]), ica.inverse_transform(kept), atol=1e-12)
     assert_allclose(ica.remove(X, exclude=[]), X)
-    with pytest.raises(ValueError, match="the model has 4 sources, which count from 0"):
+    with pytest.raises(ValueError, match="the model has 4 components, numbered from 0"):
         ica.remove(X, exclude=[4])
 
 

@@ -83,7 +83,7 @@ def test_the_repr_is_a_table_for_80_columns():
 
 def test_ambiguity_warns():
     x = np.random.RandomState(0).randn(40, 30) * 0.8 ** np.arange(30)
-    with pytest.warns(UserWarning, match="W-RANK-AMBIGUOUS: Minka's rule says"):
+    with pytest.warns(UserWarning, match="Minka's rule says"):
         found = select_components(x)
     assert abs(found["minka"] - found["bic"]) > 1 and found.warnings[0] in repr(found)
 

@@ -204,7 +204,7 @@ def test_sources_are_drawn_below_each_other_in_seconds():
     assert lines[0].min() > lines[1].max() - 0.9 and lines[0].mean() > lines[1].mean() + 0.5
     assert_allclose(ax.get_lines()[0].get_xdata()[-1], 2.99)
     assert ax.get_xlabel() == "seconds" and plot.sources(model, X).get_xlabel() == "row"
-    with pytest.raises(ValueError, match="codes have 3 numbers"):
+    with pytest.raises(ValueError, match="the model has 3 components"):
         plot.sources(model, X, components=[3])
     with pytest.raises(ValueError, match="rate=0 is not possible"):
         plot.sources(model, X, rate=0)

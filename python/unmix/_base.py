@@ -261,7 +261,8 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         out : path, optional
-            A ``.npy`` file to write, a few rows at a time, so that neither rows nor codes need to fit in memory.
+            A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; its ending says the format:
+            ``.npy``, ``.csv`` or ``.tsv``.
 
         Returns
         -------
@@ -281,7 +282,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X : array-like of shape (n_samples, n_components), or path
             Codes.
         out : path, optional
-            A ``.npy`` file to write.
+            A file to write, as for ``encode``.
 
         Returns
         -------
@@ -324,6 +325,14 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self._adopt(self._model)
 
     # Facts of the fit
+
+    def __setattr__(self, name, value):
+        if _is_fitted_name(name) and "_model" in vars(self) and (name in _ON_REQUEST or name[:-1] in self._model.tensors):
+            raise AttributeError(
+                f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not follow; fit again, "
+                "or compute with copies of the arrays, as in (X - mean_) @ mixing_"
+            )
+        super().__setattr__(name, value)
 
     def __sklearn_is_fitted__(self):
         return "_model" in vars(self) or "_growing" in vars(self)

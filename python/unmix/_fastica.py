@@ -211,7 +211,7 @@ class FastICA(Sources):
         if callable(self.fun) and ended is None:
             return
         if ended is not None:
-            self.n_iter_ = ended[0]
+            vars(self)["n_iter_"] = ended[0]
         converged = self._model.end[1] if ended is None else ended[1]
         if not converged:
             tell(

@@ -41,6 +41,15 @@ def _is_plain(dtype):
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
+def _is_single(X):
+    """Whether a polars or Arrow table has columns of single precision only; scikit-learn asks pandas' frames alone."""
+    if isinstance(X, np.ndarray) or hasattr(X, "iloc") or not hasattr(X, "__array__"):
+        return False
+    types = getattr(X, "dtypes", None) or getattr(getattr(X, "schema", None), "types", ())
+    # 'Float32' is polars' name, 'float' that of Arrow.
+    return len(types) > 0 and all(str(kind) in ("Float32", "float") for kind in types)
+
+
 def _weights(sample_weight, rows):
     """Weights as a list of numbers; the extension says what is wrong with them, row by row."""
     if sample_weight is None:
@@ -85,7 +94,7 @@ class Input:
             reset=reset,
             accept_sparse=("csr", "csc") if registry()[self._method]["takes"]["sparse"] else False,
             # Any plain number is converted block by block; only what is not one has to be converted as a whole.
-            dtype=None if plain else [np.float64, np.float32],
+            dtype=None if plain else np.float32 if _is_single(X) else [np.float64, np.float32],
             ensure_all_finite=False,
             ensure_min_samples=least,
         )

@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._components import chosen, in_frame
 from ._sources import Sources, read
 from ._threads import threads_here
 
@@ -231,8 +232,9 @@ class ICA(Sources):
         ----------
         X : array-like of shape (n_samples, n_components), or path
             Sources.
-        exclude : sequence of int, optional
-            Sources that count as 0.
+        exclude : int, str, sequence of these, or boolean mask of shape (n_components,), optional
+            Sources that count as 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or where a mask is
+            True. However often one is named, it counts once.
 
         Returns
         -------
@@ -243,7 +245,7 @@ class ICA(Sources):
             return super().inverse_transform(X)
         check_is_fitted(self)
         sources = np.array(read(X))
-        sources[:, self._excluded(exclude)] = 0
+        sources[:, chosen(self._model, "exclude", exclude)] = 0
         return super().inverse_transform(sources)
 
     def remove(self, X, exclude):
@@ -253,26 +255,22 @@ class ICA(Sources):
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
-        exclude : sequence of int
-            Sources to take out.
+        exclude : int, str, sequence of these, or boolean mask of shape (n_components,)
+            Sources to take out, as for ``inverse_transform``.
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features)
-            ``X - transform(X)[:, exclude] @ mixing_[:, exclude].T``.
+        rows : ndarray or data frame of shape (n_samples, n_features)
+            ``X - transform(X)[:, exclude] @ mixing_[:, exclude].T``, a frame with the columns of ``X`` where ``set_output`` asks for one.
         """
         check_is_fitted(self)
-        excluded = self._excluded(exclude)
-        rows = self._rows(read(X))
-        sources = self.transform(rows)
+        excluded = chosen(self._model, "exclude", exclude)
+        given, X = X, read(X)
+        rows = self._rows(X)
+        sources = self._model.encode(rows, self._facts())
         rows = np.asarray(rows, dtype=sources.dtype)
-        return rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
-
-    def _excluded(self, exclude):
-        chosen, k = np.atleast_1d(np.asarray(exclude, dtype=np.int64)), self.n_components_
-        if chosen.size and (chosen.min() < -k or chosen.max() >= k):
-            raise ValueError(f"exclude={exclude!r} is not possible: the model has {k} sources, which count from 0; name some of these")
-        return chosen
+        cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
+        return in_frame(self, cleaned, given)
 
     def match(self, reference, X=None):
         """Return the correlation of every source with reference channels, as of the eyes or the heart.
@@ -291,7 +289,8 @@ class ICA(Sources):
         """
         check_is_fitted(self)
         if X is not None:
-            sources, channels = self.transform(X), np.asarray(read(reference), dtype=np.float64)
+            sources = self._model.encode(self._rows(X), self._facts())
+            channels = np.asarray(read(reference), dtype=np.float64)
             return _correlations(sources, channels.reshape(len(channels), -1))
         columns = [self._column(name) for name in ([reference] if isinstance(reference, (str, Integral)) else reference)]
         # Sources are uncorrelated and of variance 1 where they are a rotation of white coordinates.

@@ -6,6 +6,8 @@ Components count from 0. What fits one pair of axes is drawn into ``ax`` and giv
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._components import chosen
+
 __all__ = ["components", "scatter", "scree", "sources", "topography"]
 
 #: More columns than this have no room for their names below a panel.
@@ -32,6 +34,11 @@ def scree(model, ax=None):
     check_is_fitted(model)
     from matplotlib.ticker import MaxNLocator
 
+    if not hasattr(model, "explained_variance_ratio_"):
+        raise ValueError(
+            f"the scree of {type(model).__name__} is not possible: its components have no shares of the variance that add up; "
+            "draw PCA, NeuralPCA or SigmaPCA"
+        )
     ax = _axes(ax)
     share = 100 * np.asarray(model.explained_variance_ratio_)
     ax.bar(np.arange(len(share)), share, label="of this component")
@@ -42,31 +49,38 @@ def scree(model, ax=None):
     return ax
 
 
-def components(model, feature_shape=None, n_components=None):
-    """Draw components: as pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when
+def components(model, feature_shape=None, n_components=None, which="patterns"):
+    """Draw what components look like in the features: as pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when
     they are few and have names, else as curves. One scale for each component, symmetric about 0.
 
     Parameters
     ----------
     model : fitted estimator
-        With ``components_``.
+        With ``components_`` and ``mixing_``.
     feature_shape : tuple of int, optional
         Shape of one sample, as in ``(28, 28)``; what the model's file says when left out.
     n_components : int, optional
         How many to draw, at most 25 unless said.
+    which : {"patterns", "filters"}, default="patterns"
+        ``"patterns"``: columns of ``mixing_``, what each component adds to a row. ``"filters"``: rows of ``components_``, the weights
+        that compute it from a row; they suppress the other components and must not be read as where a component is strong
+        (Haufe et al. 2014). For orthonormal axes the two are the same.
 
     Returns
     -------
     figure : matplotlib Figure
         One panel for each component.
     """
+    if which not in ("patterns", "filters"):
+        raise ValueError(f"which={which!r} is not possible: give 'patterns' or 'filters'")
+    check_is_fitted(model)
+    drawn = model.components_ if which == "filters" else model.mixing_.T
     import matplotlib.pyplot as plt
 
-    check_is_fitted(model)
     shape = tuple(feature_shape or model._model.feature_shape or (model.n_features_in_,))
     if np.prod(shape) != model.n_features_in_:
         raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {model.n_features_in_} features")
-    count = min(n_components or 25, len(model.components_))
+    count = min(n_components or 25, len(drawn))
     columns = min(count, 5) or 1
     pictures = len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3)
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
@@ -78,9 +92,9 @@ def components(model, feature_shape=None, n_components=None):
     for ax in axes.flat:
         ax.set_axis_off()
     for i, ax in enumerate(axes.flat[:count]):
-        row = np.asarray(model.components_[i], dtype=np.float64)
+        row = np.asarray(drawn[i], dtype=np.float64)
         most = np.abs(row).max() or 1
-        ax.set_title(f"component {i}", fontsize="small")
+        ax.set_title(f"{which[:-1]} {i}", fontsize="small")
         if pictures and len(shape) == 3:
             ax.imshow(0.5 + 0.5 * row.reshape(shape) / most)
         elif pictures:
@@ -151,8 +165,8 @@ def sources(model, X, rate=None, components=None, ax=None):
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
         Rows a second; without it time is counted in rows.
-    components : sequence of int, optional
-        Which, from top to bottom; the first 12 when left out.
+    components : sequence of int or str, optional
+        Numbers or names, from top to bottom; the first 12 when left out.
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
 
@@ -165,15 +179,14 @@ def sources(model, X, rate=None, components=None, ax=None):
     if rate is not None and not rate > 0:
         raise ValueError(f"rate={rate!r} is not possible: it is the number of rows a second")
     codes = np.asarray(model.encode(X), dtype=np.float64)
-    chosen = list(range(min(codes.shape[1], 12))) if components is None else [int(c) for c in components]
-    if not all(0 <= c < codes.shape[1] for c in chosen):
-        raise ValueError(f"components={components!r} is not possible: codes have {codes.shape[1]} numbers, which count from 0")
+    first = range(min(codes.shape[1], 12))
+    shown = list(first) if components is None else [int(chosen(model._model, "components", [c])[0]) for c in components]
     ax = _axes(ax)
     time = np.arange(len(codes)) / (rate or 1)
-    for line, c in enumerate(chosen):
+    for line, c in enumerate(shown):
         y = codes[:, c] - np.median(codes[:, c])
         ax.plot(time, -line + 0.45 * y / (np.abs(y).max() or 1), linewidth=0.7, color=f"C{line % 10}")
-    ax.set_yticks(-np.arange(len(chosen)), [str(c) for c in chosen])
+    ax.set_yticks(-np.arange(len(shown)), [str(c) for c in shown])
     ax.set(xlabel="seconds" if rate else "row", ylabel="component", xlim=(time[0], time[-1]) if len(time) > 1 else None)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

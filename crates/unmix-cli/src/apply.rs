@@ -41,7 +41,9 @@ pub(crate) fn decode(args: &Apply) -> Done {
 
 /// `unmix reconstruct`: rows to codes and back, without some of the components.
 pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
-    Job::new(&args.apply)?.rows(&Map::Reconstruct(args.exclude.clone()))
+    let job = Job::new(&args.apply)?;
+    let without = job.model.choose("exclude", &args.exclude)?;
+    job.rows(&Map::Reconstruct(without))
 }
 
 /// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what a person
@@ -134,7 +136,7 @@ impl<'a> Job<'a> {
     /// Names of what comes out, and the shape of one row of it.
     fn columns(&self, map: &Map) -> (Vec<String>, Vec<usize>) {
         match map {
-            Map::Encode => (input::component_names(&self.model), vec![self.model.n_codes()]),
+            Map::Encode => (self.model.component_names(), vec![self.model.n_codes()]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Quality(parts) => {
                 let names = self.quality_columns(*parts);

@@ -26,12 +26,6 @@ pub(crate) fn column_word(name: &str) -> String {
     if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// Names of the numbers in a code, as in `pca0`: the class and the index, as scikit-learn has them.
-pub(crate) fn component_names(model: &Model) -> Vec<String> {
-    let class = model.method().class.to_lowercase();
-    (0..model.n_codes()).map(|i| format!("{class}{i}")).collect()
-}
-
 /// The rows of a file as `model` needs them: by name where both have names, else by position.
 pub(crate) fn open_for(
     model: &Model,
@@ -51,7 +45,7 @@ pub(crate) fn open_codes(
     run: &Run<'_>,
     quiet: bool,
 ) -> Result<Input, Failure> {
-    open_wanted(Some(component_names(model)), paths, options, run, quiet)
+    open_wanted(Some(model.component_names()), paths, options, run, quiet)
 }
 
 fn open_wanted(

@@ -26,6 +26,8 @@ mod sound;
 mod terminal;
 mod weights;
 
+pub use output::TableFile;
+
 use args::{Cli, Verb};
 use clap::{CommandFactory, Parser};
 use failure::{Done, Failure};

@@ -70,7 +70,7 @@ impl Output {
         let place = place(path, never)?;
         let format = match (writing.format, &place) {
             (Some(format), _) => format,
-            (None, Place::File(_)) => by_ending(path)?,
+            (None, Place::File(_)) => by_ending(path).ok_or_else(|| unknown_ending(path))?,
             (None, _) => Format::Csv,
         };
         if format == Format::Npy && place == Place::StandardOutput && terminal::is_terminal() {
@@ -82,20 +82,67 @@ impl Output {
     }
 }
 
-fn by_ending(path: &Path) -> Result<Format, Failure> {
-    let ending = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    match ending.as_deref() {
-        Some("npy") => Ok(Format::Npy),
-        Some("csv") => Ok(Format::Csv),
-        Some("tsv") => Ok(Format::Tsv),
-        Some("wav" | "wave") => Err(Failure::Usage(format!(
-            "sources go to a file each: give a folder, as in -o {}/",
-            path.with_extension("").display()
-        ))),
-        _ => Err(Failure::Usage(format!(
-            "the format of {} cannot be told from its ending; end it in .npy, .csv or .tsv, or add --format",
-            path.display()
-        ))),
+/// The format that the ending of a name stands for.
+fn by_ending(path: &Path) -> Option<Format> {
+    match path.extension()?.to_string_lossy().to_lowercase().as_str() {
+        "npy" => Some(Format::Npy),
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
+        _ => None,
+    }
+}
+
+fn unknown_ending(path: &Path) -> Failure {
+    let (ending, name) = (path.extension().map(|e| e.to_string_lossy().to_lowercase()), path.display());
+    Failure::Usage(match ending.as_deref() {
+        Some("wav" | "wave") => {
+            let folder = path.with_extension("");
+            format!("sources go to a file each: give a folder, as in -o {}/", folder.display())
+        }
+        _ => format!(
+            "the format of {name} cannot be told from its ending; end it in .npy, .csv or .tsv, or add --format"
+        ),
+    })
+}
+
+/// A table of numbers in a file, in the format of its ending (`.npy`, `.csv`, `.tsv`), as every verb that makes rows writes it;
+/// it appears whole or not at all.
+pub struct TableFile(TableWriter);
+
+impl TableFile {
+    /// Begins a table of columns `names` and numbers of type `dtype` at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] for another ending; [`Error::Io`] where `path` cannot be written.
+    pub fn create(path: &Path, names: Vec<String>, dtype: Dtype) -> Result<Self> {
+        if path.is_dir() {
+            let remedy = "give the name of a file in it that ends in .npy, .csv or .tsv";
+            return Err(Error::setting("out", format!("'{}'", path.display()), "it is a folder", remedy));
+        }
+        let format = by_ending(path).ok_or_else(|| {
+            let why = "the format cannot be told from the ending";
+            Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .csv or .tsv")
+        })?;
+        let output = Output { place: Place::File(path.into()), format };
+        let trailing = vec![names.len()];
+        let shape = Shape { names, trailing, kept: Vec::new(), n_rows: 0 };
+        TableWriter::begin(&output, shape, dtype).map(Self)
+    }
+
+    /// Ends the table and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+impl<T: Real> Sink<T> for TableFile {
+    fn put(&mut self, rows: &[T]) -> Result<()> {
+        self.0.put(rows)
     }
 }
 
@@ -141,7 +188,6 @@ impl Array {
 impl TableWriter {
     /// Begins a table of numbers of type `dtype`.
     pub(crate) fn create(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self, Failure> {
-        let guard = WritingGuard::new();
         if output.format == Format::Npy && !shape.kept.is_empty() {
             let names: Vec<&str> = shape.kept.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
@@ -150,6 +196,11 @@ impl TableWriter {
             );
             return Err(Failure::Usage(message));
         }
+        Ok(Self::begin(output, shape, dtype)?)
+    }
+
+    fn begin(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self> {
+        let guard = WritingGuard::new();
         let kind = match (output.format, &output.place) {
             (Format::Npy, Place::File(path)) => Kind::File(NpyWriter::create(path, dtype, &shape.trailing)?),
             (Format::Npy, place) => {

@@ -49,7 +49,7 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
     std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;
     progress.clear();
     let _guard = WritingGuard::new();
-    for (i, name) in input::component_names(model).iter().enumerate() {
+    for (i, name) in model.component_names().iter().enumerate() {
         let mut source: Vec<f64> = codes.iter().skip(i).step_by(k).copied().collect();
         let loudest = source.iter().fold(0.0f64, |m, x| m.max(x.abs()));
         if loudest > 0.0 {

@@ -18,7 +18,7 @@ class _Writable(FastICA):
 
     def fit(self, X, y=None):
         super().fit(X)
-        self.components_ = np.array(self.components_)
+        vars(self)["components_"] = np.array(self.components_)
         return self
 
 

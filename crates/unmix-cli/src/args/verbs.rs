@@ -3,6 +3,7 @@
 use super::{Inputs, Reading, Running, Writing};
 use clap::Args;
 use std::path::PathBuf;
+use unmix::model::Chosen;
 
 #[derive(Args, Debug)]
 pub(crate) struct Demo {
@@ -99,9 +100,9 @@ pub(crate) struct Apply {
 pub(crate) struct Reconstruct {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// Components that count as 0, by number from 0, as in 0,3
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) exclude: Vec<usize>,
+    /// Components whose codes are set to 0, by number from 0, range or name, as in 0,3-5,ica7; -1 is the last
+    #[arg(long, value_name = "A,B", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) exclude: Vec<Chosen>,
 }
 
 #[derive(Args, Debug)]

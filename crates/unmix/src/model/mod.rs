@@ -1,6 +1,7 @@
 //! What a fit returns, whatever the method: one model with `encode` and `decode`, and one file format.
 
 mod canonical;
+mod chosen;
 mod code;
 mod file;
 mod quality;
@@ -10,6 +11,7 @@ mod sums;
 mod tensor;
 
 pub use crate::num::Values;
+pub use chosen::Chosen;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};

@@ -218,7 +218,7 @@ fn ambiguous(spectrum: &Spectrum) -> Option<String> {
     let (minka, bic) = (spectrum.minka(), spectrum.bic());
     (minka.abs_diff(bic) > 1).then(|| {
         format!(
-            "W-RANK-AMBIGUOUS: Minka's rule says {minka} and BIC {bic}, so these data alone do not settle the number of \
+            "Minka's rule says {minka} and BIC {bic}, so these data alone do not settle the number of \
              components; look at the spectrum, or compare what models of both sizes are good for"
         )
     })

@@ -1,0 +1,190 @@
+"""Components that a person names, fitted attributes, and files of codes."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import unmix
+from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA
+
+
+def mixed(n=1500, k=5, seed=0):
+    draw = np.random.RandomState(seed)
+    return draw.laplace(size=(n, k)) @ draw.randn(k, k) + 3.0
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = mixed()
+    return X, ICA(random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ([0], [0]),
+        ([0, 0], [0]),
+        ([0, -5, 0], [0]),
+        (2, [2]),
+        (np.int64(2), [2]),
+        ([-1], [4]),
+        ("ica3", [3]),
+        (["ica3", 0, "ica3"], [0, 3]),
+        (np.array([False, True, False, True, False]), [1, 3]),
+        ([False, False, True, False, False], [2]),
+        (np.zeros(5, dtype=bool), []),
+        (np.array([3, 1]), [1, 3]),
+        ([], []),
+        ((1, 2), [1, 2]),
+    ],
+)
+def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
+    X, ica = fitted
+    sources = ica.transform(X)
+    kept = sources.copy()
+    kept[:, meant] = 0
+    assert_allclose(ica.transform(ica.remove(X, asked)), kept, atol=1e-9)
+    assert_allclose(ica.inverse_transform(sources, exclude=asked), kept @ ica.mixing_.T + ica.mean_, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ([6.9], "neither the number nor the name"),
+        ([1.0], "neither the number nor the name"),
+        (0.5, "neither the number nor the name"),
+        (True, "neither the number nor the name"),
+        ([True, 1], "neither the number nor the name"),
+        ([None], "neither the number nor the name"),
+        ([[0, 1]], "neither the number nor the name"),
+        ([5], "the model has 5 components, numbered from 0"),
+        ([-6], "the model has 5 components, numbered from 0"),
+        (np.ones(4, dtype=bool), "a mask of 4 values, but the model has 5 components"),
+        (["ica9"], "did you mean 'ica"),
+        (["nose"], "no component of that name"),
+    ],
+)
+def test_anything_else_is_refused(fitted, asked, message):
+    X, ica = fitted
+    for call in (lambda: ica.remove(X, asked), lambda: ica.inverse_transform(ica.transform(X), exclude=asked)):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.filterwarnings("error")
+def test_sources_are_removed_and_matched_where_output_is_a_frame(kind):
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    X = mixed()
+    names = list("abcde")
+    frame = pandas.DataFrame(X, columns=names, index=np.arange(len(X)) + 7) if kind == "pandas" else polars.DataFrame(X, schema=names)
+    plain = ICA(random_state=0).fit(X)
+    ica = ICA(random_state=0).set_output(transform=kind).fit(frame)
+    clean = ica.remove(frame, [0])
+    assert list(clean.columns) == names
+    assert_allclose(np.asarray(clean), plain.remove(X, [0]), atol=1e-9)
+    if kind == "pandas":
+        assert_array_equal(clean.index, frame.index)
+    assert_allclose(ica.match(X[:, 0], frame), plain.match(X[:, 0], X), atol=1e-9)
+    assert_allclose(np.asarray(ica.inverse_transform(ica.transform(frame), exclude="ica0")), plain.remove(X, 0), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_frame_raises_no_warning_about_names():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(mixed(), columns=list("abcde"))
+    ica = ICA(random_state=0).fit(frame)
+    assert isinstance(ica.remove(frame, [0]), np.ndarray)
+
+
+def test_output_set_for_all_estimators_is_followed():
+    pytest.importorskip("pandas")
+    from sklearn import config_context
+
+    X = mixed()
+    ica = ICA(random_state=0).fit(X)
+    with config_context(transform_output="pandas"):
+        assert list(ica.remove(X, [0]).columns) == ["x0", "x1", "x2", "x3", "x4"]
+
+
+@pytest.mark.parametrize("make", [PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA])
+@pytest.mark.filterwarnings("ignore")
+def test_fitted_attributes_are_not_assigned(make):
+    X = mixed(400)
+    model = make(n_components=2, random_state=0).fit(X)
+    before = model.transform(X)
+    names = [f"{name}_" for name in model._model.tensors] + ["mixing_", "n_components_", "report_"]
+    for name in names:
+        with pytest.raises(AttributeError, match=f"{name} of a fitted {make.__name__} cannot be assigned.*fit again"):
+            setattr(model, name, getattr(model, name))
+    assert_array_equal(model.transform(X), before)
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert_array_equal(copied.transform(X), before)
+    clone(model).fit(X)
+    # What is not of the fit may be assigned, and a fit replaces what was fitted.
+    model.note_ = 1
+    model.n_components = 3
+    assert model.fit(X).components_.shape == (3, 5)
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "tsv"])
+def test_codes_and_rows_are_written_in_the_format_of_the_ending(tmp_path, ending):
+    X = mixed(50)
+    pca = PCA(n_components=2).fit(X)
+    codes, rows = pca.transform(X), pca.inverse_transform(pca.transform(X))
+    pca.encode(X, out=tmp_path / f"codes.{ending}")
+    pca.decode(codes, out=tmp_path / f"rows.{ending}")
+    assert_array_equal(unmix.read(tmp_path / f"codes.{ending}"), codes)
+    assert_array_equal(unmix.read(tmp_path / f"rows.{ending}"), rows)
+    if ending != "npy":
+        separator = "," if ending == "csv" else "\t"
+        assert (tmp_path / f"codes.{ending}").read_text().splitlines()[0] == f"pca0{separator}pca1"
+
+
+@pytest.mark.parametrize("name", ["codes.xyz", "codes"])
+def test_an_unknown_ending_is_refused(tmp_path, name):
+    pca = PCA(n_components=2).fit(mixed(50))
+    with pytest.raises(ValueError, match=r"the format cannot be told from the ending; end it in \.npy, \.csv or \.tsv"):
+        pca.encode(mixed(50), out=tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_single_precision_of_polars_and_arrow_is_kept():
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    X = mixed(100).astype(np.float32)
+    columns = {f"c{j}": X[:, j] for j in range(5)}
+    for frame in (polars.DataFrame(columns), arrow.table(columns)):
+        pca = PCA().fit(frame)
+        assert pca.components_.dtype == np.float32 and pca.transform(frame).dtype == np.float32
+        assert_array_equal(pca.components_, PCA().fit(X).components_)
+    mixed_types = {**columns, "c0": X[:, 0].astype(np.float64)}
+    for frame in (polars.DataFrame(mixed_types), arrow.table(mixed_types)):
+        assert PCA().fit(frame).components_.dtype == np.float64
+
+
+def test_patterns_are_drawn_and_filters_on_request(fitted):
+    pytest.importorskip("matplotlib").use("Agg")
+    from unmix import plot
+
+    _, ica = fitted
+
+    def drawn(**how):
+        figure = plot.components(ica, **how)
+        panel = figure.axes[0]
+        return panel.get_title(), panel.lines[-1].get_ydata()
+
+    title, curve = drawn()
+    assert title == "pattern 0"
+    assert_allclose(curve, ica.mixing_[:, 0])
+    title, curve = drawn(which="filters")
+    assert title == "filter 0"
+    assert_allclose(curve, ica.components_[0])
+    with pytest.raises(ValueError, match="give 'patterns' or 'filters'"):
+        plot.components(ica, which="both")
+    with pytest.raises(ValueError, match="the scree of ICA is not possible"):
+        plot.scree(ica)

@@ -1,0 +1,53 @@
+"""Components that a person names, and frames of rows."""
+
+from numbers import Integral
+
+import numpy as np
+from sklearn.utils._set_output import ADAPTERS_MANAGER, _get_output_config
+
+
+def chosen(model, setting, asked):
+    """Indices of components, ascending, each once.
+
+    Parameters
+    ----------
+    model : fitted model of the extension
+        Whose components are meant.
+    setting : str
+        Name of the argument, for messages.
+    asked : int, str, sequence of these, or boolean mask of shape (n_components,)
+        Numbers count from 0, negative ones from the end; names are those of ``get_feature_names_out``.
+
+    Returns
+    -------
+    indices : ndarray of int64
+
+    Raises
+    ------
+    ValueError
+        For anything else, and for components that the model does not have.
+    """
+    each = [asked] if isinstance(asked, (str, Integral)) or np.ndim(asked) == 0 else list(asked)
+    if each and all(isinstance(one, (bool, np.bool_)) for one in each) and np.ndim(asked) > 0:
+        if len(each) != model.n_codes:
+            raise ValueError(
+                f"{setting} is a mask of {len(each)} values, but the model has {model.n_codes} components; give one value for each"
+            )
+        return np.flatnonzero(each)
+    for one in each:
+        if isinstance(one, (bool, np.bool_)) or not isinstance(one, (str, Integral)):
+            raise ValueError(
+                f"{setting}={asked!r} is not possible: {one!r} is neither the number nor the name of a component; give integers, names, "
+                f"or a mask of {model.n_codes} booleans"
+            )
+    return np.asarray(model.choose(setting, [str(one) if isinstance(one, str) else int(one) for one in each]), dtype=np.int64)
+
+
+def in_frame(estimator, rows, given):
+    """Rows as ``set_output`` asks for them, with the columns that the model was fitted on and the index of what was given."""
+    kind = _get_output_config("transform", estimator)["dense"]
+    if kind == "default":
+        return rows
+    names = vars(estimator).get("feature_names_in_")
+    columns = [f"x{j}" for j in range(rows.shape[1])] if names is None else list(names)
+    return ADAPTERS_MANAGER.adapters[kind].create_container(rows, given, columns=lambda: columns)
