@@ -100,9 +100,11 @@ impl Way {
     ) -> unmix::Result<()> {
         let names = match self {
             Way::Encode => model.component_names(),
-            Way::Decode => model.features().names.clone().unwrap_or_else(|| {
-                (0..model.n_features()).map(|j| format!("x{j}")).collect()
-            }),
+            Way::Decode => model
+                .features()
+                .names
+                .clone()
+                .unwrap_or_else(|| (0..model.n_features()).map(|j| format!("x{j}")).collect()),
         };
         let mut file = unmix_cli::TableFile::create(path, names, rows.dtype())?;
         unmix::with_rows!(rows, rows => match self {
@@ -204,6 +206,12 @@ impl Model {
     fn end(&self) -> (&'static str, bool, Option<usize>, f64) {
         let report = self.inner.report();
         (report.outcome.name(), report.outcome.is_success(), report.rank, report.n_samples)
+    }
+
+    /// Sentences about settings that are not at their defaults and have no effect beside the others.
+    #[getter]
+    fn without_effect(&self) -> Vec<String> {
+        unmix::method::without_effect(self.inner.method().settings, self.inner.settings())
     }
 
     /// Seed of random draws.

@@ -188,3 +188,23 @@ def test_patterns_are_drawn_and_filters_on_request(fitted):
         plot.components(ica, which="both")
     with pytest.raises(ValueError, match="the scree of ICA is not possible"):
         plot.scree(ica)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (ICA(orthogonalization="deflation"), "orthogonalization"),
+        (ICA(first_layer="sigma-pca"), "first_layer"),
+        (ICA(algorithm="fastica", ortho=False), "ortho"),
+        (NeuralPCA(learning_rate=1e9), "learning_rate"),
+        (SigmaPCA(batch_size=7), "batch_size"),
+        (RICA(max_epochs=5), "max_epochs"),
+        (PCA(svd_solver="full", n_oversamples=3), "n_oversamples"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_setting_without_effect_is_warned_of(model, name):
+    X = mixed(300)
+    with pytest.warns(UserWarning, match=f"{name}=.* has no effect here: {name} is used only with"):
+        model.set_params(random_state=0).fit(X)
+    assert any(name in sentence for sentence in model.report_.warnings)

@@ -86,3 +86,13 @@ def test_examples_are_short_and_name_what_they_miss(tmp_path):
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.returncode == 1 and ran.stderr.startswith("there is no file ecg_fetal")
     assert "python docs/examples/heartbeat.py" in ran.stderr
+
+
+def test_mne_runs_on_our_solvers(tmp_path):
+    command = [sys.executable, EXAMPLES / "mne_ica.py"]
+    if DATA is not None and Path(DATA, "eeg_eeglab").exists():
+        command += [Path(DATA, "eeg_eeglab", name) for name in ("eeg_32ch_128hz.npy", "channels.csv")]
+    environment = {**os.environ, "MPLBACKEND": "Agg", "HOME": str(tmp_path)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "needs mne" not in ran.stdout and ran.stdout.strip(), ran.stdout

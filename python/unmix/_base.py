@@ -195,6 +195,8 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             attributes.pop(name + "_", None)
 
     def _warn(self):
+        for sentence in self._model.without_effect:
+            tell(sentence)
         outcome, success, _, _ = self._model.end
         if not success:
             report = self.report_

@@ -212,6 +212,8 @@ class FastICA(Sources):
             return
         if ended is not None:
             vars(self)["n_iter_"] = ended[0]
+        for sentence in self._model.without_effect:
+            tell(sentence)
         converged = self._model.end[1] if ended is None else ended[1]
         if not converged:
             tell(

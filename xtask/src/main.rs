@@ -17,8 +17,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test_rust().and_then(|()| test_python()),
-        ["test", "rust"] => test_rust(),
+        ["test"] => test_rust().and_then(|()| test_python()).inspect(|()| tell_skipped()),
+        ["test", "rust"] => test_rust().inspect(|()| tell_skipped()),
         ["test", "python"] => test_python(),
         ["torture"] => torture(),
         ["check"] => check(),
@@ -38,14 +38,29 @@ fn main() -> ExitCode {
 type Done = Result<(), String>;
 
 fn test_rust() -> Done {
-    cargo(&["test", "--workspace"])
+    let _ = std::fs::remove_file(skipped());
+    run(Command::new(env!("CARGO"))
+        .args(["test", "--workspace"])
+        .current_dir(root())
+        .env("UNMIX_SKIPPED", skipped()))
+}
+
+/// Where Rust tests write what they skipped: the output of a test that passes is not shown.
+fn skipped() -> PathBuf {
+    root().join("target").join("skipped-tests.txt")
+}
+
+fn tell_skipped() {
+    let Ok(lines) = std::fs::read_to_string(skipped()) else { return };
+    println!("\nRust tests that were skipped:");
+    lines.lines().for_each(|line| println!("  {line}"));
 }
 
 fn test_python() -> Done {
     let python = environment()?;
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
-    run(Command::new(&python).args(["-m", "pytest", "-q"]).arg(&tests).current_dir(root()))?;
+    run(Command::new(&python).args(["-m", "pytest", "-q", "-rs"]).arg(&tests).current_dir(root()))?;
     // scikit-learn's own tests of its PCA and FastICA, with ours in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])

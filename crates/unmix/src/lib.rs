@@ -21,6 +21,22 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 //!
+//! The same from rows in memory to a file that the program and Python read, as the README has it:
+//!
+//! ```
+//! # let numbers: Vec<f64> = (0..800).map(|i| f64::from(i * i % 101)).collect();
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::env::set_current_dir(folder.path()).unwrap();
+//! use unmix::{Pca, Rows, Run};
+//!
+//! let mut rows = Rows::from_slice(&numbers, 8)?;                       // 8 columns, row-major, f32 or f64
+//! let model = Pca { n_components: 3.into(), ..Default::default() }.fit(&mut rows, &Run::default())?;
+//! let codes = model.encode_to_vec(&rows, &Run::default())?;
+//! model.save("numbers.pca.safetensors".as_ref())?;                     // the program and Python read the same file
+//! # assert_eq!(codes.len(), 300);
+//! # Ok::<(), unmix::Error>(())
+//! ```
+//!
 //! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
 //! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.
 

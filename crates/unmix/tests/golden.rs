@@ -112,7 +112,10 @@ fn small_data_give_scikit_learn_s_numbers() {
 #[test]
 fn digits_give_scikit_learn_s_numbers() {
     let Some(folder) = std::env::var_os("UNMIX_DATA") else {
-        println!("skipped: UNMIX_DATA does not name a folder that holds digits8x8/X_u8.npy");
+        crate::skipped::skipped(
+            "digits_give_scikit_learn_s_numbers",
+            "UNMIX_DATA names no folder with digits8x8/X_u8.npy",
+        );
         return;
     };
     let path = std::path::Path::new(&folder).join("digits8x8").join("X_u8.npy");

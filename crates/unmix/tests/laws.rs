@@ -3,6 +3,7 @@
 mod bad;
 mod cases;
 mod cheap;
+mod effect;
 mod limits;
 mod moved;
 mod optimal;

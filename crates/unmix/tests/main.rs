@@ -18,6 +18,7 @@ mod seen;
 mod select;
 mod sigma_pca;
 mod sizes;
+mod skipped;
 mod solvers;
 mod sparse;
 mod stability;

@@ -9,5 +9,7 @@ mod reading;
 mod reproduce;
 mod rules;
 mod select;
+#[path = "../../../unmix/tests/skipped.rs"]
+mod skipped;
 mod sources;
 mod stability;

@@ -255,7 +255,10 @@ fn completions_and_manual_pages_are_printed() {
 #[test]
 fn digits_have_constant_pixels_and_a_page() {
     let Some(folder) = std::env::var_os("UNMIX_DATA") else {
-        println!("skipped: UNMIX_DATA names no folder with real data");
+        crate::skipped::skipped(
+            "digits_have_constant_pixels_and_a_page",
+            "UNMIX_DATA names no folder with real data",
+        );
         return;
     };
     let folder = std::path::Path::new(&folder).join("mnist").display().to_string();

@@ -74,5 +74,9 @@ fn ambiguity_is_a_warning_on_standard_error() {
     let x: Vec<f64> = (0..40 * 30).map(|i| 0.8f64.powi(i % 30) * s.normal(i as u64)).collect();
     write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
     let ran = b.ok("select d.npy");
-    assert!(ran.err.contains("do not settle the number") && !ran.out.contains("do not settle"), "{}", ran.err);
+    assert!(
+        ran.err.contains("do not settle the number") && !ran.out.contains("do not settle"),
+        "{}",
+        ran.err
+    );
 }

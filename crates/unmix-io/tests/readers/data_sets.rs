@@ -7,17 +7,17 @@ use unmix::{AnyRows, Dtype, Pca, Run, with_rows};
 use unmix_io::{Options, describe, open};
 
 /// The folder, or a line that says why nothing is tested.
-fn folder() -> Option<PathBuf> {
+fn folder(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("UNMIX_DATA").map(PathBuf::from);
     if folder.is_none() {
-        println!("skipped: UNMIX_DATA does not name a folder of data sets");
+        crate::skipped::skipped(test, "UNMIX_DATA names no folder of data sets");
     }
     folder
 }
 
 #[test]
 fn mnist_has_its_shape_and_its_constant_pixels() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("mnist_has_its_shape_and_its_constant_pixels") else { return };
     let input = open(&folder.join("mnist/train-images-idx3-ubyte.gz"), &Options::default()).unwrap();
     assert_eq!(input.shape, [Some(60000), Some(28), Some(28)]);
     assert_eq!((input.format.as_str(), input.stored.as_str()), ("idx.gz", "uint8"));
@@ -35,7 +35,7 @@ fn mnist_has_its_shape_and_its_constant_pixels() {
 
 #[test]
 fn arrays_of_several_types_are_read() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("arrays_of_several_types_are_read") else { return };
     let get = |name: &str, options: &Options| open(&folder.join(name), options).unwrap();
     let digits = get("digits8x8/X_u8.npy", &Options::default());
     assert_eq!((digits.rows.n_rows(), digits.rows.n_features()), (Some(1797), 64));
@@ -51,7 +51,10 @@ fn arrays_of_several_types_are_read() {
 
 #[test]
 fn tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over")
+    else {
+        return;
+    };
     for (name, n, p) in [("iris", 150, 5), ("wine_data", 178, 14), ("breast_cancer", 569, 31)] {
         let path = folder.join(format!("tabular_small/{name}.csv"));
         let message = open(&path, &Options::default()).err().unwrap().to_string();
@@ -69,7 +72,7 @@ fn tables_whose_first_line_holds_counts_are_read_once_that_line_is_passed_over()
 
 #[test]
 fn a_compressed_table_with_dates_names_the_column_to_leave_out() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("a_compressed_table_with_dates_names_the_column_to_leave_out") else { return };
     let path = folder.join("finance/sp500_dataset.csv.gz");
     let message = open(&path, &Options::default()).err().unwrap().to_string();
     assert!(message.contains("row 0, column 0 ('Date')") && message.contains("--drop Date"), "{message}");
@@ -96,7 +99,7 @@ fn pca(rows: &mut AnyRows<'_>, center: bool) -> ([usize; 5], [f64; 3]) {
 
 #[test]
 fn digits_and_faces_span_subspaces_of_known_dimensions() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = folder("digits_and_faces_span_subspaces_of_known_dimensions") else { return };
     let near = |found: [f64; 3], want: [f64; 3]| found.iter().zip(want).all(|(a, b)| (a - b).abs() < 1e-4);
     let mut digits = open(&folder.join("mnist/train-images-idx3-ubyte.gz"), &Options::default()).unwrap();
     digits.rows.settle(&Run::default()).unwrap();

@@ -11,5 +11,7 @@ mod index;
 mod many;
 mod pages;
 mod python;
+#[path = "../../../unmix/tests/skipped.rs"]
+mod skipped;
 mod sparse;
 mod tables;

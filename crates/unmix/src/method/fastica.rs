@@ -240,7 +240,8 @@ const SETTINGS: &[Setting] = &[
         &[],
         "null",
         "For 'logcosh': 'alpha', from 1 to 2, which steepens it; null for 1.",
-    ),
+    )
+    .only(&[&[("fun", &["\"logcosh\""])]]),
     setting(
         "max_iter",
         Kind::Integer,

@@ -14,7 +14,7 @@ pub use ica::Ica;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use rica::Rica;
-pub use settings::{Kind, Setting, resolve};
+pub use settings::{Condition, Kind, Setting, resolve, without_effect};
 pub use sigma_pca::SigmaPca;
 
 use crate::data::{AnyRows, Features, Rows};

@@ -48,8 +48,11 @@ pub(super) const fn setting(
     default: &'static str,
     doc: &'static str,
 ) -> Setting {
-    Setting { name, kind, choices, default, doc, python_only: false }
+    Setting { name, kind, choices, default, doc, python_only: false, only: &[] }
 }
+
+/// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null.
+pub type Condition = (&'static str, &'static [&'static str]);
 
 impl Kind {
     /// As a sentence has it, whatever language the person types in.
@@ -90,9 +93,51 @@ pub struct Setting {
     pub doc: &'static str,
     /// Exists in Python only, for the sake of another library's signature.
     pub python_only: bool,
+    /// When it has an effect: where all conditions of one of these lists hold; always, where there is no list.
+    pub only: &'static [&'static [Condition]],
 }
 
 impl Setting {
+    /// The same, with an effect in these cases only.
+    pub(super) const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
+        Self { only: cases, ..self }
+    }
+
+    /// Whether it has an effect beside the other `settings`.
+    pub fn has_effect(&self, settings: &Map<String, Value>) -> bool {
+        let holds = |(name, values): &Condition| {
+            let value = settings.get(*name).unwrap_or(&Value::Null);
+            values.iter().any(|v| match *v {
+                "*" => !value.is_null(),
+                text => serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value),
+            })
+        };
+        self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
+    }
+
+    /// A sentence where it is set to something else than its default and has no effect beside the other `settings`.
+    pub fn without_effect(&self, settings: &Map<String, Value>) -> Option<String> {
+        let value = settings.get(self.name)?;
+        if same_value(value, &self.default_value()) || self.has_effect(settings) {
+            return None;
+        }
+        let condition = |(name, values): &Condition| match *values {
+            ["*"] => format!("{name} that is not null"),
+            _ => format!(
+                "{name}={}",
+                values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ")
+            ),
+        };
+        let case = |case: &&[Condition]| case.iter().map(condition).collect::<Vec<_>>().join(" and ");
+        let cases: Vec<String> = self.only.iter().map(case).collect();
+        let name = self.name;
+        Some(format!(
+            "{name}={} has no effect here: {name} is used only with {}",
+            shown(value),
+            cases.join(", or with ")
+        ))
+    }
+
     /// The default as a value.
     pub fn default_value(&self) -> Value {
         serde_json::from_str(self.default).unwrap_or(Value::Null)
@@ -197,6 +242,20 @@ fn is_table(value: &Value) -> bool {
     value.as_array().is_some_and(|rows| {
         rows.first().and_then(row).is_some_and(|n| n > 0 && rows.iter().all(|r| row(r) == Some(n)))
     })
+}
+
+/// Equal as settings: 1 and 1.0 are the same number.
+fn same_value(a: &Value, b: &Value) -> bool {
+    a == b || (a.is_number() && a.as_f64() == b.as_f64())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), Into::into)
+}
+
+/// Sentences about `given` settings that are not at their defaults and have no effect beside the others.
+pub fn without_effect(settings: &[Setting], given: &Map<String, Value>) -> Vec<String> {
+    settings.iter().filter(|s| !s.python_only).filter_map(|s| s.without_effect(given)).collect()
 }
 
 /// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.

@@ -11,8 +11,8 @@ mod sums;
 mod tensor;
 
 pub use crate::num::Values;
-pub use chosen::Chosen;
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
+pub use chosen::Chosen;
 pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
 pub use quality::{Parts, Quality};
@@ -79,6 +79,8 @@ impl Model {
             });
         }
         let dtype = report.dtype;
+        let mut report = report;
+        report.warnings.extend(method::without_effect(method.settings, &settings));
         Ok(Self { method, settings, features, n_features, dtype, ddof, tensors, report, code, sums: None })
     }
 

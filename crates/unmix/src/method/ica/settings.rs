@@ -194,7 +194,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "true",
         "For 'picard': sources are a rotation of white coordinates, so exactly uncorrelated; false for maximum likelihood over all \
          invertible matrices.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"picard\""])]]),
     setting(
         "extended",
         Kind::BoolOrNull,
@@ -202,21 +203,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         "null",
         "Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it; null for yes where sources are a \
          rotation and with 'easi', else no.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"picard\"", "\"infomax\"", "\"easi\""])]]),
     setting(
         "orthogonalization",
         Kind::Choice,
         &["symmetric", "deflation"],
         "\"symmetric\"",
         "For 'fastica': all sources at once, or one after another.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"fastica\""])]]),
     setting(
         "first_layer",
         Kind::Choice,
         &["pca", "sigma-pca"],
         "\"pca\"",
         "For 'sigma-pca': linear PCA, or sigma-PCA made white again, before the layer that tells sources apart.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"sigma-pca\""])]]),
     setting(
         "whiten",
         Kind::BoolOrChoice,

@@ -118,6 +118,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "null",
         doc: "How many components to learn: a number, or null for all.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "variant",
@@ -126,6 +127,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"gha\"",
         doc: "The rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the subspace only, the others axes.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "solver",
@@ -135,6 +137,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "'auto' follows the rule to rest with full batches, which needs second moments only; 'sgd' and 'adam' take small batches of \
               rows, as published, with a rate that falls to 0.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "init",
@@ -143,6 +146,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"random\"",
         doc: "Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "whiten",
@@ -151,6 +155,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "false",
         doc: "Divide codes by the standard deviation along each component.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "center",
@@ -159,6 +164,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         doc: "Subtract the mean; false for directions of the largest second moment about 0.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "max_iter",
@@ -167,6 +173,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "20000",
         doc: "Steps with full batches at most.",
         python_only: false,
+        only: &[&[("solver", &["\"auto\""])]],
     },
     Setting {
         name: "tol",
@@ -176,6 +183,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The residual at which a rule counts as at rest: the length of its half-gradient as a share of that of the \
               covariance times the weights.",
         python_only: false,
+        only: &[&[("solver", &["\"auto\""])]],
     },
     Setting {
         name: "learning_rate",
@@ -184,6 +192,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "0.01",
         doc: "Length of the first step of 'sgd' and 'adam', for rows divided by the root of their mean square.",
         python_only: false,
+        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },
     Setting {
         name: "batch_size",
@@ -192,6 +201,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "128",
         doc: "Rows in a batch of 'sgd' and 'adam', at most.",
         python_only: false,
+        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },
     Setting {
         name: "max_epochs",
@@ -200,5 +210,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "20",
         doc: "How often 'sgd' and 'adam' visit all rows.",
         python_only: false,
+        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },
 ];

@@ -166,6 +166,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               explain more), null for all, or a rule that finds it: 'mle' (Minka's, for no fewer rows than columns), 'bic', \
               'gavish-donoho' (best for denoising), 'parallel' and 'cv' (these two hold the rows in memory).",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "whiten",
@@ -175,6 +176,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Divide codes by the standard deviation along each component; 'zca' then turns them back towards the columns: \
               one number for each column.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "svd_solver",
@@ -186,6 +188,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               sparse rows). For the first components of very many columns: 'krylov' (or 'arpack') to rounding level, \
               'randomized' approximately, 'power' and 'deflation' as textbooks have it.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "center",
@@ -194,6 +197,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         doc: "Subtract the mean; false for directions of the largest second moment about 0.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "standardize",
@@ -202,6 +206,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "false",
         doc: "Divide every column by its standard deviation first, so that none counts more for its unit.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "copy",
@@ -210,6 +215,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         doc: "Accepted for scikit-learn's sake; the input is never overwritten.",
         python_only: true,
+        only: &[],
     },
     Setting {
         name: "tol",
@@ -218,6 +224,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "0.0",
         doc: "The largest residual that iterative solvers accept, as a share of the first variance; 0 for rounding level.",
         python_only: false,
+        only: &[&[(
+            "svd_solver",
+            &["\"auto\"", "\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
+        )]],
     },
     Setting {
         name: "iterated_power",
@@ -227,6 +237,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Rounds of 'randomized' (auto: 7 for few components, else 4); the most that 'power' and 'deflation' take for a \
               component (auto: 1000).",
         python_only: false,
+        only: &[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]],
     },
     Setting {
         name: "n_oversamples",
@@ -235,6 +246,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "10",
         doc: "Directions that 'randomized' and 'power' carry beside those asked for.",
         python_only: false,
+        only: &[&[("svd_solver", &["\"randomized\"", "\"power\""])]],
     },
     Setting {
         name: "power_iteration_normalizer",
@@ -243,5 +255,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"auto\"",
         doc: "Accepted for scikit-learn's sake; directions are always kept apart by QR.",
         python_only: true,
+        only: &[],
     },
 ];

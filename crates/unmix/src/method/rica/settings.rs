@@ -96,6 +96,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "null",
         doc: "How many features to learn, more than there are columns if you like; null for as many as there are directions.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "beta",
@@ -107,6 +108,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
               feature to itself.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "contrast",
@@ -115,6 +117,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"logcosh\"",
         doc: "What measures sparsity: log cosh y, or sqrt(y² + 0.01), which is nearer to the absolute value.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "whiten",
@@ -124,6 +127,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Look at rows in white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many \
               as there are features, or a tenth of the rows where n_components is null. False for the columns as they are.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "unit_norm",
@@ -133,6 +137,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Keep every feature at length 1. 'auto' does where there are more features than directions, some of which would \
               otherwise vanish.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "max_iter",
@@ -141,6 +146,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "1000",
         doc: "Iterations at most, where all rows are looked at at once.",
         python_only: false,
+        only: &[&[("batch_size", &["null"])]],
     },
     Setting {
         name: "tol",
@@ -150,6 +156,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate (1 where they \
               are white); null for 1e-6 in float64 and 1e-4 in float32.",
         python_only: false,
+        only: &[&[("batch_size", &["null"])]],
     },
     Setting {
         name: "batch_size",
@@ -159,6 +166,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches \
               ended. null: all rows at once.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "max_epochs",
@@ -167,6 +175,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "10",
         doc: "How often batches go through all rows; without batch_size it has no effect.",
         python_only: false,
+        only: &[&[("batch_size", &["*"])]],
     },
     Setting {
         name: "w_init",
@@ -176,6 +185,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Where the search begins, in the units of the components: those of an earlier fit, for example. A model file does not \
               keep it. null: orthonormal features at random, or random ones where there are more of them than directions.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "warm_start",
@@ -184,6 +194,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "false",
         doc: "Begin from the components of the last fit.",
         python_only: true,
+        only: &[],
     },
     Setting {
         name: "center",
@@ -192,6 +203,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "true",
         doc: "Subtract the mean.",
         python_only: false,
+        only: &[],
     },
     Setting {
         name: "standardize",
@@ -200,5 +212,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "false",
         doc: "Divide every column by its standard deviation first, so that none counts more for its unit.",
         python_only: false,
+        only: &[],
     },
 ];

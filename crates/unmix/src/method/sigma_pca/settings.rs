@@ -188,7 +188,7 @@ const fn setting(
     default: &'static str,
     doc: &'static str,
 ) -> Setting {
-    Setting { name, kind, choices, default, doc, python_only: false }
+    Setting { name, kind, choices, default, doc, python_only: false, only: &[] }
 }
 
 /// Keys of the published rows, in their order.
@@ -318,42 +318,48 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[],
         "null",
         "Step length of 'sgd' and 'adam'; null for the variant's own.",
-    ),
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
         "batch_size",
         Kind::Count,
         &[],
         "null",
         "Rows in a batch of 'sgd' and 'adam'; null for the variant's own.",
-    ),
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
         "max_epochs",
         Kind::Count,
         &[],
         "null",
         "Passes over the rows of 'sgd' and 'adam'; null for the variant's own.",
-    ),
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
         "max_iter",
         Kind::Integer,
         &[],
         "1000",
         "Iterations of the deterministic solvers at most, each a pass over the rows.",
-    ),
+    )
+    .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
     setting(
         "tol",
         Kind::NumberOrNull,
         &[],
         "null",
         "The residual at which the deterministic solvers stop; null for 1e-8 in double precision and 1e-4 in single ('native': 1e-3).",
-    ),
+    )
+    .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
     setting(
         "tangent",
         Kind::Bool,
         &[],
         "true",
         "Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are biased.",
-    ),
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
         "center",
         Kind::Bool,

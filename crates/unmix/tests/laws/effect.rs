@@ -1,0 +1,103 @@
+//! Settings that are said to have no effect beside others have none, and a warning says so.
+
+use crate::made::{falling, try_fit};
+use serde_json::{Map, Value, json};
+use unmix::method::{Kind, Setting};
+use unmix::{METHODS, Method, Model};
+
+const ROWS: usize = 80;
+const COLUMNS: usize = 4;
+
+#[test]
+fn a_setting_without_effect_changes_no_bit_and_is_warned_of() {
+    for method in METHODS {
+        for setting in method.settings.iter().filter(|s| !s.only.is_empty() && !s.python_only) {
+            let mut compared = 0;
+            for base in assignments(method, setting).iter().filter(|base| !setting.has_effect(base)) {
+                let Some(plain) = fit(method, base) else { continue };
+                assert!(!warned(&plain, setting.name), "{} {base:?}", method.key);
+                let mut changed = base.clone();
+                changed.insert(setting.name.into(), other_value(setting));
+                let model =
+                    fit(method, &changed).unwrap_or_else(|| panic!("{} {changed:?} is refused", method.key));
+                assert!(warned(&model, setting.name), "{} {changed:?}: no warning", method.key);
+                for (name, tensor) in plain.tensors() {
+                    assert_eq!(
+                        Some(tensor),
+                        model.tensor(name),
+                        "{} {changed:?}: {name} depends on {}",
+                        method.key,
+                        setting.name
+                    );
+                }
+                compared += 1;
+            }
+            assert!(compared > 0, "{} {}: no case without an effect", method.key, setting.name);
+        }
+    }
+}
+
+#[test]
+fn a_setting_with_an_effect_is_not_warned_of() {
+    let cases = [
+        ("ica", json!({"algorithm": "fastica", "orthogonalization": "deflation"})),
+        ("ica", json!({"ortho": false})),
+        ("rica", json!({"batch_size": 20, "max_epochs": 2})),
+        ("neural-pca", json!({"solver": "adam", "max_epochs": 2})),
+        ("sigma-pca", json!({"variant": "ema-tanh", "max_epochs": 2})),
+        ("pca", json!({"svd_solver": "randomized", "n_oversamples": 3, "n_components": 2})),
+    ];
+    for (key, given) in cases {
+        let x = falling(ROWS, COLUMNS, 7);
+        let model = try_fit(key, given.as_object().unwrap(), &x, COLUMNS).unwrap();
+        let about: Vec<_> = model.report().warnings.iter().filter(|w| w.contains("has no effect")).collect();
+        assert!(about.is_empty(), "{key} {given}: {about:?}");
+    }
+}
+
+fn warned(model: &Model, name: &str) -> bool {
+    model.report().warnings.iter().any(|w| w.starts_with(name) && w.contains("has no effect here"))
+}
+
+fn fit(method: &Method, given: &Map<String, Value>) -> Option<Model> {
+    try_fit(method.key, given, &falling(ROWS, COLUMNS, 7), COLUMNS).ok()
+}
+
+/// Every choice of the settings that the conditions of `setting` name.
+fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
+    let mut names: Vec<&str> = setting.only.iter().flat_map(|case| case.iter().map(|c| c.0)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut all = vec![Map::new()];
+    for name in names {
+        let other =
+            method.settings.iter().find(|s| s.name == name).expect("conditions name settings of the method");
+        let values = match other.kind {
+            Kind::Bool => vec![json!(true), json!(false)],
+            Kind::Count => vec![Value::Null, json!(20)],
+            _ if name == "variant" => vec![Value::Null, json!("ema-scaled-tanh")],
+            _ => other.choices.iter().map(|c| json!(c)).collect(),
+        };
+        let with = |base: &Map<String, Value>, v: &Value| {
+            let mut map = base.clone();
+            map.insert(name.into(), v.clone());
+            map
+        };
+        all = all.iter().flat_map(|base| values.iter().map(move |v| with(base, v))).collect();
+    }
+    all
+}
+
+/// A value that a setting may have and that is not its default.
+fn other_value(setting: &Setting) -> Value {
+    let default = setting.default_value();
+    let word = setting.choices.iter().map(|c| json!(c)).find(|c| *c != default);
+    match setting.kind {
+        Kind::Bool => json!(default != Value::Bool(true)),
+        Kind::BoolOrNull => json!(true),
+        Kind::Integer | Kind::Count | Kind::IntegerOrChoice => json!(default.as_u64().unwrap_or(4) + 3),
+        Kind::Number | Kind::NumberOrNull => json!(default.as_f64().unwrap_or(0.01) * 2.0 + 0.001),
+        Kind::ArgumentsOrNull => json!({"alpha": 1.5}),
+        _ => word.unwrap_or_else(|| panic!("{}: no other value is known", setting.name)),
+    }
+}
