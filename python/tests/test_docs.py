@@ -48,8 +48,9 @@ def pages_with(language):
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_of_every_page_runs_as_it_is_and_without_a_warning(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    names = {}
     for block in pages_with("python")[page]:
-        exec(compile(block, page, "exec"), {})
+        exec(compile(block, page, "exec"), names)
     shown = capsys.readouterr().out
     if page in ("docs/sigma-pca.md", "docs/stability.md"):
         assert "resolved" in shown
