@@ -63,6 +63,8 @@ def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
         ([[0, 1]], "neither the number nor the name"),
         ([5], "the model has 5 components, numbered from 0"),
         ([-6], "the model has 5 components, numbered from 0"),
+        ([10**30], "the model has 5 components, numbered from 0"),
+        (np.ones(0, dtype=bool), "a mask of 0 values, but the model has 5 components"),
         (np.ones(4, dtype=bool), "a mask of 4 values, but the model has 5 components"),
         (["ica9"], "did you mean 'ica"),
         (["nose"], "no component of that name"),
@@ -126,6 +128,9 @@ def test_fitted_attributes_are_not_assigned(make):
     for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert_array_equal(copied.transform(X), before)
     clone(model).fit(X)
+    if make is FastICA:
+        with pytest.raises(AttributeError, match="whitening_ of a fitted FastICA cannot be assigned"):
+            model.whitening_ = None
     # What is not of the fit may be assigned, and a fit replaces what was fitted.
     model.note_ = 1
     model.n_components = 3
@@ -208,3 +213,20 @@ def test_a_setting_without_effect_is_warned_of(model, name):
     with pytest.warns(UserWarning, match=f"{name}=.* has no effect here: {name} is used only with"):
         model.set_params(random_state=0).fit(X)
     assert any(name in sentence for sentence in model.report_.warnings)
+
+
+def test_attributes_of_sums_that_grow_are_not_assigned_either():
+    X = mixed(100)
+    pca = PCA().partial_fit(X)
+    with pytest.raises(AttributeError, match="components_ of a fitted PCA cannot be assigned"):
+        pca.components_ = np.eye(5)
+
+
+def test_loading_adds_no_warnings(tmp_path):
+    with pytest.warns(UserWarning, match="learning_rate=1.0 has no effect here"):
+        model = NeuralPCA(2, learning_rate=1.0, random_state=0).fit(mixed(300))
+    model.save(tmp_path / "m.safetensors")
+    again = unmix.load(tmp_path / "m.safetensors")
+    assert again.report_.warnings == model.report_.warnings == pickle.loads(pickle.dumps(again)).report_.warnings
+    again.save(tmp_path / "n.safetensors")
+    assert (tmp_path / "m.safetensors").read_bytes() == (tmp_path / "n.safetensors").read_bytes()

@@ -1,5 +1,7 @@
 """The table of docs/scikit-learn.md, row by row: what scikit-learn does, and what is done here."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,6 +143,23 @@ def test_a_path_is_rows(tmp_path):
     with pytest.raises((TypeError, ValueError)):
         Reference(2).fit(tmp_path / "x.npy")
     assert_array_equal(PCA(2).fit(tmp_path / "x.npy").components_, PCA(2).fit(X).components_)
+
+
+def test_fitted_attributes_are_refused():
+    theirs = Reference(2).fit(X)
+    before = theirs.transform(X)
+    theirs.components_ = -theirs.components_
+    assert_allclose(theirs.transform(X), -before)
+    with pytest.raises(AttributeError, match="components_ of a fitted PCA cannot be assigned"):
+        PCA(2).fit(X).components_ = np.eye(5)[:2]
+
+
+def test_settings_without_effect_are_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Reference(2, svd_solver="full", n_oversamples=3).fit(X)
+    with pytest.warns(UserWarning, match="n_oversamples=3 has no effect here"):
+        PCA(2, svd_solver="full", n_oversamples=3).fit(X)
 
 
 def test_the_repr_shows_the_outcome():

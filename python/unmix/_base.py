@@ -329,12 +329,22 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     # Facts of the fit
 
     def __setattr__(self, name, value):
-        if _is_fitted_name(name) and "_model" in vars(self) and (name in _ON_REQUEST or name[:-1] in self._model.tensors):
+        if _is_fitted_name(name) and self._is_of_the_fit(name):
             raise AttributeError(
                 f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not follow; fit again, "
                 "or compute with copies of the arrays, as in (X - mean_) @ mixing_"
             )
         super().__setattr__(name, value)
+
+    #: Fitted attributes besides parameters of the model and what is made of them on request.
+    _derived: frozenset = frozenset()
+
+    def _is_of_the_fit(self, name):
+        """Whether this is an attribute that a fit sets; the numbers and names of columns are scikit-learn's to set."""
+        if not self.__sklearn_is_fitted__() or name in ("n_features_in_", "feature_names_in_"):
+            return False
+        # Sums that grow become a model first.
+        return name in _ON_REQUEST or name in self._derived or name[:-1] in self._model.tensors
 
     def __sklearn_is_fitted__(self):
         return "_model" in vars(self) or "_growing" in vars(self)

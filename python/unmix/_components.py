@@ -28,7 +28,8 @@ def chosen(model, setting, asked):
         For anything else, and for components that the model does not have.
     """
     each = [asked] if isinstance(asked, (str, Integral)) or np.ndim(asked) == 0 else list(asked)
-    if each and all(isinstance(one, (bool, np.bool_)) for one in each) and np.ndim(asked) > 0:
+    is_mask = np.asarray(asked).dtype == bool if isinstance(asked, np.ndarray) else each and all(isinstance(one, (bool, np.bool_)) for one in each)
+    if is_mask and np.ndim(asked) > 0:
         if len(each) != model.n_codes:
             raise ValueError(
                 f"{setting} is a mask of {len(each)} values, but the model has {model.n_codes} components; give one value for each"
@@ -40,7 +41,10 @@ def chosen(model, setting, asked):
                 f"{setting}={asked!r} is not possible: {one!r} is neither the number nor the name of a component; give integers, names, "
                 f"or a mask of {model.n_codes} booleans"
             )
-    return np.asarray(model.choose(setting, [str(one) if isinstance(one, str) else int(one) for one in each]), dtype=np.int64)
+    # No model has as many components as numbers beyond this.
+    most = 2**62
+    names = [str(one) if isinstance(one, str) else max(-most, min(int(one), most)) for one in each]
+    return np.asarray(model.choose(setting, names), dtype=np.int64)
 
 
 def in_frame(estimator, rows, given):

@@ -74,6 +74,7 @@ class FastICA(Sources):
     """
 
     _method = "fastica"
+    _derived = frozenset({"whitening_"})
 
     _parameter_constraints: dict = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],

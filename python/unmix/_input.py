@@ -128,5 +128,5 @@ class Input:
         if _is_path(X):
             return os.fspath(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
-        dtype = None if plain else [np.float64, np.float32]
+        dtype = None if plain else np.float32 if _is_single(X) else [np.float64, np.float32]
         return check_array(X, input_name="X", dtype=dtype, ensure_all_finite=False)

@@ -64,7 +64,7 @@ def components(model, feature_shape=None, n_components=None, which="patterns"):
     which : {"patterns", "filters"}, default="patterns"
         ``"patterns"``: columns of ``mixing_``, what each component adds to a row. ``"filters"``: rows of ``components_``, the weights
         that compute it from a row; they suppress the other components and must not be read as where a component is strong
-        (Haufe et al. 2014). For orthonormal axes the two are the same.
+        (Haufe et al. 2014). For orthonormal axes the two differ in length only.
 
     Returns
     -------
@@ -74,7 +74,9 @@ def components(model, feature_shape=None, n_components=None, which="patterns"):
     if which not in ("patterns", "filters"):
         raise ValueError(f"which={which!r} is not possible: give 'patterns' or 'filters'")
     check_is_fitted(model)
-    drawn = model.components_ if which == "filters" else model.mixing_.T
+    # Codes that are turned back towards the columns ('zca') are no longer along components; these are axes, and their own patterns.
+    turned = getattr(model, "whiten", None) == "zca"
+    drawn = model.components_ if which == "filters" or turned else model.mixing_.T
     import matplotlib.pyplot as plt
 
     shape = tuple(feature_shape or model._model.feature_shape or (model.n_features_in_,))

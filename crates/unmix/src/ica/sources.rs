@@ -108,7 +108,7 @@ pub(crate) fn model<T: Real>(
     }
     report.end(run);
     let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
-    Model::new(method, settings, rows.features().clone(), 0, tensors, report)
+    Model::fitted(method, settings, rows.features().clone(), 0, tensors, report)
 }
 
 /// Sources in their order.

@@ -174,7 +174,7 @@ impl Stream {
         .into_iter()
         .map(|(name, tensor)| (name.to_string(), tensor))
         .collect();
-        Model::new(method, settings, features.clone(), 0, tensors, report)
+        Model::fitted(method, settings, features.clone(), 0, tensors, report)
     }
 
     /// Everything as numbers: counts, mean, then the state of the rule or the rows that wait.

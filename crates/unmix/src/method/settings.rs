@@ -51,7 +51,7 @@ pub(super) const fn setting(
     Setting { name, kind, choices, default, doc, python_only: false, only: &[] }
 }
 
-/// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null.
+/// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null, `"!x"` any but x.
 pub type Condition = (&'static str, &'static [&'static str]);
 
 impl Kind {
@@ -109,6 +109,9 @@ impl Setting {
             let value = settings.get(*name).unwrap_or(&Value::Null);
             values.iter().any(|v| match *v {
                 "*" => !value.is_null(),
+                text if text.starts_with('!') => {
+                    serde_json::from_str(&text[1..]).is_ok_and(|v: Value| v != *value)
+                }
                 text => serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value),
             })
         };
@@ -123,6 +126,7 @@ impl Setting {
         }
         let condition = |(name, values): &Condition| match *values {
             ["*"] => format!("{name} that is not null"),
+            [text] if text.starts_with('!') => format!("another {name} than {}", text[1..].trim_matches('"')),
             _ => format!(
                 "{name}={}",
                 values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ")

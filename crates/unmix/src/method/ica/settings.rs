@@ -244,14 +244,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "1",
         "Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood ('ortho' false, 'infomax') \
          the likeliest.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"picard\"", "\"fastica\"", "\"infomax\""])]]),
     setting(
         "w_init",
         Kind::TableOrNull,
         &[],
         "null",
         "Where the first search begins: a square matrix for the white coordinates; null for a random rotation.",
-    ),
+    )
+    .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
     setting(
         "subsample",
         Kind::Count,
@@ -259,7 +261,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "null",
         "Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. Null for enough \
          of them with 'picard' where there are three times as many, 0 for all rows from the start.",
-    ),
+    )
+    .only(&[&[("algorithm", &["\"picard\"", "\"infomax\""])], &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])]]),
     setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
     setting(
         "standardize",

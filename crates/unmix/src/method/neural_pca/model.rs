@@ -54,7 +54,7 @@ impl NeuralPca {
         report.settings.insert("variant".into(), row.key.into());
         report.end(run);
         let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
-        Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "\"random\"",
         doc: "Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest.",
         python_only: false,
-        only: &[],
+        only: &[&[("variant", &["!\"svd\""])]],
     },
     Setting {
         name: "whiten",
@@ -173,7 +173,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: "20000",
         doc: "Steps with full batches at most.",
         python_only: false,
-        only: &[&[("solver", &["\"auto\""])]],
+        only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
     },
     Setting {
         name: "tol",
@@ -183,7 +183,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The residual at which a rule counts as at rest: the length of its half-gradient as a share of that of the \
               covariance times the weights.",
         python_only: false,
-        only: &[&[("solver", &["\"auto\""])]],
+        only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
     },
     Setting {
         name: "learning_rate",

@@ -49,7 +49,7 @@ impl Pca {
         report.settings.insert("svd_solver".into(), solver.name().into());
         report.settings.insert("n_components".into(), k.into());
         report.end(run);
-        Model::new(&METHOD, settings, features.clone(), 1, tensors, report)
+        Model::fitted(&METHOD, settings, features.clone(), 1, tensors, report)
     }
 
     fn parameters(&self, found: &Decomposition, size: Size, dtype: Dtype, k: usize) -> Result<Tensors> {

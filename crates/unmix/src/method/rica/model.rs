@@ -77,7 +77,7 @@ impl Rica {
         let coherence = likeness.iter().fold(0.0f64, |m, c| m.max(*c));
         let tensors = parameters(task, &w, coherence, dtype)?;
         report.end(run);
-        Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 }
 

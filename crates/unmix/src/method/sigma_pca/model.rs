@@ -122,7 +122,7 @@ impl SigmaPca {
         report.settings.extend(also.settings.into_iter().map(|(name, value)| (name.to_string(), value)));
         report.end(run);
         let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
-        Model::new(&METHOD, settings, features.clone(), 0, tensors, report)
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
     /// `k` axes of the columns: those found, in their order, and others where the rows have no more.

@@ -264,7 +264,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         &["batch", "ema", "train", "one"],
         "null",
         "Where trained solvers take standard deviations from; null for the covariance, or the variant's own.",
-    ),
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
         "constraint",
         Kind::Choice,
