@@ -55,7 +55,7 @@ fn addresses() -> Option<u64> {
         let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
         // SAFETY: asks for a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        Some((limit.rlim_cur as u64).saturating_sub(pages.saturating_mul(u64::try_from(page).ok()?)))
+        Some(limit.rlim_cur.saturating_sub(pages.saturating_mul(u64::try_from(page).ok()?)))
     }
     #[cfg(not(target_os = "linux"))]
     None

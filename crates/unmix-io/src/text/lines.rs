@@ -258,15 +258,12 @@ mod tests {
     fn message(text: Vec<u8>) -> String {
         let bytes = Bytes::Owned { data: text, path: "t.csv".into() };
         let mut record = csv::ByteRecord::new();
-        let read = || -> Result<()> {
+        let mut read = || -> Result<()> {
             let mut lines = Lines::open(&bytes, false, b',', 0)?;
             while lines.next(&mut record)?.is_some() {}
             Ok(())
         };
-        {
-            read
-        }
-        ().unwrap_err().to_string()
+        read().unwrap_err().to_string()
     }
 
     #[test]

@@ -221,7 +221,7 @@ impl Table<'_> {
 
     fn ragged(&self, line: u64, record: &csv::ByteRecord) -> Error {
         let (found, text) = (record.len(), has_text(record));
-        if record.iter().last().is_some_and(|cell| cell.contains(&b'\n')) {
+        if record.iter().next_back().is_some_and(|cell| cell.contains(&b'\n')) {
             let found = format!(
                 "a cell with line breaks in it begins on line {line}, and the line has {found} cells in place of {}",
                 self.n_columns

@@ -145,6 +145,7 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// The numbers, row-major and without a copy, where the source holds them so and can give them away; else these rows as they
     /// are.
+    #[allow(clippy::result_large_err, reason = "the rows themselves come back, and nothing is lost")]
     pub fn into_numbers(mut self) -> std::result::Result<Vec<T>, Self> {
         self.source.take().ok_or(self)
     }

@@ -47,24 +47,24 @@ pub struct Model {
     sums: Option<Arc<Sums>>,
 }
 
-/// [`new`](Self::new) at the end of a fit: settings that had no effect beside the others are named among the warnings.
-///
-/// # Errors
-///
-/// Those of it.
-pub(crate) fn fitted(
-    method: &'static Method,
-    settings: Map<String, Value>,
-    features: Features,
-    ddof: u64,
-    tensors: BTreeMap<String, Tensor>,
-    mut report: Report,
-) -> Result<Self> {
-    report.warnings.extend(method::without_effect(method.settings, &settings));
-    Self::new(method, settings, features, ddof, tensors, report)
-}
-
 impl Model {
+    /// [`new`](Self::new) at the end of a fit: settings that had no effect beside the others are named among the warnings.
+    ///
+    /// # Errors
+    ///
+    /// Those of it.
+    pub(crate) fn fitted(
+        method: &'static Method,
+        settings: Map<String, Value>,
+        features: Features,
+        ddof: u64,
+        tensors: BTreeMap<String, Tensor>,
+        mut report: Report,
+    ) -> Result<Self> {
+        report.warnings.extend(method::without_effect(method.settings, &settings));
+        Self::new(method, settings, features, ddof, tensors, report)
+    }
+
     /// Puts a model together and checks it: shapes agree, every number is finite.
     pub fn new(
         method: &'static Method,

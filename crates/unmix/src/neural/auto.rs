@@ -27,7 +27,7 @@ const LATER: u64 = 10;
 
 /// Whether components are looked at after so many sweeps; `settled` says that later looks have shown nothing new.
 pub(super) fn looks_at(sweep: u64, settled: bool) -> bool {
-    LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep % LATER == 0)
+    LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep.is_multiple_of(LATER))
 }
 
 /// The candidate with the larger score, for each of `k` components.

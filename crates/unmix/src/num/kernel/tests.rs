@@ -6,12 +6,12 @@ use crate::num::random::Stream;
 #[test]
 fn a_constant_column_has_its_constant_as_mean_to_the_bit() {
     let rows: Vec<f64> = (0..301).flat_map(|i| [0.1, i as f64, 1e300]).collect();
-    let mut mean = [0.0; 3];
-    assert_eq!(means(&rows, None, 3, &mut mean), 301.0);
-    assert_eq!(mean, [0.1, 150.0, 1e300]);
+    let (mut mean, mut rest) = ([0.0; 3], [f64::NAN; 3]);
+    assert_eq!(means(&rows, None, 3, &mut mean, &mut rest), 301.0);
+    assert_eq!((mean, rest), ([0.1, 150.0, 1e300], [0.0; 3]));
     let weights: Vec<f64> = (0..301).map(|i| f64::from(i % 3)).collect();
-    assert_eq!(means(&rows, Some(&weights), 3, &mut mean), 300.0);
-    assert_eq!([mean[0], mean[2]], [0.1, 1e300]);
+    assert_eq!(means(&rows, Some(&weights), 3, &mut mean, &mut rest), 300.0);
+    assert_eq!(([mean[0], mean[2]], [rest[0], rest[2]]), ([0.1, 1e300], [0.0; 2]));
 }
 
 #[test]
