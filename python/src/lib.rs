@@ -113,11 +113,15 @@ fn partial_fit(
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let input = Input::new(x)?;
     let before = before.map(|model| model.get().inner.clone());
+    // The columns are those of the batches before.
+    let names = names.or_else(|| before.as_ref().and_then(|model| model.features().names.clone()));
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
-        let rows = input.rows(names, run)?.0;
-        unmix::partial_fit(&method, &settings, before.as_deref(), &rows, run)
+        let (rows, told) = input.rows(names, run)?;
+        Ok((unmix::partial_fit(&method, &settings, before.as_deref(), &rows, run)?, told))
     })?;
+    let (fitted, told) = fitted;
+    tell(py, &told)?;
     Ok(Model::new(fitted))
 }
 

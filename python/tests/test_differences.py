@@ -48,7 +48,8 @@ def test_noise_of_wide_data_is_divided_by_the_directions_left_out():
 def test_likelihood_of_wide_data_with_all_components_is_finite():
     theirs, ours = Reference(svd_solver="full").fit(WIDE), PCA().fit(WIDE)
     assert theirs.noise_variance_ == ours.noise_variance_ == 0
-    assert not np.isfinite(theirs.score_samples(WIDE)).all()
+    # What it inverts is singular: whether that ends in numbers that are not finite depends on the linear algebra library.
+    assert np.linalg.matrix_rank(theirs.get_covariance()) < WIDE.shape[1]
     assert np.isfinite(ours.score_samples(WIDE)).all() and np.isfinite(ours.get_precision()).all()
 
 

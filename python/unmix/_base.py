@@ -204,8 +204,9 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
             advice = "allow more iterations, or a larger tol"
             # More iterations are no help where the report says what is.
-            if report.warnings and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
-                advice = report.warnings[-1]
+            doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
+            if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
+                advice = doubts[-1]
             tell(
                 f"{type(self).__name__} did not converge in {report.n_iter} iterations (outcome '{outcome}'){reached}; {advice}",
                 ConvergenceWarning,

@@ -23,7 +23,9 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
     let mut input = unmix_io::open_many(&files, &weights::options(args), &run)?;
     // Before the fit: where that fails, this may be why.
-    input::tell(&input.rows);
+    if !args.running.quiet {
+        input::tell(&input.rows);
+    }
     let n_notes = input.rows.notes().len();
     let weights = weights::of(args, &mut input, &run)?;
     if !args.running.quiet {

@@ -184,7 +184,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<(bool, &'static str, St
             w if w.starts_with("resolved") => (true, "resolved"),
             _ => (false, "not resolvable"),
         };
-        let finished = !matches!(model.report().outcome, Outcome::MaxIter | Outcome::Time | Outcome::Stalled);
+        let finished = model.report().outcome.is_success();
         let end = if finished { "" } else { "; but the fit itself did not converge" };
         return Some((short.0 && finished, short.1, words + &halves + end));
     }

@@ -84,7 +84,9 @@ mod tests {
     use super::*;
 
     fn rows(n: usize, p: usize) -> Vec<Vec<f64>> {
-        (0..n).map(|i| (0..p).map(|j| ((i * 7919 + j * 104_729) % 997) as f64 / 997.0).collect()).collect()
+        (0..n)
+            .map(|i| (0..p).map(|j| ((i * 7919 + j * j * 104_729 + 13) % 997) as f64 / 997.0).collect())
+            .collect()
     }
 
     #[test]

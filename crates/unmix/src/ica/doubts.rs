@@ -137,7 +137,8 @@ fn less_likely_than_gaussian(
     let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());
     let determinant = coordinates.loose_moments().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
     let behind = found.value - (entropy + determinant);
-    (behind > 0.0).then(|| {
+    // A column that does not vary has no density at all.
+    (behind > 0.0 && behind.is_finite() && coordinates.n_constant == 0).then(|| {
         let remedy = match fixed_sign(search) {
             Some(_) => "; set extended=True if sources may have flat tails",
             None => "",

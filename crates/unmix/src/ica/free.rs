@@ -238,8 +238,8 @@ mod tests {
     fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
         let (run, k) = (Run::default(), 5);
         let mut changes = 0;
-        for seed in 0..6 {
-            let x = mixed(400, k, seed);
+        for seed in 0..20 {
+            let x = mixed(200, k, seed);
             let rows = Rows::from_slice(&x, k).unwrap();
             let view = View { rows: &rows, mean: None, basis: None, k };
             for extended in [true, false] {

@@ -60,6 +60,7 @@ pub(crate) fn model<T: Real>(
     report.rank = coordinates.rank;
     report.n_constant = coordinates.n_constant;
     report.warnings = coordinates.warnings.clone();
+    report.tell_rounding();
     report.settings = resolved;
 
     run.stage("components")?;

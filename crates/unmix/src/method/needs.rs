@@ -29,6 +29,12 @@ pub(super) fn of_coordinates(n: u64, p: usize) -> u64 {
     all + all / 5
 }
 
+/// Bytes of sums over blocks of rows: `tables` of a number for each pair of components.
+pub(super) fn of_blocks(n: u64, p: usize, tables: u64) -> u64 {
+    let m = n.min(p as u64);
+    m.saturating_mul(m).saturating_mul(8 * tables)
+}
+
 /// Bytes of sums that every thread keeps of its own: `tables` of a number for each pair of components.
 pub(super) fn of_threads(n: u64, p: usize, tables: u64) -> u64 {
     let m = n.min(p as u64);

@@ -399,7 +399,8 @@ pub fn partial_fit(
     rows: &AnyRows<'_>,
     run: &Run<'_>,
 ) -> Result<Model> {
-    (method::find(key)?.spec)(settings)?.partial_fit(before, rows, run)
+    let model = (method::find(key)?.spec)(settings)?.partial_fit(before, rows, run)?;
+    Ok(model.with_notes(rows.notes()))
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.

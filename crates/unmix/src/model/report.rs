@@ -177,6 +177,18 @@ impl Report {
         value
     }
 
+    /// Says where a fit came to rest above its tolerance because rounding keeps the residual from falling further.
+    pub(crate) fn tell_rounding(&mut self) {
+        if let (Outcome::Converged, Some(residual), Some(tol)) = (self.outcome, self.residual, self.tol)
+            && residual > tol
+        {
+            self.warnings.push(format!(
+                "the residual is {residual:.1e}, as small as rounding allows on rows of {}, and tol is {tol:e}",
+                self.dtype.name()
+            ));
+        }
+    }
+
     /// Notes time and threads of `run`, which ends now.
     pub(crate) fn end(&mut self, run: &crate::run::Run<'_>) {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -105,7 +105,7 @@ impl Sums {
         if next.1.is_empty() {
             rows.check_weights_of(done)?;
             self.append(first, run.threads);
-            self.weighted |= rows.weights().is_some();
+            self.weighted |= rows.weighted_rows().is_some();
             return Ok(());
         }
         let mut grown = self.clone();
@@ -117,7 +117,7 @@ impl Sums {
             next = self.read(method, rows, &mut *stream, done, step)?;
         }
         rows.check_weights_of(done)?;
-        grown.weighted |= rows.weights().is_some();
+        grown.weighted |= rows.weighted_rows().is_some();
         *self = grown;
         Ok(())
     }

@@ -172,7 +172,7 @@ impl<T: Real> Principal<'_, T> {
     fn frame(&self, w: &Matrix<f64>) -> Result<Matrix<f64>> {
         let w = factor::polar_rows(w)?;
         let (k, r) = (w.rows(), w.cols());
-        let c = r.min(4 * k).min(k.max(OTHERS));
+        let c = r.min(4 * k).min(k + OTHERS);
         let outside = Matrix::from_fn(c, r, |i, m| {
             f64::from(u8::from(i == m)) - (0..k).map(|j| w[(j, i)] * w[(j, m)]).sum::<f64>()
         });

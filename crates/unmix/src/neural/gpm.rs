@@ -115,6 +115,9 @@ impl Polar {
             run.iteration(at.n_iter, step.residual, None)?;
             if looking {
                 let candidates = &forces.looks[1..];
+                if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
+                    return self.principal_axes(rows, start, at, run);
+                }
                 if sweep == 0 {
                     at.begun = candidates.to_vec();
                 }
@@ -243,6 +246,10 @@ struct State {
     turns: u32,
     history: Vec<f64>,
 }
+
+/// Rows for each coordinate, below which a search finds directions of single rows that look as little Gaussian as any source, and
+/// which of them is chance: nothing but variance is to be seen there.
+const FEW_ROWS: f64 = 4.0;
 
 /// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
 pub(super) const MOST_CHANGES: u32 = 3;

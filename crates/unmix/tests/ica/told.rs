@@ -63,7 +63,8 @@ fn no_search_that_ends_above_its_tolerance_counts_as_a_success() {
                 (given["max_iter"], given["tol"]) = (json!(max_iter), json!(tol));
                 let model = fit(key, given.clone(), &x, 5);
                 let report = model.report();
-                let reached = report.residual.is_some_and(|r| r <= tol);
+                let reached = report.residual.is_some_and(|r| r <= tol)
+                    || report.warnings.iter().any(|w| w.contains("as small as rounding allows"));
                 assert_eq!(report.outcome.is_success(), reached, "{key} {given}: {:?}", report.outcome);
             }
         }

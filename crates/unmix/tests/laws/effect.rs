@@ -75,6 +75,7 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
         let values = match other.kind {
             Kind::Bool => vec![json!(true), json!(false)],
             Kind::Count => vec![Value::Null, json!(20)],
+            _ if name == "variant" && method.key == "neural-pca" => vec![json!("gha"), json!("svd")],
             _ if name == "variant" => vec![Value::Null, json!("ema-scaled-tanh")],
             _ => other.choices.iter().map(|c| json!(c)).collect(),
         };
@@ -97,6 +98,7 @@ fn other_value(setting: &Setting) -> Value {
         Kind::BoolOrNull => json!(true),
         Kind::Integer | Kind::Count | Kind::IntegerOrChoice => json!(default.as_u64().unwrap_or(4) + 3),
         Kind::Number | Kind::NumberOrNull => json!(default.as_f64().unwrap_or(0.01) * 2.0 + 0.001),
+        Kind::TableOrNull => json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
         Kind::ArgumentsOrNull => json!({"alpha": 1.5}),
         _ => word.unwrap_or_else(|| panic!("{}: no other value is known", setting.name)),
     }

@@ -225,3 +225,19 @@ fn what_does_not_go_together_is_refused_with_what_would_work() {
         assert!(e.contains(said), "{given}: {e}");
     }
 }
+
+#[test]
+fn a_tolerance_below_rounding_is_converged_and_said_with_the_residual() {
+    let x = mixed(1000).0;
+    let ends = [
+        fit(json!({"n_components": 5, "tol": 0.0, "halves": false}), &x, 10),
+        fit(json!({"n_components": 5, "tol": 0.0, "halves": false}), &cast::<f32>(&x), 10),
+    ];
+    for (model, least) in ends.iter().zip([4e-15, 4e-6]) {
+        let report = model.report();
+        assert_eq!(report.outcome, Outcome::Converged, "{:?} after {}", report.residual, report.n_iter);
+        assert!(report.residual.unwrap() < least && report.n_iter < 400, "{:?}", report.residual);
+        let said = report.warnings.join("; ");
+        assert!(said.contains("as small as rounding allows"), "{said}");
+    }
+}

@@ -172,7 +172,7 @@ impl Ica {
             Err(Error::setting(name, got, why.to_string(), remedy))
         };
         if self.algorithm != IcaAlgorithm::Easi {
-            let got = as_map(self)["algorithm"].to_string();
+            let got = as_map(self)["algorithm"].as_str().unwrap_or_default().into();
             return refused(
                 "algorithm",
                 got,

@@ -245,7 +245,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood ('ortho' false, 'infomax') \
          the likeliest.",
     )
-    .only(&[&[("algorithm", &["\"picard\"", "\"fastica\"", "\"infomax\""])]]),
+    .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
     setting(
         "w_init",
         Kind::TableOrNull,

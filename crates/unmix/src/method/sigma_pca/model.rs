@@ -105,6 +105,7 @@ impl SigmaPca {
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
         report.warnings.extend(also.warnings);
+        report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
         if let Some(better) = solved.better {
             report.warnings.push(format!(
