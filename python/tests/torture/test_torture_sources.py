@@ -53,25 +53,14 @@ def recovered(codes, S):
 
 
 # Not right, and not said, yet: a case that passes is taken out of here.
-OPEN = {
-    ("ICA infomax", "uniform"): "the logistic density does not fit them",
-    ("ICA infomax", "mixed"): "the logistic density does not fit half of them",
-    ("ICA infomax", "binary"): "the logistic density does not fit them",
-    ("ICA layers", "heavy"): "widths are chosen from too few kinds",
-}
-
-
-def open_case(solver, kind, change):
-    if solver == "ICA easi" and change == "sorted":
-        return "rows in order are no stream of like rows"
-    return OPEN.get((solver, kind))
+OPEN = {("ICA layers", "heavy"): "Student's t of 3 degrees: cosines of .6 to .9 without a word"}
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", ["laplace", "uniform", "mixed", "heavy", "binary"])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_sources_are_found_or_something_is_said(solver, kind, change, request):
-    if reason := open_case(solver, kind, change):
+    if reason := OPEN.get((solver, kind)):
         request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     rng = np.random.default_rng(len(solver) + len(kind))
     S, mixing = kinds(rng, kind), rng.normal(size=(K, K))
@@ -94,7 +83,6 @@ SPHERES = {
 }
 
 
-@pytest.mark.xfail(reason="the verdict has no error rate yet", strict=False)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", SPHERES)
 def test_axes_that_are_not_there_are_not_resolved(name, seed):
