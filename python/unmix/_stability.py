@@ -20,11 +20,12 @@ class Stability:
     halves : ndarray of shape (n_components,)
         How alike two disjoint halves of the rows find the component, mean over the cuts: 1 is the same twice.
     interval : ndarray of shape (n_components, 2)
-        Where that mean would lie, with other cuts, in 95 of 100 cases.
+        How much that mean varies with the cuts that were made (percentiles of means over cuts drawn with repetition); no confidence
+        interval over other rows.
     restarts : ndarray of shape (n_components,) or None
         How alike other seeds find it; None where every seed gives the same bits.
     index : ndarray of shape (n_components,)
-        Similarity to its own partners less that to the others: ICASSO's index.
+        Similarity to its own partners less that to the others, like ICASSO's index, without its clusters.
     gaussian : ndarray of shape (n_components,)
         The probability that its codes would look so unlike a Gaussian if they were one, tested on rows that it was not chosen on, in
         either half, the larger.

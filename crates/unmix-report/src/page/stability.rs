@@ -30,9 +30,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         "How far to believe it",
         html! {
             p.caption {
-                "The rows were cut into random halves several times and each half fitted alone. A point says how alike two disjoint halves \
-                 found a component, 1 is the same twice; its line says where that would lie with other halves, in 95 of 100 cases. Above \
-                 the broken line a component counts as found again."
+                "The rows were cut into random halves, and each half fitted alone. A point is the mean agreement of the two halves (1: identical); \
+                 its line is how much that mean varies with the cuts that were made, and no confidence interval over other rows: with two \
+                 cuts it joins their two values. Above the broken line a component counts as found again."
                 @if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
                     " Rows follow one another here, so that neighbours are alike: " (count(stretch)) " at a time stayed together."
                 }
@@ -47,7 +47,7 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     td { (j) } td { (format!("{:.3}", halves[j])) }
                     @if restarted { td { (format!("{:.3}", restarts[j])) } }
                     td { (index.get(j).map_or(String::new(), |x| format!("{x:.3}"))) }
-                    td { (gaussian.get(j).map_or(String::new(), |p| number(*p))) }
+                    td { (gaussian.get(j).map_or(String::new(), |p| if *p < 1e-3 { "< 0.001".into() } else { number(*p) })) }
                     td { (verdict(j)) }
                 } } }
             } }

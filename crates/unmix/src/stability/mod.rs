@@ -54,13 +54,14 @@ impl Default for Trials {
 pub struct Stability {
     /// Similarity of what two disjoint halves found, mean over the cuts; 1 is the same twice.
     pub halves: Vec<f64>,
-    /// The least and the greatest that the mean over as many other cuts would be in 95 of 100 cases (bootstrap over the cuts).
+    /// How much that mean varies with the cuts that were made: the 2.5 and 97.5 percentiles of means over cuts drawn with repetition. No
+    /// confidence interval over other rows; with two cuts their two values.
     pub interval: Vec<(f64, f64)>,
     /// Similarity with what other seeds found, mean over the restarts; none where every restart gave the same bits, as with a
     /// solver that has one start only.
     pub restarts: Option<Vec<f64>>,
-    /// Mean similarity to its own partners less that to all others, over all fits: the index of ICASSO, 1 for a component that
-    /// is always found and like no other.
+    /// Mean similarity to its own partners less that to all others, over all fits, each assigned to the model: like the index of ICASSO,
+    /// without its clusters; 1 for a component that is always found and like no other.
     pub index: Vec<f64>,
     /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
     /// in one half, tested in the other, both ways round, the larger: one row that is far off lies
