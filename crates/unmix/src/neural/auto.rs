@@ -19,7 +19,7 @@ pub const CERTAIN: f64 = 4.0;
 /// a wrong `a` can pull a tied pair to where it is worst told apart.
 const LOOKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
-/// The last of them; from here on looks follow each other at [`LATER`] sweeps while components still become less Gaussian.
+/// The last of them; from here on looks follow each other at `LATER` sweeps while components still become less Gaussian.
 pub const LAST_LOOK: u64 = 30;
 
 /// Sweeps from one later look to the next.
