@@ -431,3 +431,17 @@ def test_every_row_of_the_table_of_equalities_names_a_test():
         file, test = re.fullmatch(r"(?:`(\w+\.rs)`: )?`(\w+)`", row[3]).groups()
         assert f"fn {test}()" in (folder / (file or "equal.rs")).read_text(), row
     assert len(table) == 10
+
+
+def test_a_stream_of_files_is_learnt_by_the_names_of_its_columns(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, _, _ = kinds(2000, 3, 21)
+    first, second = (pandas.DataFrame(part, columns=["a", "b", "c"]) for part in (X[:1000], X[1000:]))
+    first.to_csv(tmp_path / "first.csv", index=False)
+    second.to_csv(tmp_path / "second.csv", index=False)
+    second[["c", "a", "b"]].to_csv(tmp_path / "turned.csv", index=False)
+    same, turned = (
+        ICA(algorithm="easi", random_state=0).partial_fit(tmp_path / "first.csv").partial_fit(tmp_path / name)
+        for name in ("second.csv", "turned.csv")
+    )
+    np.testing.assert_array_equal(same.components_, turned.components_)
