@@ -76,14 +76,29 @@ impl Input {
         names: Option<Vec<String>>,
         run: &Run<'_>,
     ) -> unmix::Result<(AnyRows<'_>, Told)> {
+        self.named_rows(names, false, run)
+    }
+
+    /// The same; names of the rows of a file are read as well, where `row_names` says so.
+    pub(crate) fn named_rows(
+        &self,
+        names: Option<Vec<String>>,
+        row_names: bool,
+        run: &Run<'_>,
+    ) -> unmix::Result<(AnyRows<'_>, Told)> {
         match self {
             Input::Array(lent) => Ok((lent.rows(names)?, Told::default())),
             Input::Sparse(lent) => Ok((lent.rows(names)?, Told::default())),
             Input::Path(path) => {
-                let options = unmix_io::Options { wanted: names, ..Default::default() };
+                let options = unmix_io::Options {
+                    wanted: names,
+                    row_names,
+                    wording: unmix_io::Wording::PythonPath,
+                    ..Default::default()
+                };
                 let input = unmix_io::open_with(path, &options, run)?;
                 let notes = input.rows.notes().to_vec();
-                Ok((input.rows, Told { ignored: input.ignored, notes }))
+                Ok((input.rows, Told { ignored: input.ignored, notes, row_names: input.row_names }))
             }
         }
     }
@@ -96,6 +111,8 @@ pub(crate) struct Told {
     ignored: Vec<String>,
     /// Sentences.
     notes: Vec<String>,
+    /// Names of the rows of a file, where they were asked for.
+    pub(crate) row_names: Option<Vec<String>>,
 }
 
 /// Says what is to be known of how a file was read, as Python warnings.

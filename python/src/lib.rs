@@ -11,6 +11,7 @@ mod model;
 mod progress;
 mod quality;
 mod read;
+mod shards;
 mod sparse;
 mod stability;
 mod sums;
@@ -50,6 +51,8 @@ mod _unmix {
     use super::quality::quality;
     #[pymodule_export]
     use super::read::read;
+    #[pymodule_export]
+    use super::shards::{fit_shards, gather_shards, shard_rows};
     #[pymodule_export]
     use super::stability::stability;
     #[pymodule_export]

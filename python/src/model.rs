@@ -6,6 +6,7 @@ use crate::input::{Input, Told, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ use unmix::model::{Chosen, Tensor, Values};
 use unmix::{AnyRows, Dtype, Matrix, Real, Run};
 
 /// What a page shows besides rows and their colours: its title, another model, rows a second, and where sensors are.
-type Shown<'py> = (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>);
+type Shown<'py> =
+    (Option<String>, Option<PyRef<'py, Model>>, Option<f64>, Option<Vec<(f64, f64)>>, Option<Vec<String>>);
 
 /// A fitted model. Immutable; its parameters are lent to numpy, read-only.
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
@@ -211,7 +213,22 @@ impl Model {
     /// Sentences about settings that are not at their defaults and have no effect beside the others.
     #[getter]
     fn without_effect(&self) -> Vec<String> {
-        unmix::method::without_effect(self.inner.method().settings, self.inner.settings())
+        let (settings, report) = (self.inner.settings(), self.inner.report());
+        unmix::method::without_effect(self.inner.method().settings, settings, &report.settings)
+    }
+
+    /// The same model, with a search by a function of Python's in its report: iterations, whether these sufficed, the last change,
+    /// and as JSON the settings that it had.
+    fn searched(
+        &self,
+        n_iter: u64,
+        converged: bool,
+        residual: Option<f64>,
+        settings: &str,
+    ) -> PyResult<Self> {
+        let settings = serde_json::from_str(settings).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let outcome = if converged { unmix::Outcome::Converged } else { unmix::Outcome::MaxIter };
+        Ok(Self::new(self.inner.as_ref().clone().with_search((outcome, n_iter, residual), settings)))
     }
 
     /// Seed of random draws.
@@ -347,7 +364,7 @@ impl Model {
     }
 
     /// Writes one page about the model, and about rows seen through it, to `path`.
-    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None)))]
+    #[pyo3(signature = (path, facts, x=None, color=None, shown=(None, None, None, None, None)))]
     fn page<'py>(
         &self,
         py: Python<'py>,
@@ -357,13 +374,20 @@ impl Model {
         color: Option<(String, Vec<String>)>,
         shown: Shown<'py>,
     ) -> PyResult<()> {
-        let (title, beside, rate, positions) = shown;
+        let (title, beside, rate, positions, row_names) = shown;
         let input = x.map(Input::new).transpose()?;
         let (model, names) = (self.inner.clone(), self.names());
         let dtype = input.as_ref().map_or(model.dtype(), Input::dtype);
         let beside = beside.map(|other| ("the other".to_string(), other.inner.as_ref().clone()));
-        let mut options =
-            unmix_report::Options { title, labels: color, beside, rate, positions, ..Default::default() };
+        let mut options = unmix_report::Options {
+            title,
+            labels: color,
+            beside,
+            rate,
+            positions,
+            row_names,
+            ..Default::default()
+        };
         if let Some(Input::Path(path)) = &input {
             options.input_name = Some(path.display().to_string());
         }
@@ -371,8 +395,9 @@ impl Model {
             let (rows, told) = match &input {
                 None => (None, Told::default()),
                 Some(input) => {
-                    let (mut rows, told) = input.rows(names, run)?;
+                    let (mut rows, mut told) = input.named_rows(names, true, run)?;
                     rows.settle(run)?;
+                    options.row_names = options.row_names.take().or(told.row_names.take());
                     (Some(rows), told)
                 }
             };

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use unmix::data::VecSink;
 use unmix::{AnyRows, Dtype, Real, Rows, Run};
-use unmix_io::{Options, Patches, Pixels};
+use unmix_io::{Options, Patches, Pixels, Wording};
 
 /// How files are to be read, as a dict with all of these; the names are those of the command line's flags.
 #[derive(FromPyObject)]
@@ -57,6 +57,7 @@ impl Reading {
                 (_, true) => Some(Pixels::Rgb),
                 _ => None,
             },
+            wording: Wording::PythonRead,
             ..Options::default()
         }
     }

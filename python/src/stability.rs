@@ -21,6 +21,20 @@ pub(crate) fn stability(
     call(py, facts.into(), dtype, None, move |run| {
         let mut rows = input.rows(names, run)?.0;
         rows.settle(run)?;
-        Ok(tried(&model, &rows, Trials { cuts, restarts }, run)?.to_json().to_string())
+        let found = tried(&model, &rows, Trials { cuts, restarts }, run)?;
+        let mut facts = found.to_json();
+        // The model file has no room for these.
+        let clusters = [
+            ("restarts", &found.clusters.restarts),
+            ("halves", &found.clusters.halves),
+            ("both", &found.clusters.both),
+        ];
+        for (name, clustering) in clusters {
+            if let Some(centrotypes) = clustering.as_ref().and_then(|c| c.centrotypes.as_ref()) {
+                let rows: Vec<&[f64]> = (0..centrotypes.rows()).map(|j| centrotypes.row(j)).collect();
+                facts["clusters"][name]["centrotypes"] = serde_json::json!(rows);
+            }
+        }
+        Ok(facts.to_string())
     })
 }

@@ -40,6 +40,9 @@ def fitted():
         (np.array([3, 1]), [1, 3]),
         ([], []),
         ((1, 2), [1, 2]),
+        ("0-2", [0, 1, 2]),
+        (["0-1", "ica3", -1], [0, 1, 3, 4]),
+        (["2-2", 2], [2]),
     ],
 )
 def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
@@ -68,6 +71,9 @@ def test_excluded_sources_are_those_named_each_once(fitted, asked, meant):
         (np.ones(4, dtype=bool), "a mask of 4 values, but the model has 5 components"),
         (["ica9"], "did you mean 'ica"),
         (["nose"], "no component of that name"),
+        ("0-5", "the model has 5 components, numbered from 0"),
+        ("0-99999999999999999999", "the model has 5 components, numbered from 0"),
+        ("2-0", "no component of that name"),
     ],
 )
 def test_anything_else_is_refused(fitted, asked, message):
@@ -205,6 +211,8 @@ def test_patterns_are_drawn_and_filters_on_request(fitted):
         (SigmaPCA(batch_size=7), "batch_size"),
         (RICA(max_epochs=5), "max_epochs"),
         (PCA(svd_solver="full", n_oversamples=3), "n_oversamples"),
+        (PCA(tol=0.1), "tol"),
+        (PCA(2, svd_solver="auto", tol=1e-3), "tol"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -213,6 +221,16 @@ def test_a_setting_without_effect_is_warned_of(model, name):
     with pytest.warns(UserWarning, match=f"{name}=.* has no effect here: {name} is used only with"):
         model.set_params(random_state=0).fit(X)
     assert any(name in sentence for sentence in model.report_.warnings)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_setting_that_never_has_an_effect_is_warned_of():
+    X = mixed(300)
+    with pytest.warns(UserWarning, match="whiten_solver=eigh has no effect here: whiten_solver is accepted for compatibility only"):
+        FastICA(whiten_solver="eigh", random_state=0).fit(X)
+    FastICA(whiten_solver="svd", random_state=0).fit(X)
+    PCA(2, svd_solver="krylov", tol=1e-3).fit(X)
+    PCA().fit(X)
 
 
 def test_attributes_of_sums_that_grow_are_not_assigned_either():

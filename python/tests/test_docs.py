@@ -1,13 +1,17 @@
 """Pages that make claims name the tests that hold them."""
 
+import gzip
 import os
 import re
 import subprocess
 import sys
+import wave
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+import unmix
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -94,10 +98,106 @@ def test_shell_blocks_are_found():
     assert len(shell_blocks()) >= (4 if PAGE.exists() else 0)
 
 
+def named_in(steps):
+    """The recordings that commands read."""
+    return [name for name in RECORDINGS if any(re.search(rf"\b{name}\b", command) for command, _ in steps)]
+
+
+def outputs(steps, folder):
+    """Run commands in a folder; each with what the page shows below it, line by line, and the lines that it printed."""
+    program = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}"}
+    for command, shown in steps:
+        ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, (command, ran.stderr)
+        yield command, shown.splitlines(), (ran.stdout + ran.stderr).splitlines()
+
+
+def write_wav(path, samples):
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes((9000 * samples / np.abs(samples).max()).astype("<i2").tobytes())
+
+
+def make_up(folder):
+    """Recordings of the shapes and types that the page shows, by seeded code, under the same names."""
+    rng = np.random.default_rng(0)
+    heart = rng.laplace(size=(8, 2500)) * 10.0 ** np.linspace(2, 0, 8)[:, None]
+    np.save(folder / "foetal_ecg.npy", rng.normal(size=(8, 8)) @ heart)
+    blinks = np.zeros(2000)
+    blinks[200::400] = 1
+    blinks = np.convolve(blinks, np.hanning(40), "same")
+    sources = np.vstack([80 * blinks, rng.laplace(size=(31, 2000)) * rng.uniform(1, 5, size=(31, 1))])
+    mixing = rng.normal(size=(32, 32))
+    mixing[:2, 0] = [5, -5]
+    eeg = (mixing @ sources).astype(np.float32)
+    np.save(folder / "eeg.npy", eeg)
+    labels = ["FPz", "EOG1", *(f"E{i}" for i in range(30))]
+    places = (f"{i},{label},{11.25 * i:g},0.4" for i, label in enumerate(labels))
+    (folder / "channels.csv").write_text("\n".join(["index,label,theta_deg,radius", *places]) + "\n")
+    np.save(folder / "eye.npy", (eeg[0] - eeg[1])[None])
+    voices = rng.laplace(size=(2, 8000)) * np.array([[1.0], [0.5]])
+    for i, (mix, voice) in enumerate(zip(np.array([[1.0, 0.6], [0.4, 1.0]]) @ voices, voices), 1):
+        write_wav(folder / f"mix{i}.wav", mix)
+        write_wav(folder / f"source{i}.wav", voice)
+    Image = pytest.importorskip("PIL.Image")
+    (folder / "kodak8").mkdir()
+    for i, leaf in enumerate(unmix.datasets.leaves(8, 96, seed=0).reshape(8, 96, 96, 3)):
+        Image.fromarray((255 * leaf).astype(np.uint8)).save(folder / "kodak8" / f"{i}.png")
+    np.save(folder / "bands.npy", rng.integers(900, 9000, size=(20, 12, 12)).astype("<u2"))
+    with gzip.open(folder / "indian_pines_200x145x145_u16.npy.gz", "wb") as file:
+        file.write((folder / "bands.npy").read_bytes())
+
+
+def timed(line):
+    """Whether a line has numbers of one machine."""
+    return " ms " in line or " s on " in line
+
+
+def worded(line):
+    """A line with every number as the same sign."""
+    return re.sub(r"[-+]?\d{1,3}(,\d{3})+\b(?!\.)|[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line).split()
+
+
+def commands_in_sentences():
+    """Commands of the program between backticks in the text of docs/examples.md."""
+    page = ROOT / "docs" / "examples.md"
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE) if page.exists() else ""
+    return re.findall(r"`(unmix [^`]+)`", text)
+
+
+def test_every_shell_line_of_the_program_on_the_page_is_found():
+    page = ROOT / "docs" / "examples.md"
+    found = [command for steps in shell_blocks() for command, _ in steps] + commands_in_sentences()
+    lines = re.findall(r"(?:^\$ |From the shell: `)(unmix .*?)`?\.?$", page.read_text(), re.MULTILINE) if page.exists() else []
+    assert sorted(found) == sorted(lines)
+    assert len(lines) >= (14 if PAGE.exists() else 0)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [*shell_blocks(), *([(command, "")] for command in commands_in_sentences())],
+    ids=lambda steps: steps[0][0].split()[3],
+)
+def test_shell_lines_of_the_examples_run_on_made_up_recordings(steps, tmp_path):
+    make_up(tmp_path)
+    for command, shown, printed in outputs(steps, tmp_path):
+        for line in shown:
+            if line.strip() and not timed(line):
+                assert worded(line) in list(map(worded, printed)), (command, line, printed)
+        assert all(any(map(timed, printed)) for line in shown if timed(line)), (command, printed)
+    written = [word for command, _ in steps for word in re.findall(r" -o (\S+)", command)]
+    assert all((tmp_path / name).exists() for name in written), written
+    pages = [name for name in written if name.endswith(".html")]
+    assert all("</html>" in (tmp_path / name).read_text() for name in pages)
+
+
 @pytest.mark.parametrize("steps", shell_blocks(), ids=lambda steps: steps[0][0].split()[3])
 def test_shell_lines_of_the_examples_run_and_print_what_the_page_shows(steps, tmp_path):
     data = Path(os.environ.get("UNMIX_DATA", ""))
-    named = [name for name in RECORDINGS if any(re.search(rf"\b{name}\b", command) for command, _ in steps)]
+    named = named_in(steps)
     if "UNMIX_DATA" not in os.environ or not all((data / RECORDINGS[name]).exists() for name in named):
         pytest.skip(f"UNMIX_DATA names no folder that holds {', '.join(RECORDINGS[name] for name in named)}")
     for name in named:
@@ -106,15 +206,10 @@ def test_shell_lines_of_the_examples_run_and_print_what_the_page_shows(steps, tm
         eeg = np.load(data / RECORDINGS["eeg.npy"])
         labels = [line.split(",")[1] for line in (data / RECORDINGS["channels.csv"]).read_text().splitlines()[1:]]
         np.save(tmp_path / "eye.npy", (eeg[labels.index("FPz")] - eeg[labels.index("EOG1")])[None])
-    program = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}"}
-    for command, shown in steps:
-        ran = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert ran.returncode == 0, (command, ran.stderr)
-        printed = (ran.stdout + ran.stderr).splitlines()
-        for line in shown.splitlines():
+    for command, shown, printed in outputs(steps, tmp_path):
+        for line in shown:
             # Times and numbers of iterations are those of one machine.
-            if line.strip() and " ms " not in line and " s on " not in line:
+            if line.strip() and not timed(line):
                 assert any(same_line(line, other) for other in printed), (command, line, printed)
 
 

@@ -30,6 +30,26 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def test_a_page_names_rows_as_the_index_does(folder):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=NAMES, index=[f"<visit {i}>" for i in range(len(X))])
+    model = PCA(2).fit(frame)
+
+    def page(rows):
+        unmix.report(model, rows, path="page.html")
+        return (folder / "page.html").read_text()
+
+    assert "<b>&lt;visit 0&gt;</b>" in page(frame) and "<b>row 0</b>" not in page(frame)
+    frame.to_csv("labelled.csv")
+    with pytest.warns(UserWarning, match="is the index of a table"):
+        assert "<b>&lt;visit 0&gt;</b>" in page("labelled.csv")
+    levels = frame.set_index([np.arange(len(X)) // 2, np.arange(len(X)) % 2])
+    assert "<b>0, 0</b>" in page(levels)
+    assert "<b>200</b>" in page(frame.reset_index(drop=True)[200:])
+    for plain in (frame.reset_index(drop=True), "x.csv"):
+        assert "<b>row 0</b>" in page(plain)
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz"])
 def test_a_path_is_as_good_as_its_rows(folder, name):

@@ -92,6 +92,29 @@ def test_a_callable_finds_what_the_name_of_the_same_function_finds():
         FastICA(fun=cube, max_iter=1, tol=0).fit(X)
 
 
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_the_report_of_a_callable_is_of_the_search_by_it(algorithm, tmp_path):
+    X, _, _ = kinds(2000, 4, 1)
+
+    def cube(x):
+        return x**3, (3 * x**2).mean(axis=-1)
+
+    found = FastICA(algorithm=algorithm, fun=cube, tol=1e-6, max_iter=300, random_state=0).fit(X)
+    report = found.report_
+    assert report.outcome == "converged" and report.n_iter == found.n_iter_ > 1
+    assert 0 <= report.residual < report.tol == 1e-6
+    assert (report.settings["fun"], report.settings["max_iter"], report.settings["w_init"]) == ("cube", 300, None)
+    found.save(tmp_path / "m.safetensors")
+    again = unmix.load(tmp_path / "m.safetensors")
+    assert again.report_ == report == pickle.loads(pickle.dumps(unmix.load(tmp_path / "m.safetensors"))).report_
+    unmix.report(again, X, path=tmp_path / "m.html")
+    page = (tmp_path / "m.html").read_text()
+    assert "did not converge" not in page and f"{report.n_iter} iterations" in page
+    with pytest.warns(ConvergenceWarning, match="FastICA did not converge. Consider increasing"):
+        short = FastICA(algorithm=algorithm, fun=cube, max_iter=1, tol=0, random_state=0).fit(X)
+    assert (short.report_.outcome, short.report_.n_iter, short.n_iter_) == ("max_iter", 1, 1)
+
+
 def test_deflation_that_did_not_converge_warns():
     X, _, _ = kinds(500, 4, 2)
     with pytest.warns(ConvergenceWarning, match="FastICA did not converge"):
@@ -445,3 +468,16 @@ def test_a_stream_of_files_is_learnt_by_the_names_of_its_columns(tmp_path):
         for name in ("second.csv", "turned.csv")
     )
     np.testing.assert_array_equal(same.components_, turned.components_)
+
+
+def test_weights_count_in_every_search_or_are_refused():
+    draw = np.random.RandomState(0)
+    X = draw.laplace(size=(600, 3)) @ draw.normal(size=(3, 3))
+    weights = np.tile([1.0, 2.0, 0.0], 200)
+    repeated = np.repeat(X, weights.astype(int), axis=0)
+    weighted = FastICA(random_state=0, tol=1e-10, max_iter=500).fit(X, sample_weight=weights)
+    plain = FastICA(random_state=0, tol=1e-10, max_iter=500).fit(repeated)
+    np.testing.assert_allclose(weighted.components_, plain.components_, rtol=1e-4, atol=1e-6)
+    # A callable's means are its own: it would count every row once.
+    with pytest.raises(ValueError, match="callable fun: its mean over the rows counts each once"):
+        FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1)), random_state=0).fit(X, sample_weight=weights)

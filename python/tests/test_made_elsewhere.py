@@ -62,7 +62,7 @@ def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, ending):
 def test_a_header_of_years_is_a_row_and_said(tmp_path):
     path = tmp_path / "t.csv"
     frame().set_axis([2019, 2020, 2021], axis=1).to_csv(path, index=False)
-    with pytest.warns(UserWarning, match="was read as numbers; add --header"):
+    with pytest.warns(UserWarning, match="was read as numbers; add header=True"):
         assert len(unmix.read(path)) == 61
     assert len(unmix.read(path, header=True)) == 60
 

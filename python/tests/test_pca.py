@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+import warnings
 
 import joblib
 import numpy as np
@@ -316,3 +317,17 @@ def test_solvers_of_first_components_agree_with_scikit_learn(solver):
     assert_allclose(np.abs(np.sum(ours.components_ * theirs.components_, axis=1)), 1, atol=1e-3)
     # 61 columns vary, too few for a Krylov basis: all directions are taken at once.
     assert ours.report_.outcome == ("converged" if solver in ("power", "deflation") else "completed")
+
+
+@pytest.mark.parametrize("solver", ["arpack", "krylov"])
+def test_variances_too_small_for_a_scatter_matrix_are_warned_of(solver):
+    rng = np.random.RandomState(0)
+    left, right = np.linalg.qr(rng.randn(300, 12))[0], np.linalg.qr(rng.randn(12, 12))[0]
+    X = left * np.logspace(0, -8, 12) @ right.T
+    with pytest.warns(UserWarning, match="below .* of the first, where a scatter matrix leaves fewer than about three digits"):
+        model = PCA(11, svd_solver=solver, random_state=0).fit(X)
+    assert any("three digits" in sentence for sentence in model.report_.warnings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PCA(11, svd_solver="full").fit(X)
+        PCA(3, svd_solver=solver, random_state=0).fit(X)

@@ -1,5 +1,6 @@
 """What halves of the rows and other seeds find again."""
 
+import json
 import os
 from pathlib import Path
 
@@ -15,15 +16,65 @@ from unmix import ICA, PCA, RICA, SigmaPCA, datasets
 def test_tied_variances_are_a_group():
     data = datasets.independent(3000, ["gaussian"] * 5, [20, 6, 1, 1, 1])
     model = PCA(random_state=0).fit(data.X)
-    found = unmix.stability(model, data.X, cuts=4, restarts=1)
+    found = unmix.stability(model, data.X, restarts=1)
     assert found.verdict[:2] == ["resolved"] * 2
     assert found.verdict[3] == "resolved as a group with 2, 4"
     assert found.halves[:2].min() > 0.99 > 0.9 > found.halves[2:].mean()
     assert (found.interval[:, 0] <= found.halves).all() and (found.halves <= found.interval[:, 1]).all()
-    assert found.restarts is None and len(found) == 5
+    assert (found.interval[:2] == found.space_interval[:2]).all() and found.space_interval[2:, 0].min() > 0.9
+    assert found.restarts is None and len(found) == 5 and found.cuts == 20
     assert "resolved as a group with 2, 4" in repr(found)
-    again = unmix.stability(model, data.X, cuts=4, restarts=1)
+    again = unmix.stability(model, data.X, restarts=1)
     assert_array_equal(found.halves, again.halves)
+
+
+def test_clusters_of_all_fits():
+    sources = ["laplace", "laplace", "gaussian", "laplace", "gaussian", "laplace"]
+    data = datasets.independent(4000, sources, [1] * 6)
+    ica = ICA(random_state=0).fit(data.X)
+    found = unmix.stability(ica, data.X, cuts=4, restarts=4)
+    clear = found.gaussian < 1e-6
+    assert clear.sum() == 4
+    for clusters, n_fits in [(found.clusters.halves, 8), (found.clusters.restarts, 5), (found.clusters.both, 13)]:
+        assert (clusters.quality[clear] > 0.9).all() and (clusters.fits[clear] == n_fits).all()
+        assert clusters.size.sum() == 6 * n_fits and clusters.n_fits == n_fits and clusters.n_left_out == 0
+        assert clusters.labels.shape == (n_fits, 6) and (clusters.labels[:, clear] == np.flatnonzero(clear)).all()
+        assert clusters.centrotypes.shape == (6, 6) and len(clusters) == 6
+        along = (clusters.centrotypes * ica.components_).sum(axis=1)
+        along /= np.linalg.norm(clusters.centrotypes, axis=1) * np.linalg.norm(ica.components_, axis=1)
+        assert (along[clear] > 0.99).all() and (clusters.similarity[clear] > 0.99).all()
+    assert np.nanmax(found.clusters.halves.quality[~clear]) < 0.9
+    assert "Iq halves  Iq restarts  verdict" in repr(found) and "both:" in repr(found.clusters)
+
+
+def test_of_an_exact_solver_halves_alone_are_clustered():
+    X = datasets.independent(2000, ["gaussian"] * 3, [9, 3, 1]).X
+    found = unmix.stability(PCA(random_state=0).fit(X), X, cuts=3, restarts=2)
+    assert found.clusters.restarts is None and found.clusters.both is None
+    assert (found.clusters.halves.quality > 0.9).all() and (found.clusters.halves.size == 6).all()
+    assert "Iq restarts" not in repr(found)
+    # One estimate is no cluster; of fits of all rows by an exact solver there is one.
+    assert repr(unmix.stability(PCA(random_state=0).fit(X), X, cuts=1, restarts=0).clusters).startswith("halves:")
+
+
+def test_one_cut_leaves_everything_undecided_and_says_how_many_would_do():
+    data = datasets.independent(3000, ["gaussian"] * 4, [20, 6, 2, 1])
+    model = PCA(random_state=0).fit(data.X)
+    one = unmix.stability(model, data.X, cuts=1, restarts=0)
+    assert one.verdict == ["undecided: the interval crosses 0.9"] * 4
+    assert (one.interval == [0, 1]).all() and "cuts=20 narrows them" in repr(one)
+    many = unmix.stability(model, data.X, restarts=0)
+    assert many.verdict == ["resolved"] * 4 and "narrows" not in repr(many)
+
+
+def test_ends_of_intervals_are_cut_off_so_that_they_agree_with_the_verdict():
+    ends = [[0.89996, 0.99], [0.9, 0.99], [0.5, 0.89996], [0.5, 0.9]]
+    facts = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}
+    facts |= {"restarts": None, "stretch": 1, "cuts": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
+    facts["clusters"] = dict.fromkeys(["halves", "restarts", "both"])
+    shown = repr(unmix.Stability(json.dumps(facts))).splitlines()[1:]
+    for line, ends in zip(shown, ["0.899 to 0.990", "0.900 to 0.990", "0.500 to 0.899", "0.500 to 0.900"]):
+        assert ends in line, line
 
 
 def test_what_is_not_fitted_is_fitted_first_and_stays_unfitted():
@@ -75,15 +126,20 @@ def test_what_is_resolved_in_photographs_is_found_in_other_patches():
     one, two = (unmix.read(folder, grey=True, patches=(7, 7), number=12_000, patch_seed=s, normalise=True) for s in (1, 2))
     plain = SigmaPCA(10, random_state=0)
     model = clone(plain).fit(one)
-    found = unmix.stability(model, one, cuts=2, restarts=2)
+    found = unmix.stability(model, one, restarts=2)
     other = clone(plain).set_params(random_state=7).fit(two)
-    alike = unmix.metrics.match(model, other, one).cosine
+    matched = unmix.metrics.match(model, other, one)
+    # The first two are changes along the two sides of a patch, of like variance: their plane is what halves determine, and patches that no
+    # fit has seen show it again.
+    assert found.verdict[0].startswith("resolved as a group with 1") and found.verdict[1].startswith("resolved as a group with 0")
+    plane = model.components_[:2] @ other.components_[matched.order[:2]].T
+    assert np.linalg.svd(plane, compute_uv=False).min() > 0.95
+    # Whatever were called resolved alone would have to be found alone.
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
-    assert resolved.sum() >= 4
-    # Whatever is called resolved, patches that no fit has seen show again.
-    assert (alike[resolved] > 0.85).all(), (alike, found)
+    assert (matched.cosine[resolved] > 0.85).all(), (matched.cosine, found)
+    assert sum(verdict.startswith("undecided") for verdict in found.verdict) >= 6
     # Ten features out of the many that RICA could find in white patches: each half finds others.
-    found = unmix.stability(RICA(10, random_state=0).fit(one), one, cuts=2, restarts=2)
+    found = unmix.stability(RICA(10, random_state=0).fit(one), one, cuts=10, restarts=2)
     assert max(found.halves) < 0.8 and all(verdict.startswith("not resolvable") for verdict in found.verdict)
 
 
@@ -96,7 +152,7 @@ def test_what_can_be_resolved_is_and_what_cannot_is_not(method, seed):
     mixing = draw.randn(6, 6) if method == "rica" else np.linalg.qr(draw.randn(6, 6))[0]
     X = sources @ mixing.T
     model = (RICA if method == "rica" else SigmaPCA)(6, random_state=0).fit(X)
-    found = unmix.stability(model, X, cuts=3, restarts=2)
+    found = unmix.stability(model, X, cuts=10, restarts=2)
     likeness = np.abs(np.corrcoef(model.transform(X).T, sources.T)[:6, 6:9]).max(axis=1)
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
     assert resolved.sum() == 3 and likeness[resolved].min() > 0.99 and likeness[~resolved].max() < 0.2

@@ -144,9 +144,36 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert len(many.get_legend().get_texts()) == 11 and many.figure is numbers.figure
     turned = plot.scatter(PCA(2, whiten="zca").fit(data.X), data.X, components=(98, 99))
     assert (turned.get_xlabel(), turned.get_ylabel()) == ("component 98", "component 99")
-    for wrong, message in [(dict(components=(0, 4)), "from 0 to 3"), (dict(color=[1, 2]), "there are 300 rows")]:
+    for wrong, message in [
+        (dict(components=(0, 4)), "the model has 4 components"),
+        (dict(components="0-2"), "it names 3 components"),
+        (dict(color=[1, 2]), "there are 300 rows"),
+    ]:
         with pytest.raises(ValueError, match=message):
             plot.scatter(model, data.X, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ((2, 0), [2, 0]),
+        ((-1, "pca1"), [3, 1]),
+        ("1-2", [1, 2]),
+        (["2-3"], [2, 3]),
+        (["pca3", "pca0"], [3, 0]),
+        (np.array([True, False, False, True]), [0, 3]),
+        ([False, True, True, False], [1, 2]),
+        (np.array([3, 1]), [3, 1]),
+    ],
+)
+def test_components_of_a_scatter_are_named_as_everywhere(asked, meant):
+    data = datasets.patterns(100, side=10, n_patterns=3)
+    model = PCA(4).fit(data.X)
+    ax = plot.scatter(model, data.X, components=asked)
+    assert_array_equal(ax.collections[0].get_offsets(), model.transform(data.X)[:, meant])
+    assert ax.get_xlabel().startswith(f"component {meant[0]} ")
+    courses = plot.sources(model, data.X, components=asked)
+    assert [text.get_text() for text in courses.get_yticklabels()] == [str(i) for i in meant]
 
 
 def test_few_columns_with_names_are_bars_and_colours_are_pictures():

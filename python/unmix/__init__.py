@@ -14,7 +14,7 @@ import os
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from . import _unmix, compat, datasets, metrics, plot
+from . import _unmix, compat, datasets, metrics, plot, shards
 from ._input import registry
 from ._fastica import FastICA, fastica
 from ._read import read
@@ -49,6 +49,7 @@ __all__ = [
     "report",
     "select_components",
     "set_num_threads",
+    "shards",
     "stability",
     "variants",
 ]
@@ -94,6 +95,16 @@ def variants(method):
     return registry()[method]["variants"]
 
 
+def _row_names(X):
+    """Labels of a pandas index as text; None where it only counts, or there is none."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index):
+        return None
+    if (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
+        return None
+    return [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in index]
+
+
 def report(model, X=None, *, path, color=None, title=None, beside=None, rate=None, positions=None):
     """Write one self-contained HTML page about a fitted estimator.
 
@@ -102,7 +113,8 @@ def report(model, X=None, *, path, color=None, title=None, beside=None, rate=Non
     model : estimator
         Fitted.
     X : array-like of shape (n_samples, n_features), or path, optional
-        Rows to show: their scatter, and some of them beside their reconstructions.
+        Rows to show: their scatter, and some of them beside their reconstructions. Labels of a pandas index stand in the place of
+        row numbers.
     path : path
         Where to.
     color : array-like of shape (n_samples,), optional
@@ -119,12 +131,12 @@ def report(model, X=None, *, path, color=None, title=None, beside=None, rate=Non
     check_is_fitted(model)
     if beside is not None:
         check_is_fitted(beside)
-    rows = None if X is None else model._rows(X)
+    rows, row_names = (None, None) if X is None else (model._rows(X), _row_names(X))
     labels = None if color is None else (str(getattr(color, "name", None) or "color"), [str(c) for c in np.asarray(color)])
     if positions is not None:
         positions = np.asarray(positions, dtype=np.float64)
         if positions.ndim != 2 or positions.shape[1] != 2:
             raise ValueError(f"positions have shape {positions.shape}; give two coordinates for each column")
         positions = [(float(x), float(y)) for x, y in positions]
-    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions)
+    shown = (title, None if beside is None else beside._model, None if rate is None else float(rate), positions, row_names)
     model._model.page(os.fspath(path), model._facts(), rows, labels, shown)

@@ -1,5 +1,6 @@
 """What every estimator has: rows in, a fitted model kept, codes out."""
 
+import contextlib
 import functools
 import json
 import os
@@ -63,6 +64,13 @@ def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
 
 
+class _Elsewhere:
+    """What is known of rows that others hold."""
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+
 class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators. A subclass names its method and its parameters."""
 
@@ -115,22 +123,41 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._model.encode(rows, self._facts())
 
     def _fit(self, X, sample_weight=None):
-        before = vars(self).copy()
-        try:
+        with self._kept_on_error():
             rows = self._rows(X, reset=True)
             self._check(rows)
-            facts = (self._seed(), threads_here(), int(self.verbose))
-            settings = self._settings_as_json()
             weights, seconds = _weights(sample_weight, rows), getattr(self, "max_seconds", None)
+            settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, seconds)
             self._forget()
             self._adopt(model)
+        self._warn()
+        return rows
+
+    def _fit_shards(self, shape, dtype, gather_all):
+        """Fit rows that others hold; see :func:`unmix.shards.fit`."""
+        with self._kept_on_error():
+            self._validate_params()
+            self._check(_Elsewhere(shape, dtype))
+            seconds = getattr(self, "max_seconds", None)
+            settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
+            model = _unmix.fit_shards(self._method, settings, shape, dtype, gather_all, facts, seconds)
+            self._forget()
+            # Shards have no names of columns; those of an earlier fit are not theirs.
+            vars(self).pop("feature_names_in_", None)
+            self._adopt(model)
+        self._warn()
+
+    @contextlib.contextmanager
+    def _kept_on_error(self):
+        """Leave the estimator as it was where a fit does not end."""
+        before = vars(self).copy()
+        try:
+            yield
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
-        self._warn()
-        return rows
 
     def _names(self, rows):
         """Names of an array's columns; a file says its own."""

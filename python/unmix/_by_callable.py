@@ -21,12 +21,12 @@ def symmetric(z, g, start, max_iter, tol):
         new = _rotation(values @ z.T / z.shape[1] - np.asarray(slope)[:, None] * w)
         moved, w = _moved(new, w), new
         if moved < tol:
-            return w, n_iter, True
-    return w, max_iter, False
+            return w, n_iter, True, moved
+    return w, max_iter, False, moved if max_iter else None
 
 
 def deflation(z, g, start, max_iter, tol):
-    found, most, converged = np.zeros((0, len(z)), dtype=z.dtype), 0, True
+    found, most, converged, largest = np.zeros((0, len(z)), dtype=z.dtype), 0, True, None
     for w in start:
         w = w / np.linalg.norm(w)
         for n_iter in range(1, max_iter + 1):
@@ -41,4 +41,5 @@ def deflation(z, g, start, max_iter, tol):
         else:
             converged = False
         most, found = max(most, n_iter), np.vstack([found, w])
-    return found, most, converged
+        largest = moved if largest is None else max(largest, moved)
+    return found, most, converged, largest

@@ -1,5 +1,6 @@
 """Components that a person names, and frames of rows."""
 
+import re
 from numbers import Integral
 
 import numpy as np
@@ -16,7 +17,8 @@ def chosen(model, setting, asked):
     setting : str
         Name of the argument, for messages.
     asked : int, str, sequence of these, or boolean mask of shape (n_components,)
-        Numbers count from 0, negative ones from the end; names are those of ``get_feature_names_out``.
+        Numbers count from 0, negative ones from the end; names are those of ``get_feature_names_out``; text such as ``"0-2"`` is a
+        range with both ends.
 
     Returns
     -------
@@ -43,8 +45,25 @@ def chosen(model, setting, asked):
             )
     # No model has as many components as numbers beyond this.
     most = 2**62
-    names = [str(one) if isinstance(one, str) else max(-most, min(int(one), most)) for one in each]
+    names = [name for one in each for name in (_words(one, model.n_codes) if isinstance(one, str) else [max(-most, min(int(one), most))])]
     return np.asarray(model.choose(setting, names), dtype=np.int64)
+
+
+def _words(word, n):
+    """What a word names: a component by its name, or the numbers of a range with both ends, as in ``"0-2"``."""
+    ends = re.fullmatch(r"\s*(\d+)-(\d+)\s*", word)
+    if not ends or int(ends[1]) > int(ends[2]):
+        return [str(word)]
+    # Of a range that ends outside, its end is what the model refuses.
+    return range(int(ends[1]), int(ends[2]) + 1) if int(ends[2]) < n else [min(int(ends[2]), 2**62)]
+
+
+def ordered(model, setting, asked):
+    """The same in the order asked for, where that is a sequence: what is named twice comes once, at its first place."""
+    is_mask = isinstance(asked, np.ndarray) and asked.dtype == bool or np.ndim(asked) == 1 and all(isinstance(a, (bool, np.bool_)) for a in asked)
+    if isinstance(asked, (str, Integral)) or np.ndim(asked) != 1 or is_mask:
+        return chosen(model, setting, asked).tolist()
+    return list(dict.fromkeys(int(i) for one in asked for i in chosen(model, setting, [one])))
 
 
 def in_frame(estimator, rows, given):

@@ -1,5 +1,6 @@
 """FastICA with scikit-learn's signature, as a class and as a function."""
 
+import json
 import warnings
 from numbers import Integral, Real
 
@@ -146,27 +147,36 @@ class FastICA(Sources):
     def _fit(self, X, sample_weight=None):
         if not callable(self.fun):
             return super()._fit(X, sample_weight)
-        before = vars(self).copy()
-        try:
-            self._start, self._ended = None, None
-            seed = self._seed()
-            with warnings.catch_warnings():
-                # Said again by the second fit.
-                warnings.simplefilter("ignore")
-                rows = super()._fit(X, sample_weight)
-            rotation, n_iter, converged = self._by_callable(np.asarray(read(rows)), seed)
-            # The rows of the rotation in white coordinates, whatever their order and signs are now.
-            self._start, self._ended = rotation, (n_iter, converged)
-            return super()._fit(X, sample_weight)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
-        finally:
-            vars(self).pop("_start", None)
+        if sample_weight is not None:
+            raise ValueError(
+                "fastica of rows with weights is not possible with a callable fun: its mean over the rows counts each once; choose one of "
+                "'logcosh', 'exp', 'cube' and 'skew', leave the weights out, or repeat rows"
+            )
+        with self._kept_on_error():
+            try:
+                self._start, self._ended = None, None
+                seed = self._seed()
+                with warnings.catch_warnings():
+                    # Said again by the second fit.
+                    warnings.simplefilter("ignore")
+                    rows = super()._fit(X)
+                rotation, *ended = self._by_callable(np.asarray(read(rows)), seed)
+                # The rows of the rotation in white coordinates, whatever their order and signs are now.
+                self._start, self._ended = rotation, ended
+                return super()._fit(X)
+            finally:
+                vars(self).pop("_start", None)
+
+    def _fit_shards(self, shape, dtype, gather_all):
+        if callable(self.fun):
+            raise ValueError(
+                "fastica with a callable fun takes the rows themselves, and these are elsewhere; choose one of 'logcosh', 'exp', 'cube' and "
+                "'skew', or bring the rows here"
+            )
+        super()._fit_shards(shape, dtype, gather_all)
 
     def _by_callable(self, rows, seed):
-        """Rows of the rotation that a callable finds, the number of iterations, and whether these sufficed."""
+        """Rows of the rotation that a callable finds, the number of iterations, whether these sufficed, and the last change."""
         if self.whiten:
             z = ((rows - self.mean_) @ (self.rotation_ / self.scale_)).T
         else:
@@ -189,6 +199,12 @@ class FastICA(Sources):
         return deflation(z, g, start, self.max_iter, self.tol)
 
     def _adopt(self, model):
+        ended = vars(self).get("_ended")
+        if ended is not None:
+            # The fit took no step: what ended is the search that found its start.
+            name = getattr(self.fun, "__name__", type(self.fun).__name__)
+            given = {"fun": name, "max_iter": int(self.max_iter), "w_init": None if self.w_init is None else np.asarray(self.w_init).tolist()}
+            model = model.searched(*ended, json.dumps(given))
         super()._adopt(model)
         attributes = vars(self)
         attributes.pop("whitening_", None)
@@ -199,7 +215,6 @@ class FastICA(Sources):
     def _forget(self):
         super()._forget()
         vars(self).pop("whitening_", None)
-        vars(self).pop("n_iter_", None)
 
     def __getstate__(self):
         state = super().__getstate__()
@@ -208,15 +223,11 @@ class FastICA(Sources):
         return state
 
     def _warn(self):
-        ended = vars(self).pop("_ended", None)
-        if callable(self.fun) and ended is None:
+        if callable(self.fun) and vars(self).pop("_ended", None) is None:
             return
-        if ended is not None:
-            vars(self)["n_iter_"] = ended[0]
         for sentence in self._model.without_effect:
             tell(sentence)
-        converged = self._model.end[1] if ended is None else ended[1]
-        if not converged:
+        if not self._model.end[1]:
             tell(
                 "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations.",
                 ConvergenceWarning,

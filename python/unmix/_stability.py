@@ -11,6 +11,82 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._threads import threads_here
 
+# Intervals of so many cuts are less than a tenth wider than any number of cuts would leave them.
+_ENOUGH = 20
+
+
+class Clustering:
+    """Estimates of several fits in clusters, as ICASSO has them, each tied to a component of the model.
+
+    Attributes
+    ----------
+    quality : ndarray of shape (n_components,)
+        ICASSO's index Iq: mean similarity of the estimates inside a cluster less that with estimates of other clusters. 1 for identical
+        estimates that nothing else is like, NaN for a cluster of fewer than two.
+    size : ndarray of int of shape (n_components,)
+        How many estimates there are in the cluster; ideally one from each fit.
+    fits : ndarray of int of shape (n_components,)
+        From how many different fits they are.
+    similarity : ndarray of shape (n_components,)
+        How similar the centrotype is to the model's component.
+    centrotypes : ndarray of shape (n_components, n_features) or None
+        Of each cluster the estimate whose similarities inside it have the largest sum, as a row of ``components_`` of the fit that it is
+        from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do not belong to
+        codes one by one.
+    labels : ndarray of int of shape (n_fits, n_components)
+        The cluster in which the estimate of each component lies, by the assignment of each fit to the model: ``labels[:, j]`` is ``j`` where
+        clusters and assignment agree, -1 where a fit has no estimate of it.
+    n_fits, n_left_out : int
+        Fits whose estimates were clustered, and those that were left out: at most 2048 estimates are clustered.
+    """
+
+    def __init__(self, facts):
+        self.quality = np.array(facts["quality"], dtype=float)
+        self.size, self.fits = np.array(facts["size"], dtype=int), np.array(facts["fits"], dtype=int)
+        self.similarity = np.array(facts["similarity"], dtype=float)
+        self.labels = np.array([[-1 if label is None else label for label in fit] for fit in facts["labels"]], dtype=int)
+        self.n_fits, self.n_left_out = len(self.labels), int(facts["n_left_out"])
+        centrotypes = facts.get("centrotypes")
+        self.centrotypes = None if centrotypes is None else np.array(centrotypes, dtype=float)
+
+    def __len__(self):
+        return len(self.quality)
+
+    def __repr__(self):
+        lines = [f"component      Iq  size  fits of {self.n_fits}  similarity to the model"]
+        for j, quality in enumerate(self.quality):
+            lines.append(f"{j:>9}  {quality:6.3f}  {self.size[j]:>4}  {self.fits[j]:>{8 + len(str(self.n_fits))}}  {self.similarity[j]:.3f}")
+        if self.n_left_out:
+            lines.append(f"{self.n_left_out} more fits would have made too many estimates")
+        return "\n".join(lines)
+
+
+class Clusters:
+    """What all fits found, clustered without a look at the model: by average linkage on ``1 - |r|`` [1]_.
+
+    Attributes
+    ----------
+    restarts : Clustering or None
+        The model and its fits from other seeds. None without such fits, and where every seed gives the same bits.
+    halves : Clustering or None
+        The fits of halves of the rows.
+    both : Clustering or None
+        All of these fits in one.
+
+    References
+    ----------
+    .. [1] Himberg, J., Hyvärinen, A. & Esposito, F. (2004). Validating the independent components of neuroimaging time series via clustering
+       and visualization. NeuroImage 22(3), 1214-1222.
+    """
+
+    def __init__(self, facts):
+        for name in ("restarts", "halves", "both"):
+            setattr(self, name, None if facts[name] is None else Clustering(facts[name]))
+
+    def __repr__(self):
+        parts = [f"{name}:\n{value!r}" for name, value in vars(self).items() if value is not None]
+        return "\n".join(parts) or "no clusters"
+
 
 class Stability:
     """What halves of the rows and other seeds find again, component by component.
@@ -20,12 +96,22 @@ class Stability:
     halves : ndarray of shape (n_components,)
         How alike two disjoint halves of the rows find the component, mean over the cuts: 1 is the same twice.
     interval : ndarray of shape (n_components, 2)
-        How much that mean varies with the cuts that were made (percentiles of means over cuts drawn with repetition); no confidence
-        interval over other rows.
+        95 % interval for how well the method would agree on two disjoint samples of half as many rows, of where these come from:
+        what ``halves`` is an estimate of. It counts what other cuts and what other rows would change.
+    space : ndarray of shape (n_components,)
+        For a component of a group, how well halves agree about the space that the group spans (least cosine of its principal angles,
+        mean over the cuts); ``halves`` for a component that stands alone, or in a group of all there are.
+    space_interval : ndarray of shape (n_components, 2)
+        The 95 % interval for ``space``. The verdict says on which side of 0.9 it lies.
+    cuts : int
+        Cuts that were made.
     restarts : ndarray of shape (n_components,) or None
         How alike other seeds find it; None where every seed gives the same bits.
     index : ndarray of shape (n_components,)
-        Similarity to its own partners less that to the others, like ICASSO's index, without its clusters.
+        Similarity to its own partners less that to the others, each fit assigned to the model.
+    clusters : Clusters
+        What all fits found, clustered as ICASSO does: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the quality index
+        Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         The probability that its codes would look so unlike a Gaussian if they were one, tested on rows that it was not chosen on, in
         either half, the larger.
@@ -33,31 +119,45 @@ class Stability:
         How many consecutive rows stayed together when rows were cut into halves and tested: 1 where each row stands alone; more in a
         recording, whose neighbouring samples are so alike that halves would be copies of each other.
     verdict : list of str
-        ``"resolved"``, ``"resolved as a group with ..."`` or ``"not resolvable from these data"``, and whether the start mattered.
+        ``"resolved"`` and ``"resolved as a group with ..."`` where ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
+        where it is below, ``"undecided: ..."`` where it crosses; and whether the start mattered.
     """
 
     def __init__(self, text):
         facts = json.loads(text)
         self.verdict = facts["verdict"]
-        for name in ("halves", "interval", "index", "gaussian"):
+        for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
             setattr(self, name, np.array(facts[name], dtype=float))
-        self.stretch = int(facts["stretch"])
+        self.stretch, self.cuts = int(facts["stretch"]), int(facts["cuts"])
         self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
+        self.clusters = Clusters(facts["clusters"])
 
     def __len__(self):
         return len(self.verdict)
 
     def __repr__(self):
-        lines = ["component  halves  restarts  verdict"]
+        clusters = {name: getattr(self.clusters, name) for name in ("halves", "restarts")}
+        clusters = {name: found for name, found in clusters.items() if found is not None}
+        lines = ["component  halves  95 % interval    restarts  " + "".join(f"Iq {name}  " for name in clusters) + "verdict"]
         for j, verdict in enumerate(self.verdict):
             restarts = "       -" if self.restarts is None else f"{self.restarts[j]:8.3f}"
-            lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {restarts}  {verdict}")
+            quality = "".join(f"{found.quality[j]:{3 + len(name)}.3f}  " for name, found in clusters.items())
+            if "as a group" in verdict:
+                verdict += f" (its space {_ends(self.space_interval[j])})"
+            lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
+        if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
+            lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
         if self.stretch > 1:
             lines.append(f"rows follow one another: {self.stretch} at a time stayed together")
         return "\n".join(lines)
 
 
-def stability(estimator, X, *, cuts=5, restarts=5, random_state=None, verbose=0):
+def _ends(interval):
+    # Cut off and not rounded: 0.8999 lies below 0.9, and the verdict says so.
+    return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
+
+
+def stability(estimator, X, *, cuts=20, restarts=5, random_state=None, verbose=0):
     """Fit an estimator again, to random halves of the rows and from other seeds, and say what is found again.
 
     Parameters
@@ -66,8 +166,9 @@ def stability(estimator, X, *, cuts=5, restarts=5, random_state=None, verbose=0)
         Fitted to ``X``, or not fitted: then a clone of it is fitted first, and the estimator stays as it is.
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
-    cuts : int, default=5
-        Cuts of the rows into two random halves; each costs two fits of half the rows.
+    cuts : int, default=20
+        Cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20 intervals are wide, with one they are
+        all of [0, 1], and what they leave open is called undecided.
     restarts : int, default=5
         Fits of all rows from other seeds.
     random_state : int, RandomState or None, default=None

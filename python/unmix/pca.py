@@ -210,6 +210,11 @@ class PCA(Incremental, Estimator):
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
                 "variance 0 (report_.warnings says more)"
             )
+        # The first components were asked of a solver that sees through squares: small variances among them are no surprise elsewhere.
+        if self.svd_solver in _TRUNCATED:
+            for sentence in self.report_.warnings:
+                if "fewer than about three digits" in sentence:
+                    tell(sentence)
 
     def _as_theirs(self):
         """Whether the likelihood is the one that scikit-learn gives a whitened model."""

@@ -6,7 +6,7 @@ Components count from 0. What fits one pair of axes is drawn into ``ax`` and giv
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._components import chosen
+from ._components import ordered
 
 __all__ = ["components", "scatter", "scree", "sources", "topography"]
 
@@ -119,8 +119,9 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         Any that encodes.
     X : array-like of shape (n_samples, n_features), or path
         Rows, as for ``model.transform``.
-    components : (int, int)
-        Which component runs along x, and which along y.
+    components : sequence of int or str, or boolean mask
+        Which component runs along x, and which along y: numbers (negative ones from the end), names, a range of two as in
+        ``"2-3"``, or a mask that has two of them.
     color : array-like of shape (n_samples,), optional
         A number for each row, shown by a scale of colours; or a label for each (text, or at most 10 different whole numbers),
         shown by a colour of its own with a legend. From the eleventh most frequent on, labels share one grey.
@@ -133,11 +134,10 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         With everything drawn.
     """
     check_is_fitted(model)
-    k = model._n_features_out
-    chosen = tuple(components)
-    if len(chosen) != 2 or not all(isinstance(c, (int, np.integer)) and 0 <= c < k for c in chosen):
-        raise ValueError(f"components={components!r} is not possible: codes have {k} numbers; give two numbers from 0 to {k - 1}")
-    x, y = np.asarray(model.encode(X), dtype=np.float64)[:, list(chosen)].T
+    pair = ordered(model._model, "components", components)
+    if len(pair) != 2:
+        raise ValueError(f"components={components!r} is not possible: it names {len(pair)} components; give two, one for x and one for y")
+    x, y = np.asarray(model.encode(X), dtype=np.float64)[:, pair].T
     values = None if color is None else np.asarray(color)
     if values is not None and values.shape != x.shape:
         raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
@@ -152,7 +152,7 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         points = ax.scatter(x, y, c=values.astype(np.float64), **style)
         bar = ax.figure.colorbar(points, ax=ax, label=getattr(color, "name", None) or "")
         bar.solids.set_alpha(1)
-    ax.set(xlabel=_axis_label(model, chosen[0]), ylabel=_axis_label(model, chosen[1]))
+    ax.set(xlabel=_axis_label(model, pair[0]), ylabel=_axis_label(model, pair[1]))
     return ax
 
 
@@ -167,8 +167,8 @@ def sources(model, X, rate=None, components=None, ax=None):
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
         Rows a second; without it time is counted in rows.
-    components : sequence of int or str, optional
-        Numbers or names, from top to bottom; the first 12 when left out.
+    components : int, str, sequence of these, or boolean mask, optional
+        Numbers (negative ones from the end), names or ranges as in ``"2-4"``, from top to bottom; the first 12 when left out.
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
 
@@ -182,7 +182,7 @@ def sources(model, X, rate=None, components=None, ax=None):
         raise ValueError(f"rate={rate!r} is not possible: it is the number of rows a second")
     codes = np.asarray(model.encode(X), dtype=np.float64)
     first = range(min(codes.shape[1], 12))
-    shown = list(first) if components is None else [int(chosen(model._model, "components", [c])[0]) for c in components]
+    shown = list(first) if components is None else ordered(model._model, "components", components)
     ax = _axes(ax)
     time = np.arange(len(codes)) / (rate or 1)
     for line, c in enumerate(shown):

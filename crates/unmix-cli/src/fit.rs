@@ -47,7 +47,7 @@ pub(crate) fn fit(args: &Fit) -> Done {
         None => model,
         Some(n) => {
             rows.settle(&run)?;
-            let trials = Trials { cuts: n.into(), restarts: n.into() };
+            let trials = Trials { cuts: n.into(), restarts: Trials::default().restarts.min(n.into()) };
             let found = stability(&model, &rows, trials, &run)?;
             model.with_stability(&found)
         }

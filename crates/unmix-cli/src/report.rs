@@ -62,6 +62,9 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
                     None => column(&files, &name, &model, args, &run)?,
                 }),
             };
+            // A column that was asked for to name the rows wins over an index.
+            let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
+            options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
             Some(input.rows)
         }
     };
@@ -161,7 +164,7 @@ fn open(
     color: Option<&Color<'_>>,
     run: &Run<'_>,
 ) -> Result<unmix_io::Input, Failure> {
-    let mut reading = args.reading.options();
+    let mut reading = unmix_io::Options { row_names: true, ..args.reading.options() };
     if let Some(Color::Column { name, feature: false }) = color {
         reading.keep = Some(match reading.keep {
             Some(keep) => format!("{keep},{}", input::column_word(name)),

@@ -40,6 +40,7 @@ pub(crate) fn open_named(
         stored: header.number.name(),
         shape: header.shape.iter().map(|&d| Some(d)).collect(),
         kept,
+        row_names: None,
         ignored,
         text_cells: vec![],
     })

@@ -4,7 +4,7 @@ use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, Spare};
 use crate::selection::Selection;
 use crate::table::Table;
-use crate::{Input, Options, array, index, progress};
+use crate::{Input, Options, Wording, array, index, progress};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::collections::HashSet;
@@ -50,7 +50,8 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     }
     let index = index::places(&names, file.pandas());
     let selection = Selection::new(options, Some(&names), names.len(), &index)?;
-    let note = index::note(&path.display().to_string(), &selection.index, &names, names.len());
+    let note =
+        index::note(&path.display().to_string(), &selection.index, &names, names.len(), options.wording);
     if options.transpose && !selection.kept.is_empty() {
         return Err(Error::Unsupported {
             asked: format!("keep={} together with transpose", options.keep.as_deref().unwrap_or_default()),
@@ -64,7 +65,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         let kind = file.schema().field(j).data_type();
         let number = number_kind(kind);
         if number.is_none() && !options.count_text {
-            return Err(not_a_number(&path, j, &names[j], kind));
+            return Err(not_a_number(&path, j, &names[j], kind, options.wording));
         }
         single &= number != Some(Numbers::Double);
         let name = if number.is_some() { kind.to_string().to_lowercase() } else { "text".into() };
@@ -73,6 +74,14 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         }
     }
     let text_cells = if options.count_text { count_text(&*file, &columns)? } else { vec![] };
+    let asks_names = options.row_names && !options.transpose;
+    let index = if asks_names { selection.index.clone() } else { vec![] };
+    let row_names = match kept(&*file, &index, &names, run) {
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        // An index of a type that cannot be written as text has no names.
+        Err(_) => None,
+        Ok(levels) => index::names_of_rows(levels.into_iter().map(|(_, text)| text).collect()),
+    };
     let kept = kept(&*file, &selection.kept, &names, run)?;
     let shape = vec![Some(file.n_rows()), Some(names.len() as u64)];
     let own = Features { names: Some(columns.iter().map(|&j| names[j].clone()).collect()), shape: None };
@@ -86,6 +95,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
         stored: stored.join(", "),
         shape,
         kept,
+        row_names,
         ignored: selection.ignored.iter().map(|&j| names[j].clone()).collect(),
         text_cells: if options.transpose { vec![] } else { text_cells },
     })
@@ -106,12 +116,15 @@ fn names(schema: &Schema) -> Vec<String> {
     names
 }
 
-fn not_a_number(path: &Path, column: usize, name: &str, kind: &arrow_schema::DataType) -> Error {
-    let word = if name.contains([',', ' ']) { format!("'\"{name}\"'") } else { name.to_string() };
+fn not_a_number(
+    path: &Path,
+    column: usize,
+    name: &str,
+    kind: &arrow_schema::DataType,
+    wording: Wording,
+) -> Error {
     let found = format!("column {column} ('{name}') is of type {kind}, and holds no numbers");
-    let remedy =
-        format!("leave the column out with --drop {word}, or carry it beside the codes with --keep {word}");
-    Error::format(path, found, remedy)
+    Error::format(path, found, wording.without_column(Some(name), column))
 }
 
 fn rows<T: Real + Any>(

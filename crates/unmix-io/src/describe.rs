@@ -6,7 +6,7 @@ use crate::Input;
 use serde::Serialize;
 use unmix::data::{Sparse, Workspace};
 use unmix::num::Block;
-use unmix::stats::{Packer, Partial, Unpacker};
+use unmix::stats::{Gather, Packer, Partial, Unpacker};
 use unmix::{Real, Result, Rows, Run, with_rows};
 
 /// What is in an input. Missing and infinite cells are counted; every other number speaks of the finite cells alone.
@@ -141,16 +141,10 @@ fn listed(input: &Input, run: &Run<'_>) -> Result<(Totals, Vec<Column>)> {
 }
 
 fn contents<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Contents> {
-    let p = rows.n_features();
     if let Some(sparse) = rows.sparse() {
         return Ok(stored_contents(sparse));
     }
-    rows.sweep(
-        run,
-        "describing",
-        || Contents::empty(p),
-        |contents, block, _: &mut Workspace<T>| contents.gather(block),
-    )
+    rows.sweep(run, "describing", &GatherContents)
 }
 
 /// What sparse rows hold, from stored entries: the others are zeros.
@@ -298,6 +292,32 @@ impl Contents {
             }
         }
         self.merge(part);
+    }
+}
+
+/// Gathers [`Contents`].
+struct GatherContents;
+
+impl<T: Real> Gather<T> for GatherContents {
+    type Part = Contents;
+    const KIND: &'static str = "contents";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Contents {
+        Contents::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Contents, block: Block<'_, T>, _: &mut Workspace<T>) {
+        part.gather(block);
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
     }
 }
 

@@ -47,7 +47,10 @@ pub(crate) fn open(
         let asked = *pixels.get_or_insert(colours);
         if options.pixels.is_none() && asked != colours {
             let found = format!("it is {}, but {} is {}", colours.name(), files[0].display(), asked.name());
-            return Err(Error::format(path, found, "say --grey or --rgb to read all of them alike"));
+            let w = options.wording;
+            let remedy =
+                format!("say {} or {} to read all of them alike", w.flag("grey", true), w.flag("rgb", true));
+            return Err(Error::format(path, found, remedy));
         }
         let place = Place {
             start: spool.written() / 8,
@@ -62,7 +65,10 @@ pub(crate) fn open(
             return Err(Error::format(
                 path,
                 found,
-                "make all images equally large, or read patches, as in --patches 11x11",
+                format!(
+                    "make all images equally large, or read patches, as in {}",
+                    options.wording.size("patches", 11, 11)
+                ),
             ));
         }
         write(&image, asked, path, &mut spool)?;
@@ -128,6 +134,7 @@ fn cut(
         stored: String::new(),
         shape: vec![],
         kept: vec![],
+        row_names: None,
         ignored: vec![],
         text_cells: vec![],
     })

@@ -1,5 +1,6 @@
 //! The index of a pandas table: names or numbers of its rows, stored among the columns, and no feature.
 
+use crate::Wording;
 use serde_json::Value;
 
 /// Places of the index among `names`, the columns of a file: those that `pandas`, the file's own description by pandas, calls so,
@@ -21,7 +22,13 @@ pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usiz
 }
 
 /// What a person should know of the columns `index`, which are left out of `n`; none where there are none.
-pub(crate) fn note(origin: &str, index: &[usize], names: &[String], n: usize) -> Option<String> {
+pub(crate) fn note(
+    origin: &str,
+    index: &[usize],
+    names: &[String],
+    n: usize,
+    wording: Wording,
+) -> Option<String> {
     let shown = |&j: &usize| match names[j].as_str() {
         "" => format!("{j} (no name)"),
         name => format!("{j} ('{name}')"),
@@ -33,10 +40,16 @@ pub(crate) fn note(origin: &str, index: &[usize], names: &[String], n: usize) ->
         _ => ("columns", "are the index of a table and"),
     };
     Some(format!(
-        "{origin}: {what} {} {are} left out; to read all columns as features, add --columns 0-{}",
+        "{origin}: {what} {} {are} left out; to read all columns as features, add {}",
         columns.join(", "),
-        n - 1
+        wording.plain("columns", format!("0-{}", n - 1), true)
     ))
+}
+
+/// Names of rows from the levels of an index, joined by commas; none where there is no level.
+pub(crate) fn names_of_rows(levels: Vec<Vec<String>>) -> Option<Vec<String>> {
+    let join = |a: Vec<String>, b: Vec<String>| a.iter().zip(b).map(|(a, b)| format!("{a}, {b}")).collect();
+    levels.into_iter().reduce(join)
 }
 
 /// Whether pandas names an index without a name so.
@@ -77,13 +90,13 @@ mod tests {
     #[test]
     fn the_note_names_the_columns_and_the_way_back() {
         let names = ["", "day", "a"].map(String::from);
-        assert_eq!(note("t.csv", &[], &names, 3), None);
+        assert_eq!(note("t.csv", &[], &names, 3, Wording::Shell), None);
         assert_eq!(
-            note("t.csv", &[1], &names, 3).unwrap(),
+            note("t.csv", &[1], &names, 3, Wording::Shell).unwrap(),
             "t.csv: column 1 ('day') is the index of a table and left out; to read all columns as features, add --columns 0-2"
         );
         assert!(
-            note("t.csv", &[0, 1], &names, 3)
+            note("t.csv", &[0, 1], &names, 3, Wording::Shell)
                 .unwrap()
                 .contains("columns 0 (no name), 1 ('day') are the index")
         );

@@ -1,5 +1,6 @@
 //! Which array of a file that holds several.
 
+use crate::Options;
 use std::path::Path;
 use unmix::{Error, Result, nearest};
 
@@ -7,18 +8,22 @@ use unmix::{Error, Result, nearest};
 const SHOWN: usize = 30;
 
 /// The place among `names` of the array asked for; the only one where nobody has asked.
-pub(crate) fn choose(key: Option<&str>, names: &[String], path: &Path) -> Result<usize> {
+pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result<usize> {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut known = all[..all.len().min(SHOWN)].join(", ");
     if all.len() > SHOWN {
         known += &format!(", ... ({} in all)", all.len());
     }
-    match (key, names) {
+    match (options.key.as_deref(), names) {
         (_, []) => Err(Error::format(path, "it holds no arrays", "check what was to write it")),
         (None, [_]) => Ok(0),
         (None, _) => {
             let found = format!("it holds {} arrays ({known}), and one is read", names.len());
-            Err(Error::format(path, found, format!("say which, as in --key {}", names[0])))
+            Err(Error::format(
+                path,
+                found,
+                format!("say which, as in {}", options.wording.plain("key", &names[0], true)),
+            ))
         }
         (Some(key), _) => names.iter().position(|name| name == key).ok_or_else(|| Error::Unknown {
             kind: "array".into(),

@@ -46,6 +46,7 @@ mod stored;
 mod table;
 mod text;
 mod wav;
+mod wording;
 
 pub use describe::{Column, Description, describe};
 pub use format::ENDINGS;
@@ -53,6 +54,7 @@ pub use guard::panic_is_caught;
 pub use options::{Options, Patches, Pixels};
 pub use paths::expand;
 pub use wav::{sample_rate, write_wav};
+pub use wording::Wording;
 
 use format::{Found, Kind};
 use std::path::Path;
@@ -72,6 +74,8 @@ pub struct Input {
     pub shape: Vec<Option<u64>>,
     /// Columns asked for by `keep`, as text, cell by cell: name, and one value a row.
     pub kept: Vec<(String, Vec<String>)>,
+    /// Names of the rows, from the index of a table, where `row_names` asked for them and there is one.
+    pub row_names: Option<Vec<String>>,
     /// Names of the columns that would be features, had `wanted` not left them out.
     pub ignored: Vec<String>,
     /// Cells of each feature that are text, where `count_text` asked for it; else empty.

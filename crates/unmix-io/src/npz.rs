@@ -18,7 +18,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     if options.key.is_none() && sparse::is_sparse(&names) {
         return sparse::open(&mut archive, options, run);
     }
-    let place = archive.members[key::choose(options.key.as_deref(), &names, &path)?].1;
+    let place = archive.members[key::choose(options, &names, &path)?].1;
     let member = archive.zip.by_index(place).map_err(|e| damaged(&path, e))?;
     let (size, start) = (member.size(), member.data_start());
     if member.compression() != CompressionMethod::Stored {

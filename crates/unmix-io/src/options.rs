@@ -1,5 +1,6 @@
 //! How a file is to be read.
 
+use crate::Wording;
 use crate::format::Kind;
 use unmix::{Error, Result};
 
@@ -31,6 +32,10 @@ pub struct Options {
     pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
+    /// Whether names of rows are read as well, from the index of a table: for figures in which a person looks for a row.
+    pub row_names: bool,
+    /// How messages name these settings.
+    pub wording: Wording,
     /// Which array of a file that holds several, by its name.
     pub key: Option<String>,
     /// Images are cut into these instead of being rows themselves.

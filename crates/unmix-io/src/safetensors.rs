@@ -24,7 +24,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     }
     let mut names = metadata.offset_keys();
     names.sort();
-    let name = &names[key::choose(options.key.as_deref(), &names, &path)?];
+    let name = &names[key::choose(options, &names, &path)?];
     let Some(tensor) = metadata.info(name) else {
         return Err(Error::format(&path, format!("tensor '{name}' is not there"), "write it again"));
     };

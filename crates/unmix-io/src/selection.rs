@@ -50,7 +50,10 @@ impl Selection {
             return Err(Error::Unsupported {
                 asked: "reading the columns as features".into(),
                 found: "none is left beside the index of the table".into(),
-                remedy: format!("add --columns 0-{} to read the index as a feature", n - 1),
+                remedy: format!(
+                    "add {} to read the index as a feature",
+                    options.wording.plain("columns", format!("0-{}", n - 1), true)
+                ),
             });
         }
         if features.is_empty() {

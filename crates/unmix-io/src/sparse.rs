@@ -67,6 +67,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
         ),
         shape: vec![Some(n as u64), Some(p as u64)],
         kept: vec![],
+        row_names: None,
         ignored: vec![],
         text_cells: vec![],
     })

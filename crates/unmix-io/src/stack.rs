@@ -23,6 +23,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
         shape,
         kept: inputs[0].kept.iter().map(|(name, _)| (name.clone(), vec![])).collect(),
         ignored: inputs[0].ignored.clone(),
+        row_names: None,
         text_cells: vec![0; inputs[0].text_cells.len()],
         rows: AnyRows::F64(Rows::new(Stacked::<f64>::new(vec![]), Features::default(), "")),
     };
@@ -30,6 +31,8 @@ pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
         all.text_cells.iter_mut().zip(&input.text_cells).for_each(|(a, b)| *a += b);
         all.kept.iter_mut().zip(&mut input.kept).for_each(|((_, all), (_, own))| all.append(own));
     }
+    let row_names: Option<Vec<Vec<String>>> = inputs.iter_mut().map(|input| input.row_names.take()).collect();
+    all.row_names = row_names.map(|names| names.concat());
     let notes: Vec<String> = inputs.iter().flat_map(|input| input.rows.notes()).cloned().collect();
     let single = inputs.iter().all(|i| i.rows.dtype() == Dtype::F32);
     let rows = inputs.into_iter().map(|i| i.rows);

@@ -1,6 +1,7 @@
 //! What a model says about itself, in the form that table and page show it.
 
 use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
+use serde_json::Value;
 use unmix::{Matrix, Model, Outcome};
 
 /// Shares of the variance whose number of components is told.
@@ -173,29 +174,78 @@ pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     model.code().mixing().transposed()
 }
 
-/// What is known of how far to believe component `i`: whether that is good, in a word or two, and in full.
-pub(crate) fn verdict(model: &Model, i: usize) -> Option<(bool, &'static str, String)> {
+/// How far to believe a component: the class of its mark on the page, a word or two, and in full.
+pub(crate) struct Verdict {
+    pub(crate) class: &'static str,
+    pub(crate) short: &'static str,
+    pub(crate) full: String,
+}
+
+/// What is known of how far to believe component `i`.
+pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     if let Some(found) = &model.report().stability {
         let words = found["verdict"][i].as_str()?.to_string();
         let halves = found["halves"][i].as_f64().map_or(String::new(), |h| format!("; halves {h:.3}"));
-        let short = match &words {
-            w if w.contains("depends on the start") => (false, "depends on the start"),
-            w if w.starts_with("resolved as a group") => (true, "in a group"),
-            w if w.starts_with("resolved") => (true, "resolved"),
-            _ => (false, "not resolvable"),
+        let between = interval(found, "interval", i).map_or(String::new(), |i| format!(" ({i})"));
+        let (class, short) = match &words {
+            w if w.contains("depends on the start") => ("warn", "depends on the start"),
+            w if w.starts_with("undecided") => ("open", "undecided"),
+            w if w.starts_with("resolved as a group") => ("good", "in a group"),
+            w if w.starts_with("resolved") => ("good", "resolved"),
+            _ => ("warn", "not resolvable"),
         };
         let finished = model.report().outcome.is_success();
         let end = if finished { "" } else { "; but the fit itself did not converge" };
-        return Some((short.0 && finished, short.1, words + &halves + end));
+        let class = if finished { class } else { "warn" };
+        return Some(Verdict { class, short, full: words + &halves + &between + end });
     }
     let resolved = *Spectrum::of(model).resolved?.get(i)?;
     Some(match resolved == 0.0 {
-        true => (false, "not resolved", "not resolved: the warnings say why".into()),
-        false => (
-            true,
-            "resolved",
-            "told apart from every other component, and in its place as far as these rows say".into(),
-        ),
+        true => Verdict {
+            class: "warn",
+            short: "not resolved",
+            full: "not resolved: the warnings say why".into(),
+        },
+        false => Verdict {
+            class: "good",
+            short: "resolved",
+            full: "told apart from every other component, and in its place as far as these rows say".into(),
+        },
+    })
+}
+
+/// Whether these facts of stability have intervals for other rows: those of older model files say what other cuts would change alone.
+pub(crate) fn has_intervals(stability: &Value) -> bool {
+    stability["space_interval"].is_array()
+}
+
+/// "0.981 to 0.997", one of the intervals of stability, where it is one for other rows.
+pub(crate) fn interval(stability: &Value, name: &str, j: usize) -> Option<String> {
+    let ends = has_intervals(stability).then(|| &stability[name][j])?;
+    // Cut off and not rounded: 0.8999 lies below 0.9, and the verdict says so.
+    let digits = |end: f64| format!("{:.3}", (1000.0 * end).floor() / 1000.0);
+    Some(format!("{} to {}", digits(ends[0].as_f64()?), digits(ends[1].as_f64()?)))
+}
+
+/// The verdict on component `j` in full: with the interval for the space of its group, where it is in one.
+pub(crate) fn verdict_with_interval(stability: &Value, j: usize) -> String {
+    let words = stability["verdict"][j].as_str().unwrap_or("").to_string();
+    match interval(stability, "space_interval", j).filter(|_| words.contains("as a group")) {
+        Some(space) => format!("{words} (its space {space})"),
+        None => words,
+    }
+}
+
+/// That more cuts would narrow the intervals, where they would and something is undecided.
+pub(crate) fn few_cuts(stability: &Value) -> Option<String> {
+    let enough = unmix::stability::ENOUGH as u64;
+    let cuts = stability["cuts"].as_u64().filter(|cuts| *cuts < enough)?;
+    let undecided = stability["verdict"].as_array()?.iter().filter_map(Value::as_str);
+    undecided.into_iter().any(|words| words.starts_with("undecided")).then(|| {
+        format!(
+            "intervals are wide with {cuts} cut{}; {enough} cuts narrow them as far as cuts can, then only more rows would",
+            if cuts == 1 { "" } else { "s" }
+        )
     })
 }
 

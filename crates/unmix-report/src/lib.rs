@@ -34,7 +34,7 @@ mod window;
 
 pub use page::page;
 pub use picture::mosaic;
-pub use sheet::{Content, Panel, Sheet};
+pub use sheet::{Content, Panel, Sheet, Stroke, StrokeKind};
 pub use summary::summary;
 
 /// What a page is made from besides the model. All of it may be left out.
@@ -44,6 +44,8 @@ pub struct Options {
     pub title: Option<String>,
     /// A label for each row, to colour points by: the name of the column, and one value a row.
     pub labels: Option<(String, Vec<String>)>,
+    /// A name for each row, shown in the place of its number.
+    pub row_names: Option<Vec<String>>,
     /// The commands that were run to make the page, one a line, exactly as they were typed; the page shows no other.
     pub reproduce: Vec<String>,
     /// Whether these commands fit the model as well. Where they do not, the page lists what the model records of its fit.

@@ -201,15 +201,16 @@ pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
         return Err(refuse("there is none to show".into(), "ask for at least one component and one column"));
     }
     let decoder = facts::decoder(model);
-    Ok(tile(&decoder, count, columns.min(count), layout)?.0)
+    Ok(tile(&decoder, count, columns.min(count), layout, Scale::signed)?.0)
 }
 
-/// The first `count` vectors as one PNG, and its width and height.
+/// The first `count` vectors as one PNG, and its width and height. `scale` is that of one vector, and of the same kind for all.
 pub(crate) fn tile(
     vectors: &Matrix<f64>,
     count: usize,
     columns: usize,
     layout: Layout,
+    scale: impl Fn(&[f64]) -> Scale,
 ) -> Result<(Vec<u8>, (usize, usize))> {
     let gap = (layout.width.max(layout.height) / 14).max(1);
     let (height, width, channels) = (layout.height, layout.width, layout.channels());
@@ -221,14 +222,16 @@ pub(crate) fn tile(
     };
     sheet.data = vec![255; sheet.height * sheet.width * channels];
     for i in 0..count {
-        let one = pixels(vectors.row(i), layout, Scale::signed(vectors.row(i)), 1);
+        let one = pixels(vectors.row(i), layout, scale(vectors.row(i)), 1);
         let (top, left) = (i / columns * (height + gap), i % columns * (width + gap));
         for (y, line) in one.data.chunks_exact(width * channels).enumerate() {
             let start = ((top + y) * sheet.width + left) * channels;
             sheet.data[start..start + line.len()].copy_from_slice(line);
         }
     }
-    Ok((png(&sheet, Scale::Signed(1.0))?, (sheet.width, sheet.height)))
+    // Indices into the palette say the rest: only the kind of the scale counts here.
+    let kind = if count == 0 { Scale::Signed(1.0) } else { scale(vectors.row(0)) };
+    Ok((png(&sheet, kind)?, (sheet.width, sheet.height)))
 }
 
 #[cfg(test)]
@@ -317,7 +320,8 @@ mod tests {
     #[test]
     fn a_mosaic_has_its_pictures_in_reading_order() {
         let vectors = Matrix::from_fn(3, 4, |i, j| if i == j { 1.0 } else { 0.0 });
-        let (w, h, data) = decoded(&tile(&vectors, 3, 2, Layout::of(Some(&[2, 2])).unwrap()).unwrap().0);
+        let (w, h, data) =
+            decoded(&tile(&vectors, 3, 2, Layout::of(Some(&[2, 2])).unwrap(), Scale::signed).unwrap().0);
         assert_eq!((w, h), (5, 5));
         let at = |y: usize, x: usize| {
             [data[(y * 5 + x) * 3], data[(y * 5 + x) * 3 + 1], data[(y * 5 + x) * 3 + 2]]

@@ -1,7 +1,7 @@
 //! A figure that stands alone: panels with captions on a grid, as one SVG that any browser or editor opens.
 
 use crate::colour::CLASSES;
-use crate::picture::{Layout, tile};
+use crate::picture::{Layout, Scale, tile};
 use crate::svg::{Frame, Ticks, extent, padded, pt};
 use base64::Engine;
 use maud::{Markup, PreEscaped, html};
@@ -39,10 +39,26 @@ pub enum Content {
         /// Pictures beside each other.
         columns: usize,
     },
+    /// The same for pictures that are shown as they are: grey ones from black, the least number of each, to white.
+    Photographs {
+        /// `count x n_features`.
+        vectors: Matrix<f64>,
+        /// (height, width) or (height, width, 3).
+        shape: Vec<usize>,
+        /// Pictures beside each other.
+        columns: usize,
+    },
     /// Rows of a matrix as curves one below the other, each on a scale of its own.
     Courses(Matrix<f64>),
     /// Points, on axes of equal scale.
     Points(Vec<(f64, f64)>),
+    /// Points on axes of equal scale, pale, with named strokes over them and a legend of these.
+    Plane {
+        /// The cloud.
+        points: Vec<(f64, f64)>,
+        /// The first is drawn first.
+        strokes: Vec<Stroke>,
+    },
     /// Named lines over common axes.
     Lines {
         /// Name and points of each.
@@ -54,6 +70,30 @@ pub enum Content {
         /// Ranges of x with a grey ground.
         shaded: Vec<(f64, f64)>,
     },
+}
+
+/// Something named in a plane.
+#[derive(Clone, Debug)]
+pub struct Stroke {
+    /// In the legend.
+    pub name: String,
+    /// Where it begins.
+    pub from: (f64, f64),
+    /// Where it ends.
+    pub to: (f64, f64),
+    /// How it is drawn.
+    pub kind: StrokeKind,
+}
+
+/// How a stroke is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrokeKind {
+    /// Thin, from one end to the other.
+    Line,
+    /// With a head at its end.
+    Arrow,
+    /// A disc at its end.
+    Dot,
 }
 
 impl Sheet {
@@ -119,7 +159,7 @@ const TITLE_LINE: f64 = 24.0;
 const STYLE: &str = "svg{font-family:system-ui,sans-serif}.paper{fill:#fff}.ground{fill:#f0eeea}text{fill:#5d6674;font-size:11px}\
 .title{fill:#1d2430;font-size:19px;font-weight:600}.caption{fill:#1d2430;font-size:13px}path{fill:none}\
 .grid{stroke:#e4e2dd}.axis,.tick{stroke:#8b939f}.line{stroke:#2f6f8f;stroke-width:1.4;stroke-linejoin:round}\
-.points{stroke:#2f6f8f;stroke-width:3;stroke-linecap:round;stroke-opacity:.55}image{image-rendering:pixelated}";
+.points{stroke:#2f6f8f;stroke-width:3;stroke-linecap:round;stroke-opacity:.55}.pale{stroke:#8b939f;stroke-opacity:.4}image{image-rendering:pixelated}";
 
 /// Text in lines of so many letters at most, where its words allow that.
 fn lines(text: &str, most: f64) -> Vec<String> {
@@ -141,22 +181,33 @@ impl Content {
     /// The drawing and its height.
     fn draw(&self) -> Result<(Markup, f64)> {
         match self {
-            Content::Pictures { vectors, shape, columns } => pictures(vectors, shape, *columns),
+            Content::Pictures { vectors, shape, columns } => pictures(vectors, shape, *columns, false),
+            Content::Photographs { vectors, shape, columns } => pictures(vectors, shape, *columns, true),
             Content::Courses(courses) => Ok(courses_of(courses)),
-            Content::Points(points) => Ok(cloud(points)),
+            Content::Points(points) => Ok(plane(points, &[])),
+            Content::Plane { points, strokes } => Ok(plane(points, strokes)),
             Content::Lines { lines, names, log_y, shaded } => Ok(chart(lines, names, *log_y, shaded)),
         }
     }
 }
 
-fn pictures(vectors: &Matrix<f64>, shape: &[usize], columns: usize) -> Result<(Markup, f64)> {
+fn pictures(
+    vectors: &Matrix<f64>,
+    shape: &[usize],
+    columns: usize,
+    as_they_are: bool,
+) -> Result<(Markup, f64)> {
     let layout = Layout::of(Some(shape)).ok_or_else(|| Error::Unsupported {
         asked: "pictures".into(),
         found: format!("the shape {shape:?} is that of none"),
         remedy: "give (height, width) or (height, width, 3)".into(),
     })?;
     let (count, columns) = (vectors.rows(), columns.clamp(1, vectors.rows().max(1)));
-    let (bytes, (w, h)) = tile(vectors, count, columns, layout)?;
+    let scale = |row: &[f64]| match as_they_are {
+        true => Scale::plain(layout, [row]),
+        false => Scale::signed(row),
+    };
+    let (bytes, (w, h)) = tile(vectors, count, columns, layout, scale)?;
     let height = WIDTH * h as f64 / w as f64;
     let address =
         format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(bytes));
@@ -187,16 +238,79 @@ fn courses_of(courses: &Matrix<f64>) -> (Markup, f64) {
     (markup, strip * courses.rows() as f64)
 }
 
-fn cloud(points: &[(f64, f64)]) -> (Markup, f64) {
+fn plane(points: &[(f64, f64)], strokes: &[Stroke]) -> (Markup, f64) {
     let most =
         points.iter().flat_map(|(x, y)| [x.abs(), y.abs()]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) * 1.04;
     let frame = Frame { width: WIDTH, height: WIDTH, margins: [2.0; 4], x: (-most, most), y: (-most, most) };
     let middle = WIDTH / 2.0;
+    let class = if strokes.is_empty() { "points" } else { "points pale" };
     let markup = html! {
         path.grid d=(format!("M{m} 0V{w}M0 {m}H{w}", m = pt(middle), w = pt(WIDTH))) {}
-        path.points d=(frame.dots(points.iter().copied())) {}
+        path class=(class) d=(frame.dots(points.iter().copied())) {}
+        @for (i, stroke) in strokes.iter().enumerate() {
+            path style=(stroke.style(CLASSES[i % CLASSES.len()])) d=(stroke.path(&frame, most)) {}
+            text x="28" y=(pt(WIDTH + 18.0 + LINE * i as f64)) { (stroke.name) }
+            path style=(stroke.style(CLASSES[i % CLASSES.len()])) d=(stroke.sample(WIDTH + 14.0 + LINE * i as f64)) {}
+        }
     };
-    (markup, WIDTH)
+    let legend = if strokes.is_empty() { 0.0 } else { 8.0 + LINE * strokes.len() as f64 };
+    (markup, WIDTH + legend)
+}
+
+impl Stroke {
+    fn style(&self, colour: &str) -> String {
+        let width = match self.kind {
+            StrokeKind::Line => 1.2,
+            StrokeKind::Arrow => 2.4,
+            StrokeKind::Dot => 9.0,
+        };
+        format!("stroke:{colour};stroke-width:{width};stroke-linecap:round")
+    }
+
+    /// On the drawing, cut off at the edges of a frame that reaches from `-most` to `most`.
+    fn path(&self, frame: &Frame, most: f64) -> String {
+        let place = |p: (f64, f64)| (frame.px(p.0), frame.py(p.1));
+        let ((x, y), (to_x, to_y)) = match self.kind {
+            StrokeKind::Line => {
+                let (from, to) = inside(self.from, self.to, most);
+                (place(from), place(to))
+            }
+            _ => (place(self.from), place(self.to)),
+        };
+        match self.kind {
+            StrokeKind::Dot => format!("M{} {}h0", pt(to_x), pt(to_y)),
+            StrokeKind::Line => format!("M{} {}L{} {}", pt(x), pt(y), pt(to_x), pt(to_y)),
+            StrokeKind::Arrow => {
+                let length = (to_x - x).hypot(to_y - y).max(f64::MIN_POSITIVE);
+                let size = (0.4 * length).min(8.0) / length;
+                let (dx, dy) = ((to_x - x) * size, (to_y - y) * size);
+                let barb = |side: f64| (to_x - dx - 0.6 * side * dy, to_y - dy + 0.6 * side * dx);
+                let ((ax, ay), (bx, by)) = (barb(1.0), barb(-1.0));
+                let head = format!("M{} {}L{} {}L{} {}", pt(ax), pt(ay), pt(to_x), pt(to_y), pt(bx), pt(by));
+                format!("M{} {}L{} {}{head}", pt(x), pt(y), pt(to_x), pt(to_y))
+            }
+        }
+    }
+
+    /// In the legend.
+    fn sample(&self, y: f64) -> String {
+        if self.kind == StrokeKind::Dot { format!("M13 {}h0", pt(y)) } else { format!("M4 {}h18", pt(y)) }
+    }
+}
+
+/// The part of a line within a square about 0 of half side `most`; a point of it where no part is.
+fn inside(from: (f64, f64), to: (f64, f64), most: f64) -> ((f64, f64), (f64, f64)) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let (mut start, mut end) = (0.0f64, 1.0f64);
+    for (at, step) in [(from.0, dx), (from.1, dy)] {
+        if step != 0.0 {
+            let (a, b) = ((-most - at) / step, (most - at) / step);
+            (start, end) = (start.max(a.min(b)), end.min(a.max(b)));
+        }
+    }
+    let end = end.max(start);
+    let place = |t: f64| (from.0 + t * dx, from.1 + t * dy);
+    (place(start), place(end))
 }
 
 fn chart(
@@ -252,6 +366,15 @@ mod tests {
             .add("filters", Content::Pictures { vectors: vectors.clone(), shape: vec![2, 2, 3], columns: 3 });
         sheet.add("signals", Content::Courses(vectors));
         sheet.add("points", Content::Points(vec![(0.0, 1.0), (-2.0, 0.5)]));
+        let stroke = |kind, to| Stroke { name: format!("{kind:?}"), from: (-9.0, -9.0), to, kind };
+        let strokes = vec![
+            stroke(StrokeKind::Line, (9.0, 9.0)),
+            stroke(StrokeKind::Arrow, (1.0, 0.0)),
+            stroke(StrokeKind::Dot, (1.0, 1.0)),
+        ];
+        sheet.add("plane", Content::Plane { points: vec![(0.0, 1.0), (-2.0, 0.5)], strokes });
+        let photograph = Matrix::from_fn(1, 4, |_, j| j as f64);
+        sheet.add("photograph", Content::Photographs { vectors: photograph, shape: vec![2, 2], columns: 1 });
         let line = vec![(0.0, 1.0), (1.0, 1e-3), (2.0, 0.0)];
         let lines = vec![("one".into(), line.clone()), ("two".into(), line)];
         sheet.add(
@@ -265,7 +388,9 @@ mod tests {
                 && svg.contains("stroke-width:3")
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "a zero on a logarithmic axis is left out");
-        assert!(svg.matches("<text class=\"caption\"").count() == 5);
+        assert!(svg.matches("<text class=\"caption\"").count() == 7);
+        // 9 lies outside of the cloud, which reaches to 2: the line ends at its edges, and names of strokes stand below.
+        assert!(svg.contains("d=\"M2 298L298 2\"") && svg.contains(">Arrow</text>"), "{svg}");
         assert!(svg.matches("<rect class=\"ground\"").count() == 1, "a ground ends where the drawing ends");
         let long = Sheet::new("a title that is wider than the only panel below it", 1);
         assert_eq!(long.svg().unwrap().matches("<text class=\"title\"").count(), 2);

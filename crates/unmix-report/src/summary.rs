@@ -1,6 +1,7 @@
 //! The table for a terminal.
 
 use crate::facts::{self, Spectrum};
+use serde_json::Value;
 use unmix::Model;
 
 /// Components that are listed before the dots.
@@ -24,22 +25,32 @@ pub fn summary(model: &Model) -> String {
         out.push('\n');
         out += &table(&spectrum);
     }
-    out + &stability(model)
+    out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
 }
 
 /// What halves of the rows and other seeds found again, where that was asked.
-fn stability(model: &Model) -> String {
-    let Some(found) = &model.report().stability else { return String::new() };
+fn stability(found: &Value, k: usize) -> String {
     let number = |name: &str, j: usize| found[name][j].as_f64();
-    let mut out = "\ncomponent  halves  other seeds  verdict\n".to_string();
-    for j in 0..model.n_components() {
+    // The quality of clusters, which files of earlier versions do not have.
+    let clusters = [("halves", "Iq halves"), ("restarts", "Iq seeds")];
+    let clusters: Vec<_> = clusters.iter().filter(|(name, _)| found["clusters"][*name].is_object()).collect();
+    let heads: String = clusters.iter().map(|(_, head)| format!("{head:>9}  ")).collect();
+    let mut out = format!("\ncomponent  halves  95 % interval    other seeds  {heads}verdict\n");
+    for j in 0..k {
         let (halves, seeds) = (number("halves", j).unwrap_or(0.0), number("restarts", j));
         let seeds = seeds.map_or("-".into(), |s| format!("{s:.3}"));
-        let verdict = found["verdict"][j].as_str().unwrap_or("");
-        out += &format!("{j:>9}  {halves:>6.3}  {seeds:>11}  {verdict}\n");
+        let interval = facts::interval(found, "interval", j).unwrap_or_else(|| "-".into());
+        let verdict = facts::verdict_with_interval(found, j);
+        let quality = |name: &str| found["clusters"][name]["quality"][j].as_f64();
+        let quality = |name: &str| quality(name).map_or("-".into(), |q| format!("{q:.3}"));
+        let cells: String = clusters.iter().map(|(name, _)| format!("{:>9}  ", quality(name))).collect();
+        out += &format!("{j:>9}  {halves:>6.3}  {interval:<14}  {seeds:>11}  {cells}{verdict}\n");
     }
     if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
         out += &format!("rows follow one another: {stretch} at a time stayed together\n");
+    }
+    if let Some(few) = facts::few_cuts(found) {
+        out += &format!("{few}\n");
     }
     out
 }
@@ -91,6 +102,26 @@ mod tests {
         assert_eq!(table.len(), 1 + 10 + 1 + 1);
         assert!(table.iter().all(|l| l.trim() == "..." || l.len() == table[0].len()), "{text}");
         assert!(table[11].trim() == "..." && table[12].trim_start().starts_with("14 "));
+    }
+
+    #[test]
+    fn clusters_have_columns_where_there_are_clusters() {
+        let mut found = serde_json::json!({
+            "halves": [0.9, 0.5], "restarts": null, "verdict": ["resolved", "not resolvable from these data"],
+        });
+        // A file that was written before there were clusters.
+        let old = stability(&found, 2);
+        let line = |start: &str, cells: &str| format!("{start}  {:<14}  {:>11}  {cells}", "-", "-");
+        let lines: Vec<&str> = old.lines().skip(1).collect();
+        // Intervals, too, came later.
+        assert_eq!(lines[0], "component  halves  95 % interval    other seeds  verdict");
+        assert_eq!(lines[1], line("        0   0.900", "resolved"));
+        found["clusters"] = serde_json::json!({"halves": {"quality": [0.75, null]}, "restarts": null});
+        let new = stability(&found, 2);
+        let lines: Vec<&str> = new.lines().skip(1).collect();
+        assert_eq!(lines[0], "component  halves  95 % interval    other seeds  Iq halves  verdict");
+        assert_eq!(lines[1], line("        0   0.900", "    0.750  resolved"));
+        assert_eq!(lines[2], line("        1   0.500", "        -  not resolvable from these data"));
     }
 
     #[test]

@@ -94,6 +94,11 @@ impl<'a> Lab<'a> {
         unmix::fit(method, &map(settings), &mut rows, self.run)
     }
 
+    /// Fits rows of either precision.
+    pub(crate) fn fit_rows(&self, method: &str, settings: Value, rows: &mut AnyRows<'_>) -> Result<Model> {
+        unmix::fit(method, &map(settings), rows, self.run)
+    }
+
     /// Fits patches.
     pub(crate) fn fit_patches(&self, method: &str, settings: Value, set: &PatchSet) -> Result<Model> {
         let features = Features { names: None, shape: Some(set.shape.clone()) };

@@ -5,6 +5,8 @@
 //! cargo run --release -p unmix --example verdicts -- "ties,humps" 1000x4,3000x30 0-10 '{"halves": false}'
 //! ```
 //!
+//! Sizes are rows x columns; without any, from 300 x 4 to 20000 x 60. Each fit has one thread.
+//!
 //! A component is wrong where it is called resolved and its cosine with every true axis is below 0.95, or there are no axes. A line for
 //! every design and size: models; components; those with a cosine of at least 0.95; resolved; resolved and wrong; models that have such a
 //! component, the 95 % upper bound of their share. With `VERBOSE` set, also a line for every model that is wrong.
@@ -14,6 +16,9 @@ mod designs;
 
 use designs::{DESIGNS, Sample, make, wrong_below};
 use unmix::{AnyRows, Rows, Run};
+
+/// Sizes that are tried unless others are asked for.
+const SIZES: &str = "300x4,1000x5,1000x10,3000x10,20000x10,3000x30,8000x30,20000x30,3000x60,8000x60,20000x60";
 
 /// What models of one design and size came to.
 #[derive(Clone, Copy, Default)]
@@ -66,8 +71,7 @@ fn upper_bound(found: usize, n: usize) -> f64 {
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let word = |i: usize, default: &str| given.get(i).cloned().unwrap_or_else(|| default.into());
-    let (which, sizes, seeds) =
-        (word(0, "all"), word(1, "1000x4,3000x10,3000x30,8000x30,3000x60"), word(2, "0-4"));
+    let (which, sizes, seeds) = (word(0, "all"), word(1, SIZES), word(2, "0-4"));
     let settings: serde_json::Map<_, _> =
         serde_json::from_str(&word(3, "{}")).expect("settings are a JSON object");
     let pair = |s: &str, by: char| -> (u64, u64) {

@@ -133,15 +133,17 @@ pub enum Error {
     },
     /// A table that would not fit in memory.
     #[error(
-        "{what} would need {need_mib} MiB of memory, more than the {have_mib} MiB that this machine has free; {remedy}"
+        "{what} would need {need_bytes} bytes ({} MiB) of memory, more than the {have_bytes} bytes ({} MiB) that this machine has free; {remedy}",
+        .need_bytes >> 20,
+        .have_bytes >> 20
     )]
     Memory {
         /// What needs it.
         what: String,
-        /// MiB needed.
-        need_mib: u64,
-        /// MiB that can be had.
-        have_mib: u64,
+        /// Bytes needed.
+        need_bytes: u64,
+        /// Bytes that can be had.
+        have_bytes: u64,
         /// What would work.
         remedy: String,
     },

@@ -52,6 +52,7 @@ pub mod neural;
 pub mod num;
 mod run;
 pub mod select;
+pub mod shards;
 pub mod spectrum;
 pub mod stability;
 pub mod stats;

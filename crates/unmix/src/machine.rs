@@ -114,9 +114,9 @@ pub(crate) fn check_memory(what: &str, bytes: u64, remedy: &str) -> crate::Resul
     }
     Err(crate::Error::Memory {
         what: what.into(),
-        need_mib: bytes >> 20,
+        need_bytes: bytes,
         // Free, but not in one piece or not for this process.
-        have_mib: have.unwrap_or(0).min(bytes) >> 20,
+        have_bytes: have.unwrap_or(0).min(bytes),
         remedy: remedy.into(),
     })
 }
@@ -139,8 +139,13 @@ mod tests {
     fn what_cannot_be_had_is_refused_before_it_is_asked_for() {
         let huge = check_square("ica", 200_000, 6).unwrap_err();
         assert!(
-            matches!(huge, crate::Error::Memory { need_mib, .. } if need_mib == (8 * 6 * 40_000_000_000u64) >> 20),
+            matches!(huge, crate::Error::Memory { need_bytes, .. } if need_bytes == 8 * 6 * 40_000_000_000u64),
             "{huge}"
+        );
+        let said = huge.to_string();
+        assert!(
+            said.contains("would need 1920000000000 bytes (1831054 MiB) of memory, more than the "),
+            "{said}"
         );
         assert!(check_memory("more than there are addresses", u64::MAX, "ask for less").is_err());
         assert!(check_square("ica", 100, 6).is_ok() && check_memory("a little", 32 << 20, "none").is_ok());

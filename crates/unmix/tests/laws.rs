@@ -1,6 +1,7 @@
 //! What holds for every method, on every path of its solvers.
 
 mod bad;
+mod bits;
 mod cases;
 mod cheap;
 mod effect;

@@ -2,6 +2,7 @@
 //!
 //! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
 
+mod clusters;
 mod golden;
 mod ica;
 mod laws;
@@ -16,11 +17,13 @@ mod rica;
 mod same_bits;
 mod seen;
 mod select;
+mod shards;
 mod sigma_pca;
 mod sizes;
 mod skipped;
 mod solvers;
 mod sparse;
 mod stability;
+mod stability_intervals;
 mod sums;
 mod theory;

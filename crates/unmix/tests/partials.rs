@@ -10,8 +10,8 @@ use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, Gram, Lengths, Moments, Partial, Penalty, Scatter, ScoreSums, Sketch,
-    SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
+    Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Penalty, Scatter,
+    ScoreSums, Sketch, SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -117,7 +117,7 @@ impl Told for Sparsity {
         let p = block.n_features;
         let rows = Matrix::from_fn(2, p, |i, j| T::from_f64(0.5 - (i * p + j) as f64 / 7.0));
         let mean = vec![0.25; p];
-        let filters = Filters { mean: Some(&mean), rows, penalty: Penalty::SmoothL1 };
+        let filters = Filters { mean: Some((&mean).into()), rows, penalty: Penalty::SmoothL1 };
         Sparsity::gather(self, block, &filters, work)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
@@ -408,8 +408,7 @@ fn single_precision_rows_with_a_mean_of_a_million_keep_their_covariance() {
     // The rows as they are stored: rounded to 1/16, which is not the statistic's doing.
     let want = naive::covariance(&crate::made::wide(&x), p);
     let rows = Rows::from_slice(&x, p).unwrap();
-    let found =
-        rows.sweep(&Run::default(), "covariance", || Scatter::empty(p), |s, b, w| s.gather(b, w)).unwrap();
+    let found = rows.sweep(&Run::default(), "covariance", &GatherScatter).unwrap();
     for i in 0..p {
         for j in 0..=i {
             let value = found.lower[(i, j)] / (n as f64 - 1.0);

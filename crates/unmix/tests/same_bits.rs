@@ -82,7 +82,7 @@ fn write_fortran<T: Real>(path: &Path, x: &[T], p: usize) {
 }
 
 /// Calls `visit` with the same rows in every kind of storage.
-fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str, Rows<'_, T>)) {
+pub(crate) fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str, Rows<'_, T>)) {
     let (n, size, number) = (x.len() / p, T::DTYPE.size(), NumberType::little(b'f', T::DTYPE.size()));
     let array = |data, origin, rows, features| RawArray::new(data, origin, number, rows, features).unwrap();
     fn of<'a, T: Real>(a: RawArray<'a>) -> Rows<'a, T> {

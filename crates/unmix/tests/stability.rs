@@ -4,7 +4,7 @@ use crate::made;
 use serde_json::{Map, json};
 use unmix::datasets::{Law, independent};
 use unmix::num::random::Stream;
-use unmix::stability::{LEVEL, STABLE, Stability, Trials, stability};
+use unmix::stability::{LEVEL, STABLE, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Model, Rows, Run};
 
 fn tried(x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> (Model, Stability) {
@@ -17,14 +17,39 @@ fn tried_by(key: &str, x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> 
     let run = Run { seed, ..made::on_threads(1) };
     let model = unmix::fit(key, &settings, &mut rows, &run).unwrap();
     let found = stability(&model, &rows, trials, &run).unwrap();
+    verdicts_follow_intervals(&found, k == x.cols());
     (model, found)
+}
+
+/// Asserts of every result that verdicts say where intervals lie, and nothing else.
+fn verdicts_follow_intervals(found: &Stability, complete: bool) {
+    let k = found.halves.len();
+    for (j, (low, high)) in found.space_interval.iter().enumerate() {
+        let at = format!("{j}: {low} to {high}, {:?}", found.verdicts[j]);
+        assert!(0.0 <= *low && *low <= found.space[j] && found.space[j] <= *high && *high <= 1.0, "{at}");
+        match &found.verdicts[j] {
+            Verdict::Resolved | Verdict::Group(_) => assert!(*low >= STABLE, "{at}"),
+            Verdict::Undecided(_) => assert!(*low < STABLE && *high >= STABLE, "{at}"),
+            // Of a group of all components there are the interval is that of the direction.
+            Verdict::NotResolvable => assert!(*high < STABLE || complete, "{at}"),
+        }
+        match &found.verdicts[j] {
+            Verdict::Resolved => {
+                assert_eq!((found.space[j], found.space_interval[j]), (found.halves[j], found.interval[j]));
+            }
+            Verdict::Group(others) | Verdict::Undecided(others) => {
+                assert!(others.is_empty() || !complete || others.len() + 1 < k, "{at}");
+            }
+            Verdict::NotResolvable => {}
+        }
+    }
 }
 
 #[test]
 fn distinct_variances_are_found_again_and_tied_ones_are_not() {
     let variances = [30.0, 8.0, 1.0, 1.0, 1.0, 1.0];
     let data = independent(2000, &[Law::Gaussian; 6], &variances, 2).unwrap();
-    let (_, found) = tried(&data.x, 6, Trials { cuts: 6, restarts: 2 }, 0);
+    let (_, found) = tried(&data.x, 6, Trials { restarts: 2, ..Trials::default() }, 0);
     assert!(found.halves[..2].iter().all(|h| *h > 0.99), "{:?}", found.halves);
     // Inside a tie of four, the axes of two halves are turned against each other at random.
     assert!(found.halves[2..].iter().all(|h| *h < STABLE), "{:?}", found.halves);
@@ -39,7 +64,7 @@ fn distinct_variances_are_found_again_and_tied_ones_are_not() {
 #[test]
 fn too_few_rows_make_nothing_stable() {
     let data = independent(24, &[Law::Gaussian; 8], &[1.3, 1.2, 1.1, 1.0, 1.0, 0.9, 0.8, 0.7], 5).unwrap();
-    let (_, found) = tried(&data.x, 3, Trials { cuts: 8, restarts: 0 }, 1);
+    let (_, found) = tried(&data.x, 3, Trials { restarts: 0, ..Trials::default() }, 1);
     assert!((0..3).all(|j| found.in_words(j) == "not resolvable from these data"), "{:?}", found.halves);
 }
 
@@ -53,7 +78,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
     assert_eq!(one, stability(&model, &rows, trials, &made::on_threads(3)).unwrap());
     // One analysis more changes no other: halves do not depend on restarts.
     let more = stability(&model, &rows, Trials { restarts: 3, ..trials }, &made::on_threads(2)).unwrap();
-    assert_eq!((one.halves, one.interval), (more.halves, more.interval));
+    assert_eq!((one.halves, one.interval, one.space), (more.halves, more.interval, more.space));
 }
 
 #[test]
@@ -68,11 +93,16 @@ fn rows_with_weights_are_refused() {
     assert!(refused.starts_with("stability of a decomposition is not possible"), "{refused}");
 }
 
-/// Repeats in which anything is said to be resolved that is not.
-fn alarms(repeats: u64, p: usize, trials: Trials, rows_of: impl Fn(u64) -> Matrix<f64>) -> u64 {
-    let resolved =
-        |found: &Stability| (0..p).any(|j| found.in_words(j).split(';').next() == Some("resolved"));
-    (0..repeats).filter(|&seed| resolved(&tried_by("ica", &rows_of(seed), p, trials, seed).1)).count() as u64
+/// In how many repeats a source counts as not Gaussian, without which nothing can be resolved; and in how many anything is resolved.
+fn alarms(repeats: u64, p: usize, trials: Trials, rows_of: impl Fn(u64) -> Matrix<f64>) -> (u64, u64) {
+    let (mut told, mut resolved) = (0, 0);
+    for seed in 0..repeats {
+        let found = tried_by("ica", &rows_of(seed), p, trials, seed).1;
+        told += u64::from(found.gaussian.iter().any(|p_value| *p_value < LEVEL / p as f64));
+        resolved += u64::from(found.verdicts.contains(&Verdict::Resolved));
+    }
+    assert!(resolved <= told);
+    (told, resolved)
 }
 
 /// Of `n` at a rate of `LEVEL`, as many as three standard errors allow.
@@ -81,14 +111,18 @@ fn allowed(n: u64) -> u64 {
     (mean + 3.0 * (mean * (1.0 - LEVEL)).sqrt()) as u64
 }
 
-const TWO: Trials = Trials { cuts: 2, restarts: 0 };
+const ONE: Trials = Trials { cuts: 1, restarts: 0 };
+const TEN: Trials = Trials { cuts: 10, restarts: 0 };
 
 #[test]
 fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
     for (p, n) in [(2, 300), (3, 150)] {
         let rows = |seed| independent(n, &vec![Law::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
-        let found = alarms(500, p, TWO, rows);
-        assert!(found <= allowed(500), "{found} of 500 with {p} columns");
+        // Whether a source is Gaussian is asked of one cut.
+        let (told, _) = alarms(500, p, ONE, rows);
+        assert!(told <= allowed(500), "{told} of 500 with {p} columns");
+        let (_, resolved) = alarms(100, p, TEN, rows);
+        assert!(resolved <= allowed(100), "{resolved} of 100 with {p} columns");
     }
 }
 
@@ -106,9 +140,9 @@ fn gaussian_sources_that_remember_are_no_more_often_resolved() {
         }
         x
     };
-    let found = alarms(200, 2, TWO, rows);
-    assert!(found <= allowed(200), "{found} of 200");
-    let (_, one) = tried_by("ica", &rows(0), 2, TWO, 0);
+    let (told, _) = alarms(200, 2, ONE, rows);
+    assert!(told <= allowed(200), "{told} of 200");
+    let (_, one) = tried_by("ica", &rows(0), 2, TEN, 0);
     assert!(one.stretch > 10, "{}", one.stretch);
 }
 
@@ -123,7 +157,7 @@ fn what_is_resolved_is_the_truth() {
     for (laws, n) in cases {
         let p = laws.len();
         let data = independent(n, laws, &vec![1.0; p], 3).unwrap();
-        let (model, found) = tried_by("ica", &data.x, p, Trials { cuts: 4, restarts: 2 }, 0);
+        let (model, found) = tried_by("ica", &data.x, p, Trials { cuts: 10, restarts: 2 }, 0);
         let components = model.tensor("components").unwrap().to_matrix();
         // Of white rows sources are directions, and the true ones those of the data.
         let paired = unmix::metrics::match_rows(&components, &data.mixing.transposed());
@@ -152,7 +186,7 @@ fn heavy_tails_are_no_proof_of_stability() {
     for j in 0..4 {
         x[(500, j)] = 300.0 * [1.0, -0.5, 0.3, 0.7][j];
     }
-    let (_, found) = tried_by("ica", &x, 4, Trials { cuts: 4, restarts: 0 }, 0);
+    let (_, found) = tried_by("ica", &x, 4, TEN, 0);
     let words: Vec<String> = (0..4).map(|j| found.in_words(j)).collect();
     assert!(words.iter().all(|w| w != "resolved"), "{words:?} {:?} {:?}", found.halves, found.gaussian);
 }
@@ -161,7 +195,7 @@ fn heavy_tails_are_no_proof_of_stability() {
 fn too_few_rows_resolve_no_source() {
     for seed in 0..20 {
         let x = independent(30, &[Law::Laplace; 5], &[1.0; 5], seed).unwrap().x;
-        let (_, found) = tried_by("ica", &x, 5, Trials { cuts: 3, restarts: 0 }, seed);
+        let (_, found) = tried_by("ica", &x, 5, TEN, seed);
         assert!((0..5).all(|j| found.in_words(j) != "resolved"), "{seed}: {:?}", found.halves);
     }
 }

@@ -55,8 +55,10 @@ pub(crate) struct Fit {
     /// How often each row counts: a column of INPUT, by name or number
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights_column: Option<String>,
-    /// Say what is found again: cut the rows N times into halves, fit each, and fit all rows from N other seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Say what is found again: cut the rows N times into halves (20 where N is left out), fit each, and fit all rows from other seeds (5, or
+    /// N where that is fewer). With few cuts intervals are wide, and more stays undecided
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
     /// Keep the sums over the rows in the model, so that models can be merged and grown
     #[arg(long)]

@@ -105,6 +105,66 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
 }
 
 #[test]
+fn excluded_components_are_named_by_number_range_or_name() {
+    let b = Bench::new();
+    let x = b.both("d", 600, 9);
+    b.ok("fit ica d.npy -o m.safetensors");
+    b.ok("encode m.safetensors d.npy -o codes.npy");
+    let without = |asked: &str| {
+        b.ok(&format!("reconstruct m.safetensors d.npy --exclude {asked} -o out.npy"));
+        read_npy(&b.path("out.npy")).0
+    };
+    let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    let plain = without("0,1,2,7");
+    assert!(!same(&plain, &x), "something is gone");
+    // Ranges have both ends, names and negative numbers mean the same components, and what is named twice is gone once.
+    for asked in ["0-2,ica7", "ica0,1-2,-2", "-2,0-2", "-9,-8,-7,-2", "0-1,1-2,7,ica7", "7,ica2,1,0"] {
+        assert!(same(&without(asked), &plain), "{asked}");
+    }
+    let whole = without("0-8");
+    let mean: Vec<f64> = (0..9).map(|j| x.iter().skip(j).step_by(9).sum::<f64>() / 600.0).collect();
+    assert!(whole.chunks(9).all(|row| same(row, &mean)), "without any source every row is the mean");
+    for (asked, why) in [
+        ("9", "exclude=9 is not possible: the model has 9 components, numbered from 0"),
+        ("-10", "exclude=-10 is not possible"),
+        ("0-9", "exclude=0-9 is not possible"),
+        ("2-0", "exclude=2-0 is not possible"),
+        ("ica9", "the model has no component of that name; did you mean 'ica"),
+        ("pca0", "the model has no component of that name"),
+    ] {
+        let refused = b.run(&format!("reconstruct m.safetensors d.npy --exclude {asked} -o no.npy"));
+        assert!(refused.code == 1 && refused.err.contains(why), "{asked}: {}", refused.err);
+    }
+}
+
+/// Rows are called what the index of their table calls them, or a column that was kept to name them.
+#[test]
+fn a_page_names_rows_as_their_table_does() {
+    let b = Bench::new();
+    let x = Bench::table(40, 3);
+    let mut text = ",site,a,b,c".to_string();
+    for (i, row) in x.chunks(3).enumerate() {
+        text += &format!("\nvisit{i},place{i},{},{},{}", row[0], row[1], row[2]);
+    }
+    b.write("t.csv", text + "\n");
+    b.ok("fit pca t.csv --drop site -k 2 -o m.safetensors");
+    b.ok("report m.safetensors t.csv --drop site -o index.html");
+    let page = String::from_utf8(b.read("index.html")).unwrap();
+    assert!(page.contains("<b>visit0</b>") && !page.contains("<b>row 0</b>") && !page.contains("place1"));
+    assert_eq!(page.matches("<title>visit17</title>").count(), 1, "each point says its name");
+    b.ok("report m.safetensors t.csv --keep site -o kept.html");
+    let page = String::from_utf8(b.read("kept.html")).unwrap();
+    assert!(page.contains("<b>place0</b>") && !page.contains("visit0"));
+    b.ok("report m.safetensors t.csv --color site -o coloured.html");
+    let page = String::from_utf8(b.read("coloured.html")).unwrap();
+    assert!(page.contains("<b>visit0</b>"), "a colour is no name");
+    b.both("d", 40, 3);
+    b.ok("fit pca d.csv -k 2 -o d.safetensors");
+    b.ok("report d.safetensors d.csv -o d.html");
+    assert!(String::from_utf8(b.read("d.html")).unwrap().contains("<b>row 0</b>"));
+}
+
+#[test]
 fn what_did_not_converge_is_said_and_strict_fails() {
     let b = Bench::new();
     b.both("d", 400, 4);

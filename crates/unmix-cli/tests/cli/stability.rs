@@ -12,12 +12,25 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
     b.write("d.csv", lines.join("\n"));
-    let fitted = b.ok("fit pca d.csv --no-header --stability 3 -o m.safetensors");
-    assert!(fitted.out.contains("resolved as a group with 3"), "{}", fitted.out);
+    // One cut shows no spread: its intervals are all there is, and the program says how many cuts would do.
+    let one = b.ok("fit pca d.csv --no-header --stability 1 -o m.safetensors").out;
+    assert!(
+        one.contains("undecided: the interval crosses 0.9") && one.contains("20 cuts narrow them"),
+        "{one}"
+    );
+    assert!(one.contains("0.000 to 1.000"), "{one}");
+    b.ok("report m.safetensors -o m.html");
+    let page = std::fs::read_to_string(b.path("m.html")).unwrap();
+    assert!(page.contains("class=\"mark open\"") && page.contains("class=\"verdict open\""));
+    assert!(page.contains("Here intervals are wide with 1 cut; 20 cuts"));
+    let fitted = b.ok("fit pca d.csv --no-header -o m.safetensors --stability");
+    assert!(fitted.out.contains("resolved as a group with 3 (its space 0.9"), "{}", fitted.out);
+    assert!(!fitted.out.contains("cuts narrow them"));
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
     let found = &shown["report"]["stability"];
     assert_eq!(found["verdict"][0], "resolved");
     assert!(found["halves"][0].as_f64().unwrap() > 0.99 && found["restarts"].is_null());
+    assert_eq!(found["cuts"], 20);
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("How far to believe it") && page.contains("resolved as a group with 2"));
@@ -25,6 +38,38 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     b.ok("fit pca d.csv --no-header -o plain.safetensors");
     b.ok("report plain.safetensors -o plain.html");
     assert!(!std::fs::read_to_string(b.path("plain.html")).unwrap().contains("How far to believe it"));
+}
+
+#[test]
+fn clusters_of_all_fits_are_in_the_table_in_the_file_and_on_the_page() {
+    let b = Bench::new();
+    let data = independent(1500, &[Law::Laplace, Law::Uniform, Law::Exponential], &[1.0; 3], 4).unwrap();
+    let lines: Vec<String> = (0..data.x.rows())
+        .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+        .collect();
+    b.write("d.csv", lines.join("\n"));
+    let fitted = b.ok("fit ica d.csv --no-header --stability 3 -o m.safetensors");
+    assert!(
+        fitted.out.contains("component  halves  95 % interval    other seeds  Iq halves   Iq seeds  verdict"),
+        "{}",
+        fitted.out
+    );
+    let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
+    let clusters = &shown["report"]["stability"]["clusters"];
+    for (name, n_fits) in [("halves", 6), ("restarts", 4), ("both", 10)] {
+        assert!((0..3).all(|j| clusters[name]["quality"][j].as_f64().is_some_and(|q| q > 0.9)), "{clusters}");
+        assert!((0..3).all(|j| clusters[name]["fits"][j] == n_fits), "{clusters}");
+    }
+    b.ok("report m.safetensors -o m.html");
+    let page = std::fs::read_to_string(b.path("m.html")).unwrap();
+    for part in [
+        "Iq, halves",
+        "Iq, other seeds",
+        "estimates and their clusters",
+        "The 30 components that 10 fits found",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]

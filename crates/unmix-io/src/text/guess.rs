@@ -3,6 +3,7 @@
 
 use super::cells;
 use super::lines::Lines;
+use crate::Wording;
 use unmix::Result;
 use unmix::data::Bytes;
 
@@ -16,7 +17,13 @@ const CELLS: usize = 1 << 20;
 const OUTSIDE: f64 = 3.0;
 
 /// What to tell a person of a first line that was read as a row though it looks like names. `skip` lines are passed over.
-pub(super) fn note(bytes: &Bytes<'static>, gz: bool, by_ending: u8, skip: usize) -> Result<Option<String>> {
+pub(super) fn note(
+    bytes: &Bytes<'static>,
+    gz: bool,
+    by_ending: u8,
+    skip: usize,
+    wording: Wording,
+) -> Result<Option<String>> {
     let mut lines = Lines::open(bytes, gz, by_ending, skip)?;
     let mut record = csv::ByteRecord::new();
     let Some(place) = lines.next(&mut record)? else { return Ok(None) };
@@ -37,9 +44,11 @@ pub(super) fn note(bytes: &Bytes<'static>, gz: bool, by_ending: u8, skip: usize)
     }
     let line = lines.line(place)?;
     Ok(Some(format!(
-        "{}: line {line} ({}{more}) was read as numbers; add --header if it holds names, or --no-header if it is a row",
+        "{}: line {line} ({}{more}) was read as numbers; add {} if it holds names, or {} if it is a row",
         bytes.path().display(),
-        shown.join(", ")
+        shown.join(", "),
+        wording.flag("header", true),
+        wording.flag("header", false)
     )))
 }
 

@@ -1,6 +1,7 @@
 //! Whether the first line holds names.
 
 use super::cells::{is_missing, shown};
+use crate::Wording;
 use std::collections::HashSet;
 use unmix::Result;
 
@@ -9,6 +10,7 @@ use unmix::Result;
 pub(super) fn is_header(
     record: &csv::ByteRecord,
     line: impl Fn() -> Result<u64>,
+    wording: Wording,
 ) -> std::result::Result<bool, (String, String)> {
     let is_number = |cell: &[u8]| fast_float2::parse::<f64, _>(cell.trim_ascii()).is_ok();
     let numbers = record.iter().filter(|cell| is_number(cell)).count();
@@ -31,9 +33,13 @@ pub(super) fn is_header(
             example(false)
         ),
     };
-    let remedy =
-        "say --header if it names the columns, --no-header if it is a row, or --skip-rows 1 to pass over it";
-    Err((found, remedy.into()))
+    let remedy = format!(
+        "say {} if it names the columns, {} if it is a row, or {} to pass over it",
+        wording.flag("header", true),
+        wording.flag("header", false),
+        wording.plain("skip_rows", 1, false)
+    );
+    Err((found, remedy))
 }
 
 /// The cells as they are written, without blanks around.
@@ -66,7 +72,8 @@ mod tests {
     use super::*;
 
     fn rule(cells: &[&str]) -> std::result::Result<bool, String> {
-        is_header(&csv::ByteRecord::from(cells.to_vec()), || Ok(1)).map_err(|(found, _)| found)
+        is_header(&csv::ByteRecord::from(cells.to_vec()), || Ok(1), Wording::Shell)
+            .map_err(|(found, _)| found)
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod plain;
 mod preamble;
 
 use crate::selection::Selection;
-use crate::{Input, Options, array, index, progress};
+use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
 use lines::{Lines, Place};
 use plain::{Numbers, Plain};
@@ -37,7 +37,7 @@ pub(crate) fn open(
     };
     let has_header = match options.header {
         Some(said) => said,
-        None => header::is_header(&record, || lines.line(place))
+        None => header::is_header(&record, || lines.line(place), options.wording)
             .map_err(|(found, remedy)| Error::format(bytes.path(), found, remedy))?,
     };
     let names = has_header.then(|| header::names(&record));
@@ -46,9 +46,10 @@ pub(crate) fn open(
     let written: Vec<String> = if has_header { header::written(&record) } else { vec![] };
     let index: Vec<usize> = (0..index::unnamed(written.iter().map(String::as_str))).collect();
     let selection = Selection::new(options, names.as_deref(), n_columns, &index)?;
-    let mut notes = Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns));
+    let mut notes =
+        Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
     if options.header.is_none() && !has_header {
-        notes.extend(guess::note(bytes, gz, by_ending, options.skip_rows)?);
+        notes.extend(guess::note(bytes, gz, by_ending, options.skip_rows, options.wording)?);
     }
     if options.transpose && !selection.kept.is_empty() {
         return Err(Error::Unsupported {
@@ -58,7 +59,10 @@ pub(crate) fn open(
         });
     }
     let first = if has_header { None } else { Some(place) };
+    let asks_names = options.row_names && !options.transpose;
+    let index = if asks_names { selection.index.clone() } else { vec![] };
     let table = Table {
+        index,
         names,
         n_columns,
         selection,
@@ -68,6 +72,7 @@ pub(crate) fn open(
         gz,
         by_ending,
         skip: options.skip_rows,
+        wording: options.wording,
     };
     let read = table.read(&mut lines, record, first, run)?;
     table.input(read, options)
@@ -79,12 +84,15 @@ struct Table<'a> {
     n_columns: usize,
     selection: Selection,
     count_text: bool,
+    /// Columns of the index that names of rows are read from.
+    index: Vec<usize>,
     /// What a person should know of how it is read.
     notes: Vec<String>,
     bytes: &'a Bytes<'static>,
     gz: bool,
     by_ending: u8,
     skip: usize,
+    wording: Wording,
 }
 
 /// What its other lines hold.
@@ -107,7 +115,8 @@ impl Table<'_> {
             None => (0..self.n_columns).for_each(|j| roles[j] = Role::Feature(j)),
             Some(features) => features.iter().enumerate().for_each(|(i, &j)| roles[j] = Role::Feature(i)),
         }
-        self.selection.kept.iter().enumerate().for_each(|(i, &j)| roles[j] = Role::Kept(i));
+        let kept = self.selection.kept.iter().chain(&self.index);
+        kept.enumerate().for_each(|(i, &j)| roles[j] = Role::Kept(i));
         roles
     }
 
@@ -124,7 +133,7 @@ impl Table<'_> {
         let (roles, width) = (self.roles(), self.n_features());
         let mut spool = Spool::new(self.bytes.path());
         let mut n_rows = 0;
-        let mut kept = vec![Vec::new(); self.selection.kept.len()];
+        let mut kept = vec![Vec::new(); self.selection.kept.len() + self.index.len()];
         let mut text_cells = vec![0; if self.count_text { width } else { 0 }];
         let mut place = match first {
             Some(place) => Some(place),
@@ -198,14 +207,18 @@ impl Table<'_> {
         let name = |j: usize| self.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone());
         let mut notes = self.notes;
         notes.extend(empty.into_iter().map(|j| {
-            format!("{}: column {j} ('{}') is empty; leave it out with --drop {j}", path.display(), name(j))
+            let drop = options.wording.column("drop", None, j);
+            format!("{}: column {j} ('{}') is empty; leave it out with {drop}", path.display(), name(j))
         }));
+        let mut kept = read.kept;
+        let row_names = index::names_of_rows(kept.split_off(self.selection.kept.len()));
         Ok(Input {
             rows: rows.with_notes(notes),
             format: String::new(),
             stored: "text".into(),
             shape: vec![Some(read.n_rows), Some(self.n_columns as u64)],
-            kept: self.selection.kept.iter().map(|&j| name(j)).zip(read.kept).collect(),
+            kept: self.selection.kept.iter().map(|&j| name(j)).zip(kept).collect(),
+            row_names,
             ignored: self.selection.ignored.iter().map(|&j| name(j)).collect(),
             text_cells: if options.transpose { vec![] } else { read.text_cells },
         })
@@ -230,17 +243,15 @@ impl Table<'_> {
         }
         if let Some(n) = preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
             let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
-            let remedy = format!("pass over the lines before the table with --skip-rows {n}");
+            let skip = self.wording.plain("skip_rows", n, false);
+            let remedy = format!("pass over the lines before the table with {skip}");
             return Error::format(self.bytes.path(), found, remedy);
         }
-        let remedy = match text {
-            true => {
-                "make all lines equally long, put quotes around cells with a delimiter in them, or pass over lines that are not part of the table with --skip-rows"
-            }
-            false => {
-                "make all lines equally long, or pass over lines that are not part of the table with --skip-rows"
-            }
-        };
+        let quotes = if text { " put quotes around cells with a delimiter in them," } else { "" };
+        let remedy = format!(
+            "make all lines equally long,{quotes} or pass over lines that are not part of the table with {}",
+            self.wording.name("skip_rows")
+        );
         let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
         Error::format(self.bytes.path(), found, remedy)
     }
@@ -252,15 +263,7 @@ impl Table<'_> {
         };
         let name = self.names.as_ref().map(|names| names[column].as_str());
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
-        let word = match name {
-            Some(n) if n.contains(',') => format!("'\"{n}\"'"),
-            Some(n) if n.contains(char::is_whitespace) => format!("'{n}'"),
-            Some(n) => n.to_string(),
-            None => column.to_string(),
-        };
-        let out = format!(
-            "leave the column out with --drop {word}, or carry it beside the codes with --keep {word}"
-        );
+        let out = self.wording.without_column(name, column);
         let remedy = if cells::has_decimal_comma(cell) {
             "write decimal points, not commas".into()
         } else if cells::has_blanks_between_numbers(cell) {
@@ -272,7 +275,8 @@ impl Table<'_> {
         } else {
             match preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
                 Some(n) => format!(
-                    "if the table begins below, pass over the lines before it with --skip-rows {n}; or {out}"
+                    "if the table begins below, pass over the lines before it with {}; or {out}",
+                    self.wording.plain("skip_rows", n, false)
                 ),
                 None => out,
             }

@@ -48,6 +48,30 @@ fn names(input: &Input) -> Vec<String> {
 const ROWS: [f64; 6] = [1.0, 0.5, 2.5, 0.25, 3.0, 0.125];
 
 #[test]
+fn names_of_rows_are_read_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = |name: &str, text: &str, row_names: bool| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        unmix_io::open(&path, &unmix_io::Options { row_names, keep: None, ..Default::default() }).unwrap()
+    };
+    let names = |text: &str, ask: bool| opened("t.csv", text, ask).row_names;
+    let table = ",a,b\nfirst,1,2\nsecond,3,4\n";
+    assert_eq!(names(table, true).unwrap(), ["first", "second"]);
+    assert_eq!(names(table, false), None);
+    assert_eq!(names("a,b\n1,2\n3,4\n", true), None);
+    assert_eq!(names(",,a\nx,1,2\ny,2,4\n", true).unwrap(), ["x, 1", "y, 2"], "levels of an index");
+    let input = opened("t.csv", table, true);
+    assert!(input.kept.is_empty() && input.rows.n_features() == 2);
+    // Of several files, one after the other.
+    opened("u.csv", ",a,b\nthird,5,6\n", true);
+    let both = ["t.csv", "u.csv"].map(|name| folder.path().join(name));
+    let options = unmix_io::Options { row_names: true, ..Default::default() };
+    let stacked = unmix_io::open_many(&both, &options, &unmix::Run::default()).unwrap();
+    assert_eq!(stacked.row_names.unwrap(), ["first", "second", "third"]);
+}
+
+#[test]
 fn an_index_is_left_out_of_every_format_of_columns_and_said() {
     let folder = Folder::new();
     for (name, pandas) in [

@@ -15,3 +15,4 @@ mod python;
 mod skipped;
 mod sparse;
 mod tables;
+mod wording;

@@ -13,4 +13,4 @@ pub(crate) use spectrum::{cumulative, objective, scree};
 pub(crate) use vector::{bars, curve, overlay, standardised};
 
 /// Width of a drawing in its own units; a page shows two beside each other, a phone one.
-const WIDTH: f64 = 440.0;
+pub(crate) const WIDTH: f64 = 440.0;

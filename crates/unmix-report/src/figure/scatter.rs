@@ -8,12 +8,19 @@ use maud::{Markup, html};
 /// Points drawn before the next colour has its turn: so no class hides another only because it is drawn later.
 const TURNS: usize = 8;
 
-/// `points` with the group of each, on named axes.
+/// Points that say their names one by one: more would make a page too large.
+const SPOKEN: usize = 1000;
+/// Names of points that stand beside them, the farthest ones first.
+const EXTREME: usize = 5;
+
+/// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point says its name
+/// where it is pointed at, and the names of the farthest stand beside them.
 pub(crate) fn scatter(
     points: &[(f64, f64)],
     groups: &[usize],
     colouring: &Colouring,
     names: (&str, &str),
+    rows: &[&str],
     label: &str,
 ) -> Markup {
     let x = padded(extent(points.iter().map(|p| p.0)), 0.04);
@@ -40,6 +47,14 @@ pub(crate) fn scatter(
                     }
                 }
             }
+        }
+        @if points.len() <= SPOKEN {
+            @for (point, name) in points.iter().zip(rows) {
+                circle cx=(pt(frame.px(point.0))) cy=(pt(frame.py(point.1))) r="4" fill="transparent" { title { (name) } }
+            }
+        }
+        @for (place, name, end) in farthest(&frame, points, rows) {
+            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor=(if end { "end" } else { "start" }) { (name) }
         }
         @for (place, name, group) in centres(&frame, points, groups, colouring) {
             text.halo x=(pt(place.0)) y=(pt(place.1 + 5.0)) text-anchor="middle" style=(tinted(&colouring.style(group).0)) { (name) }
@@ -87,6 +102,31 @@ fn centres<'a>(
         };
         if name.chars().count() <= 14 && out.iter().all(free) {
             out.push((place, name, g));
+        }
+    }
+    out
+}
+
+/// The names of the points that lie farthest from the middle of the drawing, each beside its point on the side where there is room; none
+/// above another.
+fn farthest<'a>(frame: &Frame, points: &[(f64, f64)], rows: &[&'a str]) -> Vec<((f64, f64), &'a str, bool)> {
+    let n = points.len().max(1) as f64;
+    let middle = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
+    let far = |i: usize| {
+        let unit = |(x, y): (f64, f64)| (frame.px(x), frame.py(y));
+        let ((x, y), (mx, my)) = (unit(points[i]), unit(middle));
+        (x - mx).hypot(y - my)
+    };
+    let mut order: Vec<usize> = (0..points.len().min(rows.len())).collect();
+    order.sort_by(|a, b| far(*b).total_cmp(&far(*a)).then(a.cmp(b)));
+    let mut out: Vec<((f64, f64), &str, bool)> = Vec::new();
+    for i in order.into_iter().take(EXTREME) {
+        let (x, y) = (frame.px(points[i].0), frame.py(points[i].1));
+        let end = x > 0.5 * (frame.left() + frame.right());
+        let place = (if end { x - 6.0 } else { x + 6.0 }, y + 4.0);
+        let long = rows[i].chars().count() > 18;
+        if !long && out.iter().all(|(other, _, side)| *side != end || (other.1 - place.1).abs() > 13.0) {
+            out.push((place, rows[i], end));
         }
     }
     out

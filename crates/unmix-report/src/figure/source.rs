@@ -15,6 +15,8 @@ pub(crate) struct Course<'a> {
     pub(crate) first: u64,
     /// Rows a second, where that is known.
     pub(crate) rate: Option<f64>,
+    /// Names of the rows, from that of `first` on; empty where they have none, or a rate says where they are.
+    pub(crate) names: &'a [String],
     /// What the codes are in.
     pub(crate) unit: &'a str,
     /// Whether it has the room of a spectrum, too.
@@ -22,7 +24,7 @@ pub(crate) struct Course<'a> {
 }
 
 pub(crate) fn course(course: &Course<'_>, label: &str) -> Markup {
-    let Course { values, first, rate, unit, wide } = *course;
+    let Course { values, first, rate, names, unit, wide } = *course;
     // As wide as its part of a line of the page, so that all text of the line has one size.
     let width = if wide { 790.0 } else { 560.0 };
     let per = rate.unwrap_or(1.0);
@@ -32,13 +34,28 @@ pub(crate) fn course(course: &Course<'_>, label: &str) -> Markup {
     // The curve counts points, its axis seconds or rows.
     let points = Frame { width, height: HEIGHT, margins, x: (0.0, (values.len().max(2) - 1) as f64), y };
     let axis = Frame { width, height: HEIGHT, margins, x: (from, to), y };
+    let x_ticks = if names.is_empty() { Ticks::round(axis.x, 8) } else { named(names, first, wide) };
     points.draw(
         label,
         html! {
-            (axis.axes(if rate.is_some() { "seconds" } else { "row" }, unit, &Ticks::round(axis.x, 8), &Ticks::round(y, 2)))
+            (axis.axes(if rate.is_some() { "seconds" } else { "row" }, unit, &x_ticks, &Ticks::round(y, 2)))
             path.thin d=(points.curve(values)) {}
         },
     )
+}
+
+/// Names of rows at equal distances, cut off where they would touch each other.
+fn named(names: &[String], first: u64, wide: bool) -> Ticks {
+    const LETTERS: usize = 14;
+    let most = if wide { 7 } else { 5 };
+    let step = names.len().div_ceil(most).max(1);
+    let short = |name: &str| match name.chars().count() > LETTERS {
+        true => name.chars().take(LETTERS - 1).chain(['\u{2026}']).collect(),
+        false => name.to_string(),
+    };
+    // In the middle of its stretch, so that no name stands beyond the ends of the axis.
+    let at = (step / 2..names.len()).step_by(step).map(|i| (first + i as u64) as f64);
+    Ticks::at(at, |x| short(&names[(x - first as f64) as usize]))
 }
 
 /// Decibels below the peak that are drawn.

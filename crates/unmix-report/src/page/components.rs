@@ -138,8 +138,8 @@ pub(super) fn heading(context: &Context<'_>, i: usize) -> Markup {
 /// How far to believe a component, in a word or two.
 pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
     html! {
-        @if let Some((good, short, full)) = facts::verdict(context.model, i) {
-            span class=(if good { "verdict good" } else { "verdict warn" }) title=(full) { (short) }
+        @if let Some(verdict) = facts::verdict(context.model, i) {
+            span class={ "verdict " (verdict.class) } title=(verdict.full) { (verdict.short) }
         }
     }
 }

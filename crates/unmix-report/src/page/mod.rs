@@ -1,6 +1,7 @@
 //! The page: one HTML file that asks nothing of any network and runs no script.
 
 mod beside;
+mod clusters;
 mod components;
 mod head;
 mod rows;
@@ -30,6 +31,18 @@ struct Context<'a> {
     input: Option<String>,
 }
 
+impl Context<'_> {
+    /// The name of row `i`, where rows have names.
+    fn row_name(&self, i: u64) -> Option<&str> {
+        self.options.row_names.as_ref()?.get(i as usize).map(String::as_str)
+    }
+
+    /// What row `i` is called at the beginning of a sentence.
+    fn row_called(&self, i: u64) -> String {
+        self.row_name(i).map_or_else(|| format!("Row {i}"), Into::into)
+    }
+}
+
 /// One self-contained HTML page about a model, and about rows seen through it.
 ///
 /// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a
@@ -39,7 +52,7 @@ struct Context<'a> {
 /// # Errors
 ///
 /// [`Error::Width`] where rows, `options.truth`, `options.positions` or the model beside do not have the model's `n_features`;
-/// [`Error::Unsupported`] where there is not one label a row, or the model beside has other columns; [`Error::NotFinite`] with row and column; what the source of the rows reports;
+/// [`Error::Unsupported`] where there is not one label or one name a row, or the model beside has other columns; [`Error::NotFinite`] with row and column; what the source of the rows reports;
 /// [`Error::Interrupted`].
 pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &Run<'_>) -> Result<String> {
     let other = options.beside.as_ref().map(|(_, other)| other);
@@ -62,6 +75,15 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
             asked: format!("colouring points by '{name}'"),
             found: format!("it has {} values for {} rows", labels.len(), sample.n_rows),
             remedy: "give one label for each row".into(),
+        });
+    }
+    if let (Some(sample), Some(names)) = (&sample, &options.row_names)
+        && names.len() as u64 != sample.n_rows
+    {
+        return Err(Error::Unsupported {
+            asked: "naming the rows".into(),
+            found: format!("there are {} names for {} rows", names.len(), sample.n_rows),
+            remedy: "give one name for each row".into(),
         });
     }
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));

@@ -33,7 +33,9 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
             (0..groups.len()).map(|row| (x(row), sample.scores[(row, j)])).collect();
         let names = (i.map_or("row".into(), axis), axis(j));
         let said = format!("{} rows by {} and {}", points.len(), names.0, names.1);
-        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), &said)) } }
+        let names_of_rows: Option<Vec<&str>> = sample.index.iter().map(|&i| context.row_name(i)).collect();
+        let rows = names_of_rows.as_deref().unwrap_or_default();
+        html! { figure { (figure::scatter(&points, &groups, &colouring, (&names.0, &names.1), rows, &said)) } }
     };
     section(
         "scores",
@@ -96,8 +98,8 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     }
     let look = Look::of(context);
     let (grid, figures) = match look {
-        Look::Pictures(layout) => ("pairs", pictures(&sample.examples, layout)?),
-        Look::Heads | Look::Curves => ("panels", curves(&sample.examples)),
+        Look::Pictures(layout) => ("pairs", pictures(context, &sample.examples, layout)?),
+        Look::Heads | Look::Curves => ("panels", curves(context, &sample.examples)),
         Look::Bars => ("panels", bars(context, sample)),
     };
     let legend = match look {
@@ -139,11 +141,17 @@ fn exact(sample: &Sample) -> Option<String> {
     })
 }
 
-fn heading(example: &Example) -> Markup {
-    html! { b { "row " (count(example.index)) } span { "error " (percent(example.error)) } }
+fn heading(context: &Context<'_>, example: &Example) -> Markup {
+    html! {
+        @match context.row_name(example.index) {
+            Some(name) => b { (name) },
+            None => b { "row " (count(example.index)) },
+        }
+        span { "error " (percent(example.error)) }
+    }
 }
 
-fn pictures(examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
+fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
     let shrink = layout.shrink_for(2 * examples.len(), PICTURE_BYTES);
     let one = |example: &Example| -> Result<Markup> {
         let scale = Scale::plain(layout, [example.row.as_slice()]);
@@ -151,21 +159,22 @@ fn pictures(examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
             data_uri(&example.row, layout, scale, shrink)?,
             data_uri(&example.fitted, layout, scale, shrink)?,
         );
-        let alt = format!("Row {}", example.index);
+        let alt = context.row_called(example.index);
         Ok(html! {
             figure {
                 div.pair { img src=(row) alt=(alt); img src=(fitted) alt=(format!("{alt}, reconstructed")); }
-                figcaption { (heading(example)) }
+                figcaption { (heading(context, example)) }
             }
         })
     };
     examples.iter().map(one).collect()
 }
 
-fn curves(examples: &[Example]) -> Vec<Markup> {
+fn curves(context: &Context<'_>, examples: &[Example]) -> Vec<Markup> {
     let one = |e: &Example| {
-        let said = format!("Row {} and its reconstruction, error {}", e.index, percent(e.error));
-        html! { figure { figcaption { (heading(e)) } (figure::overlay(&e.row, &e.fitted, "value", &said)) } }
+        let said =
+            format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
+        html! { figure { figcaption { (heading(context, e)) } (figure::overlay(&e.row, &e.fitted, "value", &said)) } }
     };
     examples.iter().map(one).collect()
 }
@@ -190,8 +199,9 @@ fn bars(context: &Context<'_>, sample: &Sample) -> Vec<Markup> {
             .iter()
             .map(|&j| (facts::feature_name(context.model, j), unit(e.row[j], j), unit(e.fitted[j], j)))
             .collect();
-        let said = format!("Row {} and its reconstruction, error {}", e.index, percent(e.error));
-        html! { figure { figcaption { (heading(e)) } (figure::standardised(&entries, most, &said)) } }
+        let said =
+            format!("{} and its reconstruction, error {}", context.row_called(e.index), percent(e.error));
+        html! { figure { figcaption { (heading(context, e)) } (figure::standardised(&entries, most, &said)) } }
     };
     sample.examples.iter().map(one).collect()
 }

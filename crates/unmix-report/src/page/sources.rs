@@ -53,8 +53,11 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let decoder = facts::decoder(context.model);
     let spectra = window.spectra.iter().any(|s| !s.is_empty());
     let unit = if unit_variance(window) { "std. dev." } else { "code" };
+    let names = context.options.row_names.as_deref().filter(|_| window.rate.is_none()).unwrap_or_default();
     let drawn = |values: &[f64], i: usize| {
-        let course = Course { values, first: window.first, rate: window.rate, unit, wide: !spectra };
+        let from = (window.first as usize).min(names.len());
+        let names = &names[from..(from + values.len()).min(names.len())];
+        let course = Course { values, first: window.first, rate: window.rate, names, unit, wide: !spectra };
         figure::course(&course, &format!("Component {i} from row to row"))
     };
     super::section(

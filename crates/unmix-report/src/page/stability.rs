@@ -1,13 +1,14 @@
 //! How far to believe each component: what halves of the rows and other seeds found again.
 
-use super::Context;
+use super::{Context, clusters};
+use crate::facts;
 use crate::number::{count, number};
 use crate::svg::{Frame, Ticks, pt};
 use maud::{Markup, html};
 use serde_json::Value;
 
 /// Components drawn and tabulated; the model file has the rest.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 pub(super) fn section(context: &Context<'_>) -> Markup {
     let Some(found) = &context.model.report().stability else { return html! {} };
@@ -22,7 +23,6 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         .flatten()
         .map(|pair| (pair[0].as_f64().unwrap_or(0.0), pair[1].as_f64().unwrap_or(1.0)))
         .collect();
-    let verdict = |j: usize| found["verdict"][j].as_str().unwrap_or("").to_string();
     let k = halves.len().min(interval.len()).min(MOST);
     let restarted = restarts.len() == halves.len();
     super::section(
@@ -30,33 +30,53 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         "How far to believe it",
         html! {
             p.caption {
-                "The rows were cut into random halves, and each half fitted alone. A point is the mean agreement of the two halves (1: identical); \
-                 its line is how much that mean varies with the cuts that were made, and no confidence interval over other rows: with two \
-                 cuts it joins their two values. Above the broken line a component counts as found again."
+                "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of the two halves (1: identical). "
+                @if facts::has_intervals(found) {
+                    "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. A component \
+                     is resolved where its whole interval is above the broken line, not resolvable where all of it is below, and undecided \
+                     where it crosses; components that nothing tells apart are judged as a group, by the interval for the space they span."
+                } @else {
+                    "Its line is how much that mean varied with the cuts that were made, as earlier versions wrote it, and no interval for other \
+                     rows. Above the broken line a component counted as found again."
+                }
+                @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
                 @if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
                     " Rows follow one another here, so that neighbours are alike: " (count(stretch)) " at a time stayed together."
                 }
             }
-            (drawing(&halves[..k], &interval[..k]))
+            (drawing(context, &halves[..k], &interval[..k]))
             div.scroll { table {
                 thead { tr {
-                    th { "component" } th { "halves" } @if restarted { th { "other seeds" } }
-                    th { "index" } th { "p (Gaussian)" } th { "verdict" }
+                    th { "component" } th { "halves" } @if facts::has_intervals(found) { th { "95 % interval" } } @if restarted { th { "other seeds" } }
+                    th { "index" } @for name in clusters::columns(found) { th { (name) } } th { "p (Gaussian)" } th { "verdict" }
                 } }
                 tbody { @for j in 0..k { tr {
                     td { (j) } td { (format!("{:.3}", halves[j])) }
+                    @if let Some(interval) = facts::interval(found, "interval", j) { td { (interval) } }
                     @if restarted { td { (format!("{:.3}", restarts[j])) } }
                     td { (index.get(j).map_or(String::new(), |x| format!("{x:.3}"))) }
+                    @for cell in clusters::cells(found, j) { td { (cell) } }
                     td { (gaussian.get(j).map_or(String::new(), |p| if *p < 1e-3 { "< 0.001".into() } else { number(*p) })) }
-                    td { (verdict(j)) }
+                    td { (facts::verdict_with_interval(found, j)) }
                 } } }
             } }
+            (clusters::figures(found))
             @if halves.len() > MOST { p.caption { "The other " (halves.len() - MOST) " components are in the model file." } }
         },
     )
 }
 
-fn drawing(halves: &[f64], interval: &[(f64, f64)]) -> Markup {
+/// " 20 times", where that is known.
+fn times(found: &Value) -> String {
+    match found["cuts"].as_u64() {
+        Some(1) => " once".into(),
+        Some(cuts) => format!(" {} times", count(cuts)),
+        None => String::new(),
+    }
+}
+
+fn drawing(context: &Context<'_>, halves: &[f64], interval: &[(f64, f64)]) -> Markup {
+    let class = |j: usize| facts::verdict(context.model, j).map_or("", |verdict| verdict.class);
     let k = halves.len();
     let frame = Frame::new(900.0, 220.0, (-0.6, k as f64 - 0.4), (0.0, 1.02));
     frame.draw("How alike two halves of the rows found each component", html! {
@@ -64,7 +84,7 @@ fn drawing(halves: &[f64], interval: &[(f64, f64)]) -> Markup {
         path.drop d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(unmix::stability::STABLE)), pt(frame.right()))) {}
         @for (j, ((low, high), at)) in interval.iter().zip(halves).enumerate() {
             path.line d=(frame.line([(j as f64, *low), (j as f64, *high)])) {}
-            circle.mark cx=(pt(frame.px(j as f64))) cy=(pt(frame.py(*at))) r="4" { title { (j) ": " (format!("{at:.3}")) } }
+            circle class={ "mark " (class(j)) } cx=(pt(frame.px(j as f64))) cy=(pt(frame.py(*at))) r="4" { title { (j) ": " (format!("{at:.3}")) } }
         }
     })
 }

@@ -337,10 +337,34 @@ fn a_verdict_stands_beside_its_component() {
     let trials = unmix::stability::Trials { cuts: 2, restarts: 1 };
     let found = unmix::stability::stability(&model, &given, trials, &Run::default()).unwrap();
     let html = made(&model.with_stability(&found), Some(&given), &Options::default());
-    let said =
-        html.matches("class=\"verdict good\"").count() + html.matches("class=\"verdict warn\"").count();
+    let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();
+    let said = of("good") + of("warn") + of("open");
     assert_eq!(said, 6, "beside three components, and beside three time courses");
     assert!(found.stretch > 1 && html.contains("at a time stayed together"), "{}", found.stretch);
+}
+
+#[test]
+fn named_rows_are_called_by_their_names() {
+    let x = recording(3000);
+    let given = rows(&x, Features::default());
+    // Two sources of three leave something of each row, so that rows stand beside their reconstructions.
+    let model = ica(&x, 2);
+    let names: Vec<String> = (0..3000).map(|i| format!("<day {i}>")).collect();
+    let named = Options { row_names: Some(names), ..Options::default() };
+    let html = made(&model, Some(&given), &named);
+    assert!(
+        html.contains("<b>&lt;day 0&gt;</b>") && !html.contains("<b>row 0</b>"),
+        "beside reconstructions"
+    );
+    // 2000 rows from the middle are drawn, row 500 the first of them: names stand in the middle of each of seven stretches of 286.
+    assert!(html.contains(">&lt;day 643&gt;</text>"), "along time courses");
+    assert!(!html.contains("<day"));
+    // Seconds say where rows are.
+    let timed = made(&model, Some(&given), &Options { rate: Some(100.0), ..named.clone() });
+    assert!(!timed.contains("day 643") && timed.contains("<b>&lt;day 0&gt;</b>"));
+    let few = Options { row_names: Some(vec!["a".into()]), ..Options::default() };
+    let refused = page(&model, Some(&given), &few, &Run::default()).unwrap_err().to_string();
+    assert!(refused.contains("there are 1 names for 3000 rows"), "{refused}");
 }
 
 #[test]

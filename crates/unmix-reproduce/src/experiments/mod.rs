@@ -4,6 +4,7 @@ mod filters;
 mod latent;
 mod panels;
 mod points;
+mod projection;
 pub(crate) mod published;
 mod rica;
 mod rotation;
@@ -11,12 +12,13 @@ mod rules;
 mod shapes;
 mod sigma;
 mod signals;
+mod subspace;
 mod sweep;
 mod transforms;
 
 use crate::Experiment;
 
-/// Every experiment, in the order of the publication.
+/// Every experiment, in the order of the publications.
 pub const EXPERIMENTS: &[Experiment] = &[
     shapes::EXPERIMENT,
     transforms::EXPERIMENT,
@@ -34,7 +36,12 @@ pub const EXPERIMENTS: &[Experiment] = &[
     rica::EXPERIMENT,
     rules::LINEAR,
     rules::NONLINEAR,
+    subspace::EXPERIMENT,
+    projection::EXPERIMENT,
 ];
+
+/// The book chapter on linear structure.
+const CHAPTER: &str = "chapter 2 (Learning Linear and Independent Structures) of Learning Deep Representations of Data Distributions";
 
 /// The paper that most experiments are of.
 const PAPER: &str = "sigma-PCA, arXiv 2311.13580v3";

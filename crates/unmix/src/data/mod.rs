@@ -5,10 +5,12 @@
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
 mod bytes;
+mod elsewhere;
 mod held;
+mod ladder;
 mod new_file;
 mod npy;
-mod plan;
+mod projected;
 mod raw;
 mod rows;
 mod source;
@@ -17,12 +19,14 @@ mod spool;
 mod subset;
 mod sweep;
 
-pub use crate::num::Workspace;
+pub use crate::num::{Plan, Workspace};
 pub use bytes::Bytes;
+pub use elsewhere::GatherAll;
+pub(crate) use elsewhere::Job;
 pub use held::Held;
 pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
-pub use plan::Plan;
+pub(crate) use projected::{Map, Projected, Through};
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub(crate) use source::Forward;

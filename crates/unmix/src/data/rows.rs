@@ -1,13 +1,16 @@
 //! Rows: a source, what is known of its columns, and a plan for cutting it into shards.
 
 use super::Sparse;
-use super::plan::Plan;
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
 use super::spool::Spool;
+use super::{Held, Subset};
 use crate::error::{Error, Result};
-use crate::num::{Dtype, Real};
-use crate::run::Run;
+use crate::machine::check_memory;
+use crate::num::threads::on_pool;
+use crate::num::{Dtype, Plan, Real};
+use crate::run::{Run, Silent};
+use crate::stats::{GatherRange, GatherRows, Range};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -163,7 +166,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Makes the number of rows known and the rows readable in any order: a source that can only be read forward is decoded
     /// once, into memory up to 64 MiB and into a temporary file beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
-        if self.source.random().is_some() {
+        if self.source.random().is_some() || self.source.elsewhere().is_some() {
             return Ok(());
         }
         let p = self.n_features();
@@ -256,55 +259,73 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// How far each of these columns goes from its first number, over rows that count; 0 for sparse rows, which are not looked at.
+    /// Between which values each column lies, and the first number that is not finite; of rows that count.
+    fn range(&self) -> Result<Range> {
+        self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange)
+    }
+
+    /// How far each of these columns reaches, over rows that count; 0 for sparse rows, which are not looked at.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        let (mut first, mut spread) = (Vec::new(), vec![0.0f64; columns.len()]);
         if self.sparse().is_some() {
-            return Ok(spread);
+            return Ok(vec![0.0; columns.len()]);
         }
-        let (p, mut stream, mut done) = (self.n_features(), self.source.stream()?, 0);
-        let mut buffer = Vec::new();
-        loop {
-            buffer.clear();
-            if stream.read(self.plan().shard_rows, &mut buffer)? == 0 {
-                return Ok(spread);
-            }
-            for row in buffer.chunks_exact(p) {
-                let counts = self.weights().is_none_or(|w| w.get(done) != Some(&0.0));
-                done += 1;
-                if !counts {
-                    continue;
-                }
-                if first.is_empty() {
-                    first = columns.iter().map(|&j| row[j].to_f64()).collect();
-                }
-                for ((spread, x0), &j) in spread.iter_mut().zip(&first).zip(columns) {
-                    *spread = spread.max((row[j].to_f64() - x0).abs());
-                }
-            }
-        }
+        let all: Vec<f64> = self.range()?.spread().collect();
+        Ok(columns.iter().map(|&j| all[j]).collect())
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
         if let Some(sparse) = self.sparse() {
             return Ok(sparse.first_not_finite(|i| self.weights().is_none_or(|w| w.get(i) != Some(&0.0))));
         }
+        Ok(self.range()?.not_finite)
+    }
+
+    /// Rows `chosen`, in rising order, row-major, and wherever they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; numbers that do not fit into memory.
+    pub(crate) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Vec<T>> {
         let p = self.n_features();
-        let mut stream = self.source.stream()?;
-        let (mut buffer, mut first) = (Vec::new(), 0u64);
-        loop {
-            buffer.clear();
-            let n = stream.read(self.plan().shard_rows, &mut buffer)?;
-            if n == 0 {
-                return Ok(None);
+        let bytes = (chosen.len() as u64).saturating_mul((p * std::mem::size_of::<T>()) as u64);
+        check_memory(
+            &format!("{} rows of {p} numbers", chosen.len()),
+            bytes,
+            "fit fewer rows, or choose fewer columns",
+        )?;
+        match self.source.random() {
+            Some(random) => {
+                let mut numbers = vec![T::default(); chosen.len() * p];
+                let n = chosen.len() as u64;
+                Subset::new(random, p, chosen).read(0..n, 0..p, &mut numbers, &mut Vec::new())?;
+                Ok(numbers)
             }
-            let counts =
-                |at: usize| self.weights().is_none_or(|w| w.get((first as usize) + at / p) != Some(&0.0));
-            if let Some(at) = (0..buffer.len()).find(|&at| !buffer[at].finite() && counts(at)) {
-                return Ok(Some((first + (at / p) as u64, at % p, buffer[at].to_f64())));
-            }
-            first += n as u64;
+            None if chosen.is_empty() => Ok(Vec::new()),
+            None => Ok(self.sweep(run, "rows", &GatherRows::new(chosen))?.numbers),
         }
+    }
+
+    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for an answer must not be one of
+    /// those that somebody in the same process may form it on.
+    pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
+        match self.source.elsewhere() {
+            Some(_) => work(),
+            None => on_pool(threads, work),
+        }
+    }
+
+    /// How often each of the rows `chosen` counts.
+    pub(crate) fn weights_at(&self, chosen: &[u64]) -> Option<Vec<f64>> {
+        self.weights().map(|all| chosen.iter().map(|&i| all[i as usize]).collect())
+    }
+
+    /// Brings rows that are elsewhere here, where there are fewer of them than columns: sums over columns are then the smaller ones.
+    pub(crate) fn bring_few(&mut self, run: &Run<'_>) -> Result<()> {
+        let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
+        if self.source.elsewhere().is_some() && n < p as u64 {
+            self.source = Box::new(Held::new(self.picked((0..n).collect(), run)?, p));
+        }
+        Ok(())
     }
 }
 

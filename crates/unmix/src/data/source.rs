@@ -1,6 +1,6 @@
 //! The seam between rows and where they live.
 
-use super::Sparse;
+use super::{GatherAll, Sparse};
 use crate::error::Result;
 use crate::num::Real;
 
@@ -29,6 +29,11 @@ pub trait Source<T: Real>: Send + Sync {
 
     /// The numbers themselves, row-major, where they are in memory and nobody else holds them; afterwards there are no rows here.
     fn take(&mut self) -> Option<Vec<T>> {
+        None
+    }
+
+    /// Who has the rows, where only sums over them are to be had here.
+    fn elsewhere(&self) -> Option<&dyn GatherAll> {
         None
     }
 

@@ -1,19 +1,20 @@
 //! The two loops over rows: [`Rows::sweep`] sums, [`Rows::map`] transforms.
 //!
-//! *Same bits.* A shard is a run of rows whose length depends on the width of the data alone. Each is gathered alone, by one
+//! *Same bits.* A shard is a run of rows whose length depends on the width of the data and on what is summed alone. Each is gathered alone, by one
 //! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whoever finished them
 //! when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs also
 //! bounds the growth of rounding errors.
 
-use super::plan::Plan;
+use super::elsewhere::Job;
+use super::ladder::Ladder;
 use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
-use crate::num::{Block, Real, Workspace};
+use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
-use crate::stats::Partial;
+use crate::stats::{Gather, Partial};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -65,54 +66,72 @@ impl<T: Real> Rows<'_, T> {
 
     /// Sums `gather` over every row, once, wherever the rows are.
     ///
-    /// Each shard starts from `zero()` and is gathered alone, a block at a time; results merge in an order fixed by shard
-    /// number. The total has the same bits for any number of threads, from memory and from disk. `gather` must depend on its
-    /// block alone.
+    /// Each shard is summed alone, a block at a time; results merge in an order fixed by shard number. The total has the same bits for any
+    /// number of threads, from memory and from disk, and where shards are [elsewhere](super::Source::elsewhere).
     ///
     /// # Errors
     ///
-    /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none.
-    pub fn sweep<P, Z, G>(&self, run: &Run<'_>, stage: &str, zero: Z, gather: G) -> Result<P>
-    where
-        P: Partial,
-        Z: Fn() -> P + Sync,
-        G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
-    {
-        self.sweep_by(self.plan(), run, stage, zero, gather)
+    /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none; [`Error::Width`] for a gather of rows of
+    /// another width.
+    pub fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: &G) -> Result<G::Part> {
+        self.sweep_by(gather.plan(self.n_features()), run, stage, gather)
     }
 
     /// [`sweep`](Self::sweep) by another plan.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`sweep`](Self::sweep).
-    pub fn sweep_by<P, Z, G>(&self, plan: Plan, run: &Run<'_>, stage: &str, zero: Z, gather: G) -> Result<P>
-    where
-        P: Partial,
-        Z: Fn() -> P + Sync,
-        G: Fn(&mut P, Block<'_, T>, &mut Workspace<T>) + Sync,
-    {
+    pub(crate) fn sweep_by<G: Gather<T>>(
+        &self,
+        plan: Plan,
+        run: &Run<'_>,
+        stage: &str,
+        gather: &G,
+    ) -> Result<G::Part> {
+        check_gather(gather, self.n_features(), stage)?;
+        if let Some(elsewhere) = self.source().elsewhere() {
+            let n = self.n_rows().unwrap_or(0);
+            let job = Job::of::<T, G>(gather, plan, self.n_features(), n);
+            let total = job.gathered::<G::Part>(elsewhere)?;
+            run.sweep_progress(stage, n, Some(n))?;
+            return Ok(total);
+        }
+        let ladder = self.nodes(plan, 0, run, stage, gather)?;
+        ladder.total().ok_or_else(|| no_rows(stage, self.origin()))
+    }
+
+    /// The nodes of the merge tree that these rows fill, whose first row is number `first_row` of the data, a multiple of the length of a
+    /// shard.
+    pub(crate) fn nodes<G: Gather<T>>(
+        &self,
+        plan: Plan,
+        first_row: u64,
+        run: &Run<'_>,
+        stage: &str,
+        gather: &G,
+    ) -> Result<Ladder<G::Part>> {
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
-        let ladder = Mutex::new(Ladder::<P>::default());
+        let (ladder, before) = (Mutex::new(Ladder::default()), first_row / plan.shard_rows as u64);
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some(shard) = shards.take(&mut buffers)? {
-                let mut part = zero();
+                let mut part = gather.zero(shards.p);
                 let mut first = shard.rows.start;
                 while first < shard.rows.end {
                     let piece = shards.piece(&shard, first, most, &mut buffers)?;
                     for data in piece.chunks(plan.block_rows * shards.p) {
                         let n = data.len() / shards.p;
                         let weights = self.weights_of(first, n);
-                        let block = Block { first_row: first, data, n_features: shards.p, weights };
-                        gather(&mut part, block, &mut workspace);
+                        let first_row = first_row + first;
+                        gather.add(
+                            &mut part,
+                            Block { first_row, data, n_features: shards.p, weights },
+                            &mut workspace,
+                        );
                         first += n as u64;
                     }
                     run.sweep_progress(stage, first, shards.n_rows)?;
                 }
-                climb(&ladder, shard.number, part);
+                climb(&ladder, before + shard.number, part);
             }
             Ok(())
         };
@@ -120,14 +139,7 @@ impl<T: Real> Rows<'_, T> {
             1 => work()?,
             _ => on_threads(run.threads, &work)?,
         }
-        let ladder = ladder.into_inner().unwrap_or_else(|e| e.into_inner());
-        // Complete subtrees of falling height, by their first shard: merged from the left.
-        let mut roots = ladder.nodes.into_values();
-        let Some(mut total) = roots.next() else {
-            return Err(no_rows(stage, self.origin()));
-        };
-        roots.for_each(|right| total.merge(right));
-        Ok(total)
+        Ok(ladder.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
     /// Weights of some rows, unless each of these counts once: then they have the bits of rows without weights.
@@ -360,32 +372,29 @@ fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Ve
     Ok(())
 }
 
-/// Finished nodes that wait for their siblings, by first shard and height.
-struct Ladder<P> {
-    nodes: BTreeMap<(u64, u32), P>,
-}
-
-impl<P> Default for Ladder<P> {
-    fn default() -> Self {
-        Self { nodes: BTreeMap::new() }
+/// Refuses a gather of rows of another width.
+pub(super) fn check_gather<T: Real, G: Gather<T>>(gather: &G, n_features: usize, stage: &str) -> Result<()> {
+    match gather.width() {
+        Some(need) if need != n_features => Err(Error::Width {
+            what: stage.into(),
+            need,
+            got: n_features,
+            remedy: "give rows of as many columns as the gather was made for".into(),
+        }),
+        _ => Ok(()),
     }
 }
 
-/// Merges `part` with its sibling, the result with its own, and so on, until a sibling is missing.
+/// Merges `part` with its sibling, the result with its own, and so on; others may do so at the same time.
 fn climb<P: Partial>(ladder: &Mutex<Ladder<P>>, shard: u64, mut part: P) {
     let (mut height, mut index) = (0u32, shard);
     loop {
         let mut waiting = lock(ladder);
-        match waiting.nodes.remove(&((index ^ 1) << height, height)) {
-            None => {
-                waiting.nodes.insert((index << height, height), part);
-                return;
-            }
+        match waiting.sibling(index, height) {
+            None => return waiting.keep(index, height, part),
             Some(other) => {
                 drop(waiting);
-                let (mut left, right) = if index % 2 == 0 { (part, other) } else { (other, part) };
-                left.merge(right);
-                part = left;
+                part = Ladder::merged(index, part, other);
                 (height, index) = (height + 1, index / 2);
             }
         }

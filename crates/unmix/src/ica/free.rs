@@ -241,7 +241,7 @@ mod tests {
         for seed in 0..20 {
             let x = mixed(200, k, seed);
             let rows = Rows::from_slice(&x, k).unwrap();
-            let view = View { rows: &rows, mean: None, basis: None, k };
+            let view = View::of_white(&rows, k);
             for extended in [true, false] {
                 let mut search = search(&view, extended, &run);
                 let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();

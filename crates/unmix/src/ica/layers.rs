@@ -86,7 +86,18 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<Found> {
-    let principal = Principal::new(view.rows, &ask(view.k, true, false), run)?;
+    view.with_rows("ica with algorithm='sigma-pca'", |rows| on_rows(view, rows, contrast, start, limits, run))
+}
+
+fn on_rows<T: Real>(
+    view: &View<'_, '_, T>,
+    rows: &Rows<'_, T>,
+    contrast: Contrast,
+    start: &Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<Found> {
+    let principal = Principal::new(rows, &ask(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
     // White coordinates have principal axes, too, by the last digits.
     let mut begin = factor::multiply_transposed(start, &axes);

@@ -13,6 +13,7 @@
 use super::linear::{identity, largest};
 use super::view::View;
 use super::{Found, Limits, batch};
+use crate::data::Rows;
 use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real, kernel};
@@ -50,7 +51,7 @@ pub(super) fn solve<T: Real>(
     let mut state = State::new(start, extended);
     let mut passes = 0;
     while passes < limits.max_iter.div_ceil(2).max(1) && state.seen < BUDGET && !run.out_of_time() {
-        pass(view, &mut state, passes, run)?;
+        view.with_rows("ica with algorithm='easi'", |rows| pass(view, rows, &mut state, passes, run))?;
         passes += 1;
         run.iteration(passes, largest(&state.mean_step), None)?;
         if !largest(&state.w).is_finite() {
@@ -63,26 +64,32 @@ pub(super) fn solve<T: Real>(
 }
 
 /// Once through all rows, in the random order that belongs to pass `number`.
-fn pass<T: Real>(view: &View<'_, '_, T>, state: &mut State, number: u64, run: &Run<'_>) -> Result<()> {
-    let (p, k) = (view.rows.n_features(), view.k);
+fn pass<T: Real>(
+    view: &View<'_, '_, T>,
+    rows: &Rows<'_, T>,
+    state: &mut State,
+    number: u64,
+    run: &Run<'_>,
+) -> Result<()> {
+    let (p, k) = (rows.n_features(), view.k);
     let zeros = vec![0.0; p];
     let mean = view.mean.unwrap_or(&zeros);
-    let (source, draws) = (view.rows.settled(), Stream::new(run.seed, ORDERS + number));
+    let (source, draws) = (rows.settled(), Stream::new(run.seed, ORDERS + number));
     let total = source.n_rows();
     let length = RUN.max(total >> 20);
     let mut runs: Vec<u64> = (0..total.div_ceil(length)).collect();
     draws.shuffle(0, &mut runs);
-    let (mut rows, mut raw, mut centred, mut white) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut taken, mut raw, mut centred, mut white) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut done = 0;
     for some in runs.chunks(RUNS) {
-        rows.clear();
+        taken.clear();
         for first in some.iter().map(|i| i * length) {
-            let (from, last) = (rows.len(), total.min(first + length));
-            rows.resize(from + (last - first) as usize * p, T::default());
-            source.read(first..last, 0..p, &mut rows[from..], &mut raw)?;
+            let (from, last) = (taken.len(), total.min(first + length));
+            taken.resize(from + (last - first) as usize * p, T::default());
+            source.read(first..last, 0..p, &mut taken[from..], &mut raw)?;
         }
-        let n = rows.len() / p;
-        kernel::centre_wide(&rows, None, mean, None, &mut centred);
+        let n = taken.len() / p;
+        kernel::centre_wide(&taken, None, mean, None, &mut centred);
         let coordinates: &[f64] = match view.basis {
             None => &centred,
             Some(basis) => {

@@ -352,7 +352,7 @@ mod tests {
         for seed in 0..6 {
             let x = mixed(400, k, seed);
             let rows = Rows::from_slice(&x, k).unwrap();
-            let view = View { rows: &rows, mean: None, basis: None, k };
+            let view = View::of_white(&rows, k);
             for step in [Step::Picard, Step::FastIca] {
                 let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
                 let (mut at, mut memory) = (search.first(&identity(k)).unwrap().unwrap(), Memory::default());

@@ -2,10 +2,10 @@
 
 use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
-use super::view::View;
+use super::view::{Place, View};
 use super::whiten::{self, Coordinates};
 use super::{Found, Limits, adaptive, free, layers, online, subsample, unit};
-use crate::data::Rows;
+use crate::data::{Map, Projected, Rows};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
@@ -108,15 +108,20 @@ impl Search<'_> {
         let basis = coordinates.basis();
         let layers = matches!(self.algorithm, Algorithm::Layers { .. });
         if basis.is_some() && (layers || whiten::keeps_copy(n, p, k, T::DTYPE.size())) {
-            let copied = whiten::copy(rows, coordinates, run)?;
-            let white = Rows::from_slice(&copied, k)?;
-            let view = View { rows: &white, mean: None, basis: None, k };
+            let basis = basis.unwrap_or_else(|| super::linear::identity(k));
+            let map = Map::new(coordinates.mean.clone(), &basis);
+            let white = Projected::new(rows, map, "whitening", run)?;
+            let view = View { place: Place::Projected(&white), mean: None, basis: None, k };
             let mut found = self.best_of_starts(&view, coordinates, run)?;
             found.sweeps += 1;
             return Ok(found);
         }
         let mean = Some(coordinates.mean.as_slice()).filter(|m| m.iter().any(|x| *x != 0.0));
-        self.best_of_starts(&View { rows, mean, basis: basis.as_ref(), k }, coordinates, run)
+        self.best_of_starts(
+            &View { place: Place::Rows(rows), mean, basis: basis.as_ref(), k },
+            coordinates,
+            run,
+        )
     }
 
     fn best_of_starts<T: Real>(
@@ -207,11 +212,11 @@ impl Search<'_> {
             at = Found { n_iter: n_iter + found.n_iter, sweeps, ..found };
             Ok(())
         };
-        let n = view.rows.n_rows().unwrap_or(0);
+        let n = subsample::n_rows(view.rows());
         let begins = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
         if let Some(m) = subsample::size(self.subsample, n, view.k, begins && self.start.is_none()) {
-            let rows = subsample::rows(view.rows, m)?;
-            let some = View { rows: &rows, mean: view.mean, basis: view.basis, k: view.k };
+            let rows = view.picked(subsample::chosen(view.rows(), m), run)?;
+            let some = View { place: Place::Rows(&rows), mean: view.mean, basis: view.basis, k: view.k };
             go_on(&some, subsample::MOST, m as f64 / n as f64)?;
         }
         if free {

@@ -2,12 +2,13 @@
 
 use super::doubts::{doubts, sizes};
 use super::linear::inverse;
+use super::view::{Place, View};
 use super::whiten::Coordinates;
 use super::{Found, Limits, Search, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::method::{Method, Tensors, require};
-use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::method::Method;
+use crate::model::{Code, Model, Report, Tensor, Tensors, require, sign_of};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::Contrast;
@@ -143,8 +144,12 @@ fn kurtosis<T: Real>(
     run: &Run<'_>,
 ) -> Result<Vec<f64>> {
     let basis = coordinates.basis();
-    let view =
-        super::view::View { rows, mean: Some(&coordinates.mean), basis: basis.as_ref(), k: coordinates.k() };
+    let view = View {
+        place: Place::Rows(rows),
+        mean: Some(&coordinates.mean),
+        basis: basis.as_ref(),
+        k: coordinates.k(),
+    };
     let size = sizes(coordinates, unmixing);
     let sums = view.means(unmixing, Contrast::Cube, run)?;
     let fourth = |i: usize| sums.as_ref().map_or(0.0, |s| s.cross[(i, i)]);

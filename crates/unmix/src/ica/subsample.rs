@@ -1,7 +1,6 @@
 //! Some of the rows, to begin on: what a rotation is turned by far from the solution, few rows say as well as many.
 
-use crate::data::{Features, Held, RandomAccess, Rows, Subset};
-use crate::error::Result;
+use crate::data::Rows;
 use crate::num::Real;
 
 /// Rows for each pair of sources. With fewer, sources mix by chance, and a search on them takes many more steps than one on all
@@ -22,9 +21,6 @@ pub(super) const MOST: u64 = 12;
 /// Rows in a run of neighbours.
 const RUN: u64 = 32;
 
-/// Numbers that are kept in memory, so that runs are put together once.
-const KEPT: u64 = 1 << 22;
-
 /// How many of `n` rows a search for `k` sources begins on: as many as asked for, or, unless `begins` forbids, by these numbers.
 /// `None` for all of them from the start.
 pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option<u64> {
@@ -35,20 +31,24 @@ pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option
     }
 }
 
-/// `m` rows in runs of neighbours, spread evenly.
-pub(super) fn rows<'r, T: Real>(rows: &'r Rows<'_, T>, m: u64) -> Result<Rows<'r, T>> {
-    let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
-    let subset = Subset::new(rows.settled(), p, chosen(n, m));
-    if m.saturating_mul(p as u64) > KEPT {
-        return Ok(Rows::new(subset, Features::default(), rows.origin()));
+/// How many rows there are, of those that count.
+pub(super) fn n_rows<T: Real>(rows: &Rows<'_, T>) -> u64 {
+    match rows.weights() {
+        None => rows.n_rows().unwrap_or(0),
+        Some(weights) => weights.iter().filter(|w| **w > 0.0).count() as u64,
     }
-    let mut numbers = vec![T::default(); m as usize * p];
-    subset.read(0..m, 0..p, &mut numbers, &mut Vec::new())?;
-    Ok(Rows::new(Held::new(numbers, p), Features::default(), rows.origin()))
+}
+
+/// `m` of the rows that count, in runs of neighbours, spread evenly.
+pub(super) fn chosen<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
+    let chosen = evenly(n_rows(rows), m);
+    let Some(weights) = rows.weights() else { return chosen };
+    let counted: Vec<u64> = (0u64..).zip(weights).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
+    chosen.into_iter().map(|i| counted[i as usize]).collect()
 }
 
 /// What is left out makes gaps between runs, all of one length or one longer.
-fn chosen(n: u64, m: u64) -> Vec<u64> {
+fn evenly(n: u64, m: u64) -> Vec<u64> {
     let runs = m.div_ceil(RUN);
     let first = |i: u64| i * RUN + (u128::from(i) * u128::from(n - m) / u128::from(runs)) as u64;
     (0..runs).flat_map(|i| first(i)..first(i) + RUN.min(m - i * RUN)).collect()
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn rows_are_as_many_as_asked_for_each_once_and_from_all_over() {
         for (n, m) in [(10, 9), (33, 32), (1000, 999), (1000, 50), (100_000, 24_000), (7, 1)] {
-            let rows = chosen(n, m);
+            let rows = evenly(n, m);
             assert_eq!(rows.len() as u64, m);
             assert!(rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&r| r < n), "{n}, {m}");
             assert!(

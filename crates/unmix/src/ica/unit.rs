@@ -11,12 +11,11 @@ use super::linear::largest;
 use super::orthogonal::Guard;
 use super::view::View;
 use super::{Found, Limits};
-use crate::data::Plan;
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stats::{Contrast, SourceView, UnitSums};
+use crate::stats::{Contrast, GatherUnit};
 
 /// Rows of a rotation, one after another, from those of `start`.
 pub(super) fn solve<T: Real>(
@@ -131,14 +130,9 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
     fn look(&mut self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
         self.sweeps += 1;
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
-        let view = SourceView::new(self.view.mean, self.view.folded(&unit).cast::<T>(), self.contrast);
-        let p = self.view.rows.n_features();
-        let plan = Plan::for_sources(p, 1);
-        let zero = || UnitSums::empty(p);
-        let sums = self
-            .view
-            .rows
-            .sweep_by(plan, self.run, "sources", zero, |s, b, work| s.gather(b, &view, work))?;
+        let sources = self.view.sources(&unit, self.contrast.into());
+        let sums = self.view.sweep(self.run, "sources", GatherUnit(sources))?;
+        let p = self.view.width();
         let mean = Matrix::from_vec(1, p, sums.cross.iter().map(|c| c / sums.n).collect());
         let image = match self.view.basis {
             None => mean,

@@ -1,14 +1,22 @@
-//! Rows as the solvers see them: white coordinates, without a second copy of the rows.
+//! Rows as the solvers see them: coordinates, with or without a copy of them.
 
-use crate::data::{Plan, Rows};
+use crate::data::{Projected, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Contrasts, ScoreSums, SourceSums, SourceView};
+use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, SourceSums, SourceView};
 
-/// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`; the basis is folded into whatever is applied to `z`.
+/// What is swept over.
+pub(super) enum Place<'a, 'b, T: Real> {
+    /// The rows; whatever makes coordinates of them is folded into what is applied to these.
+    Rows(&'a Rows<'b, T>),
+    /// Coordinates.
+    Projected(&'a Projected<'a, 'b, T>),
+}
+
+/// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`.
 pub(super) struct View<'a, 'b, T: Real> {
-    pub(super) rows: &'a Rows<'b, T>,
+    pub(super) place: Place<'a, 'b, T>,
     /// What is subtracted first, unless that is 0 throughout.
     pub(super) mean: Option<&'a [f64]>,
     /// `k x p`; the identity where there is none.
@@ -17,30 +25,80 @@ pub(super) struct View<'a, 'b, T: Real> {
     pub(super) k: usize,
 }
 
-impl<T: Real> View<'_, '_, T> {
+impl<'a, 'b, T: Real> View<'a, 'b, T> {
+    /// Rows that are coordinates already.
+    #[cfg(test)]
+    pub(super) fn of_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
+        Self { place: Place::Rows(rows), mean: None, basis: None, k }
+    }
+
     /// `w` applied to `z` is this applied to `x - mean`.
     pub(super) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
         self.basis.map_or_else(|| w.clone(), |basis| factor::multiply(w, basis))
     }
 
+    /// Numbers of what is swept over.
+    pub(super) fn width(&self) -> usize {
+        match self.place {
+            Place::Rows(rows) => rows.n_features(),
+            Place::Projected(projected) => projected.k(),
+        }
+    }
+
+    /// The rows themselves, of which what is swept over is made.
+    pub(super) fn rows(&self) -> &'a Rows<'b, T> {
+        match self.place {
+            Place::Rows(rows) => rows,
+            Place::Projected(projected) => projected.rows(),
+        }
+    }
+
+    /// One pass.
+    pub(super) fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: G) -> Result<G::Part> {
+        match self.place {
+            Place::Rows(rows) => rows.sweep(run, stage, &gather),
+            Place::Projected(projected) => projected.sweep(run, stage, gather),
+        }
+    }
+
+    /// What is swept over, as rows that can be read one by one.
+    ///
+    /// # Errors
+    ///
+    /// That `asked` takes rows that are here.
+    pub(super) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
+        match self.place {
+            Place::Rows(rows) => {
+                rows.here(asked)?;
+                f(rows)
+            }
+            Place::Projected(projected) => f(&projected.as_rows(asked)?),
+        }
+    }
+
+    /// Some rows of what is swept over, and how often each counts.
+    pub(super) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Rows<'static, T>> {
+        let weights = self.rows().weights_at(&chosen);
+        let numbers = match self.place {
+            Place::Rows(rows) => rows.picked(chosen, run)?,
+            Place::Projected(projected) => projected.picked(chosen, run)?,
+        };
+        Rows::of_picked(numbers, self.width(), weights)
+    }
+
+    /// How the sources `w z` are seen.
+    pub(super) fn sources<'s>(&'s self, w: &Matrix<f64>, contrast: Contrasts<'s>) -> SourceView<'s, T> {
+        SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast)
+    }
+
     /// Means over all rows, of the sources `w z` and of their contrast: one pass. `None` when they are not finite.
     pub(super) fn means<'s>(
-        &self,
+        &'s self,
         w: &Matrix<f64>,
         contrast: impl Into<Contrasts<'s>>,
         run: &Run<'_>,
     ) -> Result<Option<SourceSums>> {
-        let contrast: Contrasts<'s> = contrast.into();
-        let view = SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast);
-        let k = w.rows();
-        let plan = Plan::for_sources(self.rows.n_features(), k);
-        let mut sums = self.rows.sweep_by(
-            plan,
-            run,
-            "sources",
-            || SourceSums::empty(k),
-            |sums, block, work| sums.gather(block, &view, work),
-        )?;
+        let mut sums = self.sweep(run, "sources", GatherSources(self.sources(w, contrast.into())))?;
         let n = sums.n;
         let mean = |values: &mut [f64]| values.iter_mut().for_each(|v| *v /= n);
         mean(sums.cross.as_mut_slice());
@@ -51,14 +109,6 @@ impl<T: Real> View<'_, '_, T> {
 
     /// What contrasts are fitted to the sources `w z` by: one pass.
     pub(super) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
-        let k = w.rows();
-        let view = SourceView::new(self.mean, self.folded(w).cast::<T>(), Contrasts::Each(&[]));
-        self.rows.sweep_by(
-            Plan::for_sources(self.rows.n_features(), k),
-            run,
-            "scores",
-            || ScoreSums::empty(k),
-            |sums, block, work| sums.gather(block, &view, work),
-        )
+        self.sweep(run, "scores", GatherScores(self.sources(w, Contrasts::Each(&[]))))
     }
 }

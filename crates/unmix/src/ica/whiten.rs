@@ -1,15 +1,14 @@
 //! Coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
 
-use crate::data::{Plan, Rows, VecSink};
+use super::linear::identity;
+use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
-use crate::method::pca::Components;
-use crate::model::sign_of;
-use crate::num::{Block, Dtype, Matrix, Real, Workspace};
+use crate::model::{Linear, sign_of};
+use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::select;
-use crate::spectrum::{self, Decomposition, Request, Solver, auto_solver};
-use crate::stats::Scatter;
+use crate::spectrum::{self, Components, Decomposition, Request, Solver, auto_solver};
+use crate::stats::GatherScatter;
 
 /// What rows are prepared by.
 #[derive(Clone, Debug)]
@@ -56,24 +55,25 @@ impl Coordinates {
 
     /// What is applied to `x - mean`, `k x p`; the identity where there is none.
     pub(crate) fn basis(&self) -> Option<Matrix<f64>> {
-        let p = self.mean.len();
-        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
         match (&self.white, &self.noise_scale) {
             (None, None) => None,
-            (None, Some(_)) => Some(Matrix::from_fn(p, p, |i, j| if i == j { 1.0 / unit(j) } else { 0.0 })),
-            (Some((axes, scale)), _) => {
-                Some(Matrix::from_fn(axes.rows(), p, |i, j| axes[(i, j)] / scale[i] / unit(j)))
-            }
+            _ => Some(self.with_parts(|parts| parts.encoder().transposed())),
         }
     }
 
     /// What leads back: `x - mean` is coordinates times this, `k x p`.
     pub(crate) fn back(&self) -> Matrix<f64> {
-        let p = self.mean.len();
-        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        self.with_parts(|parts| parts.transposed())
+    }
+
+    fn with_parts<O>(&self, f: impl FnOnce(Linear<'_>) -> O) -> O {
+        let noise = self.noise_scale.as_deref();
         match &self.white {
-            None => Matrix::from_fn(p, p, |i, j| if i == j { unit(j) } else { 0.0 }),
-            Some((axes, scale)) => Matrix::from_fn(axes.rows(), p, |i, j| axes[(i, j)] * scale[i] * unit(j)),
+            Some((axes, scale)) => f(Linear { noise, axes, scale: Some(scale), turn: None }),
+            None => {
+                let axes = &identity(self.mean.len());
+                f(Linear { noise, axes, scale: None, turn: None })
+            }
         }
     }
 }
@@ -81,7 +81,7 @@ impl Coordinates {
 impl Preparation {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
-        let n = rows.n_rows().unwrap_or(0);
+        let n = rows.n_counted();
         if n < 2 {
             return Err(Error::TooFewRows {
                 method: self.method.into(),
@@ -95,7 +95,7 @@ impl Preparation {
     }
 
     fn white<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
-        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let (n, p) = (rows.n_counted(), rows.n_features());
         let most = n.min(p as u64) as usize;
         let mut warnings = Vec::new();
         let asked = self.asked(most, rows.origin(), &mut warnings)?;
@@ -125,7 +125,7 @@ impl Preparation {
         }
         let rank = found.axes.rows();
         let wanted = match self.n_components {
-            Components::Share(share) => select::Spectrum::of(&found, p).by_share(share),
+            Components::Share(share) => found.fewest_for(share),
             _ => asked.unwrap_or(most),
         };
         let k = wanted.min(rank);
@@ -211,19 +211,16 @@ impl Preparation {
         if !matches!(self.n_components, Components::All) {
             warnings.push("Ignoring n_components with whiten=False.".into());
         }
-        let scatter = rows.sweep_by(
-            Plan::for_table(p),
-            run,
-            "covariance",
-            || Scatter::empty(p),
-            |s: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>| s.gather(block, work),
-        )?;
+        let scatter = rows.sweep(run, "covariance", &GatherScatter)?;
         if !scatter.finite() {
             return Err(rows.not_finite(self.method));
         }
-        let (n, n_constant) = (scatter.n, p - scatter.varying().len());
+        let (n, mut n_constant) = (scatter.n, p - scatter.varying().len());
         if n_constant == p {
             return Err(spectrum::no_variance_of(rows, self.method));
+        }
+        if n_constant > 0 {
+            n_constant -= spectrum::hidden_columns(rows, &scatter.mean)?.len();
         }
         spectrum::check_total(self.method, scatter.total(), T::DTYPE)?;
         let noise_scale = self.standardize.then(|| {
@@ -276,20 +273,4 @@ const COPY: u64 = 1 << 30;
 /// two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
 pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
     p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= COPY
-}
-
-/// The rows in these coordinates.
-pub(crate) fn copy<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates, run: &Run<'_>) -> Result<Vec<T>> {
-    let k = coordinates.k();
-    let Some(basis) = coordinates.basis() else { return rows.some(0..u64::MAX) };
-    let basis = basis.cast::<T>();
-    let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * k));
-    let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
-        let n = block.n_rows();
-        crate::num::kernel::centre(block.data, None, &coordinates.mean, &mut work.rows);
-        crate::num::kernel::product_by_rows(out, &work.rows, basis.as_slice(), n, k, block.n_features);
-        Ok(())
-    };
-    rows.map(run, "whitening", k, step, &mut sink)?;
-    Ok(sink.0)
 }

@@ -10,7 +10,7 @@
 
 use super::ica::{Fun, as_map, from_settings, matrix, memory, pooled};
 use super::pca::Components;
-use super::settings::{Kind, Setting, setting};
+use super::settings::{Kind, NEVER, Setting, setting};
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -108,7 +108,7 @@ pub(super) const METHOD: Method = Method {
     summary: "independent sources by the fixed point of FastICA, with scikit-learn's settings",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
     equals: &["ica with algorithm=fastica: the same steps"],
     references: &["Hyvärinen & Oja 1997", "Hyvärinen 1999"],
     spec: |given| Ok(Box::new(FastIca::from_settings(given)?)),
@@ -270,5 +270,6 @@ const SETTINGS: &[Setting] = &[
         "\"svd\"",
         "Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter \
          matrix does not see all directions.",
-    ),
+    )
+    .only(NEVER),
 ];

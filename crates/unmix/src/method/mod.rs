@@ -19,11 +19,10 @@ pub use sigma_pca::SigmaPca;
 
 use crate::data::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Code, Gaussian, Model, Sums, Tensor};
+use crate::model::{Code, Gaussian, Model, Sums, Tensors};
 use crate::num::Real;
 use crate::run::Run;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// A specification that can be fitted to rows of either type.
 pub trait Fit: Send + Sync {
@@ -74,9 +73,6 @@ pub struct Takes {
     /// Missing values.
     pub missing: bool,
 }
-
-/// Parameters by name.
-pub type Tensors = BTreeMap<String, Tensor>;
 
 /// Makes a specification from settings.
 pub type MakeSpec = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
@@ -147,7 +143,12 @@ impl Method {
             let found = "it counts every row once";
             return refused("rows with weights", found, "leave the weights out, or repeat rows");
         }
-        rows.settle(run)
+        if !self.takes.stream && rows.source().elsewhere().is_some() {
+            return refused("rows that are elsewhere", "it needs the rows themselves", "bring the rows here");
+        }
+        rows.settle(run)?;
+        rows.bring_few(run)?;
+        check_total_weight(rows)
     }
 
     /// The row as JSON, in the form that `unmix methods --json` prints.
@@ -170,15 +171,15 @@ impl Method {
     }
 }
 
-/// The tensor named `name`, which a model of this method always has.
-pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usize>]) -> Result<&'a Tensor> {
-    let wrong = |found: String| Error::Unsupported {
-        asked: "using this model".into(),
-        found,
-        remedy: "the file is damaged: fit the model again".into(),
+/// Refuses weights that add up to too little for a variance.
+fn check_total_weight<T: Real>(rows: &Rows<'_, T>) -> Result<()> {
+    let (total, origin) = (rows.n_samples(), rows.origin());
+    if rows.weights().is_none() || total > 1.0 {
+        return Ok(());
+    }
+    let why = match total {
+        0.0 => format!("the weights of {origin} are all zero"),
+        _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
     };
-    let tensor = tensors.get(name).ok_or_else(|| wrong(format!("it has no '{name}'")))?;
-    let fits = tensor.shape().len() == shape.len()
-        && tensor.shape().iter().zip(shape).all(|(have, need)| need.is_none_or(|n| n == *have));
-    if fits { Ok(tensor) } else { Err(wrong(format!("its '{name}' has shape {:?}", tensor.shape()))) }
+    Err(Error::setting("sample_weight", total, why, "give larger weights, or none"))
 }

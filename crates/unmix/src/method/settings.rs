@@ -51,6 +51,9 @@ pub(super) const fn setting(
     Setting { name, kind, choices, default, doc, python_only: false, only: &[] }
 }
 
+/// Of a setting that has no effect whatever the others are: it is accepted so that calls of another library work unchanged.
+pub(super) const NEVER: &[&[Condition]] = &[&[("", &[])]];
+
 /// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null, `"!x"` any but x.
 pub type Condition = (&'static str, &'static [&'static str]);
 
@@ -135,6 +138,12 @@ impl Setting {
         let case = |case: &&[Condition]| case.iter().map(condition).collect::<Vec<_>>().join(" and ");
         let cases: Vec<String> = self.only.iter().map(case).collect();
         let name = self.name;
+        if self.only == NEVER {
+            return Some(format!(
+                "{name}={} has no effect here: {name} is accepted for compatibility only",
+                shown(value)
+            ));
+        }
         Some(format!(
             "{name}={} has no effect here: {name} is used only with {}",
             shown(value),
@@ -257,9 +266,17 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }
 
-/// Sentences about `given` settings that are not at their defaults and have no effect beside the others.
-pub fn without_effect(settings: &[Setting], given: &Map<String, Value>) -> Vec<String> {
-    settings.iter().filter(|s| !s.python_only).filter_map(|s| s.without_effect(given)).collect()
+/// Sentences about `given` settings that are not at their defaults and have no effect beside the others, neither as these were given
+/// nor as they were `resolved` for the data, as in the solver that "auto" chose.
+pub fn without_effect(
+    settings: &[Setting],
+    given: &Map<String, Value>,
+    resolved: &Map<String, Value>,
+) -> Vec<String> {
+    let mut seen = given.clone();
+    seen.extend(resolved.clone());
+    let here = settings.iter().filter(|s| !s.python_only && !s.has_effect(&seen));
+    here.filter_map(|s| s.without_effect(given)).collect()
 }
 
 /// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.

@@ -4,6 +4,7 @@ mod canonical;
 mod chosen;
 mod code;
 mod file;
+mod linear;
 mod quality;
 mod report;
 mod sparse;
@@ -15,10 +16,12 @@ pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::Chosen;
 pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
+pub(crate) use linear::Linear;
 pub use quality::{Parts, Quality};
 pub use report::{Outcome, Report, RunRecord};
 pub use sums::Sums;
-pub use tensor::Tensor;
+pub(crate) use tensor::require;
+pub use tensor::{Tensor, Tensors};
 
 use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
 use crate::error::{Error, Result};
@@ -61,7 +64,8 @@ impl Model {
         tensors: BTreeMap<String, Tensor>,
         mut report: Report,
     ) -> Result<Self> {
-        report.warnings.extend(method::without_effect(method.settings, &settings));
+        let unused = method::without_effect(method.settings, &settings, &report.settings);
+        report.warnings.extend(unused);
         Self::new(method, settings, features, ddof, tensors, report)
     }
 
@@ -135,7 +139,7 @@ impl Model {
         }
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
-            let remedy = "fit with partial_fit, or 'unmix fit --sums', which keep them";
+            let remedy = "fit again so that sums are kept, as partial_fit does";
             return Err(refused(format!("{which} does not hold the sums that it was made of"), remedy));
         };
         (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
@@ -203,6 +207,19 @@ impl Model {
     /// The same model, with the number of rows in the report, where these had sample weights.
     pub(crate) fn of_weighted_rows(mut self, n_rows: Option<u64>) -> Self {
         self.report.n_rows = n_rows;
+        self
+    }
+
+    /// The same model, with another search in the report: one by the caller's own function, which this fit took its start from and did
+    /// not continue. `settings` replace those of the report that have the same names.
+    pub fn with_search(
+        mut self,
+        (outcome, n_iter, residual): (crate::Outcome, u64, Option<f64>),
+        settings: Map<String, Value>,
+    ) -> Self {
+        (self.report.outcome, self.report.n_iter, self.report.residual) = (outcome, n_iter, residual);
+        self.report.objective.clear();
+        self.report.settings.extend(settings);
         self
     }
 

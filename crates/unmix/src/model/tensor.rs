@@ -1,7 +1,9 @@
 //! A parameter: numbers of one type, and their shape.
 
+use crate::error::{Error, Result};
 use crate::num::{Dtype, Matrix, Real, Values};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Numbers with a shape, row-major. The shape of a single number is empty.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,4 +73,20 @@ impl Tensor {
 /// How many numbers a shape holds, unless that is more than can be counted.
 pub(super) fn volume(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d))
+}
+
+/// Parameters by name.
+pub type Tensors = BTreeMap<String, Tensor>;
+
+/// The tensor named `name`, which a model of this method always has.
+pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usize>]) -> Result<&'a Tensor> {
+    let wrong = |found: String| Error::Unsupported {
+        asked: "using this model".into(),
+        found,
+        remedy: "the file is damaged: fit the model again".into(),
+    };
+    let tensor = tensors.get(name).ok_or_else(|| wrong(format!("it has no '{name}'")))?;
+    let fits = tensor.shape().len() == shape.len()
+        && tensor.shape().iter().zip(shape).all(|(have, need)| need.is_none_or(|n| n == *have));
+    if fits { Ok(tensor) } else { Err(wrong(format!("its '{name}' has shape {:?}", tensor.shape()))) }
 }

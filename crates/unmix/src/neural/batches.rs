@@ -139,6 +139,7 @@ impl<'a, T: Real> Batches<'a, T> {
     fn gather(&self, which: &[u64], x: &mut Vec<T>, raw: &mut Vec<u8>) -> Result<()> {
         let p = self.mean.len();
         let begin = x.len();
+        self.rows.here("training by batches")?;
         let random = self.rows.settled();
         // Copied first and centred afterwards: a processor waits for many rows at once when it does nothing else with them.
         for &i in which {

@@ -9,22 +9,78 @@
 
 use super::nonlinearity::{Nonlinearity, Ready};
 use crate::error::Result;
-use crate::num::{Matrix, Real, kernel};
-use crate::stats::{Packer, Partial, Unpacker};
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::stats::{Gather, Packer, Partial, Unpacker};
 
 /// What happens to a block of codes in a sweep.
-pub(super) trait Rule<T: Real>: Sync {
+pub(crate) trait Rule<T: Real>: Sync + Clone {
     /// What is summed.
     type Sums: Partial;
+    /// The name of its gather in packed form, of rows and of coordinates.
+    const KINDS: [&'static str; 2];
     /// Nothing yet, of `k` components and rows of `p`.
     fn zero(&self, k: usize, p: usize) -> Self::Sums;
     /// Adds rows `x` and their codes `z`, which it may overwrite.
     fn gather(&self, sums: &mut Self::Sums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>);
     /// The part of the sums, `k x p`, that depends on the coordinates of rows.
     fn pull<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
+    /// As bytes.
+    fn pack(&self, out: &mut Packer);
+    /// From bytes.
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
+    /// Whether it is for `k` components.
+    fn is_for(&self, k: usize) -> bool;
+}
+
+/// Gathers what a rule sums of codes `z = (x - mean) into`.
+pub(crate) struct GatherCodes<T, R> {
+    /// What is subtracted, where it is.
+    pub(super) mean: Option<Vec<f64>>,
+    /// `p x k`.
+    pub(super) into: Matrix<T>,
+    pub(super) rule: R,
+}
+
+impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
+    type Part = R::Sums;
+    const KIND: &'static str = R::KINDS[0];
+    const THROUGH: &'static str = R::KINDS[1];
+
+    fn width(&self) -> Option<usize> {
+        Some(self.into.rows())
+    }
+
+    fn zero(&self, n_features: usize) -> R::Sums {
+        self.rule.zero(self.into.cols(), n_features)
+    }
+
+    fn add(&self, part: &mut R::Sums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (p, k) = (self.into.rows(), self.into.cols());
+        let Workspace { rows, product, more, wide, .. } = work;
+        let (x, weights) = block.counted(self.mean.as_deref(), rows, wide);
+        if x.is_empty() {
+            return;
+        }
+        product.resize(x.len() / p * k, T::default());
+        kernel::product(product, x, self.into.as_slice(), x.len() / p, p, k);
+        self.rule.gather(part, x, product, weights, more);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.maybe(self.mean.as_deref());
+        out.matrix_of(&self.into);
+        self.rule.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (mean, into, rule) = (from.maybe()?, from.matrix_of::<T>()?, R::unpack(from)?);
+        from.check(mean.as_ref().is_none_or(|m| m.len() == into.rows()) && rule.is_for(into.cols()))?;
+        Ok(Self { mean, into, rule })
+    }
 }
 
 /// A pass of codes through a nonlinearity, and through others that it is compared with.
+#[derive(Clone)]
 pub struct Pass {
     /// The one that moves the axes.
     pub h: Nonlinearity,
@@ -118,6 +174,7 @@ impl Partial for PassSums {
 
 impl<T: Real> Rule<T> for Pass {
     type Sums = PassSums;
+    const KINDS: [&'static str; 2] = ["forces", "forces of coordinates"];
 
     fn zero(&self, k: usize, p: usize) -> PassSums {
         PassSums::empty(k, p, self.looks.len())
@@ -148,6 +205,24 @@ impl<T: Real> Rule<T> for Pass {
 
     fn pull<'s>(&self, sums: &'s mut PassSums) -> &'s mut Matrix<f64> {
         &mut sums.pull
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.h.pack(out);
+        out.count(self.looks.len() as u64);
+        self.looks.iter().for_each(|look| look.pack(out));
+        out.count(u64::from(self.push));
+        out.count(u64::from(self.pull));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let h = Nonlinearity::unpack(from)?;
+        let looks = (0..from.count()?).map(|_| Nonlinearity::unpack(from)).collect::<Result<Vec<_>>>()?;
+        Ok(Self { h, looks, push: from.flag()?, pull: from.flag()? })
+    }
+
+    fn is_for(&self, k: usize) -> bool {
+        self.looks.iter().chain([&self.h]).all(|h| [1, k].contains(&h.a.len()))
     }
 }
 

@@ -13,6 +13,7 @@
 //! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
 //! Another place of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
 
+mod held_out;
 mod momentum;
 mod step;
 
@@ -41,7 +42,8 @@ pub struct Polar {
     /// Exponent of the weights.
     pub alpha: f64,
     /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be told from Gaussian ones are left to
-    /// their principal axes, and pairs of like variance are looked at turned. In white coordinates every axis is a principal one.
+    /// their principal axes, and pairs of like variance are looked at turned before they rest, too. In white coordinates every axis is a
+    /// principal one.
     pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
@@ -125,12 +127,19 @@ impl Polar {
                 let none = !chance.contains(&false);
                 at.settle(candidates, sweep);
                 at.hopeful |= stand_out(candidates) && sweep == 0;
-                if self.auto && none && !at.hopeful && (at.settled || step.residual <= self.tol || last) {
-                    return self.principal_axes(rows, start, at, run);
+                let ended = at.settled || step.residual <= self.tol || last;
+                if self.auto && none && !at.hopeful && ended {
+                    let width = if last { None } else { self.width_by_other_rows(rows, k, run)? };
+                    let Some(a) = width else { return self.principal_axes(rows, start, at, run) };
+                    at.begin_with(a, &start);
+                    continue;
                 }
+                at.one_width = at.one_width.filter(|_| !ended);
+                // Other rows have shown that it is no chance.
+                let by_chance = !none && !at.held_out;
                 let mut changed =
-                    !self.white && at.settled && !none && !last && at.leave_to_chance(chance, rows)?;
-                changed |= self.auto && at.choose_widths(candidates);
+                    !self.white && at.settled && by_chance && !last && at.leave_to_chance(chance, rows)?;
+                changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
                 if changed && !last {
                     continue;
                 }
@@ -140,11 +149,10 @@ impl Polar {
             }
             let done = step.residual <= self.tol;
             if self.auto
-                && !self.white
                 && looking
                 && !last
                 && k <= FEW
-                && (done || sweep == EARLY || sweep == LAST_LOOK)
+                && (done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK)))
                 && at.turn_pairs(&forces, rows, !done, run)?
             {
                 continue;
@@ -159,7 +167,7 @@ impl Polar {
             }
             // As far as rounding allows.
             let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
-            if !done && at.stalled(if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
+            if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
                 // One more sweep says what was reached.
                 at.giving_up = true;
             }
@@ -205,6 +213,13 @@ impl Polar {
     }
 }
 
+/// Whether none of the last `patience` residuals is smaller than the smallest before them, of which there are more than `patience`.
+fn stalled(residuals: &[f64], patience: usize) -> bool {
+    let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+    let n = residuals.len();
+    n > 2 * patience && smallest(&residuals[n - patience..]) >= smallest(&residuals[..n - patience])
+}
+
 /// The candidate that saw more at the start than any sees now, by the sum of the squares of `t`, and by more than chance.
 fn better(begun: &[Look], now: &[Look]) -> Option<f64> {
     let sum = |look: &Look| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
@@ -228,6 +243,10 @@ struct State {
     begun: Vec<Look>,
     /// Something stood out from a Gaussian at the start.
     hopeful: bool,
+    /// A width for all components finds directions in which other rows are no Gaussians.
+    held_out: bool,
+    /// The sweep at which a search by that width began, until it has settled.
+    one_width: Option<u64>,
     /// What all components together showed at the last look, and whether it was no more than at the one before.
     evidence: f64,
     settled: bool,
@@ -284,6 +303,8 @@ impl State {
             giving_up: false,
             begun: Vec::new(),
             hopeful: false,
+            held_out: false,
+            one_width: None,
             evidence: 0.0,
             settled: false,
             momentum: Momentum::default(),
@@ -295,6 +316,16 @@ impl State {
             turns: 0,
             history: Vec::new(),
         }
+    }
+
+    /// Begins anew with `a` for all components. Of many sources of one kind some components choose the other kind's width at first, and where
+    /// few rows tell sources from Gaussian ones they hold the others up.
+    fn begin_with(&mut self, a: f64, start: &Matrix<f64>) {
+        (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
+        self.a.fill(a);
+        (self.hopeful, self.held_out) = (true, true);
+        (self.evidence, self.settled, self.giving_up) = (0.0, false, false);
+        self.moved(true);
     }
 
     /// Whether some component got another `a`.
@@ -317,7 +348,8 @@ impl State {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
         let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
-        self.settled |= sweep >= LAST_LOOK && (!undecided || no_more);
+        let begun = self.one_width.map_or(0, |begun| begun + LAST_LOOK);
+        self.settled |= sweep >= begun + LAST_LOOK && (!undecided || no_more);
         self.evidence = now;
     }
 
@@ -418,12 +450,6 @@ impl State {
         Ok(true)
     }
 
-    fn stalled(&self, patience: usize) -> bool {
-        let smallest = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
-        let n = self.history.len();
-        n > 2 * patience && smallest(&self.history[n - patience..]) >= smallest(&self.history[..n - patience])
-    }
-
     fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
         let mut looks = forces.looks.into_iter();
         let own = looks.next().unwrap_or_default();
@@ -443,5 +469,23 @@ impl State {
             column_residual: step.column,
             history: self.history,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_has_stalled_where_no_residual_of_the_last_ones_is_smaller_than_before() {
+        let falling: Vec<f64> = (0..40).map(|i| 0.9f64.powi(i)).collect();
+        let with = |more: &[f64]| [&falling[..], more].concat();
+        let least = falling[39];
+        assert!(!stalled(&falling, 10), "it still falls");
+        assert!(stalled(&with(&[least; 10]), 10), "ten that are no smaller");
+        assert!(!stalled(&with(&[least; 9]), 10), "nine of them are not ten");
+        // The way past a saddle: larger for a while, then smaller than ever.
+        assert!(!stalled(&with(&[[2.0 * least; 9].as_slice(), &[0.9 * least]].concat()), 10));
+        assert!(!stalled(&[1.0; 20], 10) && stalled(&[1.0; 21], 10), "as many before as after, and one");
     }
 }

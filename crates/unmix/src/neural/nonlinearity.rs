@@ -9,8 +9,10 @@
 //! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
 //! are told apart where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
+use crate::error::Result;
 use crate::num::simd::{CELL, cell, put};
 use crate::num::{Real, widest};
+use crate::stats::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
 /// The function.
@@ -68,6 +70,18 @@ impl Nonlinearity {
         Self { shape: Shape::Tanh, slope: Slope::True, a }
     }
 
+    pub(super) fn pack(&self, out: &mut Packer) {
+        out.count(SHAPES.iter().position(|s| *s == self.shape).unwrap_or_default() as u64);
+        out.count(u64::from(self.slope == Slope::One));
+        out.numbers(&self.a);
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (shape, one, a) = (from.count()? as usize, from.flag()?, from.numbers()?);
+        from.check(shape < SHAPES.len() && !a.is_empty())?;
+        Ok(Self { shape: SHAPES[shape], slope: if one { Slope::One } else { Slope::True }, a })
+    }
+
     /// Ready for rows of `k` codes of type `T`.
     pub fn ready<T: Real>(&self, k: usize) -> Ready<T> {
         // Several rows at a time, so that loops are long enough and made of whole vectors.
@@ -83,7 +97,11 @@ impl Nonlinearity {
     }
 }
 
+/// All shapes, in the order of their packed numbers.
+const SHAPES: [Shape; 4] = [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign];
+
 /// A [`Nonlinearity`] in the type of the rows.
+#[derive(Clone)]
 pub struct Ready<T> {
     shape: Shape,
     slope: Slope,

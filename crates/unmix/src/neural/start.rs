@@ -5,16 +5,13 @@
 //! (measured on patches of photographs, `k = 32`: a squared length of 2e-4), and a sweep costs as much as there are
 //! coordinates.
 
-use super::forces::{Forces, Rule};
-use crate::data::{Rows, Subset};
+use super::forces::{Forces, GatherCodes, Rule};
+use crate::data::{Map, Projected, Rows};
 use crate::error::Result;
-use crate::machine::check_memory;
-use crate::num::kernel;
-use crate::num::{Block, Matrix, Real, Workspace, factor};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
-use crate::stats::Moments;
-use std::borrow::Cow;
+use crate::stats::GatherMoments;
 use std::cell::Cell;
 
 /// Coordinates for each component.
@@ -51,16 +48,15 @@ pub struct Principal<'a, T: Real> {
     /// Where the mean of the rows lies, unless it was subtracted.
     offset: Option<Vec<f64>>,
     rows: &'a Rows<'a, T>,
-    held: Held<T>,
-    mean: Vec<f64>,
+    held: Held<'a, T>,
     sweeps: Cell<u64>,
 }
 
-enum Held<T> {
-    /// Coordinates of every row.
-    Copy(Vec<T>),
-    /// Nothing: `r x p`, what makes coordinates of centred rows.
-    Map(Matrix<f64>),
+enum Held<'a, T: Real> {
+    /// Rows and their coordinates.
+    Projected(Projected<'a, 'a, T>),
+    /// Rows, their mean, and what makes coordinates of centred rows, `r x p`: folded into whatever is applied to these.
+    Folded { mean: Vec<f64>, map: Matrix<f64> },
 }
 
 impl<'a, T: Real> Principal<'a, T> {
@@ -107,7 +103,7 @@ impl<'a, T: Real> Principal<'a, T> {
         let mut mean = found.mean.clone();
         let mut offset = None;
         if !ask.center {
-            mean = rows.sweep(run, "mean", || Moments::empty(p), Moments::gather)?.mean;
+            mean = rows.sweep(run, "mean", &GatherMoments)?.mean;
             offset =
                 Some(factor::multiply(&Matrix::from_vec(1, p, mean.clone()), &map.transposed()).into_vec());
             sweeps += 1;
@@ -115,17 +111,12 @@ impl<'a, T: Real> Principal<'a, T> {
         let bytes = (n as usize).saturating_mul(r).saturating_mul(std::mem::size_of::<T>());
         let held = match bytes <= ask.kept.unwrap_or(KEPT) {
             true => {
-                check_memory(
-                    &format!("{n} x {r} coordinates"),
-                    bytes as u64,
-                    "fit a random subset of the rows",
-                )?;
                 sweeps += 1;
-                Held::Copy(coordinates(rows, &mean, &map, run)?)
+                Held::Projected(Projected::new(rows, Map::new(mean, &map), "principal coordinates", run)?)
             }
-            false => Held::Map(map),
+            false => Held::Folded { mean, map },
         };
-        Ok(Self { spectrum: found, moments, unit, offset, rows, held, mean, sweeps: Cell::new(sweeps) })
+        Ok(Self { spectrum: found, moments, unit, offset, rows, held, sweeps: Cell::new(sweeps) })
     }
 
     /// How many coordinates.
@@ -194,29 +185,27 @@ impl<'a, T: Real> Principal<'a, T> {
         factor::multiply(w, &self.spectrum.axes.clone().top_rows(self.r()))
     }
 
-    /// How many rows there are, counted or not.
+    /// How many rows have a weight above 0; all of them where there are no weights.
     pub(crate) fn n_rows(&self) -> u64 {
-        self.rows.n_rows().unwrap_or(0)
+        match self.rows.weights() {
+            None => self.rows.n_rows().unwrap_or(0),
+            Some(weights) => weights.iter().filter(|w| **w > 0.0).count() as u64,
+        }
     }
 
-    /// Coordinates of the rows `chosen`, in rising order, and how often each counts; those that do not count are left out.
+    /// Coordinates of the rows `chosen`, in rising order, and their weights. Rows are numbered among those of weight above 0, as if the
+    /// others were not there.
     pub(crate) fn some(&self, mut chosen: Vec<u64>, run: &Run<'_>) -> Result<(Vec<T>, Option<Vec<f64>>)> {
         chosen.sort_unstable();
-        let weights = self.rows.weights();
-        if let Some(all) = weights {
-            chosen.retain(|&i| all[i as usize] > 0.0);
+        if let Some(all) = self.rows.weights() {
+            let counted: Vec<u64> = (0..all.len() as u64).filter(|&i| all[i as usize] > 0.0).collect();
+            chosen.iter_mut().for_each(|i| *i = counted[*i as usize]);
         }
-        let weights = weights.map(|all| chosen.iter().map(|&i| all[i as usize]).collect());
+        let weights = self.rows.weights_at(&chosen);
         let numbers = match &self.held {
-            Held::Copy(all) => {
-                let row = |&i: &u64| &all[i as usize * self.r()..(i as usize + 1) * self.r()];
-                chosen.iter().flat_map(row).copied().collect()
-            }
-            Held::Map(_) if chosen.is_empty() => Vec::new(),
-            Held::Map(map) => {
-                let part = Subset::new(self.rows.settled(), self.rows.n_features(), chosen);
-                let part = Rows::new(part, self.rows.features().clone(), self.rows.origin());
-                coordinates(&part, &self.mean, map, run)?
+            Held::Projected(projected) => projected.picked(chosen, run)?,
+            Held::Folded { mean, map } => {
+                Map::new(mean.clone(), map).of_some(&self.rows.picked(chosen, run)?)
             }
         };
         Ok((numbers, weights))
@@ -234,40 +223,20 @@ impl<'a, T: Real> Principal<'a, T> {
         let (k, sigma) = (w.rows(), self.deviations(w));
         // z = x W Sigma^-1 in one product.
         let scaled = Matrix::from_fn(w.cols(), k, |i, j| w[(j, i)] / sigma[j]);
-        let mut sums = match &self.held {
-            Held::Copy(numbers) => {
-                let mut copied = Rows::from_slice(numbers, self.r())?;
-                if let Some(weights) = self.rows.weights() {
-                    copied = copied.weighted(Cow::Borrowed(weights))?;
-                }
-                let (inner, into) = (self.r(), scaled.cast::<T>());
-                let zero = || rule.zero(k, inner);
-                copied.sweep(run, stage, zero, |sums, block, work| {
-                    let Workspace { rows, product, more, wide } = work;
-                    let Some((x, weights)) = counted(&block, None, rows, wide) else { return };
-                    product.resize(x.len() / inner * k, T::default());
-                    kernel::product(product, x, into.as_slice(), x.len() / inner, inner, k);
-                    rule.gather(sums, x, product, weights, more);
-                })?
+        let rule = rule.clone();
+        match &self.held {
+            Held::Projected(projected) => {
+                projected.sweep(run, stage, GatherCodes { mean: None, into: scaled.cast(), rule })
             }
-            Held::Map(map) => {
-                let inner = map.cols();
-                let (into, mean) = (factor::multiply(&map.transposed(), &scaled).cast::<T>(), &self.mean[..]);
-                let zero = || rule.zero(k, inner);
-                self.rows.sweep(run, stage, zero, |sums, block, work| {
-                    let Workspace { rows, product, more, wide } = work;
-                    let Some((x, weights)) = counted(&block, Some(mean), rows, wide) else { return };
-                    product.resize(x.len() / inner * k, T::default());
-                    kernel::product(product, x, into.as_slice(), x.len() / inner, inner, k);
-                    rule.gather(sums, x, product, weights, more);
-                })?
+            Held::Folded { mean, map } => {
+                let into = factor::multiply(&map.transposed(), &scaled).cast();
+                let gather = GatherCodes { mean: Some(mean.clone()), into, rule };
+                let mut sums = self.rows.sweep(run, stage, &gather)?;
+                let pull = gather.rule.pull(&mut sums);
+                *pull = factor::multiply_transposed(pull, map);
+                Ok(sums)
             }
-        };
-        if let Held::Map(map) = &self.held {
-            let pull = rule.pull(&mut sums);
-            *pull = factor::multiply_transposed(pull, map);
         }
-        Ok(sums)
     }
 
     /// What standardised codes pass on, by the nonlinearity and by others to compare it with; see [`Forces`].
@@ -275,57 +244,4 @@ impl<'a, T: Real> Principal<'a, T> {
         let sums = self.gather(w, rule, run, "nonlinear sums")?;
         Ok(Forces::new(sums, w, self.deviations(w), self.n(), self.offset()))
     }
-}
-
-/// The rows of a block that count, centred on `mean`, and how often each does.
-fn counted<'b, T: Real>(
-    block: &Block<'b, T>,
-    mean: Option<&[f64]>,
-    rows: &'b mut Vec<T>,
-    weights: &'b mut Vec<f64>,
-) -> Option<(&'b [T], Option<&'b [f64]>)> {
-    if block.weights.is_some_and(|w| w.iter().all(|w| *w == 0.0)) {
-        return None;
-    }
-    match (block.weights, mean) {
-        (None, Some(mean)) => kernel::centre(block.data, None, mean, rows),
-        (None, None) => return Some((block.data, None)),
-        (Some(all), mean) => {
-            rows.clear();
-            weights.clear();
-            for (row, w) in block.rows().zip(all).filter(|(_, w)| **w > 0.0) {
-                weights.push(*w);
-                match mean {
-                    None => rows.extend_from_slice(row),
-                    Some(m) => rows.extend(row.iter().zip(m).map(|(x, m)| T::from_f64(x.to_f64() - m))),
-                }
-            }
-        }
-    }
-    Some((rows, block.weights.map(|_| weights.as_slice())))
-}
-
-/// Coordinates of every row.
-fn coordinates<T: Real>(
-    rows: &Rows<'_, T>,
-    mean: &[f64],
-    map: &Matrix<f64>,
-    run: &Run<'_>,
-) -> Result<Vec<T>> {
-    let (r, p) = (map.rows(), map.cols());
-    let into = map.transposed().cast::<T>();
-    let mut sink = crate::data::VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize * r));
-    rows.map(
-        run,
-        "principal coordinates",
-        r,
-        |block, out, work| {
-            let n = block.n_rows();
-            kernel::centre(block.data, None, mean, &mut work.rows);
-            kernel::product(out, &work.rows, into.as_slice(), n, p, r);
-            Ok(())
-        },
-        &mut sink,
-    )?;
-    Ok(sink.0)
 }

@@ -17,7 +17,7 @@ use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Decomposition;
-use crate::stats::Lengths;
+use crate::stats::GatherLengths;
 
 /// How to train.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,10 +92,8 @@ impl Begin {
             spec.by_length && [spec.l1, spec.logcosh, spec.skew, spec.nodiag].iter().any(|w| *w != 0.0);
         let length = match by_length {
             true => {
-                let (about, units) = (&found.mean, found.noise_scale.as_deref());
-                let sums = rows.sweep(run, "lengths", Lengths::default, |sums, block, _| {
-                    sums.gather(block, about, units)
-                })?;
+                let (about, units) = (found.mean.clone(), found.noise_scale.clone());
+                let sums = rows.sweep(run, "lengths", &GatherLengths { about, units })?;
                 sums.sum / sums.n
             }
             false => 1.0,

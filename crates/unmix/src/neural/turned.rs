@@ -4,7 +4,12 @@
 //! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks against
 //! it. Turned by an eighth of a circle the two are the sources, which stand out from a Gaussian far more than their mixtures. So pairs
 //! at rest whose variances cannot be told apart are looked at so turned, as many as are disjoint in one sweep, each pair once (and those
-//! that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the squares of the larger `t` add up to more than chance would add, the turn is kept.
+//! that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the squares of the `t` of larger
+//! size add up to more than chance would add, the turn is kept.
+//!
+//! Two sources of heavy tails (Student's of three degrees), mixed half and half, are such a place, too: a few rows far out, which the wide
+//! `a` sees most of, may have both codes. It is the narrow `a` that sees so many more small codes in a source than in a mixture, by a `t`
+//! that is negative and ten times as large. So what counts is the size of `t`, whatever its sign.
 
 use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
 use super::forces::{Look, Pass};
@@ -66,7 +71,8 @@ pub(super) fn turned<T: Real>(
         let candidates = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
         let seen = rows.forces(&other, &Pass::looking(candidates), run)?.looks;
         sweeps += 1;
-        let evidence = |looks: &[Look], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j])).powi(2);
+        let evidence =
+            |looks: &[Look], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2);
         let of = |looks: &[Look], (i, j): (usize, usize)| evidence(looks, i) + evidence(looks, j);
         let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(looks, *pair) + CERTAIN * CERTAIN;
         let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();

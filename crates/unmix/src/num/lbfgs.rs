@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Nothing depends on the units of the function or of its argument: multiply either by a power of two and the steps are the same
-//! ones. No step raises the function. Where no step along `d` lowers it, what the pairs say is forgotten and the search goes on
+//! ones. No step raises the function by more than its rounding errors, and such a rise counts as none. Where no step along `d` lowers it, what the pairs say is forgotten and the search goes on
 //! downhill; where that does not lower it either, the search has stalled at the rounding errors of the function.
 //!
 //! `O(memory n)` beside the function, and `2 memory n` numbers.
@@ -30,6 +30,11 @@ pub trait Objective {
     /// What is compared with `tol`: the largest entry of the gradient, unless said otherwise.
     fn residual(&self, gradient: &[f64]) -> f64 {
         gradient.iter().fold(0.0, |m, g| m.max(g.abs()))
+    }
+
+    /// By how much `value`, found by [`at`](Self::at), may be off by rounding.
+    fn rounding(&self, value: f64) -> f64 {
+        ROUNDING * value.abs()
     }
 
     /// Hears that an iteration ended; `false` ends the search.
@@ -66,7 +71,7 @@ pub enum Ended {
     MaxIter,
     /// The function asked for it.
     Asked,
-    /// No step lowers the function: its rounding errors are larger than what is left to gain.
+    /// No step lowers the function or its gradient: rounding errors are larger than what is left to gain.
     Stalled,
 }
 
@@ -83,12 +88,15 @@ pub struct Minimum {
     pub ended: Ended,
     /// Iterations.
     pub n_iter: u64,
-    /// The function at the start and after each iteration; never rises.
+    /// The function at the start and after each iteration, differences within rounding counted as none; never rises.
     pub objective: Vec<f64>,
 }
 
-/// So many iterations that lower the function by no more than this share of it are the last ones.
+/// So many iterations that lower the function by no more than this share of it, and the residual by no more than a tenth, are the last ones.
 const IDLE: (usize, f64) = (30, 1e-14);
+
+/// Rounding errors of a sum of some thousand numbers, as a share of it.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
 /// The first step ever takes the argument so far, as a share of its length.
 const FIRST: f64 = 0.1;
@@ -105,6 +113,7 @@ impl Lbfgs {
         let mut here = Place { x, value, gradient };
         let mut pairs = Pairs::new(self.memory);
         let (mut n_iter, mut objective, mut drop) = (0, vec![value], None);
+        let mut least = Least::default();
         let ended = loop {
             let residual = of.residual(&here.gradient);
             if residual <= self.tol {
@@ -130,7 +139,8 @@ impl Lbfgs {
             (here, n_iter) = (next, n_iter + 1);
             objective.push(here.value);
             let before = objective.len().checked_sub(IDLE.0 + 1).map(|i| objective[i]);
-            if before.is_some_and(|b| b - here.value <= IDLE.1 * here.value.abs()) {
+            let flat = before.is_some_and(|b| b - here.value <= IDLE.1 * here.value.abs());
+            if !least.falls(of.residual(&here.gradient)) && flat {
                 break match of.residual(&here.gradient) <= self.tol {
                     true => Ended::Converged,
                     false => Ended::Stalled,
@@ -146,6 +156,29 @@ impl Lbfgs {
         };
         let residual = of.residual(&here.gradient);
         Ok(Minimum { residual, x: here.x, value: here.value, ended, n_iter, objective })
+    }
+}
+
+/// The smallest residual so far, and for how many iterations none was smaller by a tenth.
+struct Least {
+    residual: f64,
+    idle: usize,
+}
+
+impl Default for Least {
+    fn default() -> Self {
+        Self { residual: f64::INFINITY, idle: 0 }
+    }
+}
+
+impl Least {
+    /// Whether residuals still fall, `residual` being the next one.
+    fn falls(&mut self, residual: f64) -> bool {
+        match residual < 0.9 * self.residual {
+            true => (self.residual, self.idle) = (residual, 0),
+            false => self.idle += 1,
+        }
+        self.idle < IDLE.0
     }
 }
 

@@ -1,6 +1,6 @@
 //! Row-major matrices: owned, and borrowed by rows.
 
-use super::Real;
+use super::{Real, kernel};
 use crate::machine::{room, zeros};
 use faer::{MatMut, MatRef};
 
@@ -138,5 +138,33 @@ impl<'a, T: Real> Block<'a, T> {
     /// The rows, one by one.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &'a [T]> {
         self.data.chunks_exact(self.n_features)
+    }
+
+    /// The rows that count less `mean`, where there is one, and the weight of each: in the block itself where nothing has to be done, else
+    /// in the buffers. Rows of weight 0 are left out, whatever they hold.
+    pub fn counted<'b>(
+        &self,
+        mean: Option<&[f64]>,
+        rows: &'b mut Vec<T>,
+        weights: &'b mut Vec<f64>,
+    ) -> (&'b [T], Option<&'b [f64]>)
+    where
+        'a: 'b,
+    {
+        let Some(all) = self.weights else {
+            let Some(mean) = mean else { return (self.data, None) };
+            kernel::centre(self.data, None, mean, rows);
+            return (rows, None);
+        };
+        rows.clear();
+        weights.clear();
+        for (row, w) in self.rows().zip(all).filter(|(_, w)| **w > 0.0) {
+            weights.push(*w);
+            match mean {
+                None => rows.extend_from_slice(row),
+                Some(m) => rows.extend(row.iter().zip(m).map(|(x, m)| T::from_f64(x.to_f64() - m))),
+            }
+        }
+        (rows, Some(weights))
     }
 }

@@ -1,14 +1,16 @@
-//! The wall: dense numbers, and the only place that knows the linear algebra library.
+//! Dense linear algebra: the only module that uses the linear-algebra library.
 //!
 //! Kernels run on the calling thread; the sweep is what runs on many ([`Rows::sweep`](crate::Rows::sweep)). Factorisations get a
 //! nominal parallelism that depends on the size of the matrix alone, because their bits depend on it.
 
+mod dual;
 pub mod factor;
 pub mod gmres;
 pub mod kernel;
 pub mod lbfgs;
 mod matrix;
 pub mod null;
+mod plan;
 pub(crate) mod polar;
 pub mod power;
 pub mod random;
@@ -22,7 +24,9 @@ mod tridiagonal;
 mod values;
 mod workspace;
 
+pub use dual::dual;
 pub use matrix::{Block, Matrix};
+pub use plan::Plan;
 pub use real::{Dtype, Real};
 pub(crate) use simd::widest;
 pub use values::Values;

@@ -22,6 +22,11 @@ impl Dtype {
         }
     }
 
+    /// The type that numpy calls so.
+    pub fn named(name: &str) -> Option<Self> {
+        [Dtype::F32, Dtype::F64].into_iter().find(|dtype| dtype.name() == name)
+    }
+
     /// Distance from 1 to the next number.
     pub fn eps(self) -> f64 {
         match self {

@@ -9,6 +9,8 @@ pub struct Workspace<T> {
     pub product: Vec<T>,
     /// And more.
     pub more: Vec<T>,
+    /// Coordinates of a block, which a gather then sees as its rows.
+    pub coordinates: Vec<T>,
     /// Numbers in double precision.
     pub wide: Vec<f64>,
 }

@@ -10,9 +10,9 @@ mod gavish_donoho;
 mod minka;
 mod parallel;
 mod seen;
-mod share;
 mod table;
 
+pub use crate::spectrum::by_share;
 pub use bic::{bic, bic_of};
 pub use cv::cv;
 pub use gap::{gap, gap_difference};
@@ -22,7 +22,6 @@ pub use gavish_donoho::{
 pub use minka::minka;
 pub use parallel::parallel;
 pub use seen::Seen;
-pub use share::by_share;
 pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;

@@ -7,14 +7,14 @@
 
 use super::sparse::Columns;
 use super::{Decomposition, Ending, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
-use crate::data::{Centred, Rows, Workspace};
+use crate::data::{Centred, Rows};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
 use crate::num::top::{self, Goal, Pairs};
-use crate::num::{Block, Matrix, Real, factor};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Moments, Sketch, Viewpoint};
+use crate::stats::{GatherMoments, GatherSketch, Viewpoint};
 use std::cell::Cell;
 
 /// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
@@ -59,12 +59,8 @@ impl<T: Real> Swept<'_, T> {
         let image = match &self.stored {
             Some(stored) => stored.image(&scaled, self.run)?,
             None => {
-                let from = Viewpoint::new(self.mean, &scaled);
-                let zero = || Sketch::empty(directions.rows(), directions.cols());
-                let gather = |s: &mut Sketch, block: Block<'_, T>, work: &mut Workspace<T>| {
-                    s.gather(block, &from, work)
-                };
-                self.rows.sweep(self.run, "iterating", zero, gather)?.image
+                let gather = GatherSketch(Viewpoint::new(self.mean, &scaled));
+                self.rows.sweep(self.run, "iterating", &gather)?.image
             }
         };
         let mut image = self.in_units(image);
@@ -116,7 +112,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let p = rows.n_features();
     let moments = match rows.sparse() {
         Some(stored) => stored.moments(rows.weights(), run)?,
-        None => rows.sweep(run, "moments", || Moments::empty(p), |m, block, work| m.gather(block, work))?,
+        None => rows.sweep(run, "moments", &GatherMoments)?,
     };
     if !moments.squares.iter().sum::<f64>().is_finite() {
         return Err(rows.not_finite(request.method));

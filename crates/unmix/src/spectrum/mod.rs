@@ -5,6 +5,7 @@
 //! Rows may count more or less often (weights), be seen about 0 (`center: false`), and in units of each column's standard
 //! deviation (`standardize`). None of that touches the rows: it enters the sums, or the covariance made of them.
 
+mod components;
 mod iterate;
 mod scatter;
 mod sparse;
@@ -20,6 +21,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
+pub use components::{Components, Rule, by_share};
 pub use scatter::Covariance;
 
 /// How the spectrum is found.
@@ -161,6 +163,12 @@ impl Ending {
 }
 
 impl Decomposition {
+    /// The fewest components that explain more than `share` of the variance.
+    pub fn fewest_for(&self, share: f64) -> usize {
+        let rank = self.rank.unwrap_or(self.values.len());
+        by_share(&self.values[..rank], self.total, share).max(1)
+    }
+
     /// Variance beyond the first `k` components.
     pub fn discarded(&self, k: usize) -> f64 {
         match self.values.len() > k {
@@ -195,7 +203,8 @@ pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) 
         let hidden = hidden_columns(rows, &found.mean)?;
         match hidden.first() {
             Some(&j) if request.standardize => return Err(no_unit(request.method, j, T::DTYPE)),
-            _ => found.n_constant -= hidden.len().min(found.n_constant),
+            _ if by_squares(rows, request.solver) => found.n_constant -= hidden.len(),
+            _ => {}
         }
     }
     Ok(found)
@@ -248,10 +257,17 @@ pub(crate) fn no_variance_of<T: Real>(rows: &Rows<'_, T>, method: &str) -> Error
     }
 }
 
-/// Columns that vary by so little that the squares of it are 0. Where a mean is not tiny the next number is further away than that.
-fn hidden_columns<T: Real>(rows: &Rows<'_, T>, mean: &[f64]) -> Result<Vec<usize>> {
+/// Whether a solver takes a column for constant where its sum of squares is 0; the others look at the numbers.
+fn by_squares<T: Real>(rows: &Rows<'_, T>, solver: Solver) -> bool {
+    let tall = rows.n_features() as u64 <= rows.n_rows().unwrap_or(0);
+    solver.is_truncated() || (tall && solver != Solver::Full)
+}
+
+/// Columns that vary by so little that the squares of it are 0. Where a mean is not tiny the next number is further away than that. One
+/// pass over the rows where some mean is tiny or 0.
+pub(crate) fn hidden_columns<T: Real>(rows: &Rows<'_, T>, mean: &[f64]) -> Result<Vec<usize>> {
     let tiny = T::DTYPE.least().sqrt() / T::DTYPE.eps();
-    let suspects: Vec<usize> = (0..mean.len()).filter(|&j| mean[j] != 0.0 && mean[j].abs() < tiny).collect();
+    let suspects: Vec<usize> = (0..mean.len()).filter(|&j| mean[j].abs() < tiny).collect();
     if suspects.is_empty() {
         return Ok(suspects);
     }

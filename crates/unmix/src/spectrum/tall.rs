@@ -1,12 +1,11 @@
 //! At least as many rows as features: one sweep, and a `p × p` table.
 
-use super::scatter::deviations;
 use super::{Covariance, Decomposition, Ending, Request, cut, full_floor, no_variance, spread};
-use crate::data::{Plan, Rows, Workspace};
+use crate::data::Rows;
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, factor};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Scatter, Triangle};
+use crate::stats::{GatherScatter, GatherTriangle, Scatter, root_of_squares};
 
 /// By the scatter of the rows.
 pub(super) fn scatter<T: Real>(
@@ -22,11 +21,9 @@ pub(super) fn scatter<T: Real>(
 
 /// The scatter, of finite numbers.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
-    let p = rows.n_features();
-    let gather = |s: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>| s.gather(block, work);
     let scatter = match rows.sparse() {
         Some(stored) => stored.scatter(rows.weights(), run)?,
-        None => rows.sweep_by(Plan::for_table(p), run, "covariance", || Scatter::empty(p), gather)?,
+        None => rows.sweep(run, "covariance", &GatherScatter)?,
     };
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
@@ -37,16 +34,16 @@ pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Req
 /// By the triangular factor of the rows.
 pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let mut triangle =
-        rows.sweep(run, "factorisation", || Triangle::empty(p), |t, block, work| t.gather(block, work))?;
+    let mut triangle = rows.sweep(run, "factorisation", &GatherTriangle)?;
     if !triangle.finite() {
         return Err(rows.not_finite(request.method));
     }
     run.stage("singular values")?;
     let n = triangle.n;
     let noise_scale = request.standardize.then(|| {
-        let squares = |j: usize| (0..triangle.r.rows()).map(|i| triangle.r[(i, j)].powi(2)).sum();
-        deviations(&(0..p).map(squares).collect::<Vec<f64>>(), n - 1.0)
+        let r = &triangle.r;
+        let length = |j: usize| root_of_squares((0..r.rows()).map(move |i| r[(i, j)]));
+        (0..p).map(|j| length(j).map_or(1.0, |length| length / (n - 1.0).sqrt())).collect::<Vec<f64>>()
     });
     if !request.center {
         triangle = triangle.about_zero();

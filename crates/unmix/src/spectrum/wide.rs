@@ -3,11 +3,11 @@
 use super::scatter::spectrum;
 use super::tall::singular;
 use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor, sparse};
-use crate::data::{Plan, Rows, Workspace};
+use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
 use crate::run::Run;
-use crate::stats::{FeatureView, Gram, Triangle};
+use crate::stats::{FeatureView, GatherFeatureTriangle, GatherGram};
 
 /// By inner products between samples.
 pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
@@ -15,12 +15,8 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
         return sparse::wide(rows, stored, run, request);
     }
     let features = rows.transposed();
-    let size = features.n_features();
     let view = view(rows, request);
-    let zero = || Gram::empty(size);
-    let plan = Plan::for_table(size);
-    let gather = |g: &mut Gram, block: Block<'_, T>, work: &mut Workspace<T>| g.gather(block, &view, work);
-    let gram = features.sweep_by(plan, run, "inner products", zero, gather)?;
+    let gram = features.sweep(run, "inner products", &GatherGram(view.clone()))?;
     if gram.lower.as_slice().iter().any(|x| !x.is_finite()) {
         return Err(rows.not_finite(request.method));
     }
@@ -33,9 +29,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let features = rows.transposed();
     let (n, size) = (rows.n_samples(), features.n_features());
     let view = view(rows, request);
-    let zero = || Triangle::empty(size);
-    let triangle =
-        features.sweep(run, "factorisation", zero, |t, block, _| t.gather_features(block, &view))?;
+    let triangle = features.sweep(run, "factorisation", &GatherFeatureTriangle(view.clone()))?;
     if !triangle.finite() {
         return Err(rows.not_finite(request.method));
     }

@@ -54,24 +54,24 @@ pub(super) fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
         .collect()
 }
 
-/// How well two halves agree about the space of component `j` and of `others`: the least cosine of the principal angles, mean over the
-/// cuts. Their mean would not do: of any two spaces of 31 directions out of 32, 30 are common.
-pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<f64> {
+/// How well two halves agree about the space of component `j` and of `others`, for each cut: the least cosine of the principal angles.
+/// The mean of the cosines would not do: of any two spaces of 31 directions out of 32, 30 are common.
+pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<Vec<f64>> {
     let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
     let of = |m: &Matrix<f64>| Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
     // A half that has nothing in the place of a member does not find the space.
     let whole = |m: &Matrix<f64>| (0..m.rows()).all(|i| m.row(i).iter().any(|x| *x != 0.0));
-    let mut total = 0.0;
-    for (a, b) in pairs {
+    let of_cut = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
         let (a, b) = (of(a), of(b));
-        if whole(&a) && whole(&b) {
-            let cosines =
-                factor::multiply_transposed(&factor::orthonormal_rows(&a), &factor::orthonormal_rows(&b));
-            let squares = factor::eigenvalues(&factor::multiply_transposed(&cosines, &cosines))?;
-            total += squares.last().map_or(0.0, |least| least.clamp(0.0, 1.0).sqrt());
+        if !(whole(&a) && whole(&b)) {
+            return Ok(0.0);
         }
-    }
-    Ok(total / pairs.len().max(1) as f64)
+        let cosines =
+            factor::multiply_transposed(&factor::orthonormal_rows(&a), &factor::orthonormal_rows(&b));
+        let squares = factor::eigenvalues(&factor::multiply_transposed(&cosines, &cosines))?;
+        Ok(squares.last().map_or(0.0, |least| least.clamp(0.0, 1.0).sqrt()))
+    };
+    pairs.iter().map(of_cut).collect()
 }
 
 pub(super) fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
@@ -131,7 +131,7 @@ mod tests {
         let rows = |first: usize| Matrix::from_fn(7, 8, |i, c| f64::from(u8::from(c == i + first)));
         let others: Vec<usize> = (1..7).collect();
         // Six of seven directions are common; the seventh is not.
-        let found = |a, b| space(&[(a, b)], 0, &others).unwrap();
+        let found = |a, b| space(&[(a, b)], 0, &others).unwrap()[0];
         assert!(found(rows(0), rows(1)) < 1e-7);
         assert!((found(rows(0), rows(0)) - 1.0).abs() < 1e-12);
         // The same space, whatever its basis is; one direction of it turned by half a radian.

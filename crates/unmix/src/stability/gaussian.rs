@@ -38,11 +38,13 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
             };
             let (even, odd): (Vec<f64>, Vec<f64>) = column().map(of_row).unzip();
             let chi2 = in_its_variances(even, EVEN.1, follow) + in_its_variances(odd, ODD, follow);
-            match follow {
+            let p = match follow {
                 false => (-0.5 * chi2).exp(),
                 // The memory is an estimate from so many stretches: an F distribution with 2 degrees of freedom above.
                 true => (1.0 + chi2 / (FEWEST - 1) as f64).powf(-0.5 * (FEWEST - 1) as f64),
-            }
+            };
+            // No probability is 0: what is smaller than numbers go is as small as they go.
+            p.max(f64::MIN_POSITIVE)
         })
         .collect()
 }
@@ -117,5 +119,8 @@ mod tests {
             assert!(p.iter().all(|p| *p < 1e-3), "{law:?}: {p:?}");
         }
         assert_eq!(p_values(&[5.0; 40], 1, false), [1.0]);
+        // exp(-chi2 / 2) is 0 in double precision here.
+        let p = p_values(&codes(Law::Bimodal, 200_000, 1, 2), 1, false)[0];
+        assert!(p > 0.0 && p < 1e-300, "{p:e}");
     }
 }

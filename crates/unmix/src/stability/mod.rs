@@ -5,30 +5,36 @@
 //! component by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004)
 //! without resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
 //! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason. Rows that follow one another, as samples
-//! of a recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other.
+//! of a recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other. The
+//! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
 //!
 //! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
 //! largest sum of similarities. Similarity is the cosine of the axes where these are orthonormal, and else the correlation of the
 //! codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
-//! would make all of them alike.
+//! would make all of them alike. What all fits found is clustered besides, without the model, as ICASSO does (`clusters.rs`).
 //!
 //! Cost: two fits of half the rows for each cut, and one of all for each restart. They go side by side, each on one thread, and share
 //! their passes over the rows (`together.rs`); answers are those of one fit after the other, to the bit.
 
+mod clusters;
 mod compare;
 pub(crate) mod cuts;
 mod gaussian;
+mod interval;
+mod linkage;
+mod scaling;
 mod together;
 mod verdict;
 
+pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, Place};
 pub use verdict::{LEVEL, Verdict};
 
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::model::{Model, fit};
-use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use clusters::Fit;
 use compare::{Reference, between, codes, space};
 use cuts::{Memory, consecutive, cut_in_two, sample, thinned};
 use serde_json::{Map, Value};
@@ -37,7 +43,7 @@ use together::{Seat, Table, side_by_side};
 /// How often things are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
-    /// Cuts into two random halves.
+    /// Cuts into two random halves. With fewer than [`ENOUGH`] intervals are wide, and with one they are all of `[0, 1]`.
     pub cuts: usize,
     /// Fits of all rows from other seeds.
     pub restarts: usize,
@@ -45,24 +51,37 @@ pub struct Trials {
 
 impl Default for Trials {
     fn default() -> Self {
-        Self { cuts: 5, restarts: 5 }
+        Self { cuts: ENOUGH, restarts: 5 }
     }
 }
+
+/// So many cuts leave intervals less than a tenth wider than any number of them would.
+pub const ENOUGH: usize = 20;
 
 /// What came of it, component by component of the model, in its order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// Similarity of what two disjoint halves found, mean over the cuts; 1 is the same twice.
     pub halves: Vec<f64>,
-    /// How much that mean varies with the cuts that were made: the 2.5 and 97.5 percentiles of means over cuts drawn with repetition. No
-    /// confidence interval over other rows; with two cuts their two values.
+    /// 95 % interval for how well the method would agree on two disjoint samples of half as many rows, of where these rows come from:
+    /// what `halves` is an estimate of. It counts what other cuts and what other rows would change.
     pub interval: Vec<(f64, f64)>,
+    /// For a component of a group, how well halves agree about the space of the group: the least cosine of its principal angles, mean
+    /// over the cuts. That of `halves` for a component that stands alone, or in a group of all there are.
+    pub space: Vec<f64>,
+    /// The same interval for `space`: where it lies is the verdict.
+    pub space_interval: Vec<(f64, f64)>,
+    /// Cuts that were made.
+    pub cuts: usize,
     /// Similarity with what other seeds found, mean over the restarts; none where every restart gave the same bits, as with a
     /// solver that has one start only.
     pub restarts: Option<Vec<f64>>,
-    /// Mean similarity to its own partners less that to all others, over all fits, each assigned to the model: like the index of ICASSO,
-    /// without its clusters; 1 for a component that is always found and like no other.
+    /// Mean similarity to its own partners less that to all others, over all fits, each assigned to the model: 1 for a component that is
+    /// always found and like no other. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
+    /// What all fits found, clustered as ICASSO does, without a look at the model: quality index, size and centrotype of the cluster of
+    /// each component.
+    pub clusters: Clusters,
     /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
     /// in one half, tested in the other, both ways round, the larger: one row that is far off lies
     /// in one half only. Where rows follow one another it counts what they are worth.
@@ -73,7 +92,7 @@ pub struct Stability {
     pub verdicts: Vec<Verdict>,
 }
 
-/// Components whose halves agree by at least this are called stable.
+/// Components are called stable where the whole interval for the agreement of halves is at least this.
 pub const STABLE: f64 = 0.9;
 
 impl Stability {
@@ -86,12 +105,17 @@ impl Stability {
 
     /// As JSON, in the form that a report holds.
     pub fn to_json(&self) -> Value {
+        let pairs = |of: &[(f64, f64)]| of.iter().map(|(a, b)| [*a, *b]).collect::<Vec<_>>();
         let verdicts: Vec<String> = (0..self.halves.len()).map(|j| self.in_words(j)).collect();
         serde_json::json!({
             "halves": self.halves,
-            "interval": self.interval.iter().map(|(a, b)| [a, b]).collect::<Vec<_>>(),
+            "interval": pairs(&self.interval),
+            "space": self.space,
+            "space_interval": pairs(&self.space_interval),
+            "cuts": self.cuts,
             "restarts": self.restarts,
             "index": self.index,
+            "clusters": self.clusters.to_json(),
             "gaussian": self.gaussian,
             "stretch": self.stretch,
             "verdict": verdicts,
@@ -129,7 +153,8 @@ where
         |chosen: Vec<u64>| Rows::new(Subset::new(source, p, chosen), rows.features().clone(), rows.origin());
     let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
     let k = seen.codes.rows();
-    let memory = Memory::of(&codes(model, &of(consecutive(n, k)), run)?, model.n_codes(), n);
+    let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
+    let memory = Memory::of(&following, n_codes, n);
     let cuts: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, memory.stretch)).collect();
     // Each half has a start of its own: a start that both share would be something that they agree about.
@@ -143,7 +168,7 @@ where
     let mut fitted = fits.of(jobs, seats(n, k, size_of::<T>()))?;
     let others = fitted.split_off(2 * trials.cuts);
 
-    let (mut halves, mut to_model, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut halves, mut to_model, mut pairs, mut orders) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut gaussian = vec![0.0; k];
     for (both, (left, right)) in fitted.chunks_exact(2).zip(cuts) {
         let (a, b) = (&both[0], &both[1]);
@@ -158,32 +183,58 @@ where
             }
         }
         halves.push(between(&found_a.vectors, &found_b.vectors));
+        orders.extend([found_a.order, found_b.order]);
         to_model.extend([seen.similar(&found_a.vectors), seen.similar(&found_b.vectors)]);
         pairs.push((found_a.vectors, found_b.vectors));
     }
-    let mut restarts = Vec::new();
+    let (mut restarts, mut placed) = (Vec::new(), Vec::new());
     let mut same = true;
     for other in &others {
         same &= other.tensor("components").map(|t| t.f64s()) == model.tensor("components").map(|t| t.f64s());
-        let all = seen.similar(&seen.place(other, run)?.vectors);
+        let found = seen.place(other, run)?;
+        let all = seen.similar(&found.vectors);
+        placed.push(found);
         restarts.push((0..all.rows()).map(|j| all[(j, j)]).collect::<Vec<f64>>());
         to_model.push(all);
     }
     let agreement = mean(&halves, k);
     let variances = variances(model);
+    let squares =
+        variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));
     let evidence = verdict::Evidence {
         variances: variances.as_deref(),
+        squares: squares.as_ref(),
         gaussian: looks_at_independence(model).then_some(&gaussian),
         n: n as f64,
         memory: &memory.rows,
     };
     let groups = verdict::groups(k, &evidence);
-    let spaces: Vec<f64> = (0..k).map(|j| space(&pairs, j, &groups[j])).collect::<Result<_>>()?;
+    let halved = pairs.iter().flat_map(|(a, b)| [a, b]).zip(&orders).zip(&fitted);
+    let halved: Vec<Fit<'_>> =
+        halved.map(|((vectors, order), model)| Fit { model, vectors, order }).collect();
+    let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
+    let mut started = Vec::new();
+    if !same {
+        started.push(Fit { model, vectors: &seen.codes, order: &itself });
+        let placed = others.iter().zip(&placed);
+        started.extend(placed.map(|(model, p)| Fit { model, vectors: &p.vectors, order: &p.order }));
+    }
+    let own = |j: usize| halves.iter().map(|cut: &Vec<f64>| cut[j]).collect::<Vec<f64>>();
+    let mut spaces = Vec::new();
+    for (j, others) in groups.iter().enumerate() {
+        let alone = others.is_empty() || (k == p && others.len() + 1 == k);
+        spaces.push(if alone { own(j) } else { space(&pairs, j, others)? });
+    }
+    let space_interval: Vec<(f64, f64)> = spaces.iter().map(|cuts| interval::interval(cuts)).collect();
     Ok(Stability {
-        verdicts: verdict::verdicts(groups, &agreement, &spaces, k == p),
+        clusters: clusters::clusters(&seen.codes, &started, &halved),
+        verdicts: verdict::verdicts(groups, &space_interval, k == p),
+        interval: (0..k).map(|j| interval::interval(&own(j))).collect(),
+        space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
+        space_interval,
+        cuts: trials.cuts,
         halves: agreement,
         gaussian,
-        interval: intervals(&halves, k, run.seed),
         restarts: (!same && trials.restarts > 0).then(|| mean(&restarts, k)),
         index: index(&to_model, k),
         stretch: memory.stretch,
@@ -237,9 +288,6 @@ const HELD: u64 = 1 << 30;
 /// Seeds of the halves begin so far from those of the restarts.
 const HALVES: u64 = 1 << 32;
 
-/// A stream of random numbers.
-const BOOTSTRAP: u64 = 40;
-
 /// The model's settings, with the number of components that it has: a rule might choose another in half of the rows.
 fn again(model: &Model) -> Map<String, Value> {
     let mut settings = model.settings().clone();
@@ -270,29 +318,6 @@ fn looks_at_independence(model: &Model) -> bool {
 
 fn mean(trials: &[Vec<f64>], k: usize) -> Vec<f64> {
     (0..k).map(|j| trials.iter().map(|t| t[j]).sum::<f64>() / trials.len().max(1) as f64).collect()
-}
-
-/// Percentile intervals of the mean over cuts drawn with repetition.
-fn intervals(trials: &[Vec<f64>], k: usize, seed: u64) -> Vec<(f64, f64)> {
-    const DRAWS: usize = 1000;
-    let (m, draws) = (trials.len(), Stream::new(seed, BOOTSTRAP));
-    if m == 0 {
-        return vec![(0.0, 1.0); k];
-    }
-    (0..k)
-        .map(|j| {
-            let mut means: Vec<f64> = (0..DRAWS)
-                .map(|d| {
-                    (0..m)
-                        .map(|i| trials[(draws.bits((d * m + i) as u64) % m as u64) as usize][j])
-                        .sum::<f64>()
-                        / m as f64
-                })
-                .collect();
-            means.sort_by(f64::total_cmp);
-            (means[DRAWS / 40], means[DRAWS - 1 - DRAWS / 40])
-        })
-        .collect()
 }
 
 /// Own similarity less the mean of the others', over all fits.

@@ -1,49 +1,60 @@
 //! What can be told from the rows about each component: itself, a group that it belongs to, or nothing.
 //!
-//! Two directions are told apart by their variances, where a method looks at these and they differ by more than chance would turn
-//! them: two axes of variances `u` and `v` are turned against each other by `sqrt(u v / n) / |u - v|` radians, standard deviation
-//! (Anderson 1963, of Gaussian rows; `n` counts rows that are worth an independent one). Or they are told apart by independence, where a method looks at that and at least one of the
-//! two is not Gaussian: a rotation of two Gaussian sources of equal variance changes no density at all. Pairs that neither tells
-//! apart make groups. A group whose space both halves of the rows find is resolved as a group; what neither finds is not resolvable
-//! from these rows. Nor is a group of all the components there can be: its space is that of the columns, which any rows find.
+//! Two directions are told apart by their variances, where a method looks at these and their difference is no accident. Of two
+//! directions whose variances are the same, the squared difference of the two that are found is, in units of its variance, chi-square
+//! with two degrees of freedom (of Gaussian rows; one for the variances along any two axes, one for their covariance, which the
+//! directions found turn into more of the same), whose tail is an exponential. Its variance comes from the fourth moments of the codes, at
+//! least what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions are told apart by independence, where a
+//! method looks at that and at least one of the two is not Gaussian: a rotation of two Gaussian sources of equal variance changes no
+//! density at all. Pairs that neither tells apart make groups.
+//!
+//! The verdict follows the interval for the agreement of halves (`interval.rs`): of the component, or of the space of its group. Resolved
+//! where all of it is at least `STABLE`, not resolvable where all of it is below, undecided where it lies across. A group of all the
+//! components there can be is not resolvable: its space is that of the columns, which any rows find.
 
-use super::STABLE;
+use super::interval::{Side, side};
+use crate::num::{Matrix, factor};
 
 /// What is known of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The direction is determined by the rows.
+    /// The direction is determined by the rows: the interval for the agreement of halves is at least 0.9.
     Resolved,
     /// The space that it spans with these others is; the direction inside is not.
     Group(Vec<usize>),
-    /// Half of the rows find neither.
+    /// The interval lies across 0.9: of the direction where there are no others, else of the space that it spans with them.
+    Undecided(Vec<usize>),
+    /// The interval lies below 0.9, or nothing tells the component from any other.
     NotResolvable,
 }
 
 impl Verdict {
     /// In words.
     pub fn in_words(&self) -> String {
+        let names = |others: &[usize]| others.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         match self {
             Verdict::Resolved => "resolved".into(),
-            Verdict::Group(others) => {
-                let names: Vec<String> = others.iter().map(ToString::to_string).collect();
-                format!("resolved as a group with {}", names.join(", "))
+            Verdict::Group(others) => format!("resolved as a group with {}", names(others)),
+            Verdict::Undecided(others) if others.is_empty() => "undecided: the interval crosses 0.9".into(),
+            Verdict::Undecided(others) => {
+                format!("undecided as a group with {}: the interval crosses 0.9", names(others))
             }
             Verdict::NotResolvable => "not resolvable from these data".into(),
         }
     }
 }
 
-/// How often, at most, a model of Gaussian components has one that is called otherwise: each counts as not Gaussian below this
-/// probability over their number (Bonferroni).
+/// How often, at most, components that are alike are told apart: a model of Gaussian components by independence, or a tie of variances by
+/// variances. Each component counts as not Gaussian below this probability over their number, and two neighbouring variances as
+/// different below it over the number of neighbours (Bonferroni).
 pub const LEVEL: f64 = 0.01;
-/// Axes that chance turns by more than this many radians are not told apart by their variances.
-const TURN: f64 = 0.25;
 
 /// What is needed to judge.
 pub(super) struct Evidence<'a> {
     /// Whether the method looks at variances: their values, where it does.
     pub(super) variances: Option<&'a [f64]>,
+    /// Covariances of the squares of codes of unit variance; none where they are not known, and those of Gaussian codes count.
+    pub(super) squares: Option<&'a Matrix<f64>>,
     /// Whether the method looks at independence: for each component the probability of such codes if it were Gaussian.
     pub(super) gaussian: Option<&'a [f64]>,
     /// Number of rows.
@@ -58,7 +69,12 @@ pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
         let by_variance = seen.variances.is_some_and(|v| {
             let (a, b) = (v[i], v[j]);
             let n = seen.n / (seen.memory[i] * seen.memory[j]).sqrt();
-            (a * b / n).sqrt() < TURN * (a - b).abs()
+            let gaussian = 2.0 * (a * a + b * b);
+            let of_difference = seen.squares.map_or(gaussian, |s| {
+                (a * a * s[(i, i)] + b * b * s[(j, j)] - 2.0 * a * b * s[(i, j)]).max(gaussian)
+            });
+            let chi2 = n * (a - b).powi(2) / of_difference;
+            (-0.5 * chi2).exp() < LEVEL / (k - 1) as f64
         });
         let level = LEVEL / k as f64;
         by_variance || seen.gaussian.is_some_and(|p| p[i] < level || p[j] < level)
@@ -75,26 +91,39 @@ pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     (0..k).map(|i| (0..k).filter(|&j| j != i && label[j] == label[i]).collect()).collect()
 }
 
-/// Judges, given how well halves of the rows agree about each component and about the space of each group. `complete`: there are as
+/// Covariances of the squares of row-major codes, `k` a row, each column brought to mean 0 and variance 1.
+pub(super) fn squares(codes: &[f64], k: usize) -> Matrix<f64> {
+    // Fourth moments of that many rows are known to a few per cent.
+    const MOST: usize = 1 << 14;
+    let n = (codes.len() / k.max(1)).min(MOST);
+    let mut out = Matrix::from_fn(k, n, |j, i| codes[i * k + j]);
+    let centre = |row: &mut [f64]| {
+        let mean = row.iter().sum::<f64>() / n.max(1) as f64;
+        row.iter_mut().for_each(|y| *y -= mean);
+    };
+    for j in 0..k {
+        let row = out.row_mut(j);
+        centre(row);
+        let variance = row.iter().map(|y| y * y).sum::<f64>() / n.max(1) as f64;
+        row.iter_mut().for_each(|y| *y = if variance > 0.0 { *y * *y / variance } else { 0.0 });
+        centre(row);
+    }
+    let sums = factor::multiply_transposed(&out, &out);
+    Matrix::from_fn(k, k, |i, j| sums[(i, j)] / n.max(1) as f64)
+}
+
+/// Judges, given the interval for how well halves agree about each component, or about the space of its group. `complete`: there are as
 /// many components as columns.
-pub(super) fn verdicts(
-    groups: Vec<Vec<usize>>,
-    halves: &[f64],
-    spaces: &[f64],
-    complete: bool,
-) -> Vec<Verdict> {
+pub(super) fn verdicts(groups: Vec<Vec<usize>>, intervals: &[(f64, f64)], complete: bool) -> Vec<Verdict> {
     let k = groups.len();
-    groups
-        .into_iter()
-        .enumerate()
-        .map(|(j, others)| match (others.is_empty(), halves[j], spaces[j]) {
-            (true, agree, _) if agree >= STABLE => Verdict::Resolved,
-            (false, _, agree) if agree >= STABLE && !(complete && others.len() + 1 == k) => {
-                Verdict::Group(others)
-            }
-            _ => Verdict::NotResolvable,
-        })
-        .collect()
+    let judge = |(others, interval): (Vec<usize>, &(f64, f64))| match (side(*interval), others.is_empty()) {
+        (_, false) if complete && others.len() + 1 == k => Verdict::NotResolvable,
+        (Side::Above, true) => Verdict::Resolved,
+        (Side::Above, false) => Verdict::Group(others),
+        (Side::Across, _) => Verdict::Undecided(others),
+        (Side::Below, _) => Verdict::NotResolvable,
+    };
+    groups.into_iter().zip(intervals).map(judge).collect()
 }
 
 #[cfg(test)]
@@ -109,6 +138,7 @@ mod tests {
                 4,
                 &Evidence {
                     variances: variances.then_some(&v[..]),
+                    squares: None,
                     gaussian: gaussian.then_some(&p[..]),
                     n: 1000.0,
                     memory: &[1.0; 4],
@@ -125,19 +155,57 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_resolved_where_its_space_is() {
-        let groups = vec![vec![], vec![2], vec![1], vec![]];
-        let found = verdicts(groups, &[0.99, 0.5, 0.5, 0.4], &[0.99, 0.97, 0.97, 0.4], true);
+    fn verdicts_follow_intervals() {
+        let groups = || vec![vec![], vec![2], vec![1], vec![], vec![5], vec![4], vec![]];
+        let (above, across, below) = ((0.9, 1.0), (0.6, 0.9), (0.1, 0.899));
+        let found = verdicts(groups(), &[above, above, above, below, across, across, across], true);
+        use Verdict::{Group, NotResolvable, Resolved, Undecided};
+        let pair = |one| Undecided(vec![one]);
         assert_eq!(
             found,
-            [Verdict::Resolved, Verdict::Group(vec![2]), Verdict::Group(vec![1]), Verdict::NotResolvable]
+            [Resolved, Group(vec![2]), Group(vec![1]), NotResolvable, pair(5), pair(4), Undecided(vec![])]
         );
         assert_eq!(found[1].in_words(), "resolved as a group with 2");
+        assert_eq!(found[4].in_words(), "undecided as a group with 5: the interval crosses 0.9");
+        assert_eq!(found[6].in_words(), "undecided: the interval crosses 0.9");
         let all = || vec![vec![1], vec![0]];
-        assert_eq!(
-            verdicts(all(), &[0.5; 2], &[1.0; 2], true),
-            [Verdict::NotResolvable, Verdict::NotResolvable]
-        );
-        assert_eq!(verdicts(all(), &[0.5; 2], &[1.0; 2], false)[0], Verdict::Group(vec![1]));
+        assert_eq!(verdicts(all(), &[(1.0, 1.0); 2], true), [NotResolvable, NotResolvable]);
+        assert_eq!(verdicts(all(), &[(1.0, 1.0); 2], false)[0], Group(vec![1]));
+    }
+
+    #[test]
+    fn a_difference_of_variances_counts_in_its_own_standard_errors() {
+        // Variances of 1 and 1 + d of n rows differ by d, whose standard error is 2 / sqrt(n) for Gaussian rows.
+        let apart = |d: f64, squares: Option<&Matrix<f64>>, memory: f64| {
+            let seen = Evidence {
+                variances: Some(&[1.0 + d, 1.0]),
+                squares,
+                gaussian: None,
+                n: 10_000.0,
+                memory: &[memory; 2],
+            };
+            groups(2, &seen)[0].is_empty()
+        };
+        // sqrt(-2 ln 0.01) = 3.03 of them.
+        assert!(apart(0.065, None, 1.0) && !apart(0.058, None, 1.0));
+        assert!(!apart(0.11, None, 4.0) && apart(0.13, None, 4.0), "four rows are worth one");
+        // Tails four times as heavy; light ones are taken for Gaussian.
+        let of = |variance: f64| Matrix::from_fn(2, 2, |i, j| if i == j { variance } else { 0.0 });
+        assert!(!apart(0.11, Some(&of(8.0)), 1.0) && apart(0.14, Some(&of(8.0)), 1.0));
+        assert!(!apart(0.058, Some(&of(0.1)), 1.0));
+    }
+
+    #[test]
+    fn covariances_of_squares_are_those_of_the_laws() {
+        use crate::datasets::Law;
+        let stream = crate::num::random::Stream::new(3, 1);
+        let laws = [Law::Gaussian, Law::Laplace, Law::Uniform];
+        let codes: Vec<f64> = (0..3 << 14).map(|i| 5.0 + 3.0 * laws[i % 3].draw(&stream, i as u64)).collect();
+        let found = squares(&codes, 3);
+        // Kurtoses 3, 6 and 1.8, less 1.
+        for (j, (truth, slack)) in [(2.0, 0.2), (5.0, 1.0), (0.8, 0.05)].into_iter().enumerate() {
+            assert!((found[(j, j)] - truth).abs() < slack, "{j}: {}", found[(j, j)]);
+        }
+        assert!(found[(0, 1)].abs() < 0.1 && found[(0, 1)] == found[(1, 0)]);
     }
 }

@@ -10,9 +10,11 @@
 //!
 //! `a = 1` is the default of FastICA and Picard, `a = 1/2` the logistic density of Infomax (up to a constant).
 
-use super::Score;
+use super::{Packer, Score, Unpacker};
+use crate::error::Result;
 use crate::num::simd::{CELL, cell};
 use crate::num::{Real, widest};
+use std::borrow::Cow;
 
 /// A contrast.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +38,59 @@ pub enum Contrasts<'a> {
     Each(&'a [Score]),
 }
 
+/// [`Contrasts`] with fitted ones lent or owned.
+#[derive(Clone, Debug)]
+pub(super) enum HeldContrasts<'a> {
+    One(Contrast),
+    Each(Cow<'a, [Score]>),
+}
+
+impl<'a> From<Contrasts<'a>> for HeldContrasts<'a> {
+    fn from(contrasts: Contrasts<'a>) -> Self {
+        match contrasts {
+            Contrasts::One(contrast) => Self::One(contrast),
+            Contrasts::Each(scores) => Self::Each(scores.into()),
+        }
+    }
+}
+
+impl HeldContrasts<'_> {
+    pub(super) fn lent(&self) -> Contrasts<'_> {
+        match self {
+            Self::One(contrast) => Contrasts::One(*contrast),
+            Self::Each(scores) => Contrasts::Each(scores),
+        }
+    }
+
+    pub(super) fn pack(&self, out: &mut Packer) {
+        let (kind, numbers) = match self {
+            Self::One(Contrast::LogCosh(a)) => (0, vec![*a]),
+            Self::One(Contrast::Exp) => (1, Vec::new()),
+            Self::One(Contrast::Cube) => (2, Vec::new()),
+            Self::One(Contrast::Skew) => (3, Vec::new()),
+            Self::Each(scores) => (4, scores.iter().flat_map(|s| s.0).collect()),
+        };
+        out.count(kind);
+        out.numbers(&numbers);
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (kind, numbers) = (from.count()?, from.numbers()?);
+        from.check(match kind {
+            0 => numbers.len() == 1,
+            1..4 => numbers.is_empty(),
+            _ => kind == 4 && numbers.len().is_multiple_of(Score::LENGTH),
+        })?;
+        Ok(match kind {
+            0 => Self::One(Contrast::LogCosh(numbers[0])),
+            1 => Self::One(Contrast::Exp),
+            2 => Self::One(Contrast::Cube),
+            3 => Self::One(Contrast::Skew),
+            _ => Self::Each(numbers.as_chunks().0.iter().map(|factors| Score(*factors)).collect()),
+        })
+    }
+}
+
 impl From<Contrast> for Contrasts<'_> {
     fn from(contrast: Contrast) -> Self {
         Contrasts::One(contrast)
@@ -48,6 +103,14 @@ impl Contrasts<'_> {
         match self {
             Contrasts::One(contrast) => contrast.apply(y, out),
             Contrasts::Each(scores) => scores[i].apply(y, out),
+        }
+    }
+
+    /// [`Contrast::apply_weighted`] of source `i`.
+    pub fn apply_weighted<T: Real>(self, i: usize, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+        match self {
+            Contrasts::One(contrast) => contrast.apply_weighted(y, weights, out),
+            Contrasts::Each(scores) => scores[i].apply_weighted(y, weights, out),
         }
     }
 
@@ -135,6 +198,31 @@ impl Contrast {
         ContrastSums { slope, loss }
     }
 
+    /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w g(y)`, and sums up `w g'(y)` and `w G(y)`.
+    pub fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+        let one = T::from_f64(1.0);
+        match self {
+            Contrast::LogCosh(a) => {
+                let (factor, inverse) = (T::from_f64(a), T::from_f64(1.0 / a));
+                weighted(y, weights, out, |y| {
+                    let (u, t) = (factor * y, (factor * y).tanh_of());
+                    (t, factor * (one - t * t), inverse * u.log_cosh_of())
+                })
+            }
+            Contrast::Exp => weighted(y, weights, out, |y| {
+                let e = (T::from_f64(-0.5) * y * y).exp_of();
+                (y * e, (one - y * y) * e, T::default() - e)
+            }),
+            Contrast::Cube => weighted(y, weights, out, |y| {
+                let s = y * y;
+                (y * s, T::from_f64(3.0) * s, T::from_f64(0.25) * s * s)
+            }),
+            Contrast::Skew => weighted(y, weights, out, |y| {
+                (y * y, T::from_f64(2.0) * y, T::from_f64(1.0 / 3.0) * y * y * y)
+            }),
+        }
+    }
+
     /// [`apply`](Self::apply) to a panel of `width` sources, a row of them after the other: adds the sums of each source to `slope` and
     /// `loss`, which say how many of them count. `width` divides 16.
     pub fn apply_to_panel<T: Real>(
@@ -184,6 +272,31 @@ impl Contrast {
             },
         )
     }
+}
+
+/// Writes `w f(y).0` over `out`, and sums up `w f(y).1` and `w f(y).2` in double precision.
+pub(super) fn weighted<T: Real>(
+    y: &[T],
+    weights: &[f64],
+    out: &mut [T],
+    f: impl Fn(T) -> (T, T, T),
+) -> ContrastSums {
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [[0.0; LANES]; 2];
+            for ((y, w), out) in y.chunks(LANES).zip(weights.chunks(LANES)).zip(out.chunks_mut(LANES)) {
+                for (l, ((y, w), out)) in y.iter().zip(w).zip(out).enumerate() {
+                    let (g, slope, loss) = f(*y);
+                    *out = T::from_f64(w * g.to_f64());
+                    sums[0][l] += w * slope.to_f64();
+                    sums[1][l] += w * loss.to_f64();
+                }
+            }
+            let [slope, loss] = sums.map(|s| s.iter().sum());
+            ContrastSums { slope, loss }
+        },
+    )
 }
 
 /// `E f(y)` of a standard normal `y`, by the trapezoid rule, which is exact to rounding for functions like these.

@@ -3,9 +3,10 @@
 //! The rows that are swept are *features* (the data transposed), so that each is centred, weighed and scaled before it is
 //! multiplied, and the `n × n` sum is gathered a panel of features at a time.
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use std::borrow::Cow;
 
 /// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, as a [`FeatureView`] sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +46,7 @@ impl Gram {
 /// often as it counts.
 #[derive(Clone, Debug)]
 pub struct FeatureView<'a> {
-    weights: Option<&'a [f64]>,
+    weights: Option<Cow<'a, [f64]>>,
     roots: Vec<f64>,
     n: f64,
     center: bool,
@@ -66,8 +67,28 @@ pub struct Feature {
 impl<'a> FeatureView<'a> {
     /// Over samples that add up to `n`.
     pub fn new(n: f64, weights: Option<&'a [f64]>, center: bool, standardize: bool) -> Self {
-        let roots = weights.map(|w| w.iter().map(|w| w.sqrt()).collect()).unwrap_or_default();
+        Self::over(n, weights.map(Cow::Borrowed), center, standardize)
+    }
+
+    fn over(n: f64, weights: Option<Cow<'a, [f64]>>, center: bool, standardize: bool) -> Self {
+        let roots = weights.iter().flat_map(|w| w.iter().map(|w| w.sqrt())).collect();
         Self { weights, roots, n, center, standardize }
+    }
+
+    pub(super) fn samples(&self) -> Option<usize> {
+        self.weights.as_ref().map(|w| w.len())
+    }
+
+    pub(super) fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.maybe(self.weights.as_deref());
+        out.count(u64::from(self.center));
+        out.count(u64::from(self.standardize));
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (n, weights) = (from.number()?, from.maybe()?);
+        Ok(Self::over(n, weights.map(Cow::Owned), from.flag()?, from.flag()?))
     }
 
     /// Whether features are divided by their standard deviations.
@@ -77,7 +98,7 @@ impl<'a> FeatureView<'a> {
 
     /// Appends the feature to `out`: a number for each sample, times the root of its weight; 0 for a sample of weight 0.
     pub fn push<T: Real>(&self, feature: &[T], out: &mut Vec<f64>) -> Feature {
-        let (mean, rest) = match self.weights {
+        let (mean, rest) = match self.weights.as_deref() {
             None => kernel::mean_of(feature),
             Some(w) => {
                 let (mut mean, mut rest) = ([0.0], [0.0]);
@@ -91,7 +112,10 @@ impl<'a> FeatureView<'a> {
         kernel::push_about(feature, (about, if self.center { rest } else { 0.0 }), out);
         self.weigh(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
-        if scale != 1.0 {
+        if !scale.is_finite() {
+            // Squares that overflow are no unit to divide by: found where sums are looked at.
+            out[start..].fill(f64::NAN);
+        } else if scale != 1.0 {
             out[start..].iter_mut().for_each(|x| *x /= scale);
         }
         Feature { mean: about, scale, varies: out[start..].iter().any(|&x| x != 0.0) }
@@ -107,11 +131,52 @@ impl<'a> FeatureView<'a> {
     /// Standard deviation about the mean of numbers already weighed and centred up to `offset`; 1 where there is none.
     fn deviation(&self, weighed: &[f64], offset: f64) -> f64 {
         let root = |i: usize| self.roots.get(i).copied().unwrap_or(1.0);
-        let squares: f64 = weighed.iter().enumerate().map(|(i, x)| (x - offset * root(i)).powi(2)).sum();
-        match squares > 0.0 {
-            true => (squares / (self.n - 1.0)).sqrt(),
-            false => 1.0,
-        }
+        let about = weighed.iter().enumerate().map(|(i, x)| x - offset * root(i));
+        root_of_squares(about).map_or(1.0, |length| length / (self.n - 1.0).sqrt())
+    }
+}
+
+/// The root of the sum of squares; where squares are so small that digits of them are lost, of numbers divided by the largest. `None` where all
+/// are 0.
+pub(crate) fn root_of_squares(numbers: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let squares: f64 = numbers.clone().map(|x| x * x).sum();
+    if squares.is_nan() || squares >= f64::MIN_POSITIVE {
+        return Some(squares.sqrt());
+    }
+    let largest = numbers.clone().fold(0.0f64, |m, x| m.max(x.abs()));
+    (largest > 0.0).then(|| largest * numbers.map(|x| (x / largest).powi(2)).sum::<f64>().sqrt())
+}
+
+/// Gathers a [`Gram`] of features; rows are features here.
+#[derive(Clone, Debug)]
+pub struct GatherGram<'a>(pub FeatureView<'a>);
+
+impl<T: Real> Gather<T> for GatherGram<'_> {
+    type Part = Gram;
+    const KIND: &'static str = "gram";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_table(n_features)
+    }
+
+    fn width(&self) -> Option<usize> {
+        self.0.samples()
+    }
+
+    fn zero(&self, n_features: usize) -> Gram {
+        Gram::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Gram, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.0.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        FeatureView::unpack(from).map(Self)
     }
 }
 

@@ -1,13 +1,13 @@
 //! How long rows are, about a point.
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Real};
+use crate::num::{Block, Real, Workspace};
 
 /// Number of rows and the sum of their lengths about a point that all of them know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lengths {
-    /// Rows seen.
+    /// Rows seen, each as often as it counts.
     pub n: f64,
     /// Sum of `||x - about||`.
     pub sum: f64,
@@ -16,15 +16,56 @@ pub struct Lengths {
 impl Lengths {
     /// Adds a block of rows, each column divided by its unit where there are `units`. `O(b p)`.
     pub fn gather<T: Real>(&mut self, block: Block<'_, T>, about: &[f64], units: Option<&[f64]>) {
-        for row in block.rows() {
+        for (i, row) in block.rows().enumerate() {
+            let weight = block.weights.map_or(1.0, |w| w[i]);
+            if weight == 0.0 {
+                continue;
+            }
             let from = row.iter().zip(about).map(|(x, m)| x.to_f64() - m);
             let square: f64 = match units {
                 None => from.map(|x| x.powi(2)).sum(),
                 Some(units) => from.zip(units).map(|(x, u)| (x / u).powi(2)).sum(),
             };
-            self.sum += square.sqrt();
-            self.n += 1.0;
+            self.sum += weight * square.sqrt();
+            self.n += weight;
         }
+    }
+}
+
+/// Gathers [`Lengths`] about a point.
+#[derive(Clone, Debug)]
+pub struct GatherLengths {
+    /// The point, a number for each column.
+    pub about: Vec<f64>,
+    /// What columns are divided by, where they are.
+    pub units: Option<Vec<f64>>,
+}
+
+impl<T: Real> Gather<T> for GatherLengths {
+    type Part = Lengths;
+    const KIND: &'static str = "lengths";
+
+    fn width(&self) -> Option<usize> {
+        Some(self.about.len())
+    }
+
+    fn zero(&self, _: usize) -> Lengths {
+        Lengths::default()
+    }
+
+    fn add(&self, part: &mut Lengths, block: Block<'_, T>, _: &mut Workspace<T>) {
+        part.gather(block, &self.about, self.units.as_deref());
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.numbers(&self.about);
+        out.maybe(self.units.as_deref());
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (about, units) = (from.numbers()?, from.maybe()?);
+        from.check(units.as_ref().is_none_or(|u| u.len() == about.len()))?;
+        Ok(Self { about, units })
     }
 }
 

@@ -1,4 +1,4 @@
-//! What rows add up to: one [`Partial`] a file. A statistic never knows where its rows live.
+//! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic never knows where its rows live.
 
 mod contrast;
 mod gram;
@@ -6,6 +6,7 @@ mod lengths;
 mod moments;
 mod pack;
 pub(crate) mod quantiles;
+mod rows;
 mod scatter;
 mod score;
 mod sketch;
@@ -14,18 +15,21 @@ mod sparsity;
 mod triangle;
 
 pub use contrast::{Contrast, ContrastSums, Contrasts};
-pub use gram::{Feature, FeatureView, Gram};
-pub use lengths::Lengths;
-pub use moments::Moments;
+pub(crate) use gram::root_of_squares;
+pub use gram::{Feature, FeatureView, GatherGram, Gram};
+pub use lengths::{GatherLengths, Lengths};
+pub use moments::{GatherMoments, Moments};
 pub use pack::{Packer, Unpacker};
-pub use scatter::Scatter;
-pub use score::{Score, ScoreSums};
-pub use sketch::{Sketch, Viewpoint};
-pub use sources::{SourceSums, SourceView, UnitSums};
-pub use sparsity::{Filters, Penalty, Sparsity};
-pub use triangle::Triangle;
+pub use rows::{GatherRange, GatherRows, GatheredRows, Range};
+pub use scatter::{GatherScatter, Scatter};
+pub use score::{GatherScores, Score, ScoreSums};
+pub use sketch::{GatherSketch, Sketch, Viewpoint};
+pub use sources::{GatherSources, GatherUnit, SourceSums, SourceView, UnitSums};
+pub use sparsity::{Filters, GatherSparsity, Penalty, Sparsity};
+pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
 
 use crate::error::Result;
+use crate::num::{Block, Plan, Real, Workspace};
 
 /// What some rows contribute to a total.
 ///
@@ -41,6 +45,45 @@ pub trait Partial: Send + Sized {
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
     /// Bytes of memory that it holds.
     fn bytes(&self) -> usize;
+}
+
+/// A sum over rows as a value: everything beside the rows that it depends on.
+///
+/// Whoever has some of the rows can be sent a gather as bytes ([`pack`](Self::pack)), add up the shards that it has, and send back
+/// their sums: see [`shards`](crate::shards). [`Rows::sweep`](crate::Rows::sweep) is the one loop that calls it.
+pub trait Gather<T: Real>: Sync + Sized {
+    /// What is summed.
+    type Part: Partial;
+
+    /// The name of this gather in packed form.
+    const KIND: &'static str;
+
+    /// The same where it sums coordinates of rows and not their numbers; "none" for gathers that never do.
+    const THROUGH: &'static str = "none";
+
+    /// How rows of `n_features` numbers are cut.
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_width(n_features)
+    }
+
+    /// Numbers that a row must have; `None` where any number will do.
+    fn width(&self) -> Option<usize>;
+
+    /// The sum over no rows of `n_features` numbers.
+    fn zero(&self, n_features: usize) -> Self::Part;
+
+    /// Adds the rows of a block, each as often as it counts; the result depends on nothing else.
+    fn add(&self, part: &mut Self::Part, block: Block<'_, T>, work: &mut Workspace<T>);
+
+    /// Its state as bytes.
+    fn pack(&self, out: &mut Packer);
+
+    /// Its state from bytes.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are cut short or of another kind.
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
 }
 
 /// `part` as bytes.

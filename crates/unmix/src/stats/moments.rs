@@ -1,6 +1,6 @@
 //! Number, mean and sum of squares about the mean, column by column.
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace, kernel};
 
@@ -40,6 +40,33 @@ impl Moments {
             }
         }
         self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), squares });
+    }
+}
+
+/// Gathers [`Moments`].
+#[derive(Clone, Copy, Debug)]
+pub struct GatherMoments;
+
+impl<T: Real> Gather<T> for GatherMoments {
+    type Part = Moments;
+    const KIND: &'static str = "moments";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Moments {
+        Moments::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Moments, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, work);
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Partials as bytes: little-endian numbers and lengths, nothing else.
 
 use crate::error::{Error, Result};
-use crate::num::Matrix;
+use crate::num::{Matrix, Real};
 
 /// Takes numbers.
 #[derive(Default)]
@@ -29,6 +29,36 @@ impl Packer {
         self.count(m.rows() as u64);
         self.count(m.cols() as u64);
         self.numbers(m.as_slice());
+    }
+
+    /// Numbers of either type, exactly.
+    pub fn numbers_of<T: Real>(&mut self, numbers: &[T]) {
+        self.count(numbers.len() as u64);
+        numbers.iter().for_each(|x| self.number(x.to_f64()));
+    }
+
+    /// A matrix of either type and its shape.
+    pub fn matrix_of<T: Real>(&mut self, m: &Matrix<T>) {
+        self.count(m.rows() as u64);
+        self.count(m.cols() as u64);
+        self.numbers_of(m.as_slice());
+    }
+
+    /// Numbers that may be missing altogether.
+    pub fn maybe(&mut self, numbers: Option<&[f64]>) {
+        self.count(u64::from(numbers.is_some()));
+        self.numbers(numbers.unwrap_or_default());
+    }
+
+    /// A word.
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// Some bytes, and how many they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.count(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
     }
 
     /// The bytes taken.
@@ -77,6 +107,47 @@ impl<'a> Unpacker<'a> {
             return Err(damaged());
         }
         Ok(Matrix::from_vec(rows, cols, data))
+    }
+
+    /// Numbers of either type.
+    pub fn numbers_of<T: Real>(&mut self) -> Result<Vec<T>> {
+        Ok(self.numbers()?.into_iter().map(T::from_f64).collect())
+    }
+
+    /// A matrix of either type.
+    pub fn matrix_of<T: Real>(&mut self) -> Result<Matrix<T>> {
+        Ok(self.matrix()?.cast())
+    }
+
+    /// Numbers that may be missing altogether.
+    pub fn maybe(&mut self) -> Result<Option<Vec<f64>>> {
+        let there = self.flag()?;
+        let numbers = self.numbers()?;
+        self.check(there || numbers.is_empty())?;
+        Ok(there.then_some(numbers))
+    }
+
+    /// A count that is 0 or 1.
+    pub fn flag(&mut self) -> Result<bool> {
+        let flag = self.count()?;
+        self.check(flag <= 1)?;
+        Ok(flag == 1)
+    }
+
+    /// A word.
+    pub fn text(&mut self) -> Result<String> {
+        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| damaged())
+    }
+
+    /// Some bytes.
+    pub fn bytes(&mut self) -> Result<&'a [u8]> {
+        let n = self.count()?;
+        if n > self.0.len() as u64 {
+            return Err(damaged());
+        }
+        let (head, rest) = self.0.split_at(n as usize);
+        self.0 = rest;
+        Ok(head)
     }
 
     /// Sizes that the parts of a statistic must have.

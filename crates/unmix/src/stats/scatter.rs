@@ -11,9 +11,9 @@
 //! Centred from the start: `XᵀX − n μμᵀ` would be one pass cheaper and loses every digit that the mean has in common with
 //! the data (with a mean of 10⁶ standard deviations, all of single precision).
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 
 /// What `n` rows say about location and spread: all that PCA, whitening and factor analysis need.
 ///
@@ -83,6 +83,37 @@ impl Scatter {
     /// Whether every sum is a finite number.
     pub fn finite(&self) -> bool {
         self.mean.iter().chain(self.lower.as_slice()).all(|x| x.is_finite())
+    }
+}
+
+/// Gathers [`Scatter`].
+#[derive(Clone, Copy, Debug)]
+pub struct GatherScatter;
+
+impl<T: Real> Gather<T> for GatherScatter {
+    type Part = Scatter;
+    const KIND: &'static str = "scatter";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_table(n_features)
+    }
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Scatter {
+        Scatter::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, work);
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
     }
 }
 

@@ -16,11 +16,11 @@
 //! As `y` is among the functions, `E ψ y = 1`; and `E ψ' = E ψ²`, so `E ψ' - E ψ y = E ψ² - (E ψ y)² / E y² >= 0` for a source of variance
 //! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
 
-use super::contrast::{ContrastSums, lanes};
-use super::{Packer, Partial, SourceView, Unpacker};
+use super::contrast::{ContrastSums, lanes, weighted};
+use super::{Gather, Packer, Partial, SourceView, Unpacker};
 use crate::error::Result;
 use crate::num::factor::Cholesky;
-use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 
 /// How many functions.
 const FUNCTIONS: usize = 6;
@@ -61,12 +61,33 @@ impl Score {
     }
 }
 
+impl Score {
+    /// Numbers that it is made of.
+    pub(super) const LENGTH: usize = FUNCTIONS;
+
+    /// [`apply`](Self::apply) where every number counts as often as its weight says: writes `w ψ(y)`, and sums up the rest times `w`.
+    pub fn apply_weighted<T: Real>(self, y: &[T], weights: &[f64], out: &mut [T]) -> ContrastSums {
+        let [a, b, c, d, e, f] = self.0;
+        weighted(y, weights, out, |y| {
+            let (log_cosh, y) = (y.log_cosh_of().to_f64(), y.to_f64());
+            let t = y.tanh();
+            let q = 1.0 - t * t;
+            let p = c + t * (d + t * (e + t * f));
+            let rise = d + t * (2.0 * e + 3.0 * f * t);
+            let whole = t * (c + t * (0.5 * d + t * (e / 3.0 + 0.25 * f * t)));
+            let slope = a + q * (b + q * rise - 2.0 * t * p);
+            let loss = 0.5 * a * y * y + b * log_cosh + whole;
+            (T::from_f64(a * y + b * t + q * p), T::from_f64(slope), T::from_f64(loss))
+        })
+    }
+}
+
 /// Sums over rows of the functions of each of `k` sources `y = B (x - mean)`: of themselves, their products, their slopes.
 ///
 /// `33 k + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreSums {
-    /// Rows seen.
+    /// Rows seen, each as often as it counts.
     pub n: f64,
     /// For each source, a row: sums of the functions, of their products (of the lower triangle, row by row), of their slopes.
     pub sums: Matrix<f64>,
@@ -90,16 +111,26 @@ impl ScoreSums {
         view: &SourceView<'_, T>,
         work: &mut Workspace<T>,
     ) {
-        let (n, p, k) = (block.n_rows(), block.n_features, self.sums.rows());
-        let Workspace { rows, product, .. } = work;
-        let centred = view.centred(block, rows);
+        let (p, k) = (block.n_features, self.sums.rows());
+        let Workspace { rows, product, wide, .. } = work;
+        let (centred, weights) = block.counted(view.mean(), rows, wide);
+        let n = centred.len() / p;
+        if n == 0 {
+            return;
+        }
         product.resize(k * n, T::default());
         kernel::product_by_rows(product, view.unmixing.as_slice(), centred, k, n, p);
         for (i, y) in product.chunks_exact(n).enumerate() {
             let sums = self.sums.row_mut(i);
-            y.iter().for_each(|y| add(sums, y.to_f64(), y.tanh_of().to_f64()));
+            match weights {
+                None => y.iter().for_each(|y| add(sums, y.to_f64(), y.tanh_of().to_f64(), |x| x)),
+                Some(weights) => {
+                    let numbers = y.iter().zip(weights);
+                    numbers.for_each(|(y, w)| add(sums, y.to_f64(), y.tanh_of().to_f64(), |x| w * x));
+                }
+            }
         }
-        self.n += n as f64;
+        self.n += weights.map_or(n as f64, |w| w.iter().sum());
     }
 
     /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot tell apart, as those of a source of
@@ -123,9 +154,9 @@ impl ScoreSums {
     }
 }
 
-/// Adds what one number of a source, `y` with `t = tanh y`, contributes.
+/// Adds what one number of a source, `y` with `t = tanh y`, contributes, as often as it counts.
 #[inline(always)]
-fn add(sums: &mut [f64], y: f64, t: f64) {
+fn add(sums: &mut [f64], y: f64, t: f64, counted: impl Fn(f64) -> f64) {
     let q = 1.0 - t * t;
     let h = [y, t, q, q * t, q * t * t, q * t * t * t];
     let slopes = [
@@ -138,12 +169,46 @@ fn add(sums: &mut [f64], y: f64, t: f64) {
     ];
     let mut at = FUNCTIONS;
     for i in 0..FUNCTIONS {
-        sums[i] += h[i];
+        sums[i] += counted(h[i]);
         for h_j in &h[..=i] {
-            sums[at] += h[i] * h_j;
+            sums[at] += counted(h[i] * h_j);
             at += 1;
         }
-        sums[FUNCTIONS + PRODUCTS + i] += slopes[i];
+        sums[FUNCTIONS + PRODUCTS + i] += counted(slopes[i]);
+    }
+}
+
+/// Gathers [`ScoreSums`] of the sources of a [`SourceView`].
+#[derive(Clone, Debug)]
+pub struct GatherScores<'a, T>(pub SourceView<'a, T>);
+
+impl<T: Real> Gather<T> for GatherScores<'_, T> {
+    type Part = ScoreSums;
+    const KIND: &'static str = "scores";
+    const THROUGH: &'static str = "scores of coordinates";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.0.unmixing.rows())
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.0.unmixing.cols())
+    }
+
+    fn zero(&self, _: usize) -> ScoreSums {
+        ScoreSums::empty(self.0.unmixing.rows())
+    }
+
+    fn add(&self, part: &mut ScoreSums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.0.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        SourceView::unpack(from).map(Self)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The scatter of some rows seen from a few directions, without the `p × p` matrix.
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use std::borrow::Cow;
 
 /// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: `b` rows of the scatter applied to directions.
 ///
@@ -17,18 +18,50 @@ pub struct Sketch {
 }
 
 /// Directions to look from, and the mean to centre on.
+#[derive(Clone, Debug)]
 pub struct Viewpoint<'a> {
     /// Mean of the rows, `p`.
-    pub mean: &'a [f64],
-    /// `b x p`.
-    pub directions: &'a Matrix<f64>,
+    mean: Cow<'a, [f64]>,
+    /// `p x b`.
     columns: Matrix<f64>,
 }
 
 impl<'a> Viewpoint<'a> {
     /// Looks along the rows of `directions`.
-    pub fn new(mean: &'a [f64], directions: &'a Matrix<f64>) -> Self {
-        Self { mean, directions, columns: directions.transposed() }
+    pub fn new(mean: impl Into<Cow<'a, [f64]>>, directions: &Matrix<f64>) -> Self {
+        Self { mean: mean.into(), columns: directions.transposed() }
+    }
+}
+
+/// Gathers a [`Sketch`] from a [`Viewpoint`].
+#[derive(Clone, Debug)]
+pub struct GatherSketch<'a>(pub Viewpoint<'a>);
+
+impl<T: Real> Gather<T> for GatherSketch<'_> {
+    type Part = Sketch;
+    const KIND: &'static str = "sketch";
+
+    fn width(&self) -> Option<usize> {
+        Some(self.0.mean.len())
+    }
+
+    fn zero(&self, n_features: usize) -> Sketch {
+        Sketch::empty(self.0.columns.cols(), n_features)
+    }
+
+    fn add(&self, part: &mut Sketch, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.numbers(&self.0.mean);
+        out.matrix(&self.0.columns);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (mean, columns) = (from.numbers()?, from.matrix()?);
+        from.check(columns.rows() == mean.len())?;
+        Ok(Self(Viewpoint { mean: mean.into(), columns }))
     }
 }
 
@@ -44,7 +77,7 @@ impl Sketch {
         self.n += block.n_rows() as u64;
         let centred = &mut work.wide;
         // Times the root of the weight here, and by the score once more: the weight.
-        kernel::centre_wide(block.data, block.weights, from.mean, None, centred);
+        kernel::centre_wide(block.data, block.weights, &from.mean, None, centred);
         let n = centred.len() / p;
         let mut scores = vec![0.0; n * b];
         kernel::product(&mut scores, centred, from.columns.as_slice(), n, p, b);

@@ -1,15 +1,17 @@
 //! What independent component analysis sums up over rows: how sources go together with their contrasts.
 
-use super::{Contrasts, Packer, Partial, Score, Unpacker};
+use super::contrast::HeldContrasts;
+use super::{Contrasts, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use std::borrow::Cow;
 
 /// Sums over rows `x` of the sources `y = B (x - mean)` and of their contrast.
 ///
 /// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSums {
-    /// Rows seen.
+    /// Rows seen, each as often as it counts.
     pub n: f64,
     /// `Σ g(y_i) y_j`, `k x k`.
     pub cross: Matrix<f64>,
@@ -23,7 +25,7 @@ pub struct SourceSums {
 #[derive(Clone, Debug)]
 pub struct SourceView<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.
-    mean: Option<&'a [f64]>,
+    mean: Option<Cow<'a, [f64]>>,
     /// `B`, `k x p`.
     pub(super) unmixing: Matrix<T>,
     /// `Bᵀ` in panels, the last filled up with zeros; half a panel where that is enough.
@@ -31,12 +33,16 @@ pub struct SourceView<'a, T> {
     /// Sources, with those that fill up the last panel.
     width: usize,
     /// The contrast, or that of each source.
-    contrast: Contrasts<'a>,
+    contrast: HeldContrasts<'a>,
 }
 
 impl<'a, T: Real> SourceView<'a, T> {
     /// Through `unmixing`, `k x p`; `mean` is `None` where it is 0 throughout.
     pub fn new(mean: Option<&'a [f64]>, unmixing: Matrix<T>, contrast: impl Into<Contrasts<'a>>) -> Self {
+        Self::over(mean.map(Cow::Borrowed), unmixing, contrast.into().into())
+    }
+
+    fn over(mean: Option<Cow<'a, [f64]>>, unmixing: Matrix<T>, contrast: HeldContrasts<'a>) -> Self {
         let (k, p, lanes) = (unmixing.rows(), unmixing.cols(), T::lanes());
         let width = k.next_multiple_of(lanes / 2);
         let mut panels = vec![T::default(); p * width];
@@ -47,20 +53,29 @@ impl<'a, T: Real> SourceView<'a, T> {
                 column.zip(unmixing.row(i)).for_each(|(to, x)| *to = *x);
             }
         }
-        Self { mean, unmixing, panels, width, contrast: contrast.into() }
+        Self { mean, unmixing, panels, width, contrast }
     }
 }
 
 impl<T: Real> SourceView<'_, T> {
-    /// The block less the mean: as it is, or in `rows`.
-    pub(super) fn centred<'b>(&self, block: Block<'b, T>, rows: &'b mut Vec<T>) -> &'b [T] {
-        match self.mean {
-            None => block.data,
-            Some(mean) => {
-                kernel::centre(block.data, None, mean, rows);
-                rows
-            }
+    /// What is subtracted first, unless that is 0 throughout.
+    pub(super) fn mean(&self) -> Option<&[f64]> {
+        self.mean.as_deref()
+    }
+
+    pub(super) fn pack(&self, out: &mut Packer) {
+        out.maybe(self.mean());
+        out.matrix_of(&self.unmixing);
+        self.contrast.pack(out);
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (mean, unmixing, contrast) = (from.maybe()?, from.matrix_of()?, HeldContrasts::unpack(from)?);
+        from.check(mean.as_ref().is_none_or(|m| m.len() == unmixing.cols()))?;
+        if let Contrasts::Each(scores) = contrast.lent() {
+            from.check(scores.is_empty() || scores.len() == unmixing.rows())?;
         }
+        Ok(Self::over(mean.map(Cow::Owned), unmixing, contrast))
     }
 }
 
@@ -79,12 +94,12 @@ impl SourceSums {
         work: &mut Workspace<T>,
     ) {
         let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
-        let contrast = match view.contrast {
-            Contrasts::One(contrast) => contrast,
-            Contrasts::Each(scores) => return self.gather_each(block, view, scores, work),
+        let contrast = match view.contrast.lent() {
+            Contrasts::One(contrast) if block.weights.is_none() => contrast,
+            contrasts => return self.gather_each(block, view, contrasts, work),
         };
         let Workspace { rows, product, wide, .. } = work;
-        let (centred, width) = (view.centred(block, rows), view.width);
+        let ((centred, _), width) = (block.counted(view.mean(), rows, wide), view.width);
         product.resize(2 * n * width, T::default());
         let (sources, scores) = product.split_at_mut(n * width);
         T::multiply(sources, centred, &view.panels, n, p, width);
@@ -107,28 +122,36 @@ impl SourceSums {
         self.n += n as f64;
     }
 
-    /// [`gather`](Self::gather), by a contrast for each source: sources are rows here, so that one runs along each.
+    /// [`gather`](Self::gather), by a contrast for each source or of rows with weights: sources are rows here, so that one contrast runs
+    /// along each.
     fn gather_each<T: Real>(
         &mut self,
         block: Block<'_, T>,
         view: &SourceView<'_, T>,
-        contrasts: &[Score],
+        contrasts: Contrasts<'_>,
         work: &mut Workspace<T>,
     ) {
-        let (n, p, k) = (block.n_rows(), block.n_features, self.slope.len());
-        let Workspace { rows, product, .. } = work;
-        let centred = view.centred(block, rows);
+        let (p, k) = (block.n_features, self.slope.len());
+        let Workspace { rows, product, wide, .. } = work;
+        let (centred, weights) = block.counted(view.mean(), rows, wide);
+        let n = centred.len() / p;
+        if n == 0 {
+            return;
+        }
         product.resize(2 * k * n + k * k, T::default());
         let (sources, rest) = product.split_at_mut(k * n);
         let (scores, scratch) = rest.split_at_mut(k * n);
         kernel::product_by_rows(sources, view.unmixing.as_slice(), centred, k, n, p);
         for (i, (y, g)) in sources.chunks_exact(n).zip(scores.chunks_exact_mut(n)).enumerate() {
-            let sums = contrasts[i].apply(y, g);
+            let sums = match weights {
+                None => contrasts.apply(i, y, g),
+                Some(weights) => contrasts.apply_weighted(i, y, weights, g),
+            };
             self.slope[i] += sums.slope;
             self.loss[i] += sums.loss;
         }
         kernel::add_product_by_rows(self.cross.as_mut_slice(), scores, sources, [k, k, n], scratch);
-        self.n += n as f64;
+        self.n += weights.map_or(n as f64, |w| w.iter().sum());
     }
 
     /// Whether every sum is a finite number.
@@ -142,7 +165,7 @@ impl SourceSums {
 /// `p + 3` numbers: a step of FastICA for one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitSums {
-    /// Rows seen.
+    /// Rows seen, each as often as it counts.
     pub n: f64,
     /// `Σ g(y) (x - mean)`, of `p` columns.
     pub cross: Vec<f64>,
@@ -165,19 +188,97 @@ impl UnitSums {
         view: &SourceView<'_, T>,
         work: &mut Workspace<T>,
     ) {
-        let (n, p) = (block.n_rows(), block.n_features);
-        let Workspace { rows, product, .. } = work;
-        let centred = view.centred(block, rows);
+        let p = block.n_features;
+        let Workspace { rows, product, wide, .. } = work;
+        let (centred, weights) = block.counted(view.mean(), rows, wide);
+        let n = centred.len() / p;
+        if n == 0 {
+            return;
+        }
         product.resize(2 * n + p, T::default());
         let (source, rest) = product.split_at_mut(n);
         let (score, scratch) = rest.split_at_mut(n);
         kernel::product_by_rows(source, view.unmixing.as_slice(), centred, 1, n, p);
-        let sums = view.contrast.apply(0, source, score);
+        let contrast = view.contrast.lent();
+        let sums = match weights {
+            None => contrast.apply(0, source, score),
+            Some(weights) => contrast.apply_weighted(0, source, weights, score),
+        };
         self.slope += sums.slope;
         self.loss += sums.loss;
         kernel::product_of_few(scratch, score, centred, [1, n, p]);
         self.cross.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64());
-        self.n += n as f64;
+        self.n += weights.map_or(n as f64, |w| w.iter().sum());
+    }
+}
+
+/// Gathers [`SourceSums`] of the sources of a [`SourceView`].
+#[derive(Clone, Debug)]
+pub struct GatherSources<'a, T>(pub SourceView<'a, T>);
+
+impl<T: Real> Gather<T> for GatherSources<'_, T> {
+    type Part = SourceSums;
+    const KIND: &'static str = "sources";
+    const THROUGH: &'static str = "sources of coordinates";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, self.0.unmixing.rows())
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.0.unmixing.cols())
+    }
+
+    fn zero(&self, _: usize) -> SourceSums {
+        SourceSums::empty(self.0.unmixing.rows())
+    }
+
+    fn add(&self, part: &mut SourceSums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.0.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        SourceView::unpack(from).map(Self)
+    }
+}
+
+/// Gathers [`UnitSums`] of the one source of a [`SourceView`].
+#[derive(Clone, Debug)]
+pub struct GatherUnit<'a, T>(pub SourceView<'a, T>);
+
+impl<T: Real> Gather<T> for GatherUnit<'_, T> {
+    type Part = UnitSums;
+    const KIND: &'static str = "unit";
+    const THROUGH: &'static str = "unit of coordinates";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_sources(n_features, 1)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.0.unmixing.cols())
+    }
+
+    fn zero(&self, n_features: usize) -> UnitSums {
+        UnitSums::empty(n_features)
+    }
+
+    fn add(&self, part: &mut UnitSums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.0.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let view = SourceView::unpack(from)?;
+        from.check(view.unmixing.rows() == 1)?;
+        Ok(Self(view))
     }
 }
 

@@ -1,9 +1,10 @@
 //! How sparse the outputs of filters are, and how that changes with the filters.
 
-use super::{Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A function of one number that grows like `|y|`, and is smooth at 0: small for numbers of which most are near 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,19 +40,29 @@ impl Penalty {
         s.min(fourth / 6.0 * s.powi(4))
     }
 
+    /// [`differentiate`](Self::differentiate) where every number counts as often as its weight says: the derivative times that, and the
+    /// sum of values times it.
+    pub fn differentiate_weighted<T: Real>(self, y: &mut [T], weights: &[f64]) -> f64 {
+        match self {
+            Penalty::LogCosh => each_weighted(y, weights, |y| (y.tanh_of(), y.log_cosh_of())),
+            Penalty::SmoothL1 => each_weighted(y, weights, smooth_l1),
+        }
+    }
+
     /// Writes its derivative at every number over that number, and returns the sum of its values.
     pub fn differentiate<T: Real>(self, y: &mut [T]) -> f64 {
         match self {
             Penalty::LogCosh => each(y, |y| (y.tanh_of(), y.log_cosh_of())),
-            Penalty::SmoothL1 => {
-                let rounded = T::from_f64(ROUNDED);
-                each(y, |y| {
-                    let value = y.times_plus(y, rounded).root();
-                    (y / value, value)
-                })
-            }
+            Penalty::SmoothL1 => each(y, smooth_l1),
         }
     }
+}
+
+/// The derivative of [`Penalty::SmoothL1`], and its value.
+#[inline(always)]
+fn smooth_l1<T: Real>(y: T) -> (T, T) {
+    let value = y.times_plus(y, T::from_f64(ROUNDED)).root();
+    (y / value, value)
 }
 
 /// Numbers that are summed beside each other, so that whole vectors can be used without changing the order of a sum.
@@ -88,11 +99,30 @@ fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
     )
 }
 
+/// `y` becomes `w f(y).0`; the sum of `w f(y).1`.
+#[inline(always)]
+fn each_weighted<T: Real>(y: &mut [T], weights: &[f64], f: impl Fn(T) -> (T, T)) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            for (y, w) in y.chunks_mut(LANES).zip(weights.chunks(LANES)) {
+                for ((y, w), sum) in y.iter_mut().zip(w).zip(&mut sums) {
+                    let (slope, value) = f(*y);
+                    *y = T::from_f64(w * slope.to_f64());
+                    *sum += w * value.to_f64();
+                }
+            }
+            sums.iter().sum()
+        },
+    )
+}
+
 /// How rows are seen by filters.
 #[derive(Clone, Debug)]
 pub struct Filters<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.
-    pub mean: Option<&'a [f64]>,
+    pub mean: Option<Cow<'a, [f64]>>,
     /// `V`, `k x p`.
     pub rows: Matrix<T>,
     /// What their outputs are measured by.
@@ -104,7 +134,7 @@ pub struct Filters<'a, T> {
 /// `k p + 2` numbers, however many rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sparsity {
-    /// Rows seen.
+    /// Rows seen, each as often as it counts.
     pub n: f64,
     /// The sum of the penalty.
     pub value: f64,
@@ -125,19 +155,23 @@ impl Sparsity {
         filters: &Filters<'_, T>,
         work: &mut Workspace<T>,
     ) {
-        let (n, p, k) = (block.n_rows(), block.n_features, self.gradient.rows());
-        let Workspace { rows, product, .. } = work;
-        let centred = match filters.mean {
-            None => block.data,
-            Some(mean) => {
-                kernel::centre(block.data, None, mean, rows);
-                rows
-            }
-        };
+        let (p, k) = (block.n_features, self.gradient.rows());
+        let Workspace { rows, product, wide, .. } = work;
+        let (centred, weights) = block.counted(filters.mean.as_deref(), rows, wide);
+        let n = centred.len() / p;
+        if n == 0 {
+            return;
+        }
         product.resize(k * (n + p), T::default());
         let (outputs, scratch) = product.split_at_mut(k * n);
         kernel::product_by_rows(outputs, filters.rows.as_slice(), centred, k, n, p);
-        self.value += filters.penalty.differentiate(outputs);
+        self.value += match weights {
+            None => filters.penalty.differentiate(outputs),
+            Some(weights) => {
+                let of_filter = |y: &mut [T]| filters.penalty.differentiate_weighted(y, weights);
+                outputs.chunks_exact_mut(n).map(of_filter).sum()
+            }
+        };
         kernel::product_of_few(scratch, outputs, centred, [k, n, p]);
         widest(
             #[inline(always)]
@@ -146,7 +180,55 @@ impl Sparsity {
                 sums.zip(&*scratch).for_each(|(sum, add)| *sum += add.to_f64());
             },
         );
-        self.n += n as f64;
+        self.n += weights.map_or(n as f64, |w| w.iter().sum());
+    }
+}
+
+/// Gathers [`Sparsity`].
+#[derive(Clone, Debug)]
+pub struct GatherSparsity<'a, T>(pub Filters<'a, T>);
+
+impl<T: Real> Gather<T> for GatherSparsity<'_, T> {
+    type Part = Sparsity;
+    const KIND: &'static str = "sparsity";
+
+    /// Blocks whose outputs stay in cache between the two products, and shards so short that threads end together.
+    fn plan(&self, n_features: usize) -> Plan {
+        let width = self.0.rows.rows().max(n_features).max(1);
+        let mut block_rows = 512;
+        while block_rows > 16 && block_rows * width > 1 << 18 {
+            block_rows /= 2;
+        }
+        let shard_rows = ((1 << 18) / width).max(2 * block_rows).next_power_of_two();
+        Plan::within(n_features, block_rows, shard_rows)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.0.rows.cols())
+    }
+
+    fn zero(&self, n_features: usize) -> Sparsity {
+        Sparsity::empty(self.0.rows.rows(), n_features)
+    }
+
+    fn add(&self, part: &mut Sparsity, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, &self.0, work);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.maybe(self.0.mean.as_deref());
+        out.matrix_of(&self.0.rows);
+        out.count(match self.0.penalty {
+            Penalty::LogCosh => 0,
+            Penalty::SmoothL1 => 1,
+        });
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (mean, rows, smooth) = (from.maybe()?, from.matrix_of::<T>()?, from.flag()?);
+        from.check(mean.as_ref().is_none_or(|m| m.len() == rows.cols()))?;
+        let penalty = if smooth { Penalty::SmoothL1 } else { Penalty::LogCosh };
+        Ok(Self(Filters { mean: mean.map(Cow::Owned), rows, penalty }))
     }
 }
 

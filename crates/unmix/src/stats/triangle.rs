@@ -3,7 +3,7 @@
 //! Merged as scatters are, with triangles in the place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of
 //! both parts), by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
 
-use super::{FeatureView, Packer, Partial, Unpacker};
+use super::{FeatureView, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, factor, kernel};
 
@@ -68,6 +68,62 @@ impl Triangle {
     /// Whether every number is finite, and the sum of their squares, which is the total variance, too.
     pub fn finite(&self) -> bool {
         self.mean.iter().all(|x| x.is_finite()) && kernel::sum_of_squares(self.r.as_slice()).is_finite()
+    }
+}
+
+/// Gathers the [`Triangle`] of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherTriangle;
+
+impl<T: Real> Gather<T> for GatherTriangle {
+    type Part = Triangle;
+    const KIND: &'static str = "triangle";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Triangle {
+        Triangle::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Triangle, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.gather(block, work);
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+/// Gathers the [`Triangle`] of features; rows are features here.
+#[derive(Clone, Debug)]
+pub struct GatherFeatureTriangle<'a>(pub FeatureView<'a>);
+
+impl<T: Real> Gather<T> for GatherFeatureTriangle<'_> {
+    type Part = Triangle;
+    const KIND: &'static str = "feature-triangle";
+
+    fn width(&self) -> Option<usize> {
+        self.0.samples()
+    }
+
+    fn zero(&self, n_features: usize) -> Triangle {
+        Triangle::empty(n_features)
+    }
+
+    fn add(&self, part: &mut Triangle, block: Block<'_, T>, _: &mut Workspace<T>) {
+        part.gather_features(block, &self.0);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.0.pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        FeatureView::unpack(from).map(Self)
     }
 }
 

@@ -55,6 +55,22 @@ fn a_setting_with_an_effect_is_not_warned_of() {
     }
 }
 
+/// "auto" takes an iterative solver for sparse rows only, where a tolerance counts.
+#[test]
+fn a_setting_is_judged_beside_the_solver_that_auto_chose() {
+    let x = falling(ROWS, COLUMNS, 7);
+    let given = json!({"tol": 0.5});
+    let dense = try_fit("pca", given.as_object().unwrap(), &x, COLUMNS).unwrap();
+    assert!(warned(&dense, "tol"), "{:?}", dense.report().warnings);
+    assert_eq!(dense.report().settings["svd_solver"], "full");
+    let method = METHODS.iter().find(|m| m.key == "pca").unwrap();
+    let said = |solver: &str| {
+        let resolved = json!({"svd_solver": solver});
+        unmix::method::without_effect(method.settings, dense.settings(), resolved.as_object().unwrap())
+    };
+    assert_eq!((said("krylov").len(), said("covariance_eigh").len()), (0, 1));
+}
+
 fn warned(model: &Model, name: &str) -> bool {
     model.report().warnings.iter().any(|w| w.starts_with(name) && w.contains("has no effect here"))
 }
@@ -68,6 +84,8 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
     let mut names: Vec<&str> = setting.only.iter().flat_map(|case| case.iter().map(|c| c.0)).collect();
     names.sort_unstable();
     names.dedup();
+    // A setting that never has an effect names no other.
+    names.retain(|name| !name.is_empty());
     let mut all = vec![Map::new()];
     for name in names {
         let other =

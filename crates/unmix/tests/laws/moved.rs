@@ -99,3 +99,77 @@ fn permuted_columns_permute_the_loadings() {
         same(&case, &case.fit(&y), &model, 1.0, 1e-13, |c, j| axes[c * case.p + order[j]]);
     }
 }
+
+/// Sources and directions that the data determine, told apart by more than their variances.
+fn determined() -> (usize, Vec<f64>) {
+    use unmix::datasets::{Law, independent};
+    let (n, laws) = (3000, [Law::Laplace, Law::Uniform, Law::Exponential, Law::Laplace]);
+    let z = independent(n, &laws, &[9.0, 5.0, 2.0, 1.0], 11).unwrap().x;
+    let turn = unmix::Matrix::from_fn(4, 4, |i, j| {
+        [2.0, -0.5, 0.3, 0.9, 0.4, 1.5, -0.7, 0.2, -1.1, 0.6, 1.8, 0.1, 0.3, -0.2, 0.5, 1.3][4 * i + j]
+    });
+    (n, unmix::num::factor::multiply(&z, &turn).into_vec())
+}
+
+/// Columns of the decoder, as rows.
+fn decoders(model: &Model) -> unmix::Matrix<f64> {
+    match model.tensor("mixing") {
+        Some(mixing) => mixing.to_matrix().transposed(),
+        None => model.tensor("components").unwrap().to_matrix(),
+    }
+}
+
+#[test]
+fn sources_move_with_the_rows() {
+    let (n, x) = determined();
+    let p = 4;
+    let order = shuffled(n);
+    let columns = [2usize, 0, 3, 1];
+    type Move = (&'static str, f64, Vec<f64>, [usize; 4]);
+    let still = [0usize, 1, 2, 3];
+    let moves: Vec<Move> = vec![
+        ("shifted", 1.0, x.iter().enumerate().map(|(i, v)| v + 100.0 * (i % p) as f64).collect(), still),
+        ("by -3.7", -3.7, x.iter().map(|v| v * -3.7).collect(), still),
+        ("by 1e-9", 1e-9, x.iter().map(|v| v * 1e-9).collect(), still),
+        ("by 1e9", 1e9, x.iter().map(|v| v * 1e9).collect(), still),
+        (
+            "in another order",
+            1.0,
+            order.iter().flat_map(|&i| x[i * p..(i + 1) * p].to_vec()).collect(),
+            still,
+        ),
+        (
+            "with columns exchanged",
+            1.0,
+            x.chunks_exact(p).flat_map(|row| columns.map(|j| row[j])).collect(),
+            columns,
+        ),
+    ];
+    for (key, given) in [
+        ("ica", serde_json::json!({"tol": 1e-10})),
+        ("ica", serde_json::json!({"ortho": false, "extended": true, "tol": 1e-10})),
+        ("ica", serde_json::json!({"algorithm": "fastica", "tol": 1e-10})),
+        ("ica", serde_json::json!({"algorithm": "sigma-pca", "tol": 1e-10})),
+        ("fastica", serde_json::json!({"tol": 1e-14, "max_iter": 500})),
+        ("sigma-pca", serde_json::json!({"tol": 1e-10, "n_components": 2})),
+        ("neural-pca", serde_json::json!({"tol": 1e-10})),
+        ("rica", serde_json::json!({"tol": 1e-10})),
+    ] {
+        let fit = |x: &[f64]| crate::made::try_fit(key, &crate::made::settings(given.clone()), x, p).unwrap();
+        let before = decoders(&fit(&x));
+        for (what, scale, y, columns) in &moves {
+            let after = decoders(&fit(y));
+            let scale = if ["ica", "fastica", "rica"].contains(&key) { scale.abs() } else { 1.0 };
+            let want = unmix::Matrix::from_fn(before.rows(), p, |i, j| scale * before[(i, columns[j])]);
+            // Signs are those of the largest entries, which a column exchanged may change where two are alike.
+            for i in 0..want.rows() {
+                let dot: f64 = want.row(i).iter().zip(after.row(i)).map(|(a, b)| a * b).sum();
+                let size: f64 = want.row(i).iter().map(|a| a * a).sum();
+                assert!(
+                    (dot.abs() / size - 1.0).abs() < 1e-5,
+                    "{key} {given} {what}, component {i}: {dot} of {size}"
+                );
+            }
+        }
+    }
+}

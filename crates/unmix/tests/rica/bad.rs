@@ -123,12 +123,28 @@ fn duplicates_and_fewer_rows_than_columns_are_no_trouble_for_columns_as_they_are
 }
 
 #[test]
-fn weights_and_sparse_rows_are_refused_by_name() {
-    let x = falling(20, 3, 1);
-    let rows = unmix::Rows::from_slice(&x, 3).unwrap().weighted(vec![2.0; 20]).unwrap();
-    let mut rows = unmix::AnyRows::F64(rows);
+fn sparse_rows_are_refused_by_name() {
+    let sparse =
+        unmix::data::Sparse::from_csr(&[0u32, 1, 2, 3], &[0u32, 1, 2], vec![1.0, 2.0, 3.0], 3).unwrap();
+    let mut rows = unmix::AnyRows::F64(unmix::Rows::new(sparse, Default::default(), "the array"));
     let e = unmix::fit("rica", &settings(json!({})), &mut rows, &unmix::Run::default()).unwrap_err();
-    assert!(e.to_string().contains("rica of rows with weights"), "{e}");
+    assert!(e.to_string().contains("rica of sparse rows"), "{e}");
+}
+
+#[test]
+fn batches_of_weighted_rows_count_them() {
+    let x = falling(400, 3, 1);
+    let given = settings(json!({"batch_size": 50, "max_epochs": 2}));
+    let fitted = |weights: Vec<f64>| {
+        let rows = unmix::Rows::from_slice(&x, 3).unwrap().weighted(weights).unwrap();
+        unmix::fit("rica", &given, &mut unmix::AnyRows::F64(rows), &unmix::Run::default()).unwrap()
+    };
+    // Only the ratio of weights counts for what is minimised, and rows of weight 0 for nothing.
+    let weights: Vec<f64> = (0..400).map(|i| if i < 150 { 0.0 } else { 1.0 + (i % 2) as f64 }).collect();
+    let (one, three) = (fitted(weights.clone()), fitted(weights.iter().map(|w| 3.0 * w).collect()));
+    let (a, b) = (numbers(&one, "components"), numbers(&three, "components"));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6 * (1.0 + b.abs())), "{a:?} {b:?}");
+    assert_eq!(one.report().n_samples, 375.0);
 }
 
 #[test]

@@ -188,9 +188,19 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
     }
     let coherence = numbers(&model, "coherence")[0];
     assert!(coherence > 0.0 && coherence <= 1.0, "{coherence}");
-    // Le et al. promise features, not atoms: far above chance (about 0.55), well below recovery.
-    let cosine = unmix::metrics::matched_cosine(&atoms, &mixing.transposed());
-    assert!((0.7..0.95).contains(&cosine), "{cosine}");
+    // Features, not atoms. L-BFGS of another implementation, on such data and with this weight, ends at mean cosines of 0.79 to 0.82 in white
+    // coordinates, 0.1 to 0.31 of them above 0.95.
+    let (values, axes) = factor::eigh(&c).unwrap();
+    let along = |m: &Matrix<f64>, power: f64| {
+        let mut out = factor::multiply_transposed(m, &axes);
+        (0..out.rows())
+            .for_each(|i| out.row_mut(i).iter_mut().zip(&values).for_each(|(x, v)| *x *= v.powf(power)));
+        out
+    };
+    let cosine = unmix::metrics::match_rows(&along(&atoms, -0.5), &along(&components, 0.5)).cosine;
+    let mean = cosine.iter().sum::<f64>() / k as f64;
+    let near = cosine.iter().filter(|c| **c > 0.95).count();
+    assert!((0.79..0.82).contains(&mean) && (3..=10).contains(&near), "{mean}, {near} of {k} above 0.95");
 }
 
 #[test]
@@ -206,6 +216,39 @@ fn without_length_one_some_of_too_many_features_vanish_and_a_warning_says_so() {
     let model = fit(&free, &x, p);
     let warned = model.report().warnings.iter().any(|w| w.contains("have shrunk to nothing"));
     assert!(warned, "{:?} {:?}", model.report().warnings, model.report().outcome);
+}
+
+#[test]
+fn columns_as_they_are_of_few_rows_converge_to_the_tolerance() {
+    // 60 rows of 600 columns whose variances lie five powers of ten apart, most of it in few directions, as of measured genes: the function
+    // is near 200, and steps that lower the gradient below 1e-5 do not show in it.
+    let (n, p) = (60, 600);
+    let (s, few) = (Stream::new(8, 0), super::normal(4, p, 8));
+    let x: Vec<f64> = (0..n * p)
+        .map(|at| {
+            let (i, j) = (at / p, at % p);
+            let common: f64 = (0..4).map(|c| s.laplace((9_000_000 + 4 * i + c) as u64) * few[(c, j)]).sum();
+            10f64.powf(2.5 * s.normal(8_000_000 + j as u64).clamp(-1.0, 1.0))
+                * (common + 0.5 * s.normal(at as u64))
+        })
+        .collect();
+    for contrast in [Penalty::LogCosh, Penalty::SmoothL1] {
+        let spec = Rica { n_components: Some(5), whiten: false, contrast, ..Rica::default() };
+        let model = fit(&spec, &x, p);
+        let report = model.report();
+        assert_eq!(report.outcome, Outcome::Converged, "{contrast:?}: {:?}", report.residual);
+        assert!(report.residual.unwrap() <= 1e-6);
+        never_rises(&model);
+        let single: Vec<f32> = crate::made::cast(&x);
+        let model =
+            spec.fit(&mut unmix::Rows::from_slice(&single, p).unwrap(), &crate::made::on_threads(2)).unwrap();
+        assert_eq!(
+            model.report().outcome,
+            Outcome::Converged,
+            "{contrast:?}, single: {:?}",
+            model.report().residual
+        );
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use unmix::neural::evidence::Certainty;
 use unmix::neural::forces::Look;
 use unmix::neural::pairs::{Doubt, Grounds, in_words, verdicts};
 use unmix::stability::LEVEL;
-use unmix::{Model, Outcome};
+use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
 fn fit(sample: &Sample, given: Value) -> Model {
     try_fit("sigma-pca", &settings(given), sample.x.as_slice(), sample.x.cols())
@@ -92,6 +92,31 @@ fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
     assert_eq!(resolved(&sample, &unfinished).0, 0);
     let said = unfinished.report().warnings.join("; ");
     assert!(said.contains("not resolved: the fit ended before it came to rest"), "{said}");
+}
+
+#[test]
+fn rows_of_weight_0_change_no_verdict() {
+    let laplace = Design::Tied(&[Law::Laplace]);
+    // 24 rows make six blocks of four: too few to say how certain anything is, however many rows of weight 0 there are between them. 3000
+    // rows are enough.
+    for (n, p, zeros, resolves) in [(24, 2, 40, false), (3000, 4, 2, true)] {
+        let sample = make(laplace, n, p, 5);
+        let model = fit(&sample, json!({"halves": false}));
+        let (mut x, mut weights) = (Vec::new(), Vec::new());
+        for (i, row) in sample.x.as_slice().chunks_exact(p).enumerate() {
+            // Most of them at the end of the rows.
+            let many = zeros * i / n;
+            weights.extend(std::iter::repeat_n(0.0, many));
+            x.extend((0..many * p).map(|j| 1e3 * (i + j) as f64));
+            x.extend_from_slice(row);
+            weights.push(1.0);
+        }
+        let mut rows = AnyRows::from(Rows::from_slice(&x, p).unwrap().weighted(weights).unwrap());
+        let weighted = unmix::fit("sigma-pca", &settings(json!({})), &mut rows, &Run::default()).unwrap();
+        assert_eq!(numbers(&weighted, "resolved"), numbers(&model, "resolved"), "{n} rows");
+        assert_eq!(weighted.report().warnings, model.report().warnings, "{n} rows");
+        assert_eq!(numbers(&model, "resolved").contains(&1.0), resolves, "{:?}", model.report().warnings);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `a="auto"`: as many sources as the better of its two widths finds, of one kind and of several.
 
-use crate::made::{settings, try_fit};
+use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::datasets::Law::{self, Arcsine, Exponential, Laplace, Uniform};
 use unmix::datasets::{Mixed, independent};
@@ -72,6 +72,16 @@ fn no_fixed_width_finds_more() {
 }
 
 #[test]
+fn what_one_half_of_the_rows_finds_and_the_other_shows_is_kept() {
+    // Each source has a `t` of about 6, no more than what a search among as many Gaussian columns comes to.
+    let data = tied(3000, 60, &[Laplace], 3);
+    let model = fit("sigma-pca", json!({"halves": false}), &data.x);
+    assert_eq!(model.report().outcome, Outcome::Converged);
+    assert!(found(&model, &data.mixing) >= 59, "{}", found(&model, &data.mixing));
+    assert!(numbers(&model, "a").iter().all(|a| *a == 4.0));
+}
+
+#[test]
 fn the_published_fixed_point_has_them_too() {
     let data = tied(8000, 20, &[Uniform], 1);
     assert_eq!(found(&fit("sigma-pca", json!({"constraint": "native"}), &data.x), &data.mixing), 20);
@@ -80,7 +90,7 @@ fn the_published_fixed_point_has_them_too() {
 #[test]
 fn many_gaussian_columns_keep_their_principal_axes() {
     // A search among so many finds components that look certain one by one: four standard errors are no bar for it.
-    for (n, k) in [(8000, 20), (1000, 20), (2000, 30)] {
+    for (n, k) in [(8000, 20), (1000, 20), (2000, 30), (3000, 60)] {
         let data = tied(n, k, &[Law::Gaussian], 5);
         let model = fit("sigma-pca", json!({"halves": false}), &data.x);
         let pca = fit("pca", json!({}), &data.x);

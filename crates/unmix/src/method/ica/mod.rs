@@ -24,7 +24,6 @@ use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
 use crate::model::Model;
-use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::stats::Contrast;
@@ -42,7 +41,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sources that are independent of each other, as far from Gaussian as can be",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
     equals: &[
         "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",
         "algorithm=picard, ortho=false, extended=true: extended Infomax's solution",
@@ -87,6 +86,9 @@ impl Ica {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
         METHOD.admit(rows, run)?;
+        if self.algorithm == IcaAlgorithm::Easi && rows.weights().is_some() {
+            return Err(one_by_one());
+        }
         pooled(rows, run, |rows| {
             let preparation = Preparation {
                 method: "ica",
@@ -146,11 +148,7 @@ impl Ica {
         let p = rows.n_features();
         self.check_stream(p, before)?;
         if rows.weights().is_some() {
-            return Err(Error::Unsupported {
-                asked: "ica of rows with weights".into(),
-                found: "it counts every row once".into(),
-                remedy: "leave the weights out, or repeat rows".into(),
-            });
+            return Err(one_by_one());
         }
         let extended = self.extended.unwrap_or(true);
         let mut stream = match before {
@@ -323,9 +321,19 @@ pub(super) fn pooled<T: Real>(
     run: &Run<'_>,
     fit: impl FnOnce(&Rows<'_, T>) -> Result<Model> + Send,
 ) -> Result<Model> {
-    match rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64) < 1 << 15 {
+    let model = match rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64) < 1 << 15 {
         true => fit(rows),
-        false => on_pool(run.threads, || fit(rows)),
+        false => rows.pooled(run.threads, || fit(rows)),
+    };
+    Ok(model?.of_weighted_rows(rows.weighted_rows()))
+}
+
+/// The error of a rule that takes a step for every row.
+fn one_by_one() -> Error {
+    Error::Unsupported {
+        asked: "ica with algorithm='easi' of rows with weights".into(),
+        found: "it takes one step for every row".into(),
+        remedy: "leave the weights out, repeat rows, or choose another algorithm".into(),
     }
 }
 

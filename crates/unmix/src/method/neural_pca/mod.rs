@@ -27,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, canonical_sign};
 use crate::neural::flow::{Flow, Flowed, flow};
 use crate::neural::{Begin, LINEAR, Mean, Optimiser, Row, Spec, Training, find_row, train};
-use crate::num::threads::on_pool;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
@@ -121,7 +120,7 @@ impl NeuralPca {
         // Small problems never leave this thread, and do not pay for a pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_settled(rows, row, k, run),
-            false => on_pool(run.threads, || self.fit_settled(rows, row, k, run)),
+            false => rows.pooled(run.threads, || self.fit_settled(rows, row, k, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
@@ -239,14 +238,6 @@ impl NeuralPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        if rows.weights().is_some() && rows.n_samples() <= 1.0 {
-            let why = match rows.n_samples() {
-                0.0 => format!("the weights of {origin} are all zero"),
-                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
-            };
-            let remedy = "give larger weights, or none";
-            return Err(Error::setting("sample_weight", rows.n_samples(), why, remedy));
-        }
         if n < 2 {
             return Err(Error::TooFewRows {
                 method: "neural-pca".into(),

@@ -2,8 +2,7 @@
 
 use super::{Found, METHOD, NeuralPca};
 use crate::error::Result;
-use crate::method::{Tensors, require};
-use crate::model::{Code, Model, Report, Tensor, sign_of};
+use crate::model::{Code, Linear, Model, Report, Tensor, Tensors, require, sign_of};
 use crate::neural::Optimiser;
 use crate::num::{Matrix, factor, null};
 use crate::run::Run;
@@ -126,42 +125,7 @@ pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();
     let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
-    let inverse = |i: usize| match whiten {
-        false => 1.0,
-        // Codes along a direction without variance are exactly 0 when whitened.
-        true if scale[i] > 0.0 => 1.0 / scale[i],
-        true => 0.0,
-    };
-    let decode = dual(&w)?;
-    let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i));
-    let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i));
+    let parts = Linear { noise: None, axes: &w, scale: whiten.then_some(&scale[..]), turn: None };
+    let (encoder, decoder) = (parts.encoder(), parts.least_squares()?);
     Ok(Code::Linear { mean, encoder, decoder, bend: None })
-}
-
-/// Rows `d` with `d w' = I` that span what the rows of `w` span: `(w w')⁻¹ w`.
-pub(crate) fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let gram = factor::multiply_transposed(w, w);
-    let apart = |i: usize, j: usize| (gram[(i, j)] - f64::from(u8::from(i == j))).abs();
-    let k = w.rows();
-    let orthonormal = (0..k).all(|i| (0..=i).all(|j| apart(i, j) < 4.0 * f64::EPSILON));
-    if orthonormal {
-        return Ok(w.clone());
-    }
-    match factor::Cholesky::new(&gram) {
-        Some(factor) => Ok(factor.solve_rows(&w.transposed()).transposed()),
-        None => {
-            // Columns that fell together: the pseudo-inverse.
-            let (values, vectors) = factor::eigh(&gram)?;
-            let floor = 1e-12 * values.first().copied().unwrap_or(0.0);
-            let scaled =
-                Matrix::from_fn(
-                    k,
-                    k,
-                    |i, j| if values[i] > floor { vectors[(i, j)] / values[i] } else { 0.0 },
-                );
-            let inverse = factor::multiply(&vectors.transposed(), &scaled);
-            Ok(factor::multiply(&inverse, w))
-        }
-    }
 }

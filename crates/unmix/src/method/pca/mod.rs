@@ -34,8 +34,9 @@ use model::Fitted;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
+pub use crate::spectrum::{Components, Rule};
 pub use crate::spectrum::{Solver, auto_solver};
-pub use settings::{Automatic, Components, Pca, Rounds, Rule, Whiten, Zca};
+pub use settings::{Automatic, Pca, Rounds, Whiten, Zca};
 
 /// PCA's row of the registry.
 pub(super) const METHOD: Method = Method {
@@ -95,7 +96,7 @@ impl Pca {
         let numbers = n.saturating_mul(p as u64);
         let model = match numbers < 1 << 15 || (numbers < 1 << 20 && n.min(p as u64) < 192) {
             true => self.fit_settled(rows, run),
-            false => on_pool(run.threads, || self.fit_settled(rows, run)),
+            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }

@@ -1,15 +1,14 @@
 //! From a spectrum to a model, and from a model's parameters to its codes and its likelihood.
 
-use super::settings::{Components, Pca, Whiten};
+use super::settings::{Pca, Whiten};
 use super::{METHOD, Size, Solver};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
-use crate::method::{Tensors, require};
-use crate::model::{Code, Gaussian, Model, Report, Tensor, sign_of};
-use crate::num::{Dtype, Matrix, factor};
+use crate::model::{Code, Gaussian, Linear, Model, Report, Tensor, Tensors, require, sign_of};
+use crate::num::{Dtype, Matrix};
 use crate::run::Run;
-use crate::spectrum::{Decomposition, check_total};
+use crate::spectrum::{Components, Decomposition, check_total};
 use serde_json::{Map, Value};
 
 /// What a fit found, and in what.
@@ -148,23 +147,21 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
     let scale = require(tensors, "scale", &[Some(k)])?.f64s();
     let whiten = settings.get("whiten").is_some_and(|w| w.as_bool() == Some(true) || w.is_string());
-    let unit = |j: usize| noise.as_ref().map_or(1.0, |s| s[j]);
-    // Codes along a direction without variance are exactly 0 when whitened.
-    let inverse = |i: usize| match whiten {
-        false => 1.0,
-        true if scale[i] > 0.0 => 1.0 / scale[i],
-        true => 0.0,
+    let turn = match tensors.contains_key("second_rotation") {
+        true => {
+            // What encodes and what decodes, and each again in the type of the rows.
+            check_square("pca with whiten='zca'", p, 4)?;
+            Some(require(tensors, "second_rotation", &[Some(k), None])?.to_matrix())
+        }
+        false => None,
     };
-    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
-    let mut encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
-    let mut decoder = Matrix::from_fn(k, p, |i, j| w[(i, j)] * forward(i) * unit(j));
-    if tensors.contains_key("second_rotation") {
-        // What encodes and what decodes, and each again in the type of the rows.
-        check_square("pca with whiten='zca'", p, 4)?;
-        let turn = require(tensors, "second_rotation", &[Some(k), None])?.to_matrix();
-        encoder = factor::multiply(&encoder, &turn);
-        decoder = factor::multiply(&turn.transposed(), &decoder);
-    }
+    let parts = Linear {
+        noise: noise.as_deref(),
+        axes: &w,
+        scale: whiten.then_some(&scale[..]),
+        turn: turn.as_ref(),
+    };
+    let (encoder, decoder) = (parts.encoder(), parts.transposed());
     Ok(Code::Linear { mean, encoder, decoder, bend: None })
 }
 

@@ -1,7 +1,7 @@
 //! PCA's settings: what they are called, what they may be, what they mean.
 
 use crate::method::settings::{Kind, Setting};
-use crate::spectrum::Solver;
+use crate::spectrum::{Components, Solver};
 use serde::{Deserialize, Serialize};
 
 /// Settings of [PCA](super): `Pca { n_components: 10.into(), ..Default::default() }.fit(&mut rows, &run)`.
@@ -106,56 +106,6 @@ impl Rounds {
     }
 }
 
-/// How many components to keep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Components {
-    /// All, which is `min(n_samples, n_features)`.
-    #[default]
-    All,
-    /// That many.
-    Count(usize),
-    /// The fewest whose share of the variance is greater than this, between 0 and 1.
-    Share(f64),
-    /// By a rule.
-    Rule(Rule),
-}
-
-impl From<usize> for Components {
-    fn from(k: usize) -> Self {
-        Components::Count(k)
-    }
-}
-
-/// A rule for the number of components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// Laplace's approximation of the evidence (Minka 2000).
-    Mle,
-    /// The Bayesian information criterion of probabilistic PCA (Schwarz 1978).
-    Bic,
-    /// Parallel analysis by permutation (Horn 1965); holds the rows in memory.
-    Parallel,
-    /// The best hard threshold for singular values (Gavish & Donoho 2014).
-    GavishDonoho,
-    /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
-    Cv,
-}
-
-impl Rule {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::Mle => "mle",
-            Rule::Bic => "bic",
-            Rule::Parallel => "parallel",
-            Rule::GavishDonoho => "gavish-donoho",
-            Rule::Cv => "cv",
-        }
-    }
-}
-
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "n_components",
@@ -226,7 +176,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         python_only: false,
         only: &[&[(
             "svd_solver",
-            &["\"auto\"", "\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
+            &["\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
         )]],
     },
     Setting {

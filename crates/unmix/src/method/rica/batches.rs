@@ -58,7 +58,11 @@ impl Batches {
         for epoch in 0..self.epochs {
             let (mut mean, mut value) = (vec![0.0; x.len()], 0.0);
             for chosen in shared_out(n, each, run.seed, epoch) {
-                let (share, size) = (chosen.len() as f64 / n as f64, chosen.len() as u64);
+                let counted = counted(cost.rows, &chosen);
+                if counted == 0.0 {
+                    continue;
+                }
+                let (share, size) = (counted / cost.rows.n_samples(), chosen.len() as u64);
                 let (found, looks) = step(cost, chosen, x)?;
                 x = cost.renewed(found.x);
                 (n_iter, seen) = (n_iter + found.n_iter, seen + looks * size);
@@ -88,13 +92,24 @@ impl Batches {
 }
 
 /// A few steps on some of the rows, and how often these were looked at.
-fn step<T: Real>(cost: &Cost<'_, '_, T>, chosen: Vec<u64>, x: Vec<f64>) -> Result<(Minimum, u64)> {
+fn step<T: Real>(cost: &Cost<'_, '_, T>, mut chosen: Vec<u64>, x: Vec<f64>) -> Result<(Minimum, u64)> {
     let rows = cost.rows;
-    let batch =
-        Rows::new(Subset::new(rows.settled(), rows.n_features(), chosen), Features::default(), rows.origin());
+    rows.here("rica by batches")?;
+    chosen.sort_unstable();
+    let weights = rows.weights_at(&chosen);
+    let subset = Subset::new(rows.settled(), rows.n_features(), chosen);
+    let mut batch = Rows::new(subset, Features::default(), rows.origin());
+    if let Some(weights) = weights {
+        batch = batch.weighted(weights)?;
+    }
     let mut part = Cost { rows: &batch, moments: cost.moments.clone(), sweeps: 0, ..*cost };
     let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
     Ok((few.minimise(&mut part, x)?, part.sweeps))
+}
+
+/// How often the rows `chosen` count together.
+fn counted<T: Real>(rows: &Rows<'_, T>, chosen: &[u64]) -> f64 {
+    rows.weights().map_or(chosen.len() as f64, |w| chosen.iter().map(|&i| w[i as usize]).sum())
 }
 
 /// The rows of each of `each` batches of an epoch: runs of neighbours dealt out in random order.

@@ -9,12 +9,13 @@
 //! gradient is `2 A'B + 2 (B W')'F`; in white coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
 
 use super::seen::Seen;
-use crate::data::{Plan, Rows};
+use crate::data::Rows;
 use crate::error::Result;
 use crate::num::lbfgs::Objective;
-use crate::num::{Block, Matrix, Real, Workspace, factor};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Filters, Penalty, Sparsity};
+use crate::stats::{Filters, GatherSparsity, Penalty, Sparsity};
+use std::borrow::Cow;
 
 /// The function, of `k x d` numbers.
 pub(super) struct Cost<'a, 'b, T: Real> {
@@ -28,6 +29,8 @@ pub(super) struct Cost<'a, 'b, T: Real> {
     /// Rows of `W` count as if they had length 1.
     pub(super) unit: bool,
     pub(super) k: usize,
+    /// The part of the function that sparsity has, where it was last looked at.
+    pub(super) penalised: f64,
     /// Passes over the rows so far.
     pub(super) sweeps: u64,
 }
@@ -68,7 +71,8 @@ impl<T: Real> Cost<'_, '_, T> {
         if self.beta > 0.0 && value.is_finite() {
             let sums = self.sparsity(w)?;
             let weight = self.beta / sums.n;
-            value += weight * sums.value;
+            self.penalised = weight * sums.value;
+            value += self.penalised;
             let rest = self.seen.folded_back(sums.gradient);
             let entries = gradient.as_mut_slice().iter_mut().zip(rest.as_slice());
             entries.for_each(|(g, r)| *g += weight * r);
@@ -77,23 +81,14 @@ impl<T: Real> Cost<'_, '_, T> {
     }
 
     fn sparsity(&mut self, w: &Matrix<f64>) -> Result<Sparsity> {
-        let (k, p) = (w.rows(), self.rows.n_features());
         let exact = self.seen.folded(w);
-        let filters =
-            Filters { mean: self.seen.subtracted(), rows: exact.cast::<T>(), penalty: self.penalty };
+        let mean = self.seen.subtracted().map(Cow::Borrowed);
+        let gather = GatherSparsity(Filters { mean, rows: exact.cast::<T>(), penalty: self.penalty });
         self.sweeps += 1;
-        let mut sums = self.rows.sweep_by(
-            plan(k, p),
-            self.run,
-            "features",
-            || Sparsity::empty(k, p),
-            |sums: &mut Sparsity, block: Block<'_, T>, work: &mut Workspace<T>| {
-                sums.gather(block, &filters, work)
-            },
-        )?;
+        let mut sums = self.rows.sweep(self.run, "features", &gather)?;
         // The value at the filters themselves, not at what single precision makes of them: otherwise the search ends where a
         // step changes the one term and not the other.
-        let entries = sums.gradient.as_slice().iter().zip(exact.as_slice()).zip(filters.rows.as_slice());
+        let entries = sums.gradient.as_slice().iter().zip(exact.as_slice()).zip(gather.0.rows.as_slice());
         sums.value += entries.map(|((g, exact), used)| g * (exact - used.to_f64())).sum::<f64>();
         Ok(sums)
     }
@@ -109,6 +104,11 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
 
     fn residual(&self, gradient: &[f64]) -> f64 {
         gradient.iter().fold(0.0f64, |m, g| m.max(g.abs())) / self.seen.unit()
+    }
+
+    fn rounding(&self, value: f64) -> f64 {
+        // Outputs are rounded in the type of the rows, the sums over them are not.
+        64.0 * f64::EPSILON * value.abs() + T::DTYPE.eps() * self.penalised.abs()
     }
 
     fn iterated(&mut self, n_iter: u64, residual: f64, value: f64) -> Result<bool> {
@@ -144,18 +144,6 @@ fn reconstruction(w: &Matrix<f64>, moments: Option<&Matrix<f64>>) -> (f64, Matri
     (squares(&b), gradient)
 }
 
-/// How rows of `p` numbers are cut for `k` filters: blocks whose outputs stay in cache between the two products, and shards so
-/// short that threads end together.
-fn plan(k: usize, p: usize) -> Plan {
-    let width = k.max(p).max(1);
-    let mut block_rows = 512;
-    while block_rows > 16 && block_rows * width > 1 << 18 {
-        block_rows /= 2;
-    }
-    let shard_rows = ((1 << 18) / width).max(2 * block_rows).next_multiple_of(block_rows);
-    Plan { block_rows, shard_rows }
-}
-
 /// Length of every row.
 pub(super) fn lengths(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).map(|i| m.row(i).iter().map(|x| x * x).sum::<f64>().sqrt()).collect()
@@ -167,17 +155,4 @@ pub(super) fn scaled(mut m: Matrix<f64>, by: impl Fn(usize) -> f64) -> Matrix<f6
         m.row_mut(i).iter_mut().for_each(|x| *x *= by(i));
     }
     m
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plans_have_whole_blocks() {
-        for (k, p) in [(1, 1), (3, 2), (512, 256), (64, 784), (10, 70_000), (3000, 5)] {
-            let Plan { block_rows, shard_rows } = plan(k, p);
-            assert!(block_rows >= 16 && shard_rows >= block_rows && shard_rows % block_rows == 0, "{k}, {p}");
-        }
-    }
 }

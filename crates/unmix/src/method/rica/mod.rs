@@ -38,7 +38,6 @@ use crate::machine::check_memory;
 use crate::model::{Model, Outcome};
 use crate::num::lbfgs::Lbfgs;
 use crate::num::random::Stream;
-use crate::num::threads::on_pool;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum;
@@ -59,7 +58,7 @@ pub(super) const METHOD: Method = Method {
     summary: "sparse features from which rows can be reconstructed, also more of them than columns",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    takes: Takes { sparse: false, weights: true, stream: true, missing: false },
     equals: &["beta near 0, whiten=true, as many features as directions: ICA"],
     references: &["Le, Karpenko, Ngiam & Ng 2011"],
     spec: |given| Ok(Box::new(Rica::from_settings(given)?)),
@@ -113,7 +112,8 @@ impl Rica {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.admit(rows, run)?;
         self.check(rows)?;
-        on_pool(run.threads, || self.fit_settled(rows, run))
+        let model = rows.pooled(run.threads, || self.fit_settled(rows, run))?;
+        Ok(model.of_weighted_rows(rows.weighted_rows()))
     }
 
     /// What a fit minimises, and its gradient, at features `w`: `k x d` numbers in the coordinates in which rows are seen, which are
@@ -131,7 +131,7 @@ impl Rica {
         METHOD.admit(rows, run)?;
         let named = Self { n_components: Some(w.rows()), ..self.clone() };
         named.check(rows)?;
-        on_pool(run.threads, || {
+        rows.pooled(run.threads, || {
             let task = named.task(rows, run)?;
             if w.cols() != task.seen.d() || w.rows() != task.k {
                 return Err(Error::Width {
@@ -212,12 +212,13 @@ impl Rica {
             beta: task.beta,
             unit: task.unit,
             k: task.k,
+            penalised: 0.0,
             sweeps: 0,
         }
     }
 
     fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
-        let n = rows.n_rows().unwrap_or(0);
+        let n = rows.n_counted();
         if n < 2 {
             return Err(Error::TooFewRows {
                 method: "rica".into(),

@@ -1,12 +1,13 @@
 //! How RICA sees rows: in white coordinates, or in those of their columns; and the way back.
 
 use super::cost::lengths;
-use crate::data::{Rows, Sink};
+use crate::data::Rows;
 use crate::error::Result;
 use crate::model::sign_of;
-use crate::num::{Block, Matrix, Real, Workspace, factor};
+use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Request, Solver, auto_solver};
+use crate::stats::GatherLengths;
 
 /// Rows below this many times the directions that they span are few: in white coordinates of `d` directions a row has the share `d / n`
 /// of a feature that is aimed at it, on average, and sparsity rewards such features.
@@ -60,7 +61,7 @@ pub(super) struct Wish {
 impl Seen {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(super) fn of<T: Real>(rows: &Rows<'_, T>, wish: Wish, run: &Run<'_>) -> Result<Self> {
-        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let (n, p) = (rows.n_counted(), rows.n_features());
         let by = |solver| {
             let Wish { center, standardize, .. } = wish;
             let request = Request {
@@ -221,24 +222,9 @@ impl Seen {
 
     /// The mean length of a row in the coordinates of columns: one pass.
     pub(super) fn mean_length<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<f64> {
-        /// Adds up what it is given.
-        struct Total(f64);
-        impl Sink<f64> for Total {
-            fn put(&mut self, rows: &[f64]) -> Result<()> {
-                self.0 += rows.iter().sum::<f64>();
-                Ok(())
-            }
-        }
-        let length = |row: &[T]| {
-            let entry = |(j, x): (usize, &T)| ((x.to_f64() - self.mean[j]) / self.scale_of(j)).powi(2);
-            row.iter().enumerate().map(entry).sum::<f64>().sqrt()
-        };
-        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
-            out.iter_mut().zip(block.rows()).for_each(|(out, row)| *out = length(row));
-            Ok(())
-        };
-        let mut total = Total(0.0);
-        rows.map(run, "lengths", 1, step, &mut total)?;
-        Ok(total.0 / self.n)
+        let units = (self.noise.is_some() || self.size != 1.0)
+            .then(|| (0..self.mean.len()).map(|j| self.scale_of(j)).collect());
+        let lengths = rows.sweep(run, "lengths", &GatherLengths { about: self.mean.clone(), units })?;
+        Ok(lengths.sum / lengths.n)
     }
 }

@@ -44,8 +44,9 @@ impl SigmaPca {
             let work = n.saturating_mul((4 * k).min(p) as u64).saturating_mul(k as u64);
             !self.is_trained() && work <= CHEAP
         };
-        let source = rows.source().random().filter(|_| rows.weights().is_none());
-        let Some(source) = source.filter(|_| self.halves.unwrap_or_else(cheap)) else { return Ok(None) };
+        if rows.weights().is_some() || !self.halves.unwrap_or_else(cheap) {
+            return Ok(None);
+        }
         if n / 2 < (k as u64).max(2) || run.out_of_time() {
             return Ok(None);
         }
@@ -56,8 +57,12 @@ impl SigmaPca {
         let alike = self.with_width_of(ended);
         let mut found = Vec::new();
         for half in [left, right] {
-            let mut part = Rows::new(Subset::new(source, p, half), rows.features().clone(), rows.origin());
-            part.settle(run)?;
+            let part = match rows.source().random() {
+                Some(source) => {
+                    Rows::new(Subset::new(source, p, half), rows.features().clone(), rows.origin())
+                }
+                None => Rows::of_picked(rows.picked(half, run)?, p, None)?,
+            };
             let components = match alike.ended(&part, k, run) {
                 Ok(ended) => self.components(&ended, k, T::DTYPE.eps())?,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),

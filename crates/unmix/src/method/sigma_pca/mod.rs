@@ -43,7 +43,6 @@ use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
 use crate::neural::{NONLINEAR, native};
 use crate::num::Real;
-use crate::num::threads::on_pool;
 use crate::run::Run;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -129,7 +128,7 @@ impl SigmaPca {
         // Small problems never leave this thread, and do not pay for a pool.
         let model = match n.saturating_mul(p as u64) < 1 << 15 {
             true => self.fit_and_compare(rows, k, run),
-            false => on_pool(run.threads, || self.fit_and_compare(rows, k, run)),
+            false => rows.pooled(run.threads, || self.fit_and_compare(rows, k, run)),
         };
         Ok(model?.of_weighted_rows(rows.weighted_rows()))
     }
@@ -253,14 +252,6 @@ impl SigmaPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        if rows.weights().is_some() && rows.n_samples() <= 1.0 {
-            let why = match rows.n_samples() {
-                0.0 => format!("the weights of {origin} are all zero"),
-                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
-            };
-            let remedy = "give larger weights, or none";
-            return Err(Error::setting("sample_weight", rows.n_samples(), why, remedy));
-        }
         if n < 2 {
             return Err(Error::TooFewRows {
                 method: "sigma-pca".into(),

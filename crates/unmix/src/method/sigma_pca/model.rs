@@ -3,9 +3,8 @@
 use super::{Ended, METHOD, Order, SigmaPca};
 use crate::data::Features;
 use crate::error::Result;
-use crate::method::neural_pca::model::{dual, warnings};
-use crate::method::{Tensors, require};
-use crate::model::{Bend, Code, Model, Report, Tensor, sign_of};
+use crate::method::neural_pca::model::warnings;
+use crate::model::{Bend, Code, Linear, Model, Report, Tensor, Tensors, require, sign_of};
 use crate::neural::forces::Look;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
@@ -178,22 +177,14 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         false => None,
     };
     let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
-    let unit = |j: usize| noise.as_ref().map_or(1.0, |s| s[j]);
-    let forward = |i: usize| if whiten { scale[i] } else { 1.0 };
-    let inverse = |i: usize| match whiten {
-        false => 1.0,
-        // Codes along a direction without variance are exactly 0 when whitened.
-        true if scale[i] > 0.0 => 1.0 / scale[i],
-        true => 0.0,
-    };
-    let encoder = Matrix::from_fn(p, k, |j, i| w[(i, j)] * inverse(i) / unit(j));
+    let parts = Linear { noise: noise.as_deref(), axes: &w, scale: whiten.then_some(&scale[..]), turn: None };
+    let encoder = parts.encoder();
     if settings.get("reconstruct").and_then(Value::as_str) == Some("nonlinear") {
-        let decoder = Matrix::from_fn(k, p, |i, j| w[(i, j)] * unit(j));
+        let decoder = Linear { scale: None, ..parts }.transposed();
         let bend = bend(settings, tensors, &scale, whiten)?;
         return Ok(Code::Linear { mean, encoder, decoder, bend: Some(bend) });
     }
-    let decode = dual(&w)?;
-    let decoder = Matrix::from_fn(k, p, |i, j| decode[(i, j)] * forward(i) * unit(j));
+    let decoder = parts.least_squares()?;
     Ok(Code::Linear { mean, encoder, decoder, bend: None })
 }
 

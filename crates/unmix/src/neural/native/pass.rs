@@ -67,7 +67,10 @@ impl Partial for NativeSums {
 }
 
 /// A pass of codes through a nonlinearity and back, in the type of the rows.
+#[derive(Clone)]
 pub struct NativePass<T> {
+    /// What it was made of.
+    of: (Nonlinearity, Vec<f64>, Matrix<f64>),
     h: Ready<T>,
     k: usize,
     /// Standard deviations of the columns, as often as the period of `h` has them.
@@ -91,10 +94,11 @@ struct Codes<'a, T> {
 impl<T: Real> NativePass<T> {
     /// By `h`, of columns with standard deviations `sigma` and `W'W = gram`.
     pub fn new(h: &Nonlinearity, sigma: &[f64], gram: &Matrix<f64>) -> Self {
+        let of = (h.clone(), sigma.to_vec(), gram.clone());
         let (k, h) = (sigma.len(), h.ready(sigma.len()));
         let coupling = Matrix::from_fn(k, k, |i, j| sigma[i] * gram[(i, j)]).cast::<T>().into_vec();
         let sigma = (0..h.period()).map(|j| T::from_f64(sigma[j % k])).collect();
-        Self { h, k, sigma, coupling }
+        Self { of, h, k, sigma, coupling }
     }
 
     /// Fills in what the products need, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHED`: every number of a row
@@ -154,6 +158,7 @@ impl<T: Real> NativePass<T> {
 
 impl<T: Real> Rule<T> for NativePass<T> {
     type Sums = NativeSums;
+    const KINDS: [&'static str; 2] = ["native forces", "native forces of coordinates"];
 
     fn zero(&self, k: usize, p: usize) -> NativeSums {
         NativeSums::empty(k, p)
@@ -206,5 +211,23 @@ impl<T: Real> Rule<T> for NativePass<T> {
 
     fn pull<'s>(&self, sums: &'s mut NativeSums) -> &'s mut Matrix<f64> {
         &mut sums.pull
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        let (h, sigma, gram) = &self.of;
+        h.pack(out);
+        out.numbers(sigma);
+        out.matrix(gram);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (h, sigma, gram) = (Nonlinearity::unpack(from)?, from.numbers()?, from.matrix()?);
+        let k = sigma.len();
+        from.check([gram.rows(), gram.cols()] == [k; 2] && [1, k].contains(&h.a.len()))?;
+        Ok(Self::new(&h, &sigma, &gram))
+    }
+
+    fn is_for(&self, k: usize) -> bool {
+        self.k == k
     }
 }

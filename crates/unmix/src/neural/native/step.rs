@@ -45,7 +45,7 @@ impl Step {
             (0..k).filter(|&j| dot(g.row(j), g.row(j)).sqrt() > 1e-12 * squares[j]).collect();
         let share = |j: &usize| dot(rest.row(*j), rest.row(*j)) / dot(g.row(*j), g.row(*j));
         let residual = (seen.iter().map(share).sum::<f64>() / seen.len().max(1) as f64).sqrt();
-        let dual = crate::method::neural_pca::model::dual(w)?;
+        let dual = crate::num::dual(w)?;
         let inside = factor::multiply_transposed(&dual, &rest);
         let mut outside = rest.clone();
         factor::subtract_product(&mut outside, &inside.transposed(), w);

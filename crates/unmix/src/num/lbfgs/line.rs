@@ -1,4 +1,8 @@
 //! The search along a direction (Nocedal & Wright 2006, algorithms 3.5 and 3.6).
+//!
+//! Near a minimum a step changes the function by less than its rounding errors, long before the gradient is as small as its own: of a function
+//! near 800, whose gradient is known to 1e-12, steps of 1e-6 and less cannot be told from none. There values within rounding of the start
+//! count as equal to it, and slopes decide alone (the approximate conditions of Hager & Zhang 2005, SIAM J. Optim. 16:170).
 
 use super::{Objective, Place, dot};
 use crate::error::Result;
@@ -7,8 +11,9 @@ use crate::error::Result;
 const DECREASE: f64 = 1e-4;
 const SLOPE: f64 = 0.9;
 
-/// A promised decrease below this share of the value drowns in its rounding errors: then any decrease will do.
+/// A promised decrease below this share of the value, or so many rounding errors, drowns in these: then any decrease will do.
 const DROWNED: f64 = 1e-8;
+const MANY: f64 = 1e3;
 
 /// Trials along one direction.
 const TRIALS: u32 = 25;
@@ -30,6 +35,7 @@ pub(super) fn line_search(
     first: f64,
 ) -> Result<Option<Place>> {
     let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
+    let rounding = of.rounding(from.value);
     // The minimum lies between these two; `low` is the lower one, and has the gradient kept.
     let (mut low, mut high, mut kept) = (start, None, None);
     let mut t = first;
@@ -37,8 +43,14 @@ pub(super) fn line_search(
         let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
         let mut place = Place { x, value: 0.0, gradient: vec![0.0; direction.len()] };
         place.value = of.at(&place.x, &mut place.gradient)?;
-        let trial = Trial { t, value: place.value, slope: dot(direction, &place.gradient) };
-        if !trial.lowers(&start) || (kept.is_some() && trial.value >= low.value) {
+        let slope = dot(direction, &place.gradient);
+        let flat =
+            (place.value - start.value).abs() <= rounding && slope.is_finite() && start.drowns(t, rounding);
+        if flat {
+            place.value = place.value.min(start.value);
+        }
+        let trial = Trial { t, value: place.value, slope };
+        if !flat && (!trial.lowers(&start, rounding) || (kept.is_some() && trial.value >= low.value)) {
             high = Some(trial);
         } else {
             if trial.slope.abs() <= SLOPE * start.slope.abs() {
@@ -67,12 +79,16 @@ pub(super) fn line_search(
 }
 
 impl Trial {
+    /// Whether what the slope here promises of a step `t` cannot be seen in values with such rounding errors.
+    fn drowns(&self, t: f64, rounding: f64) -> bool {
+        -t * self.slope <= (DROWNED * self.value.abs()).max(MANY * rounding)
+    }
+
     /// Whether it is lower than `start` by as much as the slope there promises.
-    fn lowers(&self, start: &Self) -> bool {
-        let promised = -self.t * start.slope;
-        let drowned = promised <= DROWNED * start.value.abs() && self.value <= start.value;
+    fn lowers(&self, start: &Self, rounding: f64) -> bool {
+        let drowned = start.drowns(self.t, rounding) && self.value <= start.value;
         // Not a number is not lower.
-        (self.value <= start.value - DECREASE * promised || drowned) && self.slope.is_finite()
+        (self.value <= start.value + DECREASE * self.t * start.slope || drowned) && self.slope.is_finite()
     }
 }
 

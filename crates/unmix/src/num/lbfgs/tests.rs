@@ -100,6 +100,18 @@ fn rounding_errors_end_the_search_and_do_not_raise_the_function() {
 }
 
 #[test]
+fn a_gradient_falls_to_its_tolerance_below_the_rounding_errors_of_large_values() {
+    // Beside 1e6 a value is known to 1e-10: steps below 1e-5 do not show in it, and gradients of 1e-9 take steps of 1e-11 and less.
+    let mut f = plain(|x: &[f64], g: &mut [f64]| 1e6 + rosenbrock(x, g));
+    let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0]).unwrap();
+    assert_eq!(found.ended, Ended::Converged, "{found:?}");
+    let mut g = [0.0; 4];
+    rosenbrock(&found.x, &mut g);
+    assert!(g.iter().all(|g| g.abs() <= 1e-9) && found.n_iter < 200, "{found:?}");
+    assert!(found.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", found.objective);
+}
+
+#[test]
 fn limits_are_kept_and_what_is_too_far_away_is_not_entered() {
     let f = || {
         plain(|x: &[f64], g: &mut [f64]| {

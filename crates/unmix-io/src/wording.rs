@@ -1,0 +1,120 @@
+//! How messages name the settings of reading: a person types them on the command line or in Python.
+
+/// Where a person types settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wording {
+    /// On the command line: `--drop name`.
+    #[default]
+    Shell,
+    /// As arguments of the Python function `read`: `drop=['name']`.
+    PythonRead,
+    /// In Python where a path alone is given, so that the file has to be read first: `unmix.read(..., drop=['name'])`.
+    PythonPath,
+}
+
+impl Wording {
+    /// A setting of value true, or one that is off.
+    pub(crate) fn flag(self, name: &str, on: bool) -> String {
+        match (self, on) {
+            (Self::Shell, true) => flag(name),
+            (Self::Shell, false) => format!("--no-{name}"),
+            (_, on) => self.python(name, if on { "True" } else { "False" }),
+        }
+    }
+
+    /// A setting that is a number, or a list of columns written as one word.
+    pub(crate) fn plain(self, name: &str, value: impl std::fmt::Display, quoted: bool) -> String {
+        match self {
+            Self::Shell => format!("{} {value}", flag(name)),
+            _ if quoted => self.python(name, &literal(&value.to_string())),
+            _ => self.python(name, &value.to_string()),
+        }
+    }
+
+    /// A setting without a value.
+    pub(crate) fn name(self, name: &str) -> String {
+        match self {
+            Self::Shell => flag(name),
+            Self::PythonRead => name.into(),
+            Self::PythonPath => format!("{name} of unmix.read"),
+        }
+    }
+
+    /// A setting that lists columns, of this one: by its name, or by its number where it has none.
+    pub(crate) fn column(self, setting: &str, name: Option<&str>, number: usize) -> String {
+        match (self, name) {
+            (Self::Shell, Some(name)) => format!("{} {}", flag(setting), word(name)),
+            (Self::Shell, None) => format!("{} {number}", flag(setting)),
+            (_, Some(name)) => self.python(setting, &format!("[{}]", literal(name))),
+            (_, None) => self.python(setting, &format!("[{number}]")),
+        }
+    }
+
+    /// A setting of height and width.
+    pub(crate) fn size(self, name: &str, height: usize, width: usize) -> String {
+        match self {
+            Self::Shell => format!("{} {height}x{width}", flag(name)),
+            _ => self.python(name, &format!("({height}, {width})")),
+        }
+    }
+
+    /// What to do about a column that holds text. Python has no codes beside which it could be kept.
+    pub(crate) fn without_column(self, name: Option<&str>, number: usize) -> String {
+        let drop = format!("leave the column out with {}", self.column("drop", name, number));
+        match self {
+            Self::Shell => {
+                format!("{drop}, or carry it beside the codes with {}", self.column("keep", name, number))
+            }
+            _ => drop,
+        }
+    }
+
+    fn python(self, name: &str, value: &str) -> String {
+        match self {
+            Self::PythonPath => format!("unmix.read(..., {name}={value})"),
+            _ => format!("{name}={value}"),
+        }
+    }
+}
+
+fn flag(name: &str) -> String {
+    format!("--{}", name.replace('_', "-"))
+}
+
+/// A name as one word of a list of columns, as a shell takes it.
+fn word(name: &str) -> String {
+    match name {
+        n if n.contains(',') => format!("'\"{n}\"'"),
+        n if n.contains(char::is_whitespace) => format!("'{n}'"),
+        n => n.into(),
+    }
+}
+
+/// Text as Python writes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_has_its_own_form() {
+        use Wording::{PythonPath, PythonRead, Shell};
+        let all = [Shell, PythonRead, PythonPath];
+        assert_eq!(
+            all.map(|w| w.column("drop", Some("a b"), 3)),
+            ["--drop 'a b'", "drop=['a b']", "unmix.read(..., drop=['a b'])"]
+        );
+        assert_eq!(all.map(|w| w.column("drop", None, 3))[..2], ["--drop 3", "drop=[3]"]);
+        assert_eq!(Shell.column("keep", Some("x,y"), 0), "--keep '\"x,y\"'");
+        assert_eq!(PythonRead.column("drop", Some("it's"), 0), "drop=['it\\'s']");
+        assert_eq!(all.map(|w| w.flag("header", false))[..2], ["--no-header", "header=False"]);
+        assert_eq!(all.map(|w| w.plain("skip_rows", 2, false))[..2], ["--skip-rows 2", "skip_rows=2"]);
+        assert_eq!(all.map(|w| w.plain("columns", "0-2", true))[..2], ["--columns 0-2", "columns='0-2'"]);
+        assert_eq!(all.map(|w| w.size("patches", 11, 7))[..2], ["--patches 11x7", "patches=(11, 7)"]);
+        assert!(Shell.without_column(None, 1).contains("--keep 1"));
+        assert_eq!(PythonRead.without_column(None, 1), "leave the column out with drop=[1]");
+    }
+}

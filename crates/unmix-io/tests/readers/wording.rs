@@ -1,0 +1,60 @@
+//! Messages name settings as they are typed where the person is: flags on the command line, arguments in Python.
+
+use std::path::Path;
+use unmix::Run;
+use unmix_io::{Options, Wording, open_with};
+
+/// Every flag of a message is made by `wording.rs`, so that no reader speaks of flags in Python.
+#[test]
+fn no_message_of_a_reader_spells_a_flag_itself() {
+    fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path, out);
+            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("wording.rs") {
+                out.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut all = Vec::new();
+    for folder in ["unmix-io/src", "unmix/src", "../python/src"] {
+        files(&root.join(folder), &mut all);
+    }
+    assert!(all.len() > 100, "{}", all.len());
+    let spelt = |line: &str| {
+        line.match_indices("--").any(|(i, _)| line[i + 2..].starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    for path in all {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let found: Vec<&str> = lines.filter(|line| spelt(line)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", path.display());
+    }
+}
+
+#[test]
+fn python_hears_of_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |name: &str, text: &str, wording: Wording| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        match open_with(&path, &Options { wording, ..Options::default() }, &Run::default()) {
+            Err(refused) => refused.to_string(),
+            Ok(input) => input.rows.notes().join("; "),
+        }
+    };
+    let table = "a,kind\n1,x\n2,y\n";
+    assert!(
+        said("t.csv", table, Wording::Shell)
+            .contains("--drop kind, or carry it beside the codes with --keep kind")
+    );
+    let read = said("t.csv", table, Wording::PythonRead);
+    assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");
+    let path = said("t.csv", table, Wording::PythonPath);
+    assert!(path.ends_with("leave the column out with unmix.read(..., drop=['kind'])"), "{path}");
+    let index = said("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
+    assert!(index.contains("add columns='0-1'"), "{index}");
+}

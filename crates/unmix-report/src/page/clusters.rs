@@ -1,0 +1,220 @@
+//! What all fits found, in clusters: a drawing of the estimates, the quality of each cluster, and columns for the table of stability.
+
+use super::stability::MOST;
+use crate::colour::CLASSES;
+use crate::figure::WIDTH;
+use crate::number::count;
+use crate::svg::{Frame, Ticks, extent, padded, pt};
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// What is clustered apart: name in the model file, and for a person.
+const KINDS: [(&str, &str); 2] = [("halves", "halves"), ("restarts", "other seeds")];
+
+/// Names of the columns: of each clustering that there is. None in files of earlier versions.
+pub(super) fn columns(found: &Value) -> Vec<String> {
+    let is = |(name, _): &&(&str, &str)| found["clusters"][*name].is_object();
+    KINDS.iter().filter(is).map(|(_, said)| format!("Iq, {said}")).collect()
+}
+
+/// Row `j` of these columns.
+pub(super) fn cells(found: &Value, j: usize) -> Vec<String> {
+    let clusters = KINDS.iter().map(|(name, _)| &found["clusters"][*name]).filter(|c| c.is_object());
+    clusters.map(|c| c["quality"][j].as_f64().map_or("-".into(), |q| format!("{q:.3}"))).collect()
+}
+
+/// An estimate in the plane.
+struct Place {
+    at: (f64, f64),
+    component: usize,
+    half: bool,
+}
+
+/// The estimates of all fits and the quality of their clusters; nothing where there are no clusters.
+pub(super) fn figures(found: &Value) -> Markup {
+    let clusters = &found["clusters"];
+    let widest = ["both", "halves", "restarts"].into_iter().find(|name| clusters[*name].is_object());
+    let Some(widest) = widest.map(|name| &clusters[name]) else { return html! {} };
+    let place = |p: &Value| {
+        Some(Place {
+            at: (p[0].as_f64()?, p[1].as_f64()?),
+            component: p[2].as_u64()? as usize,
+            half: p[3].as_u64()? == 1,
+        })
+    };
+    let places: Vec<Place> = clusters["map"].as_array().into_iter().flatten().filter_map(place).collect();
+    let n_fits = widest["labels"].as_array().map_or(0, Vec::len);
+    let sizes = widest["size"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+    let several = places.iter().any(|p| p.half) && places.iter().any(|p| !p.half);
+    html! {
+        p.caption {
+            "The " (count(sizes.sum())) " components that " (n_fits) " fits found, in as many clusters as the model has components, by average \
+             linkage on 1 \u{2212} |r| (ICASSO: Himberg, Hyvärinen & Esposito 2004). Iq is the mean similarity inside a cluster less that with \
+             estimates of other clusters: near 1 where all fits agree about a component that is like no other. "
+            @if clusters["restarts"].is_null() { "Only halves are clustered: there was no fit from another seed, or all gave the same bits. " }
+            @if let Some(left_out) = widest["n_left_out"].as_u64().filter(|n| *n > 0) {
+                (left_out) " more fits are left out, which would be too many estimates. "
+            }
+        }
+        div.panels {
+            @if places.len() > 1 {
+                figure {
+                    figcaption { b { "estimates and their clusters" } @if several { span { "discs: all rows, squares: halves" } } }
+                    (drawing(&places, widest))
+                }
+            }
+            figure {
+                figcaption { b { "Iq of each cluster" } @if several { span { "discs: other seeds, squares: halves" } } }
+                (qualities(clusters))
+            }
+        }
+    }
+}
+
+/// Estimates in the colour of their cluster, each cluster inside its convex hull.
+fn drawing(places: &[Place], widest: &Value) -> Markup {
+    let (mut x, mut y) = (extent(places.iter().map(|p| p.at.0)), extent(places.iter().map(|p| p.at.1)));
+    let (width, height) = (WIDTH, 360.0);
+    // Room for the numbers of clusters at the top, too.
+    let (margin, top) = (16.0, 28.0);
+    // One scale for both axes: distances are what is to be seen.
+    let unit = ((x.1 - x.0) / (width - 2.0 * margin)).max((y.1 - y.0) / (height - margin - top)).max(1e-3);
+    let around = |(low, high): (f64, f64), size: f64| {
+        let (middle, half) = (0.5 * (low + high), 0.5 * unit * size);
+        (middle - half, middle + half)
+    };
+    (x, y) = (around(x, width - 2.0 * margin), around(y, height - margin - top));
+    let frame = Frame { width, height, margins: [margin, margin, top, margin], x, y };
+    let mut components: Vec<usize> = places.iter().map(|p| p.component).collect();
+    components.sort_unstable();
+    components.dedup();
+    let of = |j: usize, half: Option<bool>| {
+        let is = move |p: &&Place| p.component == j && half.is_none_or(|h| p.half == h);
+        places.iter().filter(is).map(|p| p.at)
+    };
+    let hulls: Vec<(usize, Vec<(f64, f64)>)> = components.iter().map(|&j| (j, hull(of(j, None)))).collect();
+    let said = |j: usize| {
+        let number = |name: &str| widest[name][j].as_u64().unwrap_or(0);
+        let alike = widest["similarity"][j].as_f64().unwrap_or(0.0);
+        let (size, fits) = (count(number("size")), number("fits"));
+        format!(
+            "component {j}: {size} estimates from {fits} fits; its centrotype is like the model's component to {alike:.3}"
+        )
+    };
+    let colour = |j: usize| CLASSES[j % CLASSES.len()];
+    frame.draw("Estimates of all fits in the plane, near each other where they are alike", html! {
+        @for (j, around) in &hulls {
+            path style=(format!("fill:{0};stroke:{0};stroke-width:11;stroke-linejoin:round;stroke-linecap:round;opacity:.2", colour(*j)))
+                d=(frame.line(around.iter().copied()) + "Z") { title { (said(*j)) } }
+        }
+        g.points stroke-width="5" {
+            @for &j in &components {
+                @for half in [false, true] {
+                    @let d = frame.dots(of(j, Some(half)));
+                    @if !d.is_empty() {
+                        path stroke=(colour(j)) stroke-linecap=(if half { "square" } else { "round" }) d=(d) { title { (said(j)) } }
+                    }
+                }
+            }
+        }
+        @for (place, j) in names(&frame, &hulls) {
+            text.halo x=(pt(place.0)) y=(pt(place.1)) text-anchor="middle" style=(format!("fill:color-mix(in oklab,{} 55%,var(--ink))", colour(j))) { (j) }
+        }
+    })
+}
+
+/// Where the number of each cluster stands: above its hull, if there is room.
+fn names(frame: &Frame, hulls: &[(usize, Vec<(f64, f64)>)]) -> Vec<((f64, f64), usize)> {
+    let mut out: Vec<((f64, f64), usize)> = Vec::new();
+    for (j, around) in hulls {
+        let n = around.len().max(1) as f64;
+        let x = around.iter().map(|p| frame.px(p.0)).sum::<f64>() / n;
+        let y = around.iter().map(|p| frame.py(p.1)).fold(f64::INFINITY, f64::min) - 9.0;
+        let place = (x.clamp(14.0, frame.width - 14.0), y.clamp(14.0, frame.height - 4.0));
+        // Two digits are 18 units wide, a line of text 17 high.
+        let free = |(other, _): &((f64, f64), usize)| {
+            (place.0 - other.0).abs() > 22.0 || (place.1 - other.1).abs() > 19.0
+        };
+        if out.iter().all(free) {
+            out.push((place, *j));
+        }
+    }
+    out
+}
+
+/// Corners of the convex hull, in their order around it (Andrew 1979).
+fn hull(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut sorted: Vec<(f64, f64)> = points.collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    sorted.dedup();
+    if sorted.len() < 3 {
+        return sorted;
+    }
+    let side = |points: &mut dyn Iterator<Item = &(f64, f64)>| {
+        let mut out: Vec<(f64, f64)> = Vec::new();
+        for &p in points {
+            while let [.., a, b] = out[..]
+                && (b.0 - a.0) * (p.1 - a.1) - (b.1 - a.1) * (p.0 - a.0) <= 0.0
+            {
+                out.pop();
+            }
+            out.push(p);
+        }
+        out.pop();
+        out
+    };
+    let mut around = side(&mut sorted.iter());
+    around.extend(side(&mut sorted.iter().rev()));
+    around
+}
+
+/// Iq of each component, of either clustering.
+fn qualities(clusters: &Value) -> Markup {
+    let of = |name: &str| -> Vec<(f64, f64)> {
+        let all = clusters[name]["quality"].as_array().into_iter().flatten().take(MOST).enumerate();
+        all.filter_map(|(j, q)| Some((j as f64, q.as_f64()?))).collect()
+    };
+    let series = KINDS.map(|(name, _)| of(name));
+    let k = KINDS.iter().filter_map(|(name, _)| clusters[*name]["quality"].as_array()).map(Vec::len).max();
+    let k = k.unwrap_or(0).min(MOST) as f64;
+    let (low, _) = extent(series.iter().flatten().map(|p| p.1));
+    let low = if low < 0.0 { padded((low, 1.0), 0.05).0 } else { 0.0 };
+    let frame = Frame::new(WIDTH, 360.0, (-0.6, k - 0.4), (low, 1.02));
+    let apart = if series.iter().all(|s| !s.is_empty()) { 3.0 } else { 0.0 };
+    // Beside each other, so that equal ones can both be seen.
+    let shift = apart * (frame.x.1 - frame.x.0) / (frame.right() - frame.left());
+    frame.draw("Quality index of the cluster of each component", html! {
+        (frame.axes("component", "Iq", &Ticks::whole(frame.x, 12), &Ticks::round(frame.y, 5)))
+        g.points stroke-width="7" {
+            @for (points, (left, cap, colour)) in series.iter().zip([(1.0, "square", "var(--accent)"), (-1.0, "round", "var(--plus)")]) {
+                path style=(format!("stroke:{colour}")) stroke-linecap=(cap) d=(frame.dots(points.iter().map(|(j, q)| (j - left * shift, *q)))) {}
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hull_has_the_corners_and_nothing_else() {
+        let square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)];
+        let inside = [(0.5, 0.5), (0.5, 0.0), (0.2, 0.7), (1.0, 1.0)];
+        assert_eq!(hull(square.into_iter().chain(inside)), square);
+        assert_eq!(hull([(1.0, 2.0), (1.0, 2.0)].into_iter()), [(1.0, 2.0)]);
+        assert_eq!(hull([(2.0, 2.0), (0.0, 0.0), (1.0, 1.0)].into_iter()), [(0.0, 0.0), (2.0, 2.0)]);
+    }
+
+    #[test]
+    fn files_without_clusters_have_no_columns_and_no_figure() {
+        let old = serde_json::json!({"halves": [0.9]});
+        assert!(
+            columns(&old).is_empty() && cells(&old, 0).is_empty() && figures(&old).into_string().is_empty()
+        );
+        let quality = serde_json::json!({"quality": [0.5, null]});
+        let new = serde_json::json!({"clusters": {"halves": quality, "restarts": null}});
+        assert_eq!(columns(&new), ["Iq, halves"]);
+        assert_eq!((cells(&new, 0), cells(&new, 1)), (vec!["0.500".to_string()], vec!["-".to_string()]));
+    }
+}

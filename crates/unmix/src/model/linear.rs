@@ -1,0 +1,85 @@
+//! The one equation, `y = (x - mean) diag(1/noise) W diag(1/scale) V`: encoder and decoder from the parts that a model has.
+
+use crate::error::Result;
+use crate::num::{Matrix, dual, factor};
+
+/// Parts of a linear model of `p` features and `k` directions; what is absent is the identity.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linear<'a> {
+    /// What columns are divided by, `p`.
+    pub(crate) noise: Option<&'a [f64]>,
+    /// `W'`, `k x p`.
+    pub(crate) axes: &'a Matrix<f64>,
+    /// What codes along the axes are divided by, `k`; a direction of scale 0 has code 0.
+    pub(crate) scale: Option<&'a [f64]>,
+    /// `V`, with orthonormal rows, `k x m`.
+    pub(crate) turn: Option<&'a Matrix<f64>>,
+}
+
+impl Linear<'_> {
+    /// `diag(1/noise) W diag(1/scale) V`, `p x m`: what `x - mean` is multiplied by.
+    pub(crate) fn encoder(&self) -> Matrix<f64> {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let entry = |j: usize, i: usize| match self.scale.map(|s| s[i]) {
+            Some(0.0) => 0.0,
+            scale => self.axes[(i, j)] / scale.unwrap_or(1.0) / self.unit(j),
+        };
+        let plain = Matrix::from_fn(p, k, entry);
+        self.turn.map_or_else(|| plain.clone(), |turn| factor::multiply(&plain, turn))
+    }
+
+    /// `V' diag(scale) W' diag(noise)`, `m x p`: what decodes where axes are orthonormal.
+    pub(crate) fn transposed(&self) -> Matrix<f64> {
+        self.back(self.axes)
+    }
+
+    /// The same by the rows of least squares, `(W'W)⁻¹ W'`, where axes are orthonormal only nearly.
+    ///
+    /// # Errors
+    ///
+    /// An eigenvalue decomposition that does not converge.
+    pub(crate) fn least_squares(&self) -> Result<Matrix<f64>> {
+        Ok(self.back(&dual(self.axes)?))
+    }
+
+    fn back(&self, rows: &Matrix<f64>) -> Matrix<f64> {
+        let entry = |i: usize, j: usize| rows[(i, j)] * self.scale.map_or(1.0, |s| s[i]) * self.unit(j);
+        let plain = Matrix::from_fn(rows.rows(), rows.cols(), entry);
+        self.turn.map_or_else(|| plain.clone(), |turn| factor::multiply(&turn.transposed(), &plain))
+    }
+
+    fn unit(&self, j: usize) -> f64 {
+        self.noise.map_or(1.0, |s| s[j])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn what_encodes_and_what_decodes_are_inverse_on_the_span() {
+        let draws = Stream::new(5, 0);
+        let random = |r: usize, c: usize, from: u64| {
+            Matrix::from_fn(r, c, |i, j| draws.normal(from + (i * c + j) as u64))
+        };
+        let axes = factor::orthonormal_rows(&random(3, 5, 0));
+        let turn = factor::orthonormal_rows(&random(3, 3, 100));
+        let (noise, scale) = ([1.0, 2.0, 0.5, 4.0, 1.5], [3.0, 0.25, 2.0]);
+        let nearly =
+            Matrix::from_fn(3, 5, |i, j| axes[(i, j)] + 0.01 * draws.normal(200 + (5 * i + j) as u64));
+        for (axes, exact) in [(&axes, true), (&nearly, false)] {
+            let parts = Linear { noise: Some(&noise), axes, scale: Some(&scale), turn: Some(&turn) };
+            let back = if exact { parts.transposed() } else { parts.least_squares().unwrap() };
+            let both = factor::multiply(&back, &parts.encoder());
+            for i in 0..3 {
+                for j in 0..3 {
+                    assert!((both[(i, j)] - f64::from(u8::from(i == j))).abs() < 1e-12, "{both:?}");
+                }
+            }
+        }
+        let still = Linear { noise: None, axes: &axes, scale: Some(&[0.0, 1.0, 1.0]), turn: None };
+        assert!((0..5).all(|j| still.encoder()[(j, 0)] == 0.0 && still.transposed()[(0, j)] == 0.0));
+    }
+}

@@ -1,0 +1,58 @@
+//! Whether a search by one width finds, in some of the rows, what others show.
+//!
+//! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; many sources that few rows tell
+//! from Gaussian ones have no larger `t` where they are found, so what the rows say of directions that were chosen by them does not decide. Other rows do:
+//! there the sum of the squares of the `t` of `k` Gaussian components has mean `k`, whatever was searched for ([`stand_out`]).
+
+use super::super::auto::{CANDIDATES, stand_out};
+use super::super::forces::Pass;
+use super::super::nonlinearity::Nonlinearity;
+use super::super::start::{Ask, Principal};
+use super::{FEW_ROWS, Polar};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::num::Real;
+use crate::run::Run;
+
+/// Numbers of each part at most.
+const MOST: u64 = 1 << 24;
+/// Where directions are near enough to rest for other rows to show them, and steps after which they are taken as they are.
+const NEAR: (f64, u64) = (1e-3, 150);
+
+impl Polar {
+    /// The width that finds, for all `k` components of the first half of the rows, directions in which the second half is no Gaussian; `None` where
+    /// neither candidate does, or rows are few.
+    pub(super) fn width_by_other_rows<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<Option<f64>> {
+        let (n, r) = (rows.n_rows(), rows.r());
+        let each = (n / 2).min(MOST / r.max(1) as u64);
+        if (each as f64) < FEW_ROWS * r as f64 {
+            return Ok(None);
+        }
+        let part = |first: u64| -> Result<Rows<'static, T>> {
+            let (numbers, weights) = rows.some((first..first + each).collect(), run)?;
+            Rows::of_picked(numbers, r, weights)
+        };
+        let (one, other) = (part(0)?, part(n - each)?);
+        let ask = Ask { method: "sigma-pca", k, center: true, standardize: false, kept: None };
+        let (one, other) = (Principal::new(&one, &ask, run)?, Principal::new(&other, &ask, run)?);
+        let mut found = None;
+        for a in CANDIDATES.into_iter().rev() {
+            let h = Nonlinearity::tanh(vec![a]);
+            let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
+            let solved = how.solve(&one, one.first(k.min(one.r())), run, |_, _| ())?;
+            let w = other.unit_rows(&one.directions(&solved.w).transposed());
+            let looks = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
+            if stand_out(&other.forces(&w, &Pass::looking(looks), run)?.looks) {
+                found = Some(a);
+                break;
+            }
+        }
+        rows.count_sweeps((one.sweeps() + other.sweeps()).div_ceil(2));
+        Ok(found)
+    }
+}

@@ -1,0 +1,114 @@
+//! How long blocks and shards are.
+
+/// How rows are cut: blocks are what kernels see, shards what threads and workers take. A shard is a whole number of blocks.
+///
+/// The length of every shard is a power of two and divides [`Plan::alignment`]: rows that are dealt out to several workers in multiples
+/// of that are cut into the same shards as in one process, whatever is summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Rows of a block, except the last.
+    pub block_rows: usize,
+    /// Rows of a shard, except the last.
+    pub shard_rows: usize,
+}
+
+impl Plan {
+    /// The plan for rows of `p` numbers.
+    ///
+    /// A block has 256 rows while those fit the second-level cache, fewer for wider ones: enough to reuse every number of a
+    /// product 256 times. A shard has about a million numbers, so that reading it is one large read and handing it out costs
+    /// nothing.
+    pub const fn for_width(p: usize) -> Self {
+        let p = if p == 0 { 1 } else { p };
+        let mut block_rows = 256;
+        while block_rows > 16 && block_rows * p > 1 << 20 {
+            block_rows /= 2;
+        }
+        let blocks = (1 << 20) / (block_rows * p);
+        let blocks = if blocks < 1 {
+            1
+        } else if blocks > 64 {
+            64
+        } else {
+            nearest_power(blocks)
+        };
+        Self { block_rows, shard_rows: block_rows * blocks }
+    }
+
+    /// The plan for sums that are tables of `p x p`: blocks of up to 512 rows, and at least twice as many rows in a shard as in
+    /// the table, so that adding up tables costs little beside what is added to them.
+    pub const fn for_table(p: usize) -> Self {
+        let Self { mut block_rows, mut shard_rows } = Self::for_width(p);
+        while p >= 512 && block_rows < 512 && 2 * block_rows * p <= 1 << 20 {
+            block_rows *= 2;
+        }
+        if shard_rows < 2 * p {
+            shard_rows = (2 * p).next_power_of_two();
+        }
+        Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
+    }
+
+    /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
+    /// contrasts of these in the second-level cache together. A shard has some sixty thousand numbers: a pass of a search over few rows has
+    /// enough of them for threads to end together; and at least some eight times as many rows as there are in its sums, up to the
+    /// alignment.
+    pub const fn for_sources(p: usize, k: usize) -> Self {
+        let width = if p > k { p } else { k };
+        let mut block_rows = 512;
+        while block_rows > 64 && block_rows * width > 1 << 15 {
+            block_rows /= 2;
+        }
+        let few = (1 << 16) / if width == 0 { 1 } else { width };
+        let shard_rows = nearest_power(if 8 * width > few { 8 * width } else { few });
+        Self::within(p, block_rows, shard_rows)
+    }
+
+    /// A plan of these lengths for rows of `p` numbers, which shards of `shard_rows`, a power of two, must not exceed the alignment of.
+    pub(crate) const fn within(p: usize, block_rows: usize, shard_rows: usize) -> Self {
+        let most = Self::alignment(p);
+        let shard_rows = if shard_rows > most { most } else { shard_rows };
+        Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
+    }
+
+    /// The number of rows of `p` numbers at whose multiples rows may be cut between workers: a multiple of the length of every shard of
+    /// every plan for them.
+    pub const fn alignment(p: usize) -> usize {
+        Self::for_table(p).shard_rows
+    }
+}
+
+/// The power of two nearest to `n`, by ratio: `n / sqrt(2) < power <= n sqrt(2)`.
+const fn nearest_power(n: usize) -> usize {
+    let above = n.next_power_of_two();
+    // above > n sqrt(2), in whole numbers.
+    if above * above > 2 * n * n { above / 2 } else { above }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_whole_blocks_and_divide_the_alignment() {
+        for p in (1..200).chain([255, 256, 257, 511, 512, 784, 1000, 2048, 4097, 20_000, 1 << 20, 3 << 20]) {
+            let alignment = Plan::alignment(p);
+            let sources = [1, 2, p, 4 * p].map(|k| Plan::for_sources(p, k));
+            for plan in [Plan::for_width(p), Plan::for_table(p)].into_iter().chain(sources) {
+                let Plan { block_rows, shard_rows } = plan;
+                assert!(
+                    shard_rows.is_power_of_two() && shard_rows.is_multiple_of(block_rows),
+                    "{p}: {plan:?}"
+                );
+                assert!(alignment.is_multiple_of(shard_rows), "{p}: {plan:?}, {alignment}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_power_is_nearest_by_ratio() {
+        for n in 1..5000usize {
+            let power = nearest_power(n) as f64 / n as f64;
+            assert!(power > 0.7 && power <= 2f64.sqrt(), "{n}");
+        }
+    }
+}

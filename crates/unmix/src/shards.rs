@@ -1,0 +1,100 @@
+//! Rows dealt out to several workers: sums are formed where the rows are, and only sums travel.
+//!
+//! A worker holds consecutive rows, cut at multiples of [`shard_rows`], and answers jobs with [`gather`]. The driver fits a model to
+//! [`Rows::elsewhere`](crate::Rows::elsewhere), which sends a job for every pass over the rows. Jobs and answers are bytes; how these travel is not decided here:
+//! Dask, Spark, Ray, MPI or pipes will do. The model has the bits that one process gets from all rows.
+//!
+//! ```
+//! use unmix::{AnyRows, Error, Pca, Rows, Run, shards};
+//!
+//! let (n, p) = (3 * shards::shard_rows(2) as usize, 2);
+//! let x: Vec<f64> = (0..n * p).map(|i| (i * i % 1013) as f64).collect();
+//! let cut = shards::shard_rows(2) as usize;
+//! // Two "workers" that hold a third and two thirds of the rows.
+//! let everywhere = |job: &[u8]| {
+//!     let answer = |rows: std::ops::Range<usize>| -> Result<Vec<u8>, Error> {
+//!         let held = AnyRows::from(Rows::from_slice(&x[rows.start * 2..rows.end * 2], 2)?);
+//!         shards::gather(job, &held, rows.start as u64, &Run::default())
+//!     };
+//!     Ok(vec![answer(cut..n)?, answer(0..cut)?])
+//! };
+//! let mut rows = Rows::<f64>::elsewhere(n as u64, 2, &everywhere);
+//! let there = Pca::default().fit(&mut rows, &Run::default())?;
+//! let here = Pca::default().fit(&mut Rows::from_slice(&x, 2)?, &Run::default())?;
+//! assert_eq!(there.tensor("components"), here.tensor("components"));
+//! # Ok::<(), Error>(())
+//! ```
+
+pub use crate::data::GatherAll;
+
+use crate::data::{AnyRows, Job, Rows, Through};
+use crate::error::{Error, Result};
+use crate::neural::forces::{GatherCodes, Pass};
+use crate::neural::native::NativePass;
+use crate::num::{Plan, Real};
+use crate::run::Run;
+use crate::stats::{
+    Gather, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter, GatherScores, GatherSketch,
+    GatherSources, GatherSparsity, GatherTriangle, GatherUnit,
+};
+
+/// The number of rows of `n_features` numbers at whose multiples they may be cut between workers.
+pub fn shard_rows(n_features: usize) -> u64 {
+    Plan::alignment(n_features) as u64
+}
+
+/// The answer to `job` of one who holds `rows`, the first of which is row `first_row` of all.
+///
+/// # Errors
+///
+/// A job that is cut short, of another version, or of a gather that is not known; rows of another type or width than the job is of, that
+/// are sparse or have weights, or that do not begin and end at multiples of [`shard_rows`]; those of a pass over the rows.
+pub fn gather(job: &[u8], rows: &AnyRows<'_>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
+    let job = Job::unpack(job)?;
+    job.check(rows, first_row)?;
+    if rows.n_rows() == Some(0) {
+        return Ok(job.nothing(first_row));
+    }
+    crate::with_rows!(rows, rows => answer(&job, rows, first_row, run))
+}
+
+fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
+    let known = [
+        known::<T, GatherMoments>(),
+        known::<T, GatherScatter>(),
+        known::<T, GatherTriangle>(),
+        known::<T, GatherSketch<'_>>(),
+        known::<T, GatherLengths>(),
+        known::<T, GatherRange>(),
+        known::<T, GatherRows>(),
+        known::<T, GatherSparsity<'_, T>>(),
+        known::<T, GatherSources<'_, T>>(),
+        known::<T, GatherUnit<'_, T>>(),
+        known::<T, GatherScores<'_, T>>(),
+        known::<T, GatherCodes<T, Pass>>(),
+        known::<T, GatherCodes<T, NativePass<T>>>(),
+        through::<T, GatherSources<'_, T>>(),
+        through::<T, GatherUnit<'_, T>>(),
+        through::<T, GatherScores<'_, T>>(),
+        through::<T, GatherCodes<T, Pass>>(),
+        through::<T, GatherCodes<T, NativePass<T>>>(),
+    ];
+    match known.iter().find(|(kind, _)| *kind == job.kind()) {
+        Some((_, answer)) => answer(job, rows, first_row, run),
+        None => Err(Error::Unsupported {
+            asked: format!("the sum '{}' over shards", job.kind()),
+            found: "this version of unmix has no such sum".into(),
+            remedy: "use the same version of unmix everywhere".into(),
+        }),
+    }
+}
+
+type Known<T> = (&'static str, fn(&Job, &Rows<'_, T>, u64, &Run<'_>) -> Result<Vec<u8>>);
+
+fn known<T: Real, G: Gather<T>>() -> Known<T> {
+    (G::KIND, Job::answer::<T, G>)
+}
+
+fn through<T: Real, G: Gather<T>>() -> Known<T> {
+    (G::THROUGH, Job::answer::<T, Through<'_, T, G>>)
+}

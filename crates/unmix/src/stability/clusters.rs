@@ -1,0 +1,312 @@
+//! What all fits found, in clusters: the method of ICASSO.
+//!
+//! Himberg, J., Hyvärinen, A. & Esposito, F. 2004. Validating the independent components of neuroimaging time series via clustering and
+//! visualization. *NeuroImage* 22(3), 1214-1222. <https://doi.org/10.1016/j.neuroimage.2004.03.027>
+//!
+//! 1. The estimates are the components of several fits. Their similarity is `|r|`: of axes the absolute cosine where these are
+//!    orthonormal, else the absolute correlation of codes, as everywhere in [`stability`](super).
+//! 2. They are clustered by average linkage on `1 - |r|` into as many clusters as the model has components (`linkage.rs`).
+//! 3. The quality index of a cluster is `Iq = (mean |r| inside) - (mean |r| with estimates of other clusters)`. Means inside are over pairs
+//!    of different estimates, so that a cluster of one estimate has no index, rather than one near 1.
+//! 4. Its centrotype is the estimate whose similarities inside the cluster have the largest sum.
+//! 5. Clusters are given to the components of the model by the assignment with the largest sum of similarities between components and
+//!    centrotypes.
+//!
+//! ICASSO asks two questions apart or together: whether the solver finds the same from other seeds, and whether other rows give the same.
+//! Here the answers are [`Clusters::restarts`] and [`Clusters::halves`], and [`Clusters::both`] for all fits in one; halves of the rows stand
+//! where ICASSO draws rows with repetition.
+//!
+//! Cost, for `n` estimates: `O(n²)` memory and time, and `n²` products of vectors. At most [`MOST_ESTIMATES`] are clustered.
+
+use super::linkage::average_linkage;
+use super::scaling::scaled;
+use crate::metrics::pairs;
+use crate::model::Model;
+use crate::num::{Matrix, factor};
+use serde_json::{Value, json};
+
+/// Estimates in one clustering: of more, the first fits are taken, and [`Clustering::n_left_out`] says how many were not. Two tables of
+/// as many rows and columns are 64 MiB.
+pub const MOST_ESTIMATES: usize = 2048;
+
+/// Estimates of several fits in clusters, each tied to a component of the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Clusters {
+    /// The model and the fits of all rows from other seeds. None without such fits, where every seed gives the same bits, and where
+    /// not even two fits are few enough estimates.
+    pub restarts: Option<Clustering>,
+    /// The fits of halves of the rows. None without cuts, and where not even two fits are few enough estimates.
+    pub halves: Option<Clustering>,
+    /// All of these fits in one. None unless there are both.
+    pub both: Option<Clustering>,
+    /// The widest of these clusterings in the plane, for a drawing: some 500 estimates at most, of the first 64 components.
+    pub map: Vec<Place>,
+}
+
+/// One clustering. Vectors have one entry for each component of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clustering {
+    /// Iq: mean similarity inside the cluster less that with estimates of others. 1 for identical estimates that nothing else is like;
+    /// none for clusters of fewer than two.
+    pub quality: Vec<Option<f64>>,
+    /// How many estimates there are in the cluster: ideally one from each fit.
+    pub size: Vec<usize>,
+    /// From how many different fits they are.
+    pub fits: Vec<usize>,
+    /// How similar its centrotype is to the model's component.
+    pub similarity: Vec<f64>,
+    /// `n_components x n_features`: rows of `components` of the fits that the centrotypes are from, with the sign of the model's; zeros
+    /// for a component without a cluster. None where components do not belong to codes one by one.
+    pub centrotypes: Option<Matrix<f64>>,
+    /// For each fit, the cluster that its estimate of each component of the model is in, by the assignment to the model: component `j`
+    /// itself where clusters and assignment agree, none where the fit has no estimate of it. In [`Clusters::restarts`] and
+    /// [`Clusters::both`] the first fit is the model, then come restarts, then both halves of each cut.
+    pub labels: Vec<Vec<Option<usize>>>,
+    /// Fits that would have made too many estimates.
+    pub n_left_out: usize,
+}
+
+/// An estimate on a drawing on which distances are near `sqrt(1 - |r|)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// From left to right.
+    pub x: f64,
+    /// Upwards.
+    pub y: f64,
+    /// The component whose cluster it is in.
+    pub component: usize,
+    /// Whether it is from half of the rows.
+    pub half: bool,
+}
+
+/// One fit, compared with the model.
+pub(super) struct Fit<'a> {
+    pub(super) model: &'a Model,
+    /// Unit vectors, in the order of their partners in the model; zeros where it has none.
+    pub(super) vectors: &'a Matrix<f64>,
+    /// Which of its components is whose partner.
+    pub(super) order: &'a [Option<usize>],
+}
+
+/// Clusters of what `restarts` (the model first) and `halves` found; `seen` are the vectors of the model.
+pub(super) fn clusters(seen: &Matrix<f64>, restarts: &[Fit<'_>], halves: &[Fit<'_>]) -> Clusters {
+    // Components that are nothing have no estimates, and shall not have a cluster cut off from another.
+    let k = (0..seen.rows()).filter(|&j| is_something(seen.row(j))).count();
+    let of = |restarts, halves| clustered(seen, k, restarts, halves);
+    let (started, halved) = (of(restarts, &[]), of(&[], halves));
+    let together = if started.is_some() && halved.is_some() { of(restarts, halves) } else { None };
+    let widest = together.as_ref().or(halved.as_ref()).or(started.as_ref());
+    Clusters {
+        map: widest.map(|(estimates, found, centres)| map(estimates, found, centres)).unwrap_or_default(),
+        restarts: started.map(|(_, found, _)| found),
+        halves: halved.map(|(_, found, _)| found),
+        both: together.map(|(_, found, _)| found),
+    }
+}
+
+fn is_something(vector: &[f64]) -> bool {
+    vector.iter().any(|x| *x != 0.0)
+}
+
+/// What is clustered: fit and component of each estimate, and how similar they are.
+struct Estimates {
+    at: Vec<(usize, usize)>,
+    similarity: Matrix<f64>,
+    /// The first fit that is one of half of the rows.
+    first_half: usize,
+}
+
+impl Estimates {
+    fn of(fits: &[&Fit<'_>], first_half: usize) -> Self {
+        let at: Vec<(usize, usize)> = fits
+            .iter()
+            .enumerate()
+            .flat_map(|(f, fit)| (0..fit.vectors.rows()).map(move |j| (f, j)))
+            .filter(|&(f, j)| is_something(fits[f].vectors.row(j)))
+            .collect();
+        let first: Vec<usize> = (0..=fits.len()).map(|f| at.partition_point(|(g, _)| *g < f)).collect();
+        let mut similarity = Matrix::zeros(at.len(), at.len());
+        for a in 0..fits.len() {
+            for b in 0..=a {
+                let block = factor::multiply_transposed(fits[a].vectors, fits[b].vectors);
+                for p in first[a]..first[a + 1] {
+                    for q in (first[b]..first[b + 1]).filter(|&q| q <= p) {
+                        let r = if p == q { 1.0 } else { block[(at[p].1, at[q].1)].abs().min(1.0) };
+                        (similarity[(p, q)], similarity[(q, p)]) = (r, r);
+                    }
+                }
+            }
+        }
+        Self { at, similarity, first_half }
+    }
+}
+
+type Clustered = (Estimates, Clustering, Vec<Option<usize>>);
+
+/// Estimates, their clusters, and the centrotype of each component.
+fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'_>]) -> Option<Clustered> {
+    let most = MOST_ESTIMATES / k.max(1);
+    // Where there are too many of both, each gives half.
+    let n_halves = halves.len().min(most.saturating_sub(restarts.len()).max(most / 2));
+    let n_restarts = restarts.len().min(most - n_halves);
+    let fits: Vec<&Fit<'_>> = restarts[..n_restarts].iter().chain(&halves[..n_halves]).collect();
+    if fits.len() < 2 || k == 0 {
+        return None;
+    }
+    let estimates = Estimates::of(&fits, n_restarts);
+    let n = estimates.at.len();
+    if n < k {
+        return None;
+    }
+    let distance = Matrix::from_fn(n, n, |i, j| 1.0 - estimates.similarity[(i, j)]);
+    let cluster = average_linkage(distance, k);
+    let found = described(&estimates.similarity, &cluster, k);
+    let vector = |i: usize| fits[estimates.at[i].0].vectors.row(estimates.at[i].1);
+    let cosine = |j: usize, i: usize| seen.row(j).iter().zip(vector(i)).map(|(x, y)| x * y).sum::<f64>();
+    let table = Matrix::from_fn(seen.rows(), k, |j, c| cosine(j, found[c].centrotype));
+    let partners = pairs(&table);
+
+    let (mut of_component, mut of_cluster) = (vec![None; seen.rows()], vec![None; k]);
+    for &(j, c) in &partners {
+        (of_component[j], of_cluster[c]) = (Some(c), Some(j));
+    }
+    let mut labels = vec![vec![None; seen.rows()]; fits.len()];
+    let mut met = vec![vec![false; fits.len()]; k];
+    for (&(f, j), &c) in estimates.at.iter().zip(&cluster) {
+        labels[f][j] = of_cluster[c];
+        met[c][f] = true;
+    }
+    let each = |f: &dyn Fn(usize) -> usize| of_component.iter().map(|c| c.map_or(0, f)).collect();
+    let centres: Vec<Option<usize>> = of_component.iter().map(|c| c.map(|c| found[c].centrotype)).collect();
+    let clustering = Clustering {
+        quality: of_component.iter().map(|c| c.and_then(|c| found[c].quality)).collect(),
+        size: each(&|c| found[c].size),
+        fits: each(&|c| met[c].iter().filter(|is| **is).count()),
+        similarity: (0..seen.rows())
+            .map(|j| centres[j].map_or(0.0, |i| cosine(j, i).abs().min(1.0)))
+            .collect(),
+        centrotypes: centrotypes(seen, &fits, &estimates.at, &centres),
+        labels,
+        n_left_out: restarts.len() + halves.len() - fits.len(),
+    };
+    Some((estimates, clustering, centres))
+}
+
+/// What there is to know of one cluster.
+struct Described {
+    quality: Option<f64>,
+    size: usize,
+    /// Which item.
+    centrotype: usize,
+}
+
+/// Quality, size and centrotype of the `k` clusters of items whose similarities these are.
+fn described(similarity: &Matrix<f64>, cluster: &[usize], k: usize) -> Vec<Described> {
+    let n = cluster.len();
+    // Of each item with each cluster, itself left out.
+    let mut sums = Matrix::<f64>::zeros(n, k);
+    for i in 0..n {
+        for j in (0..n).filter(|&j| j != i) {
+            sums[(i, cluster[j])] += similarity[(i, j)];
+        }
+    }
+    (0..k)
+        .map(|c| {
+            let members: Vec<usize> = (0..n).filter(|&i| cluster[i] == c).collect();
+            let size = members.len();
+            let inside: f64 = members.iter().map(|&i| sums[(i, c)]).sum();
+            let all: f64 = members.iter().map(|&i| sums.row(i).iter().sum::<f64>()).sum();
+            let mean = |sum: f64, count: usize| if count > 0 { sum / count as f64 } else { 0.0 };
+            let quality = mean(inside, size * size.saturating_sub(1)) - mean(all - inside, size * (n - size));
+            let best = |a: usize, b: usize| if sums[(b, c)] > sums[(a, c)] { b } else { a };
+            Described {
+                quality: (size > 1).then_some(quality),
+                size,
+                centrotype: members.iter().copied().reduce(best).unwrap_or(0),
+            }
+        })
+        .collect()
+}
+
+fn centrotypes(
+    seen: &Matrix<f64>,
+    fits: &[&Fit<'_>],
+    at: &[(usize, usize)],
+    centres: &[Option<usize>],
+) -> Option<Matrix<f64>> {
+    let features = fits[0].model.n_features();
+    let mut out = Matrix::zeros(seen.rows(), features);
+    for (j, centre) in centres.iter().enumerate() {
+        let Some((f, partner)) = centre.map(|i| at[i]) else { continue };
+        let fit = fits[f];
+        let components = fit.model.tensor("components").map(|t| t.to_matrix())?;
+        if (fit.model.n_codes(), components.cols()) != (components.rows(), features) {
+            return None;
+        }
+        let own = components.row(fit.order[partner]?);
+        let cosine: f64 = seen.row(j).iter().zip(fit.vectors.row(partner)).map(|(x, y)| x * y).sum();
+        let sign = if cosine < 0.0 { -1.0 } else { 1.0 };
+        out.row_mut(j).iter_mut().zip(own).for_each(|(to, x)| *to = sign * x);
+    }
+    Some(out)
+}
+
+/// What a drawing has room for: components, and estimates in all.
+const DRAWN_COMPONENTS: usize = 64;
+const DRAWN: usize = 512;
+
+fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> Vec<Place> {
+    let fits = found.labels.len();
+    let shown: Vec<usize> =
+        (0..centres.len().min(DRAWN_COMPONENTS)).filter(|&j| centres[j].is_some()).collect();
+    // Whole fits, evenly chosen; every centrotype.
+    let n_fits = (DRAWN / shown.len().max(1)).clamp(2, fits);
+    let mut chosen = vec![false; fits];
+    (0..n_fits).for_each(|i| chosen[i * fits / n_fits] = true);
+    let component = |i: usize| found.labels[estimates.at[i].0][estimates.at[i].1];
+    let items: Vec<(usize, usize)> = (0..estimates.at.len())
+        .filter_map(|i| component(i).map(|j| (i, j)))
+        .filter(|(i, j)| shown.contains(j) && (chosen[estimates.at[*i].0] || centres[*j] == Some(*i)))
+        .collect();
+    let similarity =
+        Matrix::from_fn(items.len(), items.len(), |a, b| estimates.similarity[(items[a].0, items[b].0)]);
+    let cluster: Vec<usize> = items.iter().map(|(_, j)| shown.partition_point(|s| s < j)).collect();
+    let centre: Vec<usize> =
+        shown.iter().filter_map(|&j| items.iter().position(|(i, _)| Some(*i) == centres[j])).collect();
+    let half = |i: usize| estimates.at[i].0 >= estimates.first_half;
+    let places = scaled(&similarity, &cluster, &centre);
+    let placed =
+        |((x, y), &(i, component)): ((f64, f64), &(usize, usize))| Place { x, y, component, half: half(i) };
+    places.into_iter().zip(&items).map(placed).collect()
+}
+
+impl Clusters {
+    /// As JSON, in the form that a report holds: without centrotypes, which are as large as the model.
+    pub(super) fn to_json(&self) -> Value {
+        // What a drawing shows.
+        let short = |x: f64| (x * 1e4).round() / 1e4;
+        let place = |p: &Place| json!([short(p.x), short(p.y), p.component, u8::from(p.half)]);
+        json!({
+            "restarts": self.restarts.as_ref().map(Clustering::to_json),
+            "halves": self.halves.as_ref().map(Clustering::to_json),
+            "both": self.both.as_ref().map(Clustering::to_json),
+            "map": self.map.iter().map(place).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Clustering {
+    fn to_json(&self) -> Value {
+        json!({
+            "quality": self.quality,
+            "size": self.size,
+            "fits": self.fits,
+            "similarity": self.similarity,
+            "labels": self.labels,
+            "n_left_out": self.n_left_out,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! An interval for how well halves of other rows would agree.
+//!
+//! What is estimated is the expected agreement of two disjoint samples of `n / 2` rows each, drawn from where these rows come from.
+//! The mean over cuts of one data set is an unbiased estimate of it, with two errors: cuts differ, and so do data sets. The first shows
+//! in the spread of the agreements and shrinks with the number of cuts; the second does not shrink with it and shows in no spread
+//! over cuts, as every cut is of the same rows.
+//!
+//! The interval lies on Fisher's scale `z = artanh(agreement)`, where the standard deviation over data sets is at most about
+//! `agreement² / 2` in whatever was tried: a pair of components is told apart by one gap (of variances, or of how far two sources
+//! are from Gaussian), and an angle goes with the inverse of the gap. Gap and angle have errors of the same order, so that the
+//! standard deviation of the angle is a share of itself that hardly depends on the number of rows. The factor is from simulations
+//! (`docs/decisions/0010-stability.md`), not from a theorem.
+//!
+//! Not a bootstrap over rows: a row drawn twice counts twice, which doubles the squared angles between halves. Not a jackknife over groups
+//! of rows: with ten groups it needs eleven times the fits.
+
+use super::STABLE;
+use crate::stats::quantiles::student;
+
+/// Standard deviation of `artanh(agreement)` over data sets, for an agreement of 1.
+const OVER_DATA: f64 = 0.5;
+/// 97.5 % of normal numbers lie below.
+const NORMAL: f64 = 1.959_963_984_540_054;
+
+/// 95 % interval for the expected agreement, from agreements in `[0, 1]` at as many cuts. One cut says nothing of the spread: `(0, 1)`.
+pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
+    let m = agreements.len() as f64;
+    if m < 2.0 {
+        return (0.0, 1.0);
+    }
+    let mean = agreements.iter().sum::<f64>() / m;
+    let spread = (agreements.iter().map(|a| (a - mean).powi(2)).sum::<f64>() / (m - 1.0)).sqrt();
+    // An agreement of 1 is infinitely far on Fisher's scale.
+    let at = mean.clamp(0.0, 1.0 - 1e-12);
+    let cuts = t(m - 1.0) * spread / (m.sqrt() * (1.0 - at * at));
+    let half = (NORMAL * OVER_DATA * at * at).hypot(cuts);
+    let z = at.atanh();
+    ((z - half).tanh().clamp(0.0, mean), (z + half).tanh().clamp(mean, 1.0))
+}
+
+/// The 97.5 % quantile of Student's t distribution; its expansion is a tenth short where there is one degree of freedom.
+fn t(freedom: f64) -> f64 {
+    if freedom == 1.0 { 12.706 } else { student(0.025, freedom) }
+}
+
+/// Where an interval lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Above,
+    Across,
+    Below,
+}
+
+/// On which side of [`STABLE`].
+pub(super) fn side((low, high): (f64, f64)) -> Side {
+    match (low >= STABLE, high < STABLE) {
+        (true, _) => Side::Above,
+        (_, true) => Side::Below,
+        _ => Side::Across,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_cuts_narrow_it_down_to_what_other_rows_would_change() {
+        let of = |m: usize| -> (f64, f64) {
+            let agreements: Vec<f64> = (0..m).map(|i| if i % 2 == 0 { 0.9 } else { 0.96 }).collect();
+            interval(&agreements)
+        };
+        assert_eq!(interval(&[0.99]), (0.0, 1.0));
+        let widths: Vec<f64> = [2, 4, 6, 10, 20, 1000].into_iter().map(|m| of(m).1 - of(m).0).collect();
+        assert!(widths.windows(2).all(|w| w[1] < w[0]), "{widths:?}");
+        // From twenty cuts on little is gained; with a thousand the interval is that of data sets alone.
+        assert!(widths[4] < 1.1 * widths[5], "{widths:?}");
+        let half = 1.96 * OVER_DATA * 0.93f64.powi(2);
+        let limit = ((0.93f64.atanh() - half).tanh(), (0.93f64.atanh() + half).tanh());
+        let found = of(1000);
+        assert!(
+            (found.0 - limit.0).abs() < 0.003 && (found.1 - limit.1).abs() < 0.003,
+            "{found:?} {limit:?}"
+        );
+    }
+
+    #[test]
+    fn it_holds_the_mean_and_stays_between_0_and_1() {
+        for agreements in
+            [vec![1.0; 5], vec![0.0; 5], vec![0.0, 1.0], vec![0.999_999, 1.0, 1.0], vec![0.3, 0.2, 0.9]]
+        {
+            let mean = agreements.iter().sum::<f64>() / agreements.len() as f64;
+            let (low, high) = interval(&agreements);
+            assert!(0.0 <= low && low <= mean && mean <= high && high <= 1.0, "{agreements:?}: {low} {high}");
+        }
+        assert!(interval(&[1.0; 5]).0 > 1.0 - 1e-9);
+    }
+
+    #[test]
+    fn twenty_cuts_decide_from_985_on_and_below_70() {
+        let at = |mean: f64| -> Side {
+            // As cuts of one data set spread where a pair is turned: about as much as halves disagree.
+            let agreements: Vec<f64> =
+                (0..20).map(|i| mean + (1.0 - mean) * if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            side(interval(&agreements))
+        };
+        let found = [0.5, 0.7, 0.75, 0.9, 0.98, 0.986, 0.999].map(at);
+        use Side::{Above, Across, Below};
+        assert_eq!(found, [Below, Below, Across, Across, Across, Above, Above]);
+    }
+}

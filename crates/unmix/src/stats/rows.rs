@@ -1,0 +1,171 @@
+//! Some of the rows themselves, gathered: what a search begins on, and what a message names.
+
+use super::{Gather, Packer, Partial, Unpacker};
+use crate::error::Result;
+use crate::num::{Block, Real, Workspace};
+
+/// Gathers the rows of these numbers.
+#[derive(Clone, Debug)]
+pub struct GatherRows {
+    /// Numbers of rows, rising.
+    chosen: Vec<u64>,
+}
+
+impl GatherRows {
+    /// The rows `chosen`, in rising order.
+    pub fn new(mut chosen: Vec<u64>) -> Self {
+        chosen.sort_unstable();
+        Self { chosen }
+    }
+}
+
+/// Rows, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GatheredRows<T> {
+    /// Row-major.
+    pub numbers: Vec<T>,
+}
+
+impl<T: Real> Gather<T> for GatherRows {
+    type Part = GatheredRows<T>;
+    const KIND: &'static str = "rows";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, _: usize) -> GatheredRows<T> {
+        GatheredRows::default()
+    }
+
+    fn add(&self, part: &mut GatheredRows<T>, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let (p, first) = (block.n_features, block.first_row);
+        let from = self.chosen.partition_point(|&row| row < first);
+        let until = self.chosen.partition_point(|&row| row < first + block.n_rows() as u64);
+        for &row in &self.chosen[from..until] {
+            let at = (row - first) as usize * p;
+            part.numbers.extend_from_slice(&block.data[at..at + p]);
+        }
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.chosen.len() as u64);
+        self.chosen.iter().for_each(|&row| out.count(row));
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let n = from.count()?;
+        let chosen = (0..n).map(|_| from.count()).collect::<Result<Vec<u64>>>()?;
+        from.check(chosen.is_sorted())?;
+        Ok(Self { chosen })
+    }
+}
+
+impl<T: Real> Partial for GatheredRows<T> {
+    fn merge(&mut self, right: Self) {
+        match self.numbers.is_empty() {
+            true => *self = right,
+            false => self.numbers.extend_from_slice(&right.numbers),
+        }
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.numbers_of(&self.numbers);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self { numbers: from.numbers_of()? })
+    }
+
+    fn bytes(&self) -> usize {
+        std::mem::size_of_val(self.numbers.as_slice())
+    }
+}
+
+/// Looks at single numbers: the first that is not finite, and between which values each column lies.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherRange;
+
+/// The range of every column, and the first number that is not finite; of rows that count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// The smallest and the largest number of each column; infinite where there is none yet.
+    pub between: Vec<(f64, f64)>,
+    /// Row, column and value of the first number that is not finite, row by row.
+    pub not_finite: Option<(u64, usize, f64)>,
+}
+
+impl Range {
+    /// How far each column reaches; 0 where it is constant.
+    pub fn spread(&self) -> impl Iterator<Item = f64> {
+        self.between.iter().map(|(low, high)| (high - low).max(0.0))
+    }
+}
+
+impl<T: Real> Gather<T> for GatherRange {
+    type Part = Range;
+    const KIND: &'static str = "range";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Range {
+        Range { between: vec![(f64::INFINITY, f64::NEG_INFINITY); n_features], not_finite: None }
+    }
+
+    fn add(&self, part: &mut Range, block: Block<'_, T>, _: &mut Workspace<T>) {
+        for (i, row) in block.rows().enumerate() {
+            if block.weights.is_some_and(|w| w[i] == 0.0) {
+                continue;
+            }
+            for (x, (low, high)) in row.iter().zip(&mut part.between) {
+                let x = x.to_f64();
+                // In two parts, since numbers that are none compare with nothing.
+                (*low, *high) = (low.min(x), high.max(x));
+            }
+            if part.not_finite.is_none() {
+                let at = row.iter().position(|x| !x.finite());
+                part.not_finite = at.map(|j| (block.first_row + i as u64, j, row[j].to_f64()));
+            }
+        }
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+impl Partial for Range {
+    fn merge(&mut self, right: Self) {
+        for (own, other) in self.between.iter_mut().zip(right.between) {
+            *own = (own.0.min(other.0), own.1.max(other.1));
+        }
+        // Rows to the right come later.
+        self.not_finite = self.not_finite.or(right.not_finite);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.numbers(&self.between.iter().flat_map(|(low, high)| [*low, *high]).collect::<Vec<f64>>());
+        out.count(u64::from(self.not_finite.is_some()));
+        let (row, column, x) = self.not_finite.unwrap_or_default();
+        out.count(row);
+        out.count(column as u64);
+        out.number(x);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let between = from.numbers()?;
+        from.check(between.len().is_multiple_of(2))?;
+        let between: Vec<(f64, f64)> = between.as_chunks::<2>().0.iter().map(|&[a, b]| (a, b)).collect();
+        let (there, row, column, x) = (from.flag()?, from.count()?, from.count()? as usize, from.number()?);
+        from.check(!there || column < between.len())?;
+        Ok(Self { between, not_finite: there.then_some((row, column, x)) })
+    }
+
+    fn bytes(&self) -> usize {
+        16 * self.between.len() + 40
+    }
+}

@@ -1,0 +1,95 @@
+//! The same rows give the same bits by every method and on every path: for any number of threads, and however the rows are stored.
+
+use super::{Case, every_case};
+use crate::made::{Known, bits, cast, digest, falling, on_threads, settings};
+use crate::same_bits::everywhere;
+use unmix::data::Plan;
+use unmix::{Model, Rows};
+
+impl Case {
+    /// Rows enough for several shards, where the path is one of many rows.
+    fn rows_of_shards<T: Known>(&self) -> Vec<T> {
+        let n = match self.n > self.p && self.p < 100 {
+            true => 2 * Plan::for_sources(self.p, self.p).shard_rows + 300,
+            false => self.n,
+        };
+        cast(&falling(n, self.p, 7))
+    }
+
+    fn on<T: Known>(&self, rows: Rows<'_, T>, threads: usize) -> Model {
+        let given = settings(self.given.clone());
+        let model = unmix::fit(self.method.key, &given, &mut T::any(rows), &on_threads(threads));
+        model.unwrap_or_else(|e| panic!("{self}: {e}"))
+    }
+}
+
+fn check<T: Known>(case: &Case, every: usize) {
+    let x = case.rows_of_shards::<T>();
+    let one = case.on(Rows::from_slice(&x, case.p).unwrap(), 1);
+    let want = digest(&one);
+    let codes = one.encode_to_vec(&Rows::from_slice(&x, case.p).unwrap(), &on_threads(1)).unwrap();
+    let mut turn = 0;
+    everywhere(&x, case.p, |storage, rows| {
+        turn += 1;
+        if turn % every != 0 {
+            return;
+        }
+        let threads = [2, 3, 7][turn % 3];
+        // Codes of a stream, which a fit would settle.
+        let found = one.encode_to_vec(&rows, &on_threads(threads)).unwrap();
+        assert!(found == codes, "{case}, {storage}, {threads} threads: codes differ");
+        let model = case.on(rows, threads);
+        assert!(
+            digest(&model) == want,
+            "{case}, {storage}, {threads} threads:\n{}\n{}",
+            bits(&one),
+            bits(&model)
+        );
+    });
+    // A row alone has the code that it has among others.
+    let k = one.n_codes();
+    for i in (0..x.len() / case.p).step_by(x.len() / case.p / 5 + 1) {
+        let alone = Rows::from_slice(&x[i * case.p..(i + 1) * case.p], case.p).unwrap();
+        let code = one.encode_to_vec(&alone, &on_threads(1)).unwrap();
+        assert!(code == codes[i * k..(i + 1) * k], "{case}: the code of row {i} alone differs");
+    }
+}
+
+#[test]
+fn every_path_gives_the_same_bits_from_everywhere() {
+    for case in every_case() {
+        // Strided, a file, a file in the other order, a stream.
+        check::<f64>(&case, 2);
+    }
+}
+
+#[test]
+fn every_path_gives_the_same_bits_in_single_precision() {
+    for case in every_case() {
+        check::<f32>(&case, 4);
+    }
+}
+
+#[test]
+fn every_model_comes_back_from_its_file() {
+    for case in every_case() {
+        let model = case.fit(&case.data::<f64>());
+        let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
+        assert_eq!(bits(&back), bits(&model), "{case}");
+        let x = case.data::<f64>();
+        let rows = || Rows::from_slice(&x, case.p).unwrap();
+        let codes = |model: &Model| model.encode_to_vec(&rows(), &on_threads(2)).unwrap();
+        assert_eq!(codes(&back), codes(&model), "{case}");
+    }
+}
+
+#[test]
+fn what_is_said_to_stream_and_no_more_takes_rows_that_come_once() {
+    for case in every_case() {
+        assert!(case.method.takes.stream, "{case}: a method that cannot stream needs a law of its own here");
+        let missing = case.method.takes.missing;
+        let mut x = case.data::<f64>();
+        x[case.p + 1] = f64::NAN;
+        assert_eq!(case.try_fit(&x).is_ok(), missing, "{case}");
+    }
+}

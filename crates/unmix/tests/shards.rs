@@ -1,0 +1,310 @@
+//! Rows dealt out to workers that share nothing: the model has the bytes of one process.
+
+use crate::made::{Known, cast, falling, settings};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+use unmix::data::{Features, open_npy, write_npy};
+use unmix::{AnyRows, Error, Model, Rows, Run, shards};
+
+/// Tells this program that it is a worker, and which rows it holds.
+const HELD: &str = "UNMIX_TEST_WORKER";
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+}
+
+/// A worker: a line of its input is a job, a line of its output that begins with "answer" its answer. No test unless it was started as one.
+#[test]
+fn worker() {
+    let Ok(held) = std::env::var(HELD) else { return };
+    let (first_row, path) = held.split_once(' ').unwrap();
+    let (array, _) = open_npy(Path::new(path)).unwrap();
+    let rows = AnyRows::from_array(array, Features::default(), "the file");
+    let run = Run { threads: 2, ..Run::default() };
+    for job in std::io::stdin().lock().lines() {
+        let answer = shards::gather(&from_hex(&job.unwrap()), &rows, first_row.parse().unwrap(), &run);
+        println!("\nanswer {}", to_hex(&answer.unwrap()));
+    }
+}
+
+/// A process that holds some of the rows.
+struct Worker {
+    process: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    fn new(first_row: usize, path: &Path) -> Self {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "shards::worker", "--nocapture"])
+            .env(HELD, format!("{first_row} {}", path.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (to, from) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        Self { process, to, from }
+    }
+
+    fn ask(&mut self, job: &[u8]) {
+        writeln!(self.to, "{}", to_hex(job)).unwrap();
+        self.to.flush().unwrap();
+    }
+
+    fn answer(&mut self) -> Vec<u8> {
+        let mut line = String::new();
+        while self.from.read_line(&mut line).unwrap() > 0 {
+            if let Some(answer) = line.trim_end().strip_prefix("answer ") {
+                return from_hex(answer);
+            }
+            line.clear();
+        }
+        panic!("the worker ended");
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Rows in files, dealt out unevenly.
+struct Dealt {
+    n: usize,
+    p: usize,
+    workers: Mutex<Vec<Worker>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Dealt {
+    /// `x` cut at these multiples of the shards.
+    fn new<T: Known>(x: &[T], p: usize, cuts: &[usize]) -> Self {
+        let (folder, n, size) = (tempfile::tempdir().unwrap(), x.len() / p, shards::shard_rows(p) as usize);
+        let ends: Vec<usize> = cuts.iter().map(|cut| cut * size).chain([n]).collect();
+        let begins: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).collect();
+        let worker = |(i, (begin, end)): (usize, (&usize, &usize))| {
+            let path: PathBuf = folder.path().join(format!("{i}.npy"));
+            write_npy(&path, &x[begin * p..end * p], &[p]).unwrap();
+            Worker::new(*begin, &path)
+        };
+        let workers = begins.iter().zip(&ends).enumerate().map(worker).collect();
+        Self { n, p, workers: Mutex::new(workers), _folder: folder }
+    }
+
+    fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
+        let mut workers = self.workers.lock().unwrap();
+        workers.iter_mut().for_each(|worker| worker.ask(job));
+        // In any order.
+        Ok(workers.iter_mut().rev().map(Worker::answer).collect())
+    }
+
+    fn fit<T: Known>(&self, key: &str, given: &Value) -> unmix::Result<Model> {
+        let all = |job: &[u8]| self.gather_all(job);
+        let mut rows = T::any(Rows::elsewhere(self.n as u64, self.p, &all));
+        unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
+    }
+}
+
+/// The bytes of a model, without the entry about its run.
+fn bytes_but_run(model: &Model) -> (String, Vec<u8>) {
+    let bytes = model.to_bytes().unwrap();
+    let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();
+    header["__metadata__"].as_object_mut().unwrap().shift_remove("run").unwrap();
+    (header.to_string(), bytes[8 + n..].to_vec())
+}
+
+fn the_same<T: Known>(dealt: &Dealt, x: &[T], key: &str, given: Value) {
+    let here = unmix::fit(
+        key,
+        &settings(given.clone()),
+        &mut T::any(Rows::from_slice(x, dealt.p).unwrap()),
+        &Run::default(),
+    );
+    let (here, there) =
+        (here.unwrap(), dealt.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
+    let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
+    assert_eq!(want.0, found.0, "{key} {given}");
+    assert!(want.1 == found.1, "{key} {given}: numbers differ");
+}
+
+/// Sources that are not Gaussian, mixed, on falling variances.
+fn mixed(n: usize, p: usize) -> Vec<f64> {
+    use unmix::datasets::{Law, independent};
+    let laws = [Law::Laplace, Law::Uniform, Law::Exponential].repeat(p.div_ceil(3));
+    let variances: Vec<f64> = (0..p).map(|j| 4.0 / (j + 1) as f64).collect();
+    let x = independent(n, &laws[..p], &variances, 5).unwrap().x;
+    let turn =
+        unmix::Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)) + 0.3 * ((i * 7 + j * 3) % 5) as f64);
+    unmix::num::factor::multiply(&x, &turn).into_vec()
+}
+
+#[test]
+fn three_processes_give_the_bytes_of_one() {
+    let p = 6;
+    let n = 4 * shards::shard_rows(p) as usize + 777;
+    let x = mixed(n, p);
+    let dealt = Dealt::new(&x, p, &[1, 3]);
+    for (key, given) in [
+        ("pca", json!({"svd_solver": "full"})),
+        ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
+        ("pca", json!({"n_components": 2, "svd_solver": "krylov", "standardize": true})),
+        ("pca", json!({"n_components": "mle"})),
+        ("neural-pca", json!({"n_components": 3, "variant": "oja"})),
+        ("sigma-pca", json!({"n_components": 4})),
+        ("sigma-pca", json!({"n_components": 1, "center": false, "max_iter": 30})),
+        ("sigma-pca", json!({"n_components": 2, "constraint": "native", "max_iter": 30})),
+        ("ica", json!({})),
+        ("ica", json!({"ortho": false, "extended": true, "n_components": 3})),
+        ("ica", json!({"algorithm": "infomax", "extended": true, "order": "kurtosis", "max_iter": 20})),
+        ("ica", json!({"algorithm": "fastica", "orthogonalization": "deflation", "n_components": 3})),
+        ("ica", json!({"fun": "adaptive", "n_components": 2})),
+        ("fastica", json!({"n_components": 3})),
+        ("rica", json!({"n_components": 4, "max_iter": 20})),
+        ("rica", json!({"n_components": 8, "whiten": false, "max_iter": 10})),
+    ] {
+        the_same(&dealt, &x, key, given);
+    }
+    let narrow: Vec<f32> = cast(&x);
+    let dealt = Dealt::new(&narrow, p, &[2, 2]);
+    for (key, given) in
+        [("pca", json!({})), ("ica", json!({"n_components": 3})), ("rica", json!({"max_iter": 10}))]
+    {
+        the_same(&dealt, &narrow, key, given);
+    }
+}
+
+#[test]
+fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
+    let p = 4;
+    let x = mixed(2 * shards::shard_rows(p) as usize + 9, p);
+    let cut = shards::shard_rows(p) as usize;
+    let everywhere = |job: &[u8]| {
+        let answer = |from: usize, until: usize| {
+            let rows = AnyRows::from(Rows::from_slice(&x[from * p..until * p], p)?);
+            shards::gather(job, &rows, from as u64, &Run { threads: 2, ..Run::default() })
+        };
+        Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
+    };
+    for key in ["pca", "ica", "fastica", "rica", "sigma-pca", "neural-pca"] {
+        let given = settings(json!({"n_components": 2}));
+        let mut rows = AnyRows::F64(Rows::elsewhere((x.len() / p) as u64, p, &everywhere));
+        let there = unmix::fit(key, &given, &mut rows, &Run { threads: 2, ..Run::default() }).unwrap();
+        let here =
+            unmix::fit(key, &given, &mut AnyRows::F64(Rows::from_slice(&x, p).unwrap()), &Run::default());
+        assert_eq!(bytes_but_run(&there), bytes_but_run(&here.unwrap()), "{key}");
+    }
+}
+
+#[test]
+fn fewer_rows_than_columns_are_brought_here() {
+    let (n, p) = (40, 90);
+    let x = falling(n, p, 3);
+    let dealt = Dealt::new(&x, p, &[0]);
+    the_same(&dealt, &x, "pca", json!({"n_components": 5}));
+    the_same(&dealt, &x, "ica", json!({"n_components": 3, "max_iter": 10}));
+}
+
+#[test]
+fn columns_by_iteration_and_numbers_that_are_not_finite() {
+    let p = 2100;
+    let n = 2 * shards::shard_rows(p) as usize + 5;
+    let mut x = falling(n, 30, 4);
+    x = x.chunks_exact(30).flat_map(|row| (0..p).map(|j| row[j % 30] * (1.0 + j as f64 / 100.0))).collect();
+    let x: Vec<f32> = cast(&x);
+    let dealt = Dealt::new(&x, p, &[1]);
+    the_same(&dealt, &x, "pca", json!({"n_components": 2, "svd_solver": "krylov"}));
+    let mut y = falling(50, 4, 4);
+    y[4 * 30 + 2] = f64::NAN;
+    let text = Dealt::new(&y, 4, &[]).fit::<f64>("pca", &json!({})).unwrap_err().to_string();
+    assert!(text.contains("row 30, column 2 is NaN"), "{text}");
+}
+
+#[test]
+fn what_takes_the_rows_themselves_says_so() {
+    let x = mixed(3000, 4);
+    let dealt = Dealt::new(&x, 4, &[]);
+    for (key, given) in [
+        ("ica", json!({"algorithm": "easi"})),
+        ("neural-pca", json!({"solver": "adam", "n_components": 2})),
+        ("sigma-pca", json!({"variant": "ema-tanh", "n_components": 2})),
+        ("rica", json!({"batch_size": 100})),
+    ] {
+        match dealt.fit::<f64>(key, &given) {
+            Err(Error::Unsupported { found, .. }) => assert!(found.contains("elsewhere"), "{key}: {found}"),
+            other => panic!("{key} {given}: {:?}", other.map(|m| m.report().clone())),
+        }
+    }
+}
+
+/// What a fit says when the answers to its first job are changed so.
+fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
+    let everywhere = |job: &[u8]| Ok(change(job));
+    let mut rows = Rows::<f64>::elsewhere((x.len() / p) as u64, p, &everywhere);
+    let error = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
+    assert!(!error.contains('\n') && !error.ends_with('.'), "{error}");
+    error
+}
+
+#[test]
+fn answers_that_do_not_fit_are_refused_in_one_sentence() {
+    let p = 3;
+    let size = shards::shard_rows(p) as usize;
+    let x = falling(3 * size + 10, p, 1);
+    let of = |job: &[u8], from: usize, until: usize| {
+        let rows = AnyRows::from(Rows::from_slice(&x[from * p..until * p], p).unwrap());
+        shards::gather(job, &rows, from as u64, &Run::default()).unwrap()
+    };
+    let n = x.len() / p;
+    let told = refused(&x, p, |job| vec![of(job, 0, size), of(job, 2 * size, n)]);
+    assert!(told.contains(&format!("rows {size} to {} are in no answer", 2 * size - 1)), "{told}");
+    let told = refused(&x, p, |job| vec![of(job, 0, 2 * size), of(job, size, n)]);
+    assert!(told.contains(&format!("rows {size} to {} are in two answers", 2 * size - 1)), "{told}");
+    let told = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
+    assert!(told.contains("are in no answer"), "{told}");
+    let told = refused(&x, p, |job| vec![of(job, 0, n)[..200].to_vec()]);
+    assert!(told.contains("gather the shard again"), "{told}");
+    let told = refused(&x, p, |_| vec![b"something else".to_vec()]);
+    assert!(told.contains("no job of unmix"), "{told}");
+    let told = refused(&x, p, |job| {
+        let mut answer = of(job, 0, n);
+        // The number of the form follows its name, which has a length before it.
+        answer[8 + 12] = 9;
+        vec![answer]
+    });
+    assert!(told.contains("another version of unmix"), "{told}");
+    // An answer to another job, about another type.
+    let kept: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+    let keep = |job: &[u8]| {
+        *kept.lock().unwrap() = Some(job.to_vec());
+        Ok(Vec::new())
+    };
+    let mut rows = Rows::<f32>::elsewhere(n as u64, p, &keep);
+    unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err();
+    let job = kept.lock().unwrap().clone().unwrap();
+    let single: Vec<f32> = cast(&x);
+    let narrow = AnyRows::from(Rows::from_slice(&single, p).unwrap());
+    let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
+    let told = refused(&x, p, |_| vec![other.clone()]);
+    assert!(told.contains("float32") && told.contains("float64"), "{told}");
+    // Rows that do not belong to the job.
+    let error = |rows: &AnyRows<'_>, first_row: u64| {
+        shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
+    };
+    let double = AnyRows::from(Rows::from_slice(&x, p).unwrap());
+    assert!(error(&double, 0).contains("the fit is of float32"));
+    let wide = AnyRows::from(Rows::from_slice(&single[..400], 4).unwrap());
+    assert!(error(&wide, 0).contains("they have 4 columns, and the fit is of 3"));
+    assert!(error(&narrow, 7).contains("are not whole shards"));
+    assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
+}

@@ -1,0 +1,81 @@
+//! Rows dealt out to workers: jobs and answers as bytes, and a fit whose rows are elsewhere.
+
+use crate::call::{FactsTuple, call};
+use crate::input::{Input, tell};
+use crate::model::Model;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::{Arc, Mutex};
+use unmix::{AnyRows, Dtype, Error, Rows, Run};
+
+/// A multiple of the lengths of all shards of rows of `n_features` numbers.
+#[pyfunction]
+pub(crate) fn shard_rows(n_features: usize) -> u64 {
+    unmix::shards::shard_rows(n_features)
+}
+
+/// The answer to `job` of one who holds the rows `x`, the first of which is row `first_row` of all.
+#[pyfunction]
+pub(crate) fn gather_shards<'py>(
+    py: Python<'py>,
+    job: Vec<u8>,
+    x: &Bound<'py, PyAny>,
+    first_row: u64,
+    facts: FactsTuple,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let input = Input::new(x)?;
+    let (answer, told) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, told) = input.rows(None, run)?;
+        rows.settle(run)?;
+        Ok((unmix::shards::gather(&job, &rows, first_row, run)?, told))
+    })?;
+    tell(py, &told)?;
+    Ok(PyBytes::new(py, &answer))
+}
+
+/// Fits `method` with `settings` (JSON) to rows of `shape` and `dtype` that others hold; `gather_all` sends them a job and returns their
+/// answers.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
+pub(crate) fn fit_shards(
+    py: Python<'_>,
+    method: String,
+    settings: &str,
+    shape: (u64, usize),
+    dtype: &str,
+    gather_all: Py<PyAny>,
+    facts: FactsTuple,
+    max_seconds: Option<f64>,
+) -> PyResult<Model> {
+    let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let dtype = Dtype::named(dtype).ok_or_else(|| {
+        PyRuntimeError::new_err(format!("rows are computed in float32 or float64, not {dtype}"))
+    })?;
+    // What Python raised, which no error of the library can hold.
+    let raised_there = Arc::new(Mutex::new(None));
+    let keep = raised_there.clone();
+    let everywhere = move |job: &[u8]| {
+        let answers = Python::attach(|py| {
+            let answers = gather_all.call1(py, (PyBytes::new(py, job),))?;
+            let each = answers.bind(py).try_iter()?;
+            each.map(|answer| answer?.extract::<Vec<u8>>()).collect::<PyResult<Vec<Vec<u8>>>>()
+        });
+        answers.map_err(|error: PyErr| {
+            keep.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
+            Error::Interrupted
+        })
+    };
+    let fitted = call(py, facts.into(), dtype, None, move |run| {
+        let run = &Run { max_seconds, ..*run };
+        let mut rows = match dtype {
+            Dtype::F32 => AnyRows::F32(Rows::elsewhere(shape.0, shape.1, &everywhere)),
+            Dtype::F64 => AnyRows::F64(Rows::elsewhere(shape.0, shape.1, &everywhere)),
+        };
+        unmix::fit(&method, &settings, &mut rows, run)
+    });
+    match raised_there.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
+        Some(error) => Err(error),
+        None => fitted.map(Model::new),
+    }
+}

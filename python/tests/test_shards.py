@@ -1,0 +1,109 @@
+"""Fits of rows that workers hold, in processes of their own."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import unmix
+from unmix import shards
+
+WORKER = """
+import sys
+import numpy as np
+from unmix import shards
+rows, first = np.load(sys.argv[1]), int(sys.argv[2])
+for line in sys.stdin:
+    print(shards.gather(bytes.fromhex(line), rows, first).hex(), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def X():
+    draw = np.random.RandomState(0)
+    sources = np.c_[draw.laplace(size=(60000, 2)), draw.uniform(size=(60000, 2))]
+    return sources @ draw.normal(size=(4, 4)) + 5
+
+
+@pytest.fixture(scope="module")
+def gather_all(X, tmp_path_factory):
+    """Three processes, one of which holds half of the shards."""
+    folder, step = tmp_path_factory.mktemp("shards"), shards.shard_rows(4)
+    cuts = [0, step, 3 * step, len(X)]
+    workers = []
+    for first, last in zip(cuts, cuts[1:]):
+        np.save(folder / f"{first}.npy", X[first:last])
+        command = [sys.executable, "-c", WORKER, str(folder / f"{first}.npy"), str(first)]
+        workers.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+
+    def gather_all(job):
+        for worker in workers:
+            worker.stdin.write(job.hex() + "\n")
+            worker.stdin.flush()
+        return [bytes.fromhex(worker.stdout.readline()) for worker in reversed(workers)]
+
+    yield gather_all
+    for worker in workers:
+        worker.stdin.close()
+        worker.wait()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        unmix.PCA(n_components=2),
+        unmix.PCA(svd_solver="full", whiten=True),
+        unmix.ICA(random_state=0),
+        unmix.FastICA(n_components=3, random_state=0),
+        unmix.SigmaPCA(n_components=2, random_state=0),
+        unmix.NeuralPCA(n_components=2, random_state=0),
+        unmix.RICA(n_components=3, random_state=0, max_iter=10),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_bits_are_those_of_one_process(estimator, X, gather_all):
+    from sklearn.base import clone
+
+    there, here = shards.fit(clone(estimator), X.shape, gather_all), clone(estimator).fit(X)
+    assert np.array_equal(there.components_, here.components_)
+    assert np.array_equal(there.transform(X[:9]), here.transform(X[:9]))
+    assert there.report_.n_samples == len(X) and there.report_.sweeps == here.report_.sweeps
+
+
+def test_what_a_worker_raises_is_raised(X):
+    def gather_all(job):
+        raise OSError("the network is down")
+
+    estimator = unmix.PCA()
+    with pytest.raises(OSError, match="the network is down"):
+        shards.fit(estimator, X.shape, gather_all)
+    assert not hasattr(estimator, "components_")
+
+
+def test_mistakes_are_told():
+    with pytest.raises(ValueError, match="n_samples is a whole number"):
+        shards.fit(unmix.PCA(), (0, 3), lambda job: [])
+    with pytest.raises(TypeError, match="gather_all"):
+        shards.fit(unmix.PCA(), (10, 3), None)
+    with pytest.raises(ValueError, match="float32 or float64"):
+        shards.shard_rows(3, dtype="int8")
+    with pytest.raises(ValueError, match="in no answer"):
+        shards.fit(unmix.PCA(), (10, 3), lambda job: [])
+    with pytest.raises(ValueError, match="no job of unmix"):
+        shards.gather(b"nonsense", np.zeros((10, 3)), 0)
+    with pytest.raises(ValueError, match="the fit is of 3"):
+        shards.fit(unmix.PCA(), (10, 3), lambda job: [shards.gather(job, np.ones((10, 4)), 0)])
+    with pytest.raises(ValueError, match="elsewhere"):
+        shards.fit(unmix.ICA(algorithm="easi"), (10, 3), lambda job: [shards.gather(job, np.eye(10)[:, :3], 0)])
+
+
+def test_names_of_an_earlier_fit_are_forgotten_and_a_callable_is_refused():
+    pd = pytest.importorskip("pandas")
+    X = np.random.RandomState(0).laplace(size=(200, 3))
+    everywhere = lambda job: [shards.gather(job, X, 0)]  # noqa: E731
+    pca = unmix.PCA().fit(pd.DataFrame(X, columns=list("abc")))
+    assert not hasattr(shards.fit(pca, X.shape, everywhere), "feature_names_in_")
+    with pytest.raises(ValueError, match="callable fun takes the rows themselves"):
+        shards.fit(unmix.FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1))), X.shape, everywhere)

@@ -1,0 +1,109 @@
+"""What readers say in Python names arguments of Python, never flags of the command line."""
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import unmix
+
+FLAG = re.compile(r"(^|[^-\w])--[a-z]")
+
+
+def grey(path, size, channels=1):
+    Image = pytest.importorskip("PIL.Image")
+    shape = size if channels == 1 else (*size, channels)
+    Image.fromarray(np.random.RandomState(0).randint(0, 255, shape).astype(np.uint8)).save(path)
+
+
+def images(folder, *made):
+    folder.mkdir()
+    for i, (size, channels) in enumerate(made):
+        grey(folder / f"{i}.png", size, channels)
+
+
+def arrow(path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame({"a": [1.0, 2.0], "kind of": ["x", "y"]}).to_parquet(path)
+
+
+def indexed(path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, 1.0, 0.0]}, index=["x", "y", "z"])
+    frame.to_parquet(path)
+
+
+def safetensors(path):
+    header = {name: {"dtype": "F32", "shape": [2, 2], "data_offsets": [16 * i, 16 * i + 16]} for i, name in enumerate("ab")}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + np.arange(8, dtype="<f4").tobytes())
+
+
+#: What is made, the file's name, and what both forms of the message have in common.
+CASES = {
+    "text in a column": (lambda p: p.write_text("a,kind\n1,x\n2,y\n"), "t.csv", "leave the column out with {drop=['kind']}"),
+    "text without names": (lambda p: p.write_text("1,2\n3,x\n"), "t.csv", "leave the column out with {drop=[1]}"),
+    "a comma in a name": (lambda p: p.write_text('a,"b,c"\n1,x\n2,y\n'), "t.csv", "leave the column out with {drop=['b,c']}"),
+    "text in Parquet": (arrow, "t.parquet", "leave the column out with {drop=['kind of']}"),
+    "a header or a row": (lambda p: p.write_text("a,1\n2,3\n4,5\n"), "t.csv", "say {header=True} if it names the columns, {header=False} if it is a row"),
+    "numbers like names": (lambda p: p.write_text("1990,2000,2010\n" + "1,2,3\n0,4,1\n" * 4), "t.csv", "add {header=True} if it holds names, or {header=False}"),
+    "lines of unequal length": (lambda p: p.write_text("a,b\n1,2\n3,4\n5,6,7\n"), "t.csv", "not part of the table with {name:skip_rows}"),
+    "text of unequal length": (lambda p: p.write_text("a,b\n1,2\nx,4,z\n5,6\n"), "t.csv", "not part of the table with {name:skip_rows}"),
+    "lines before the table": (lambda p: p.write_text("made by a program\nin two lines\n" + "a,b,c\n" + "1,2,3\n4,5,7\n" * 5), "t.csv", "{skip_rows=2}"),
+    "an empty column": (lambda p: p.write_text("a,b,c\n1,2,\n3,5,\n4,4,\n"), "t.csv", "leave it out with {drop=[2]}"),
+    "an index": (lambda p: p.write_text(",a,b\nx,1,2\ny,3,5\nz,0,1\n"), "t.csv", "add {columns='0-2'}"),
+    "an index of Parquet": (indexed, "t.parquet", "add {columns='0-2'}"),
+    "nothing but an index": (lambda p: p.write_text(",Unnamed: 1,a\n1,2,3\n4,5,7\n6,1,1\n"), "t.csv", "add {columns='0-2'}"),
+    "several arrays": (lambda p: np.savez(p, x=np.eye(3), y=np.eye(2)), "t.npz", "say which, as in {key='x'}"),
+    "several tensors": (safetensors, "t.safetensors", "say which, as in {key='a'}"),
+    "grey and colours": (lambda p: images(p, ((8, 8), 1), ((8, 8), 3)), "grey", "say {grey=True} or {rgb=True}"),
+    "images of two sizes": (lambda p: images(p, ((8, 8), 1), ((9, 8), 1)), "sizes", "as in {patches=(11, 11)}"),
+}
+
+
+def said(call):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            call()
+        except (ValueError, OSError) as refused:
+            return str(refused)
+    return " ".join(str(one.message) for one in told)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_readers_name_arguments_and_no_flags(case, tmp_path):
+    make, name, message = CASES[case]
+    path = tmp_path / name
+    make(path)
+    by_read, by_path = (said(lambda: call(path)) for call in (unmix.read, unmix.PCA().fit))
+    if case == "an empty column":
+        # A fit refuses its missing cells, by the name of the column.
+        assert "column 2 ('c') is NaN" in by_path
+        by_path = by_read.replace("drop=[2]", "unmix.read(..., drop=[2])")
+    for found in (by_read, by_path):
+        assert found and not FLAG.search(found), found
+    for argument in re.findall(r"\{(.*?)\}", message):
+        short = argument.removeprefix("name:")
+        whole = f"{short} of unmix.read" if argument != short else f"unmix.read(..., {short})"
+        message_read, message_path = (message.replace("{" + argument + "}", form) for form in (short, whole))
+        assert short in by_read and whole in by_path, (by_read, by_path)
+    if message.count("{") == 1:
+        assert message_read in by_read and message_path in by_path, (by_read, by_path)
+
+
+def test_what_a_message_proposes_works(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,"b,c",d\n1,x,2\n2,y,5\n')
+    with pytest.raises(ValueError) as refused:
+        unmix.read(path)
+    arguments = re.search(r"leave the column out with (drop=.*)$", str(refused.value))[1]
+    np.testing.assert_array_equal(eval(f"unmix.read(path, {arguments})"), [[1, 2], [2, 5]])
+    with pytest.raises(ValueError) as refused:
+        unmix.PCA().fit(path)
+    call = re.search(r"leave the column out with (unmix.read.*)$", str(refused.value))[1]
+    assert eval(call.replace("...", "path")).shape == (2, 2)

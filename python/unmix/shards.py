@@ -1,0 +1,106 @@
+"""Rows dealt out to workers: sums are formed where the rows are, and only sums travel.
+
+Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and answers jobs with :func:`gather`. The driver calls
+:func:`fit` with a function that sends a job to all workers and returns their answers; what carries the bytes (Dask, Spark, Ray, MPI, pipes)
+is not decided here. The model has the bits that one process gets from all rows.
+
+>>> import numpy as np, unmix
+>>> from unmix import shards
+>>> step = shards.shard_rows(4)
+>>> X = np.random.RandomState(0).randn(2 * step + 100, 4) @ np.diag([4, 3, 2, 1])
+>>> parts = {0: X[:step], step: X[step:]}                                     # two workers and what they hold
+>>> def gather_all(job):
+...     return [shards.gather(job, rows, first) for first, rows in parts.items()]
+>>> there = shards.fit(unmix.PCA(), X.shape, gather_all)
+>>> bool(np.array_equal(there.components_, unmix.PCA().fit(X).components_))
+True
+"""
+
+from numbers import Integral
+
+import numpy as np
+
+from . import _unmix
+from ._threads import threads_here
+
+__all__ = ["fit", "gather", "shard_rows"]
+
+
+def shard_rows(n_features, dtype="float64"):
+    """Return the number of rows at whose multiples rows may be cut between workers.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the rows.
+    dtype : {"float32", "float64"}, default="float64"
+        Their type; the number is the same for both.
+
+    Returns
+    -------
+    rows : int
+    """
+    _checked(dtype)
+    if not isinstance(n_features, Integral) or n_features < 1:
+        raise ValueError(f"n_features={n_features!r} is not possible; give a whole number from 1")
+    return _unmix.shard_rows(int(n_features))
+
+
+def gather(job, rows, first_row):
+    """Answer a job, on a worker.
+
+    Parameters
+    ----------
+    job : bytes
+        What the driver sent.
+    rows : array-like of shape (n_samples, n_features), or path
+        The rows that the worker holds, dense, without missing numbers, of the type that the fit is of.
+    first_row : int
+        The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or of all
+        rows.
+
+    Returns
+    -------
+    answer : bytes
+        For the driver: about as large as the sums that the fit needs, however many rows.
+    """
+    if not hasattr(rows, "__fspath__") and not isinstance(rows, str):
+        rows = np.asarray(rows)
+    return _unmix.gather_shards(bytes(job), rows, int(first_row), (0, threads_here(), 0))
+
+
+def fit(estimator, shape, gather_all, dtype="float64"):
+    """Fit an estimator to rows that workers hold, on the driver.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of a class that is fitted by full passes over the rows: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their deterministic
+        solvers. What takes the rows themselves (training by batches, ``algorithm="easi"``) says so.
+    shape : tuple of (n_samples, n_features)
+        Of all rows together.
+    gather_all : callable
+        Takes a job (bytes), lets every worker answer it once for all the rows that it holds, and returns the answers (bytes), in any order.
+    dtype : {"float32", "float64"}, default="float64"
+        The type of the rows.
+
+    Returns
+    -------
+    estimator : estimator
+        The same, fitted: with the bits that it would have from all rows in one process.
+    """
+    n, p = shape
+    for name, value in {"n_samples": n, "n_features": p}.items():
+        if not isinstance(value, Integral) or value < 1:
+            raise ValueError(f"shape={shape!r} is not possible: {name} is a whole number from 1")
+    if not callable(gather_all):
+        raise TypeError(f"gather_all is a function of a job that returns the workers' answers, not {gather_all!r}")
+    estimator._fit_shards((int(n), int(p)), _checked(dtype), gather_all)
+    return estimator
+
+
+def _checked(dtype):
+    name = np.dtype(dtype).name
+    if name not in ("float32", "float64"):
+        raise ValueError(f"dtype={dtype!r} is not possible; rows are computed in float32 or float64")
+    return name
