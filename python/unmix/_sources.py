@@ -37,41 +37,6 @@ class Sources(Estimator):
     def _settings(self):
         return {**super()._settings(), "w_init": start(self.w_init)}
 
-    def fit(self, X, y=None):
-        """Look for what rows are made of.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows: an array of any layout and number type, a pandas or polars frame, or the path of a file, which is streamed.
-            float32 is computed in float32, everything else in float64.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
-        """
-        return super().fit(X)
-
-    def fit_transform(self, X, y=None):
-        """Look for what rows are made of and return how much each holds: ``fit(X).transform(X)``, to the bit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows, as for ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        codes : ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows.
-        """
-        return super().fit_transform(X)
-
     def _tell_doubts(self):
         """Say what is doubtful about the sources, except that rows are few, which the report says."""
         for doubt in self.report_.warnings:
