@@ -14,6 +14,7 @@ mod partials;
 mod property;
 mod quality;
 mod rica;
+mod rooms;
 mod same_bits;
 mod seen;
 mod select;

@@ -43,8 +43,7 @@ pub(super) fn wanted(model: &Model, options: &Options) -> bool {
     let picture = Layout::of(model.features().shape.as_deref()).is_some();
     // Codes that are turned back towards the columns are of no component.
     let own = model.n_codes() == model.n_components();
-    own && (options.rate.is_some()
-        || (matches!(model.method().key, "ica" | "fastica" | "sigma-pca") && !picture))
+    own && (options.rate.is_some() || (model.method().of_signals && !picture))
 }
 
 pub(super) fn section(context: &Context<'_>) -> Markup {

@@ -5,6 +5,8 @@
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
 mod bytes;
+mod checks;
+pub(crate) mod cuts;
 mod elsewhere;
 mod held;
 mod ladder;
@@ -21,6 +23,7 @@ mod sweep;
 
 pub use crate::num::{Plan, Workspace};
 pub use bytes::Bytes;
+pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use elsewhere::GatherAll;
 pub(crate) use elsewhere::Job;
 pub use held::Held;

@@ -7,8 +7,7 @@
 use super::online::State;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::method::Method;
-use crate::model::{Model, Outcome, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{Method, Model, Outcome, Report, Tensor, Tensors, require, sign_of};
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use serde_json::{Map, Value};

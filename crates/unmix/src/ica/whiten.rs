@@ -1,7 +1,7 @@
 //! Coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
 
 use super::linear::identity;
-use crate::data::Rows;
+use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::model::{Linear, sign_of};
@@ -81,16 +81,7 @@ impl Coordinates {
 impl Preparation {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
-        let n = rows.n_counted();
-        if n < 2 {
-            return Err(Error::TooFewRows {
-                method: self.method.into(),
-                need: 2,
-                got: n,
-                what: rows.origin().into(),
-                remedy: "independence is about how rows differ; if rows are channels, transpose".into(),
-            });
-        }
+        check_n_rows(self.method, rows.n_counted(), rows.origin(), "independence is about how rows differ")?;
         if self.whiten { self.white(rows, run) } else { self.as_they_are(rows, run) }
     }
 

@@ -10,12 +10,12 @@
 
 use super::ica::{Fun, as_map, from_settings, matrix, memory, pooled};
 use super::pca::Components;
-use super::settings::{Kind, NEVER, Setting, setting};
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
 use crate::model::Model;
+use crate::model::{Kind, NEVER, Setting, setting};
 use crate::num::Real;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: true,
+    to_compare: &[],
     equals: &["ica with algorithm=fastica: the same steps"],
     references: &["Hyvärinen & Oja 1997", "Hyvärinen 1999"],
     spec: |given| Ok(Box::new(FastIca::from_settings(given)?)),

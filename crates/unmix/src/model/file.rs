@@ -9,7 +9,7 @@ use super::tensor::Tensor;
 use super::{Model, SIGN_RULE, Sums};
 use crate::data::{Features, NewFile};
 use crate::error::{Error, Result};
-use crate::method;
+use crate::method::find;
 use crate::num::{Dtype, Values};
 use safetensors::{Dtype as Stored, SafeTensors};
 use serde::{Deserialize, Serialize};
@@ -172,7 +172,7 @@ impl Model {
         let mut report = description.report;
         report.run =
             entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
-        let method = method::find(&description.method).map_err(|_| {
+        let method = find(&description.method).map_err(|_| {
             let found = format!(
                 "it was fitted by '{}', a method that this version does not have",
                 description.method

@@ -6,7 +6,9 @@ mod code;
 mod file;
 mod linear;
 mod quality;
+mod registry;
 mod report;
+mod settings;
 mod sparse;
 mod sums;
 mod tensor;
@@ -18,14 +20,17 @@ pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
 pub(crate) use linear::Linear;
 pub use quality::{Parts, Quality};
-pub use report::{Outcome, Report, RunRecord};
+pub use registry::{Fit, MakeSpec, Method, Takes, Variant};
+pub use report::{LEVEL, Outcome, Report, RunRecord};
+pub use settings::{Condition, Kind, Setting, resolve, without_effect};
+pub(crate) use settings::{NEVER, setting};
 pub use sums::Sums;
 pub(crate) use tensor::require;
 pub use tensor::{Tensor, Tensors};
 
 use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
 use crate::error::{Error, Result};
-use crate::method::{self, Method};
+use crate::method::find;
 use crate::num::{Dtype, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -64,7 +69,7 @@ impl Model {
         tensors: BTreeMap<String, Tensor>,
         mut report: Report,
     ) -> Result<Self> {
-        let unused = method::without_effect(method.settings, &settings, &report.settings);
+        let unused = without_effect(method.settings, &settings, &report.settings);
         report.warnings.extend(unused);
         Self::new(method, settings, features, ddof, tensors, report)
     }
@@ -224,8 +229,8 @@ impl Model {
     }
 
     /// The same model, with what was found of its stability in the report.
-    pub fn with_stability(mut self, found: &crate::stability::Stability) -> Self {
-        self.report.stability = Some(found.to_json());
+    pub(crate) fn with_stability_found(mut self, found: Value) -> Self {
+        self.report.stability = Some(found);
         self
     }
 
@@ -396,7 +401,7 @@ pub fn fit_by_sums(
     rows: &AnyRows<'_>,
     run: &Run<'_>,
 ) -> Result<Model> {
-    let spec = (method::find(key)?.spec)(settings)?;
+    let spec = (find(key)?.spec)(settings)?;
     let mut sums = Sums::new(rows.n_features(), rows.dtype())?;
     crate::with_rows!(rows, rows => sums.add(key, rows, run))?;
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
@@ -416,13 +421,13 @@ pub fn partial_fit(
     rows: &AnyRows<'_>,
     run: &Run<'_>,
 ) -> Result<Model> {
-    let model = (method::find(key)?.spec)(settings)?.partial_fit(before, rows, run)?;
+    let model = (find(key)?.spec)(settings)?.partial_fit(before, rows, run)?;
     Ok(model.with_notes(rows.notes()))
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
-    let spec = (method::find(key)?.spec)(settings)?;
+    let spec = (find(key)?.spec)(settings)?;
     let model = match rows {
         AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
         AnyRows::F64(rows) => spec.fit_f64(rows, run)?,

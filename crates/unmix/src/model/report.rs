@@ -40,6 +40,10 @@ impl Outcome {
     }
 }
 
+/// How often, at most, components that are alike are told apart: a model of Gaussian components by independence, or a tie of variances by
+/// variances. The probability with which a verdict errs, over all components of a model together.
+pub const LEVEL: f64 = 0.01;
+
 /// The report of a fit. Everything but [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {

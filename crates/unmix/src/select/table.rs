@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
+use crate::spectrum::whole;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -192,7 +193,7 @@ pub fn select_components<T: Real>(
     rows.settle(run)?;
     let rows = &*rows;
     on_pool(run.threads, || {
-        let found = crate::method::pca::whole(rows, run)?;
+        let found = whole(rows, run)?;
         let spectrum = Spectrum::of(&found, rows.n_features());
         let seen = Seen { rows, mean: &found.mean, scale: None };
         let mut choices = Vec::new();

@@ -12,7 +12,7 @@ mod sparse;
 mod tall;
 mod wide;
 
-use crate::data::{Rows, no_columns};
+use crate::data::{Rows, check_n_rows, check_total_weight, no_columns};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::Outcome;
@@ -208,6 +208,31 @@ pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) 
         }
     }
     Ok(found)
+}
+
+/// The spectrum of settled rows about their mean, with every direction along which they vary, as a fit of [`Pca`](crate::Pca) that keeps all
+/// components finds it.
+///
+/// # Errors
+///
+/// Those of [`decompose`]; fewer than two rows, weights that add up to 1 at most.
+pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
+    if rows.weights().is_some() {
+        check_total_weight(rows.n_samples(), rows.origin())?;
+    }
+    check_n_rows("pca", rows.n_counted(), rows.origin(), "variance is about differences between rows")?;
+    let (n, p, sparse) = (rows.n_rows().unwrap_or(0), rows.n_features(), rows.sparse().is_some());
+    let request = Request {
+        method: "pca",
+        solver: auto_solver(n, p, None, sparse),
+        top: None,
+        center: true,
+        standardize: false,
+        tol: 0.0,
+        rounds: None,
+        n_oversamples: 0,
+    };
+    decompose(rows, run, &request)
 }
 
 /// Refuses standard deviations whose squares are not there with all digits.

@@ -6,7 +6,7 @@
 //! `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the sample takes away (Stein's identity gives the
 //! covariances). The sum of their squares in units of these is chi-square with two degrees of freedom, whose tail is an exponential.
 
-use super::cuts::{FEWEST, growth};
+use crate::data::cuts::{FEWEST, growth};
 
 /// `E log cosh z`, and the variance of its standardised mean times n.
 const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);

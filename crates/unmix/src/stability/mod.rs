@@ -18,7 +18,6 @@
 
 mod clusters;
 mod compare;
-pub(crate) mod cuts;
 mod gaussian;
 mod interval;
 mod linkage;
@@ -26,9 +25,11 @@ mod scaling;
 mod together;
 mod verdict;
 
+pub use crate::model::LEVEL;
 pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, Place};
-pub use verdict::{LEVEL, Verdict};
+pub use verdict::Verdict;
 
+use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::model::{Model, fit};
@@ -36,7 +37,6 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use clusters::Fit;
 use compare::{Reference, between, codes, space};
-use cuts::{Memory, consecutive, cut_in_two, sample, thinned};
 use serde_json::{Map, Value};
 use together::{Seat, Table, side_by_side};
 
@@ -123,6 +123,13 @@ impl Stability {
     }
 }
 
+impl Model {
+    /// The same model, with what was found of its stability in the report.
+    pub fn with_stability(self, found: &Stability) -> Self {
+        self.with_stability_found(found.to_json())
+    }
+}
+
 /// Fits `model`'s method again, to halves of `rows` and from other seeds, and compares. The seed of `run` says which halves.
 ///
 /// # Errors
@@ -154,9 +161,9 @@ where
     let seen = Reference::new(model, of(sample(n, run.seed)), run)?;
     let k = seen.codes.rows();
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
-    let memory = Memory::of(&following, n_codes, n);
+    let together = Autocorrelation::of(&following, n_codes, n);
     let cuts: Vec<(Vec<u64>, Vec<u64>)> =
-        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, memory.stretch)).collect();
+        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, together.stretch)).collect();
     // Each half has a start of its own: a start that both share would be something that they agree about.
     let mut jobs = Vec::new();
     for (cut, (left, right)) in (0u64..).zip(&cuts) {
@@ -164,7 +171,13 @@ where
         jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
     }
     jobs.extend((0..trials.restarts as u64).map(|i| (None, run.seed.wrapping_add(1 + i))));
-    let fits = Fits { key, settings: again(model), rows, source, run };
+    let fits = Fits {
+        key,
+        settings: model.method().settings_to_compare(model.settings(), model.n_components()),
+        rows,
+        source,
+        run,
+    };
     let mut fitted = fits.of(jobs, seats(n, k, size_of::<T>()))?;
     let others = fitted.split_off(2 * trials.cuts);
 
@@ -177,7 +190,7 @@ where
             let tested = [(a, &found_a, right), (b, &found_b, left)];
             for (model, found, held_out) in tested {
                 let codes = codes(model, &of(thinned(held_out)), run)?;
-                let p = gaussian::p_values(&codes, model.n_codes(), memory.stretch > 1);
+                let p = gaussian::p_values(&codes, model.n_codes(), together.stretch > 1);
                 let of_component = |j: usize| found.order[j].map_or(1.0, |i| p[i]);
                 (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
             }
@@ -204,9 +217,9 @@ where
     let evidence = verdict::Evidence {
         variances: variances.as_deref(),
         squares: squares.as_ref(),
-        gaussian: looks_at_independence(model).then_some(&gaussian),
+        gaussian: model.method().by_independence.then_some(&gaussian),
         n: n as f64,
-        memory: &memory.rows,
+        times: &together.times,
     };
     let groups = verdict::groups(k, &evidence);
     let halved = pairs.iter().flat_map(|(a, b)| [a, b]).zip(&orders).zip(&fitted);
@@ -237,7 +250,7 @@ where
         gaussian,
         restarts: (!same && trials.restarts > 0).then(|| mean(&restarts, k)),
         index: index(&to_model, k),
-        stretch: memory.stretch,
+        stretch: together.stretch,
     })
 }
 
@@ -288,18 +301,6 @@ const HELD: u64 = 1 << 30;
 /// Seeds of the halves begin so far from those of the restarts.
 const HALVES: u64 = 1 << 32;
 
-/// The model's settings, with the number of components that it has: a rule might choose another in half of the rows.
-fn again(model: &Model) -> Map<String, Value> {
-    let mut settings = model.settings().clone();
-    if settings.contains_key("n_components") {
-        settings.insert("n_components".into(), model.n_components().into());
-    }
-    if settings.contains_key("halves") {
-        settings.insert("halves".into(), false.into());
-    }
-    settings
-}
-
 /// Variances along the components, where the method tells directions apart by them: where codes are uncorrelated scores along axes.
 fn variances(model: &Model) -> Option<Vec<f64>> {
     if model.tensor("second_rotation").is_some() {
@@ -309,11 +310,6 @@ fn variances(model: &Model) -> Option<Vec<f64>> {
         .tensor("explained_variance")
         .map(|t| t.f64s())
         .or_else(|| model.tensor("scale").map(|t| t.f64s().iter().map(|s| s * s).collect()))
-}
-
-/// Whether the method looks at more than variances.
-fn looks_at_independence(model: &Model) -> bool {
-    !matches!(model.method().key, "pca" | "neural-pca")
 }
 
 fn mean(trials: &[Vec<f64>], k: usize) -> Vec<f64> {

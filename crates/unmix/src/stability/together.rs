@@ -245,8 +245,9 @@ impl<T: Real> RandomAccess<T> for Seat<'_, '_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fits, cut_in_two};
+    use super::super::Fits;
     use super::*;
+    use crate::data::cuts::cut_in_two;
     use crate::data::{AnyRows, Rows, Subset};
     use crate::datasets::{Law, independent};
     use crate::{Run, fit};

@@ -13,6 +13,7 @@
 //! components there can be is not resolvable: its space is that of the columns, which any rows find.
 
 use super::interval::{Side, side};
+use crate::model::LEVEL;
 use crate::num::{Matrix, factor};
 
 /// What is known of a component.
@@ -44,11 +45,6 @@ impl Verdict {
     }
 }
 
-/// How often, at most, components that are alike are told apart: a model of Gaussian components by independence, or a tie of variances by
-/// variances. Each component counts as not Gaussian below this probability over their number, and two neighbouring variances as
-/// different below it over the number of neighbours (Bonferroni).
-pub const LEVEL: f64 = 0.01;
-
 /// What is needed to judge.
 pub(super) struct Evidence<'a> {
     /// Whether the method looks at variances: their values, where it does.
@@ -59,16 +55,17 @@ pub(super) struct Evidence<'a> {
     pub(super) gaussian: Option<&'a [f64]>,
     /// Number of rows.
     pub(super) n: f64,
-    /// For each component how many rows are worth one.
-    pub(super) memory: &'a [f64],
+    /// For each component its autocorrelation time: how many rows are worth one.
+    pub(super) times: &'a [f64],
 }
 
-/// For each component the others that it cannot be told from, itself left out.
+/// For each component the others that it cannot be told from, itself left out. Each counts as not Gaussian below the probability
+/// [`LEVEL`] over their number, and two neighbouring variances as different below it over the number of neighbours (Bonferroni).
 pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     let apart = |i: usize, j: usize| {
         let by_variance = seen.variances.is_some_and(|v| {
             let (a, b) = (v[i], v[j]);
-            let n = seen.n / (seen.memory[i] * seen.memory[j]).sqrt();
+            let n = seen.n / (seen.times[i] * seen.times[j]).sqrt();
             let gaussian = 2.0 * (a * a + b * b);
             let of_difference = seen.squares.map_or(gaussian, |s| {
                 (a * a * s[(i, i)] + b * b * s[(j, j)] - 2.0 * a * b * s[(i, j)]).max(gaussian)
@@ -141,7 +138,7 @@ mod tests {
                     squares: None,
                     gaussian: gaussian.then_some(&p[..]),
                     n: 1000.0,
-                    memory: &[1.0; 4],
+                    times: &[1.0; 4],
                 },
             )
         };
@@ -176,13 +173,13 @@ mod tests {
     #[test]
     fn a_difference_of_variances_counts_in_its_own_standard_errors() {
         // Variances of 1 and 1 + d of n rows differ by d, whose standard error is 2 / sqrt(n) for Gaussian rows.
-        let apart = |d: f64, squares: Option<&Matrix<f64>>, memory: f64| {
+        let apart = |d: f64, squares: Option<&Matrix<f64>>, time: f64| {
             let seen = Evidence {
                 variances: Some(&[1.0 + d, 1.0]),
                 squares,
                 gaussian: None,
                 n: 10_000.0,
-                memory: &[memory; 2],
+                times: &[time; 2],
             };
             groups(2, &seen)[0].is_empty()
         };

@@ -17,8 +17,8 @@
 
 mod settings;
 
+use super::Setting;
 use super::pca::Components;
-use super::settings::Setting;
 use super::{Fit, Method, Takes, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
@@ -42,6 +42,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: true,
+    to_compare: &[],
     equals: &[
         "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",
         "algorithm=picard, ortho=false, extended=true: extended Infomax's solution",

@@ -2,7 +2,7 @@
 
 use crate::ica::Order;
 use crate::method::pca::Components;
-use crate::method::settings::{Kind, Setting, setting};
+use crate::model::{Kind, Setting, setting};
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 

@@ -22,7 +22,7 @@ pub(crate) mod model;
 mod settings;
 
 use super::{Fit, Method, Takes, Variant, needs};
-use crate::data::Rows;
+use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, canonical_sign};
 use crate::neural::flow::{Flow, Flowed, flow};
@@ -43,6 +43,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &VARIANTS,
     takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
     equals: &["variant=svd: pca, with variances divided by n"],
     references: &[
         "Oja 1982, 1989",
@@ -238,15 +241,7 @@ impl NeuralPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        if n < 2 {
-            return Err(Error::TooFewRows {
-                method: "neural-pca".into(),
-                need: 2,
-                got: n,
-                what: origin.into(),
-                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
-            });
-        }
+        check_n_rows("neural-pca", n, origin, "variance is about differences between rows")?;
         let most = (p as u64).min(n) as usize;
         match self.n_components {
             Some(k) if k == 0 || k > most => Err(Error::setting(

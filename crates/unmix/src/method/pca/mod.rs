@@ -22,7 +22,7 @@ mod model;
 mod settings;
 
 use super::{Fit, Method, Takes, needs};
-use crate::data::{Features, Rows};
+use crate::data::{Features, Rows, check_n_rows, check_total_weight};
 use crate::error::{Error, Result};
 use crate::model::{Model, Sums};
 use crate::num::Real;
@@ -46,6 +46,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
     equals: &["svd_solver=full: the singular value decomposition of the centred rows"],
     references: &[
         "Pearson 1901",
@@ -163,22 +166,10 @@ impl Pca {
 
     fn check(&self, size: Size, origin: &str) -> Result<()> {
         let (n, p) = (size.counted, size.p);
-        if size.weighted && size.n <= 1.0 {
-            let why = match size.n {
-                0.0 => format!("the weights of {origin} are all zero"),
-                _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
-            };
-            return Err(Error::setting("sample_weight", size.n, why, "give larger weights, or none"));
+        if size.weighted {
+            check_total_weight(size.n, origin)?;
         }
-        if n < 2 {
-            return Err(Error::TooFewRows {
-                method: "pca".into(),
-                need: 2,
-                got: n,
-                what: origin.into(),
-                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
-            });
-        }
+        check_n_rows("pca", n, origin, "variance is about differences between rows")?;
         let most = (p as u64).min(n);
         let outside = |got: &dyn std::fmt::Display, why: String, remedy: &str| {
             Err(Error::setting("n_components", got, why, remedy))
@@ -299,15 +290,6 @@ impl Pca {
         let why = "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
         Error::setting("n_components", format!("'{rule}'"), why, "choose a number, a share, 'mle' or 'bic'")
     }
-}
-
-/// Every direction along which settled rows vary, as a fit that keeps all components sees them.
-pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomposition> {
-    let pca = Pca::default();
-    pca.check(Size::of(rows), rows.origin())?;
-    let sparse = rows.sparse().is_some();
-    let solver = auto_solver(rows.n_rows().unwrap_or(0), rows.n_features(), None, sparse);
-    spectrum::decompose(rows, run, &pca.request(solver, None))
 }
 
 /// How many rows and columns.

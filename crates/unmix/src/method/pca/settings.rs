@@ -1,6 +1,6 @@
 //! PCA's settings: what they are called, what they may be, what they mean.
 
-use crate::method::settings::{Kind, Setting};
+use crate::model::{Kind, Setting};
 use crate::spectrum::{Components, Solver};
 use serde::{Deserialize, Serialize};
 

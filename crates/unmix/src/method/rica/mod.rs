@@ -32,7 +32,7 @@ mod seen;
 mod settings;
 
 use super::{Fit, Method, Takes, needs};
-use crate::data::Rows;
+use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::{Model, Outcome};
@@ -59,6 +59,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: false,
+    to_compare: &[],
     equals: &["beta near 0, whiten=true, as many features as directions: ICA"],
     references: &["Le, Karpenko, Ngiam & Ng 2011"],
     spec: |given| Ok(Box::new(Rica::from_settings(given)?)),
@@ -218,16 +221,7 @@ impl Rica {
     }
 
     fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
-        let n = rows.n_counted();
-        if n < 2 {
-            return Err(Error::TooFewRows {
-                method: "rica".into(),
-                need: 2,
-                got: n,
-                what: rows.origin().into(),
-                remedy: "features are about how rows differ; if rows are channels, transpose".into(),
-            });
-        }
+        check_n_rows("rica", rows.n_counted(), rows.origin(), "features are about how rows differ")?;
         if self.n_components == Some(0) {
             let remedy = "choose a number from 1 on, or leave it out for as many as there are directions";
             return Err(Error::setting("n_components", 0, "no feature would be left to learn", remedy));

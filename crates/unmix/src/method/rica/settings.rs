@@ -1,7 +1,7 @@
 //! RICA's settings: what they are called, what they may be, what they mean.
 
 use crate::method::pca::Automatic;
-use crate::method::settings::{Kind, Setting};
+use crate::model::{Kind, Setting};
 use crate::stats::Penalty;
 use serde::{Deserialize, Serialize};
 

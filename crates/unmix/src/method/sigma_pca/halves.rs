@@ -7,6 +7,7 @@
 //! intervals, verdicts.
 
 use super::{Ended, SigmaPca, Widths};
+use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
 use crate::data::{Rows, Subset};
 use crate::error::{Error, Result};
 use crate::metrics::match_rows;
@@ -14,7 +15,6 @@ use crate::model::Outcome;
 use crate::neural::start::Principal;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
-use crate::stability::cuts::{Memory, consecutive, cut_in_two};
 
 /// Halves are fitted unasked up to this product of rows, coordinates and components: some tens of sweeps of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
@@ -109,5 +109,5 @@ pub(super) fn stretch<T: Real>(
     let mut codes = vec![T::default(); m * k];
     kernel::product(&mut codes, &x, w.transposed().cast::<T>().as_slice(), m, r, k);
     let codes: Vec<f64> = codes.iter().map(|y| y.to_f64()).collect();
-    Ok(Memory::of(&codes, k, n).stretch)
+    Ok(Autocorrelation::of(&codes, k, n).stretch)
 }

@@ -3,12 +3,11 @@
 use super::halves::{Halves, stretch};
 use super::{Ended, SigmaPca};
 use crate::error::Result;
-use crate::model::Outcome;
+use crate::model::{LEVEL, Outcome};
 use crate::neural::evidence::Demand;
 use crate::neural::pairs::{Grounds, Verdict, verdicts};
 use crate::num::Real;
 use crate::run::Run;
-use crate::stability::LEVEL;
 
 /// What a search finds where there is nothing grows with the square root of the number of directions. Measured on spherical rows, which
 /// have no axes, of 4 to 60 columns: the smallest `L_ij` of the best component of a fit, in standard errors, is about this number times

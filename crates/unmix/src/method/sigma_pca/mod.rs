@@ -35,7 +35,7 @@ mod trained;
 
 use super::neural_pca::variants;
 use super::{Fit, Method, Takes, Variant, needs};
-use crate::data::Rows;
+use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::neural::gpm::{Polar, Solved};
@@ -66,6 +66,9 @@ pub(super) const METHOD: Method = Method {
     settings: SETTINGS,
     variants: &VARIANTS,
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: true,
+    to_compare: &[("halves", "false")],
     equals: &["Gaussian rows: pca, with variances divided by n"],
     references: &["sigma-PCA, arXiv 2311.13580", "Journée, Nesterov, Richtárik & Sepulchre 2010"],
     spec: |given| Ok(Box::new(SigmaPca::from_settings(given)?)),
@@ -252,15 +255,7 @@ impl SigmaPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        if n < 2 {
-            return Err(Error::TooFewRows {
-                method: "sigma-pca".into(),
-                need: 2,
-                got: n,
-                what: origin.into(),
-                remedy: "variance is about differences between rows; if rows are channels, transpose".into(),
-            });
-        }
+        check_n_rows("sigma-pca", n, origin, "variance is about differences between rows")?;
         let most = (p as u64).min(n) as usize;
         match self.n_components {
             Some(k) if k == 0 || k > most => Err(Error::setting(

@@ -1,6 +1,6 @@
 //! What can be asked of sigma-PCA.
 
-use super::super::settings::{Kind, Setting};
+use crate::model::{Kind, Setting};
 use crate::neural::nonlinearity::{Shape, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

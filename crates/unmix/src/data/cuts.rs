@@ -4,10 +4,10 @@
 //! the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds would be
 //! found again. So rows go into halves in stretches, long enough that one stretch has forgotten the one before.
 //!
-//! How long that is, the codes say. Of a quantity averaged over stretches of `l` rows, the variance is `memory / l` times that of
-//! one row once stretches are long, where `memory = 1 + 2 (sum of autocorrelations)`, and 1 where rows are independent (batch
+//! How long that is, the codes say. Of a quantity averaged over stretches of `l` rows, the variance is `time / l` times that of
+//! one row once stretches are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where rows are independent (batch
 //! means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what covariances and contrasts are
-//! sums of. The number of independent rows that `n` are worth is `n / memory`.
+//! sums of. The number of independent rows that `n` are worth is `n / time`, the effective sample size.
 
 use crate::num::random::Stream;
 
@@ -15,25 +15,25 @@ use crate::num::random::Stream;
 const CUTS: u64 = 1 << 21;
 const SAMPLE: u64 = 41;
 
-/// How rows hang together.
+/// How far rows that follow one another depend on each other.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Memory {
+pub(crate) struct Autocorrelation {
     /// Rows that stay together; 1 where each stands alone.
     pub(crate) stretch: u64,
-    /// For each component how many rows are worth one.
-    pub(super) rows: Vec<f64>,
+    /// For each component its autocorrelation time: `n` rows are worth `n` over this of independent ones.
+    pub(crate) times: Vec<f64>,
 }
 
 /// Fewer stretches than this say nothing about their variance.
-pub(super) const FEWEST: usize = 32;
+pub(crate) const FEWEST: usize = 32;
 /// What is no accident: more than this many standard errors above what independent rows would give. Many are looked at.
 const CLEAR: f64 = 5.0;
 
-impl Memory {
+impl Autocorrelation {
     /// Of row-major codes of consecutive rows, `k` a row; `n` rows there are in all.
     pub(crate) fn of(codes: &[f64], k: usize, n: u64) -> Self {
         let seen = codes.len() / k.max(1);
-        let mut rows = vec![1.0f64; k];
+        let mut times = vec![1.0f64; k];
         let (mut longest, mut most) = (1, 0.0);
         for j in 0..k {
             let own = standardised(codes, k, j);
@@ -49,7 +49,7 @@ impl Memory {
                     continue;
                 }
                 let top = found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio));
-                rows[j] = rows[j].max(top);
+                times[j] = times[j].max(top);
                 if top > most {
                     most = top;
                     longest = found.iter().find(|(_, r)| *r >= 0.8 * top).map_or(1, |f| f.0);
@@ -58,7 +58,7 @@ impl Memory {
         }
         // Each half needs some of them.
         let stretch = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
-        Self { stretch, rows }
+        Self { stretch, times }
     }
 }
 
@@ -72,7 +72,7 @@ fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
 }
 
 /// For stretches of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
-pub(super) fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
+pub(crate) fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
     if alone <= 0.0 {
         return out;
@@ -91,7 +91,7 @@ fn variance(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
-/// Consecutive rows from the middle, enough to see how they hang together.
+/// Consecutive rows from the middle, enough to estimate autocorrelation times.
 pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
     let most = (1u64 << 16).min((1 << 24) / k.max(1) as u64).min(n);
     let first = (n - most) / 2;
@@ -117,13 +117,13 @@ pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, stretch: u64) -> (Vec<u6
 }
 
 /// As many rows as a test needs: either in random order, or long enough stretches.
-pub(super) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
+pub(crate) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
     rows.truncate(1 << 16);
     rows
 }
 
 /// Rows on which codes are compared.
-pub(super) fn sample(n: u64, seed: u64) -> Vec<u64> {
+pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
     const MOST: u64 = 4096;
     if n <= MOST {
         return (0..n).collect();
@@ -156,12 +156,12 @@ mod tests {
     #[test]
     fn independent_rows_stand_alone_and_others_stay_together() {
         for seed in 0..20 {
-            let alone = Memory::of(&remembering(2000, 3, 0.0, seed), 3, 2000);
-            assert_eq!((alone.stretch, &alone.rows[..]), (1, &[1.0; 3][..]));
+            let alone = Autocorrelation::of(&remembering(2000, 3, 0.0, seed), 3, 2000);
+            assert_eq!((alone.stretch, &alone.times[..]), (1, &[1.0; 3][..]));
         }
-        let found = Memory::of(&remembering(20_000, 3, 0.95, 1), 3, 20_000);
+        let found = Autocorrelation::of(&remembering(20_000, 3, 0.95, 1), 3, 20_000);
         // Squares of such a column have autocorrelations r^(2 l): 1 + 2 sum = (1 + r²) / (1 - r²) = 19.5.
-        assert!(found.rows.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.rows);
+        assert!(found.times.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.times);
         assert!((40..=1000).contains(&found.stretch), "{}", found.stretch);
     }
 

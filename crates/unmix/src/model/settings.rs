@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 /// A row of a method's list that every language has.
-pub(super) const fn setting(
+pub(crate) const fn setting(
     name: &'static str,
     kind: Kind,
     choices: &'static [&'static str],
@@ -52,7 +52,7 @@ pub(super) const fn setting(
 }
 
 /// Of a setting that has no effect whatever the others are: it is accepted so that calls of another library work unchanged.
-pub(super) const NEVER: &[&[Condition]] = &[&[("", &[])]];
+pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
 
 /// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null, `"!x"` any but x.
 pub type Condition = (&'static str, &'static [&'static str]);
@@ -102,7 +102,7 @@ pub struct Setting {
 
 impl Setting {
     /// The same, with an effect in these cases only.
-    pub(super) const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
+    pub(crate) const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
         Self { only: cases, ..self }
     }
 
@@ -153,7 +153,12 @@ impl Setting {
 
     /// The default as a value.
     pub fn default_value(&self) -> Value {
-        serde_json::from_str(self.default).unwrap_or(Value::Null)
+        Self::parsed(self.default)
+    }
+
+    /// A value that is written as JSON.
+    pub(super) fn parsed(text: &str) -> Value {
+        serde_json::from_str(text).unwrap_or(Value::Null)
     }
 
     /// The type's name, as printed.

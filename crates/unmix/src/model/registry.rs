@@ -1,0 +1,168 @@
+//! What a method is: a row of the registry, from which command line, Python, docs and law tests are derived.
+//!
+//! The rows themselves are in [`METHODS`](crate::METHODS).
+
+use super::{Code, Gaussian, Model, Setting, Sums, Tensors};
+use crate::data::{AnyRows, Features, Rows, check_total_weight};
+use crate::error::{Error, Result};
+use crate::num::Real;
+use crate::run::Run;
+use serde_json::{Map, Value};
+
+/// A specification that can be fitted to rows of either type.
+pub trait Fit: Send + Sync {
+    /// Fits rows of single precision.
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
+    /// Fits rows of double precision.
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
+    /// The model that sums over rows give, which it keeps; for methods that need no more than these.
+    fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        let _ = (sums, features, run);
+        Err(Error::Unsupported {
+            asked: "a model of sums over rows".into(),
+            found: "this method needs the rows themselves".into(),
+            remedy: "fit all rows at once".into(),
+        })
+    }
+    /// The model of the rows of `before` and then of these, in their order; for methods that learn from one row at a time.
+    fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+        let _ = (before, rows, run);
+        Err(Error::Unsupported {
+            asked: "going on with more rows".into(),
+            found: "this method needs all rows at once".into(),
+            remedy: "fit all rows at once; ica with algorithm='easi' learns from rows as they come".into(),
+        })
+    }
+}
+
+/// One published variant of a method.
+#[derive(Debug)]
+pub struct Variant {
+    /// Value of the setting `variant`.
+    pub key: &'static str,
+    /// Where it was published.
+    pub reference: &'static str,
+    /// What it recovers.
+    pub recovers: &'static str,
+}
+
+/// What a method accepts besides plain rows.
+#[derive(Debug)]
+pub struct Takes {
+    /// Sparse matrices.
+    pub sparse: bool,
+    /// A weight for each row.
+    pub weights: bool,
+    /// Rows that do not fit in memory.
+    pub stream: bool,
+    /// Missing values.
+    pub missing: bool,
+}
+
+/// Makes a specification from settings.
+pub type MakeSpec = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
+
+/// A row of the registry.
+pub struct Method {
+    /// Its name on the command line, in files and here.
+    pub key: &'static str,
+    /// Its Python class.
+    pub class: &'static str,
+    /// What it finds, in one sentence.
+    pub summary: &'static str,
+    /// Its settings.
+    pub settings: &'static [Setting],
+    /// Its published variants.
+    pub variants: &'static [Variant],
+    /// What it accepts.
+    pub takes: Takes,
+    /// Whether components are told apart by independence too, and not by variances alone.
+    pub by_independence: bool,
+    /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
+    /// the pixels of a picture.
+    pub of_signals: bool,
+    /// Settings, as JSON, of a fit that is only compared with another one: what its model says beside its components is not needed.
+    pub to_compare: &'static [(&'static str, &'static str)],
+    /// Which settings equal which other methods.
+    pub equals: &'static [&'static str],
+    /// Where it is described.
+    pub references: &'static [&'static str],
+    /// A specification from settings.
+    pub spec: MakeSpec,
+    /// Codes from parameters.
+    pub code: fn(&Map<String, Value>, &Tensors) -> Result<Code>,
+    /// The Gaussian that the parameters describe, for methods that have a likelihood.
+    pub density: Option<fn(&Tensors) -> Result<Gaussian>>,
+    /// Bytes that a fit of all components by each solver, by name, takes at most beside rows of this number and width, the program
+    /// included: within a factor of 2 of measured peaks.
+    pub memory: fn(n_rows: u64, n_features: usize) -> Vec<(&'static str, u64)>,
+}
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Method").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl Method {
+    /// Every fit begins here: rows of a kind that the method does not take are refused, and the others made readable in any order.
+    ///
+    /// # Errors
+    ///
+    /// Weights or sparse rows where [`takes`](Self::takes) says that the method has no use for them; what the source reports.
+    pub(crate) fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+        let refused = |what: &str, found: &str, remedy: &str| {
+            let asked = format!("{} of {what}", self.key);
+            Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
+        };
+        if !self.takes.sparse && rows.sparse().is_some() {
+            let found = "it needs every number of the rows, the zeros too";
+            return refused("sparse rows", found, "make the rows dense");
+        }
+        if !self.takes.weights && rows.weights().is_some() {
+            let found = "it counts every row once";
+            return refused("rows with weights", found, "leave the weights out, or repeat rows");
+        }
+        if !self.takes.stream && rows.source().elsewhere().is_some() {
+            return refused("rows that are elsewhere", "it needs the rows themselves", "bring the rows here");
+        }
+        rows.settle(run)?;
+        rows.bring_few(run)?;
+        match rows.weights() {
+            Some(_) => check_total_weight(rows.n_samples(), rows.origin()),
+            None => Ok(()),
+        }
+    }
+
+    /// The settings with which the fit of a model is tried again, `k` the number of components that it has: a rule might choose another in
+    /// half of the rows.
+    pub(crate) fn settings_to_compare(&self, settings: &Map<String, Value>, k: usize) -> Map<String, Value> {
+        let mut settings = settings.clone();
+        let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
+        for (name, value) in fixed.chain([("n_components", k.into())]) {
+            if settings.contains_key(name) {
+                settings.insert(name.into(), value);
+            }
+        }
+        settings
+    }
+
+    /// The row as JSON, in the form that `unmix methods --json` prints.
+    pub fn to_json(&self) -> Value {
+        serde_json::json!({
+            "key": self.key,
+            "class": self.class,
+            "summary": self.summary,
+            "settings": self.settings.iter().map(Setting::as_json).collect::<Vec<_>>(),
+            "variants": self.variants.iter().map(|v| serde_json::json!({
+                "key": v.key, "reference": v.reference, "recovers": v.recovers,
+            })).collect::<Vec<_>>(),
+            "takes": {
+                "sparse": self.takes.sparse, "weights": self.takes.weights,
+                "stream": self.takes.stream, "missing": self.takes.missing,
+            },
+            "equals": self.equals,
+            "references": self.references,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! The rooms of the library import one way, as docs/tour.md says, and none asks for a method by its key.
+
+use std::path::{Path, PathBuf};
+
+/// The rooms below `src`, each of which imports those before it only.
+const ORDER: [&str; 16] = [
+    "error",
+    "machine",
+    "num",
+    "run",
+    "stats",
+    "data",
+    "metrics",
+    "datasets",
+    "model",
+    "spectrum",
+    "neural",
+    "ica",
+    "select",
+    "method",
+    "stability",
+    "shards",
+];
+
+/// What imports against that order, and why it may: a model file names its method, which is found in the registry.
+const BACK: [(&str, &str, &str); 2] =
+    [("model/file.rs", "method", "crate::method::find"), ("model/mod.rs", "method", "crate::method::find")];
+
+/// Rooms of what `lib.rs` gives a shorter path.
+const SHORT: [(&str, &[&str]); 7] = [
+    ("error", &["Error", "Result", "nearest"]),
+    ("machine", &["available_memory", "zeros"]),
+    ("num", &["num_threads", "set_num_threads", "Dtype", "Matrix", "Real"]),
+    ("run", &["Event", "Run", "Silent", "Watch"]),
+    ("data", &["AnyRows", "Features", "Rows", "with_rows"]),
+    ("model", &["Model", "Outcome", "Report", "fit", "partial_fit"]),
+    ("method", &["FastIca", "Ica", "METHODS", "Method", "NeuralPca", "Pca", "Rica", "SigmaPca"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Rust files below a folder, with their text.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            out.extend(sources(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            out.push((path, text));
+        }
+    }
+    out.sort();
+    out
+}
+
+/// The text without comments and without the tests at its end.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+/// What follows every `crate::` of a text: a path, or the paths between braces.
+fn imports(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    for (at, _) in text.match_indices("crate::") {
+        let rest = &text[at + "crate::".len()..];
+        let Some(inside) = rest.strip_prefix('{') else {
+            out.push(rest);
+            continue;
+        };
+        let (mut depth, mut start) = (0, 0);
+        for (i, c) in inside.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    out.push(inside[start..i].trim());
+                    start = i + 1;
+                }
+                _ => {}
+            }
+            if c == '}' && start == i + 1 {
+                break;
+            }
+        }
+    }
+    out.retain(|path| !path.is_empty());
+    out
+}
+
+/// The place in the order of the room that a path begins with.
+fn room_of(path: &str) -> usize {
+    let first = path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap();
+    let room = SHORT.iter().find(|(_, names)| names.contains(&first)).map_or(first, |(room, _)| room);
+    ORDER.iter().position(|r| *r == room).unwrap_or_else(|| panic!("'{first}' is in no room of ORDER"))
+}
+
+#[test]
+fn rooms_import_one_way() {
+    let folder = root().join("crates/unmix/src");
+    let mut against = Vec::new();
+    for (path, text) in sources(&folder) {
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
+        if name == "lib.rs" || name.ends_with("tests.rs") {
+            continue;
+        }
+        let own = room_of(name.strip_suffix(".rs").unwrap());
+        let code = code(&text);
+        for import in imports(&code) {
+            let other = room_of(import);
+            let back = |(file, room, path): &(&str, &str, &str)| {
+                *file == name && *room == ORDER[other] && format!("crate::{import}").starts_with(path)
+            };
+            if other > own && !BACK.iter().any(back) {
+                let path = import.split([';', '(', ' ', '\n']).next().unwrap();
+                against.push(format!("{name} imports crate::{path}"));
+            }
+        }
+    }
+    assert!(against.is_empty(), "against the order of docs/tour.md:\n{}", against.join("\n"));
+}
+
+#[test]
+fn imports_are_found_in_every_form() {
+    let text = "use crate::num::Real;\nuse crate::{Rows, data::{A, B}, ica};\nlet x = crate::fit(1);";
+    let rooms: Vec<&str> = imports(text).into_iter().map(|path| ORDER[room_of(path)]).collect();
+    assert_eq!(rooms, ["num", "data", "data", "ica", "model"]);
+    assert_eq!(code("a // crate::ica\n#[cfg(test)]\nmod tests {\n    use crate::ica;\n}"), "a ");
+}
+
+#[test]
+fn the_tour_names_the_order() {
+    let tour = std::fs::read_to_string(root().join("docs/tour.md")).unwrap();
+    assert!(tour.contains(&ORDER.join(" ← ")), "docs/tour.md should have: {}", ORDER.join(" ← "));
+}
+
+#[test]
+fn no_room_asks_for_a_method_by_its_key() {
+    let mut asking = Vec::new();
+    for folder in ["crates/unmix", "crates/unmix-io", "crates/unmix-report", "crates/unmix-cli", "python"] {
+        for (path, text) in sources(&root().join(folder).join("src")) {
+            for line in code(&text).lines() {
+                let named = |m: &&unmix::Method| {
+                    let quoted = format!("\"{}\"", m.key);
+                    line.contains(&quoted)
+                        && [".key", "method()", "== \"", "!= \"", "matches!"].iter().any(|c| line.contains(c))
+                };
+                if unmix::METHODS.iter().any(|m| named(&m)) {
+                    asking.push(format!("{}: {}", path.display(), line.trim()));
+                }
+            }
+        }
+    }
+    assert!(asking.is_empty(), "facts about methods belong to the registry:\n{}", asking.join("\n"));
+}
