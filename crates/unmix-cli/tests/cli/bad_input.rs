@@ -61,7 +61,7 @@ fn data_without_variance_or_rows_are_refused() {
         refused(&b, &format!("fit pca d.npy -k {k}"), &[&format!("n_components={k} is not possible")]);
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
-    refused(&b, "fit pca d.npy -k -1", &["no fewer than 0", "from 0 to 4"]);
+    refused(&b, "fit pca d.npy -k -1", &["it must be at least 0", "from 0 to 4"]);
     let huge = "99999999999999999999";
     let said = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
     refused(&b, &format!("fit pca d.npy -k {huge}"), &said);

@@ -11,12 +11,12 @@
 //! from limited-memory BFGS around the Hessian in blocks `[[h_ij, 1], [1, h_ji]]`. Instead of `E[ψ'(y_i) y_j²]` its value for
 //! independent sources is used, which needs no product of its own; both have the same solution.
 
-use super::linear::{identity, inner, largest, log_determinant, sum};
-use super::memory::Memory;
+use super::linear::{identity, largest, log_determinant, sum};
 use super::view::View;
-use super::{Found, Limits, Signs};
+use super::{Found, Limits, Signs, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
+use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, SourceSums};
@@ -64,7 +64,7 @@ pub(super) fn solve<T: Real>(
     let Some(mut at) = search.look(start.clone(), log_det, None)? else {
         return Ok(Found::not_finite(start));
     };
-    let (mut memory, mut n_iter) = (Memory::default(), 0);
+    let (mut learnt, mut n_iter) = (no_history(), 0);
     let mut history = Vec::new();
     let outcome = loop {
         if largest(&at.gradient) <= limits.tol {
@@ -76,7 +76,7 @@ pub(super) fn solve<T: Real>(
         if run.out_of_time() {
             break Outcome::Time;
         }
-        let Some(next) = search.step(&at, &mut memory)? else { break Outcome::Stalled };
+        let Some(next) = search.step(&at, &mut learnt)? else { break Outcome::Stalled };
         n_iter += 1;
         history.push(search.objective(&next, &next.signs));
         at = next;
@@ -172,15 +172,11 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
         out
     }
 
-    fn step(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
+    fn step(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
         let before = self.objective(at, &at.signs);
         let rounding = super::rounding::<T>(&at.sums.loss);
         loop {
-            let mut direction = memory.direction(&at.gradient, |q| self.precondition(at, q));
-            if inner(&direction, &at.gradient) >= 0.0 {
-                memory.clear();
-                direction = memory.direction(&at.gradient, |q| self.precondition(at, q));
-            }
+            let direction = downhill(history, &at.gradient, |q| self.precondition(at, q));
             let mut size = 1.0;
             while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
                 size *= 0.5;
@@ -202,18 +198,18 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
                 }
                 let wanted = self.wanted(&next);
                 if wanted == at.signs {
-                    memory.push(step, sum(&next.gradient, -1.0, &at.gradient));
+                    remember(history, &step, &next.gradient, &at.gradient);
                 } else {
                     // What was learnt belongs to another objective.
-                    memory.clear();
+                    history.clear();
                     self.set_signs(&mut next, wanted);
                 }
                 return Ok(Some(next));
             }
-            if memory.is_empty() {
+            if history.is_empty() {
                 return Ok(None);
             }
-            memory.clear();
+            history.clear();
         }
     }
 }
@@ -245,15 +241,15 @@ mod tests {
             for extended in [true, false] {
                 let mut search = search(&view, extended, &run);
                 let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
-                let mut memory = Memory::default();
+                let mut learnt = no_history();
                 for _ in 0..60 {
-                    let Some(next) = search.step(&at, &mut memory).unwrap() else { break };
+                    let Some(next) = search.step(&at, &mut learnt).unwrap() else { break };
                     let (before, after) =
                         (search.objective(&at, &at.signs), search.objective(&next, &at.signs));
                     assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
                     changes += u64::from(next.signs != at.signs);
                     // Nothing that was learnt under other signs is kept.
-                    assert!(next.signs == at.signs || memory.is_empty());
+                    assert!(next.signs == at.signs || learnt.is_empty());
                     at = next;
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 pub(super) use crate::num::polar::nearer_to_orthogonal;
-use crate::num::{Matrix, factor, polar::newton};
+use crate::num::{Matrix, factor};
 
 /// The identity.
 pub(super) fn identity(k: usize) -> Matrix<f64> {
@@ -17,7 +17,12 @@ pub(super) fn sum(a: &Matrix<f64>, s: f64, b: &Matrix<f64>) -> Matrix<f64> {
 
 /// `Σ a_ij b_ij`.
 pub(super) fn inner(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
-    a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum()
+    products(a.as_slice(), b.as_slice())
+}
+
+/// `Σ a b`.
+pub(super) fn products(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The entry of largest magnitude; NaN when one is.
@@ -30,36 +35,15 @@ pub(super) fn skew(a: &Matrix<f64>) -> Matrix<f64> {
     Matrix::from_fn(a.rows(), a.rows(), |i, j| 0.5 * (a[(i, j)] - a[(j, i)]))
 }
 
-/// The nearest orthogonal matrix, `U V'` of `a = U S V'`. Directions that `a` does not have, and rows that are missing to a square, are
-/// completed by an orthonormal basis of what is left.
+/// The nearest orthogonal matrix. Directions that `a` does not have, and rows that are missing to a square, are completed by an orthonormal
+/// basis of what is left.
 pub(super) fn polar(a: &Matrix<f64>) -> Result<Matrix<f64>> {
     if a.rows() < a.cols() {
         let mut rows = a.as_slice().to_vec();
         rows.resize(a.cols() * a.cols(), 0.0);
         return polar(&Matrix::from_vec(a.cols(), a.cols(), rows));
     }
-    if let Some(q) = newton(a) {
-        return Ok(q);
-    }
-    let k = a.rows();
-    let (values, right) = factor::svd_right(a)?;
-    let known = values.iter().take_while(|&&s| s > k as f64 * f64::EPSILON * values[0]).count();
-    // Columns of U, as rows.
-    let mut left = factor::multiply_transposed(&right, a).top_rows(known);
-    for (i, s) in values[..known].iter().enumerate() {
-        left.row_mut(i).iter_mut().for_each(|x| *x /= s);
-    }
-    if known < k {
-        let rest = factor::complement(&left);
-        let all = [left.into_vec(), rest.into_vec()].concat();
-        left = Matrix::from_vec(k, k, all);
-    }
-    // Small singular values leave rows of `left` a little less orthogonal than they should be.
-    let mut q = factor::multiply(&left.transposed(), &right);
-    for _ in 0..2 {
-        q = nearer_to_orthogonal(&q);
-    }
-    Ok(q)
+    factor::polar_square(a)
 }
 
 /// `e^a` of an antisymmetric matrix: a rotation. Taylor's series of `a / 2^m`, squared `m` times.

@@ -9,7 +9,6 @@ mod doubts;
 mod free;
 mod layers;
 mod linear;
-mod memory;
 mod online;
 mod orthogonal;
 mod search;
@@ -27,6 +26,7 @@ pub(crate) use stream::Stream;
 pub(crate) use whiten::Preparation;
 
 use crate::model::Outcome;
+use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real};
 use crate::stats::SourceSums;
 
@@ -73,6 +73,31 @@ impl Found {
 /// Rounding errors of an objective that is a sum of such terms.
 fn rounding<T: Real>(terms: &[f64]) -> f64 {
     2.0 * T::DTYPE.eps() * terms.iter().map(|t| t.abs()).sum::<f64>()
+}
+
+/// Steps that limited-memory BFGS remembers; Picard's number (Ablin, Cardoso & Gramfort 2018).
+const REMEMBERED: usize = 7;
+
+/// What limited-memory BFGS over matrices knows: nothing yet.
+fn no_history() -> History {
+    History::new(REMEMBERED, 1e-12, linear::products)
+}
+
+/// Minus the gradient times the inverse Hessian, as far as it is known; `precondition` is what is known of it without steps.
+fn downhill(
+    history: &mut History,
+    gradient: &Matrix<f64>,
+    precondition: impl Fn(&Matrix<f64>) -> Matrix<f64>,
+) -> Matrix<f64> {
+    let (rows, cols) = (gradient.rows(), gradient.cols());
+    let of_numbers = |numbers, _| precondition(&Matrix::from_vec(rows, cols, numbers)).into_vec();
+    Matrix::from_vec(rows, cols, history.downhill(gradient.as_slice(), of_numbers))
+}
+
+/// Remembers a step between two gradients.
+fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, before: &Matrix<f64>) {
+    let change = after.as_slice().iter().zip(before.as_slice()).map(|(a, b)| a - b);
+    history.add(step.as_slice().iter().copied(), change);
 }
 
 /// Which sources have heavy tails, as far as can be seen: `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.

@@ -14,12 +14,12 @@
 //!
 //! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is refused.
 
-use super::linear::{identity, inner, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
-use super::memory::Memory;
+use super::linear::{identity, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
 use super::view::View;
-use super::{Found, Limits, Signs};
+use super::{Found, Limits, Signs, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
+use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, SourceSums};
@@ -120,7 +120,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<Found> {
     let mut search = Search::new(view, contrast, extended, run);
     let Some(mut at) = search.first(&start)? else { return Ok(Found::not_finite(start)) };
-    let (mut memory, mut n_iter) = (Memory::default(), 0);
+    let (mut learnt, mut n_iter) = (no_history(), 0);
     let mut history = Vec::new();
     let mut change = f64::INFINITY;
     let outcome = loop {
@@ -138,9 +138,9 @@ pub(super) fn solve<T: Real>(
             (Step::FastIca, Guard::Change) => search.fixed_point(&at, &mut change)?,
             (Step::FastIca, Guard::Objective) => match search.along_arc(&at)? {
                 Some(next) => Some(next),
-                None => search.along_geodesics(&at, &mut memory)?,
+                None => search.along_geodesics(&at, &mut learnt)?,
             },
-            (Step::Picard, _) => search.combined(&at, &mut memory)?,
+            (Step::Picard, _) => search.combined(&at, &mut learnt)?,
         };
         let Some(next) = next else { break Outcome::Stalled };
         n_iter += 1;
@@ -178,7 +178,7 @@ pub(super) fn approach<T: Real>(
 ) -> Result<Found> {
     let mut search = Search::new(view, contrast, extended, run);
     let Some(mut at) = search.first(&start)? else { return Ok(Found::not_finite(start)) };
-    let (mut memory, mut n_iter) = (Memory::default(), 0);
+    let (mut learnt, mut n_iter) = (no_history(), 0);
     while n_iter < max_iter && !run.out_of_time() {
         let turn = at.turn()?;
         if extended && from_identity(turn) <= NEAR {
@@ -186,7 +186,7 @@ pub(super) fn approach<T: Real>(
             n_iter += 1;
             break;
         }
-        let Some(next) = search.combined(&at, &mut memory)? else { break };
+        let Some(next) = search.combined(&at, &mut learnt)? else { break };
         (at, n_iter) = (next, n_iter + 1);
         if !extended && at.residual() <= NEAR * NEAR {
             break;
@@ -254,34 +254,30 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
 
     /// A step of FastICA while it is long, then one of Picard-O. Where sources have no signs of their own the fixed point may be
     /// another one.
-    fn combined(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
+    fn combined(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
         if self.signs.extended && self.refused < REFUSALS && at.residual() > self.near {
             let turn = at.turn()?;
             if from_identity(turn) <= NEAR {
                 self.near = at.residual();
             } else {
                 if let Some(next) = self.try_turn(at, turn)? {
-                    memory.clear();
+                    history.clear();
                     return Ok(Some(next));
                 }
                 self.refused += 1;
             }
         }
-        self.along_geodesics(at, memory)
+        self.along_geodesics(at, history)
     }
 
     /// A step of Picard-O: along what BFGS says, or, when that leads nowhere, down the gradient.
-    fn along_geodesics(&mut self, at: &Point, memory: &mut Memory) -> Result<Option<Point>> {
+    fn along_geodesics(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
         let curvature = at.curvature();
         let divided = |q: &Matrix<f64>| {
             skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
         };
         loop {
-            let mut direction = memory.direction(&at.gradient, divided);
-            if inner(&direction, &at.gradient) >= 0.0 {
-                memory.clear();
-                direction = memory.direction(&at.gradient, divided);
-            }
+            let direction = downhill(history, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
             while size * longest > self.contrast.reach() {
@@ -291,18 +287,18 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 if let Some(next) = self.try_turn(at, &rotation(&step))? {
                     match next.signs == at.signs {
-                        true => memory.push(step, sum(&next.gradient, -1.0, &at.gradient)),
+                        true => remember(history, &step, &next.gradient, &at.gradient),
                         // What was learnt belongs to another objective.
-                        false => memory.clear(),
+                        false => history.clear(),
                     }
                     return Ok(Some(next));
                 }
                 size *= 0.5;
             }
-            if memory.is_empty() {
+            if history.is_empty() {
                 return Ok(None);
             }
-            memory.clear();
+            history.clear();
         }
     }
 
@@ -355,10 +351,10 @@ mod tests {
             let view = View::of_white(&rows, k);
             for step in [Step::Picard, Step::FastIca] {
                 let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
-                let (mut at, mut memory) = (search.first(&identity(k)).unwrap().unwrap(), Memory::default());
+                let (mut at, mut learnt) = (search.first(&identity(k)).unwrap().unwrap(), no_history());
                 for _ in 0..60 {
                     let next = match step {
-                        Step::Picard => search.along_geodesics(&at, &mut memory).unwrap(),
+                        Step::Picard => search.along_geodesics(&at, &mut learnt).unwrap(),
                         Step::FastIca => search.along_arc(&at).unwrap(),
                     };
                     let Some(next) = next else { break };

@@ -2,12 +2,12 @@
 
 use super::linear::identity;
 use crate::data::{Rows, check_n_rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::machine::check_square;
 use crate::model::{Linear, sign_of};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::spectrum::{self, Components, Decomposition, Request, Solver, auto_solver};
+use crate::spectrum::{self, Bounds, Components, Decomposition, Request, Solver, auto_solver};
 use crate::stats::GatherScatter;
 
 /// What rows are prepared by.
@@ -87,9 +87,9 @@ impl Preparation {
 
     fn white<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let (n, p) = (rows.n_counted(), rows.n_features());
-        let most = n.min(p as u64) as usize;
-        let mut warnings = Vec::new();
-        let asked = self.asked(most, rows.origin(), &mut warnings)?;
+        let bounds = Bounds { n, p, origin: rows.origin(), least: 1, overcomplete: false };
+        let (most, mut warnings) = (bounds.most(), Vec::new());
+        let asked = self.asked(bounds, &mut warnings)?;
         let by = |solver| {
             let request = Request {
                 method: self.method,
@@ -164,33 +164,19 @@ impl Preparation {
     }
 
     /// The number asked for, where it is one.
-    fn asked(&self, most: usize, origin: &str, warnings: &mut Vec<String>) -> Result<Option<usize>> {
-        let outside = |got: &dyn std::fmt::Display, why: String, remedy: String| {
-            Err(Error::setting("n_components", got, why, remedy))
-        };
+    fn asked(&self, bounds: Bounds<'_>, warnings: &mut Vec<String>) -> Result<Option<usize>> {
+        let most = bounds.most();
         match self.n_components {
-            Components::Count(0) => outside(
-                &0,
-                "no source would be left to look for".into(),
-                format!("choose a number from 1 to {most}, or leave it out for all"),
-            ),
             Components::Count(k) if k > most && self.clips => {
                 warnings.push(format!("n_components is too large: it will be set to {most}"));
-                Ok(Some(most))
+                return Ok(Some(most));
             }
-            Components::Count(k) if k > most => outside(
-                &k,
-                format!("{origin} has at most {most} directions"),
-                format!("choose a number from 1 to {most}, or leave it out for all"),
-            ),
-            Components::Count(k) => Ok(Some(k)),
-            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
-                &format!("{f:?}"),
-                "a number that is not whole is a share of the variance".into(),
-                "choose a share between 0 and 1, or a whole number of components".into(),
-            ),
-            _ => Ok(None),
+            _ => bounds.check(&self.n_components)?,
         }
+        Ok(match self.n_components {
+            Components::Count(k) => Some(k),
+            _ => None,
+        })
     }
 
     /// Columns as they are: less their mean and in units of their own, where that is asked for.

@@ -106,12 +106,28 @@ pub fn svd_right(a: &Matrix<f64>) -> Result<Spectrum> {
 
 /// The orthonormal rows nearest to those of `a`, in the sum of squares: the polar factor `(a a')^(-1/2) a`.
 ///
-/// Through a triangle, which keeps the condition number as it is, and Newton's iteration or singular values.
+/// Through a triangle, which keeps the condition number as it is, and its own polar factor. Directions that `a` does not have are
+/// completed by an orthonormal basis of what is left.
+///
+/// # Errors
+///
+/// Numbers that are not finite.
 pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let k = a.rows();
     let (q, triangle) = orthonormal_rows_and_triangle(a);
-    if let Some(turn) = polar::newton(&triangle) {
-        return Ok(multiply(&turn, &q));
+    Ok(multiply(&polar_square(&triangle)?, &q))
+}
+
+/// The orthogonal matrix nearest to a square one, `U V'` of `a = U S V'`: by Newton's iteration, or by singular values where the matrix is large or
+/// near a singular one. Directions that `a` does not have are completed by an orthonormal basis of what is left.
+///
+/// # Errors
+///
+/// Numbers that are not finite.
+pub(crate) fn polar_square(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    let k = a.rows();
+    assert_eq!(k, a.cols(), "a square matrix");
+    if let Some(turn) = polar::newton(a) {
+        return Ok(turn);
     }
     let mut values = vec![0.0; k];
     let (mut left, mut right) = (Mat::<f64>::zeros(k, k), Mat::<f64>::zeros(k, k));
@@ -121,13 +137,13 @@ pub fn polar_rows(a: &Matrix<f64>) -> Result<Matrix<f64>> {
         let mut buffer = MemBuffer::new(svd::svd_scratch::<f64>(k, k, full, full, par, params));
         let stack = MemStack::new(&mut buffer);
         let values = DiagMut::from_slice_mut(&mut values);
-        svd::svd(triangle.faer(), values, Some(left.as_mut()), Some(right.as_mut()), par, stack, params)
+        svd::svd(a.faer(), values, Some(left.as_mut()), Some(right.as_mut()), par, stack, params)
     })
     .map_err(|_| Error::Factorisation { what: "the singular value decomposition" })?;
     check(&values, "the singular value decomposition")?;
     let mut turn = Matrix::zeros(k, k);
     product(&mut turn, Accum::Replace, left.as_ref(), right.transpose(), 1.0);
-    Ok(multiply(&turn, &q))
+    Ok(turn)
 }
 
 /// The triangle `R` of a QR factorisation: `min(n, p) x p`, zeros below the diagonal. Runs on the calling thread, because

@@ -16,10 +16,11 @@
 
 use super::widest;
 use crate::error::Result;
-use std::collections::VecDeque;
 
+mod history;
 mod line;
 
+pub(crate) use history::History;
 use line::line_search;
 
 /// A function to minimise, and what is to happen on the way.
@@ -111,7 +112,7 @@ impl Lbfgs {
         let mut gradient = vec![0.0; x.len()];
         let value = of.at(&x, &mut gradient)?;
         let mut here = Place { x, value, gradient };
-        let mut pairs = Pairs::new(self.memory);
+        let mut history = History::new(self.memory, f64::EPSILON, dot);
         let (mut n_iter, mut objective, mut drop) = (0, vec![value], None);
         let mut least = Least::default();
         let ended = loop {
@@ -125,17 +126,17 @@ impl Lbfgs {
             if n_iter == self.max_iter {
                 break Ended::MaxIter;
             }
-            let direction = pairs.downhill(&here.gradient);
-            let first = if pairs.is_empty() { here.first_step(&direction, drop) } else { 1.0 };
+            let direction = history.downhill(&here.gradient, scaled);
+            let first = if history.is_empty() { here.first_step(&direction, drop) } else { 1.0 };
             let Some(next) = line_search(of, &here, &direction, first)? else {
-                if pairs.is_empty() {
+                if history.is_empty() {
                     break Ended::Stalled;
                 }
-                pairs.forget();
+                history.clear();
                 continue;
             };
             drop = Some(here.value - next.value);
-            pairs.add(&here, &next);
+            history.add(differences(&next.x, &here.x), differences(&next.gradient, &here.gradient));
             (here, n_iter) = (next, n_iter + 1);
             objective.push(here.value);
             let before = objective.len().checked_sub(IDLE.0 + 1).map(|i| objective[i]);
@@ -148,7 +149,7 @@ impl Lbfgs {
             }
             if let Some(factors) = of.rescaled(n_iter, &here.x) {
                 here.rescale(&factors);
-                pairs.rescale(&factors);
+                history.rescale(&factors);
             }
             if !of.iterated(n_iter, of.residual(&here.gradient), here.value)? {
                 break Ended::Asked;
@@ -206,77 +207,16 @@ impl Place {
     }
 }
 
-/// The last pairs of differences, newest last.
-struct Pairs {
-    most: usize,
-    kept: VecDeque<Pair>,
+/// The inverse Hessian as far as the last pair knows its size.
+fn scaled(mut d: Vec<f64>, scale: Option<f64>) -> Vec<f64> {
+    if let Some(scale) = scale {
+        d.iter_mut().for_each(|x| *x *= scale);
+    }
+    d
 }
 
-struct Pair {
-    /// Of places.
-    s: Vec<f64>,
-    /// Of gradients.
-    y: Vec<f64>,
-    /// `1 / s'y`.
-    rho: f64,
-}
-
-impl Pairs {
-    fn new(most: usize) -> Self {
-        Self { most, kept: VecDeque::new() }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.kept.is_empty()
-    }
-
-    fn forget(&mut self) {
-        self.kept.clear();
-    }
-
-    /// Remembers a step, unless it met no curvature.
-    fn add(&mut self, from: &Place, to: &Place) {
-        let (mut s, mut y) = match self.kept.len() == self.most {
-            true => self.kept.pop_front().map_or((Vec::new(), Vec::new()), |old| (old.s, old.y)),
-            false => (Vec::new(), Vec::new()),
-        };
-        difference(&to.x, &from.x, &mut s);
-        difference(&to.gradient, &from.gradient, &mut y);
-        let along = dot(&s, &y);
-        if self.most > 0 && along > f64::EPSILON * (dot(&s, &s) * dot(&y, &y)).sqrt() {
-            self.kept.push_back(Pair { s, y, rho: 1.0 / along });
-        }
-    }
-
-    /// `-H g`, which points downhill; straight down where nothing is remembered, or where rounding turned it up.
-    fn downhill(&mut self, gradient: &[f64]) -> Vec<f64> {
-        let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
-        let mut shares = vec![0.0; self.kept.len()];
-        for (share, pair) in shares.iter_mut().zip(&self.kept).rev() {
-            *share = pair.rho * dot(&pair.s, &d);
-            add(&mut d, -*share, &pair.y);
-        }
-        if let Some(last) = self.kept.back() {
-            let size = 1.0 / (last.rho * dot(&last.y, &last.y));
-            d.iter_mut().for_each(|x| *x *= size);
-        }
-        for (share, pair) in shares.iter().zip(&self.kept) {
-            let back = pair.rho * dot(&pair.y, &d);
-            add(&mut d, share - back, &pair.s);
-        }
-        if dot(&d, gradient) < 0.0 {
-            return d;
-        }
-        self.forget();
-        gradient.iter().map(|g| -g).collect()
-    }
-
-    fn rescale(&mut self, factors: &[f64]) {
-        for pair in &mut self.kept {
-            pair.s.iter_mut().zip(factors).for_each(|(s, f)| *s *= f);
-            pair.y.iter_mut().zip(factors).for_each(|(y, f)| *y /= f);
-        }
-    }
+fn differences(a: &[f64], b: &[f64]) -> impl Iterator<Item = f64> {
+    a.iter().zip(b).map(|(a, b)| a - b)
 }
 
 /// `Σ a b`, in lanes, so that whole vectors can be used without changing the order of the sum.
@@ -296,19 +236,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
             sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f64>()
         },
     )
-}
-
-/// `to += factor of`.
-fn add(to: &mut [f64], factor: f64, of: &[f64]) {
-    widest(
-        #[inline(always)]
-        || to.iter_mut().zip(of).for_each(|(t, x)| *t += factor * x),
-    );
-}
-
-fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    out.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 #[cfg(test)]

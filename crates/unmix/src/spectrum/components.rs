@@ -1,5 +1,6 @@
 //! How many components are kept: all, a number, a share of the variance, or what a rule says.
 
+use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// How many components to keep.
@@ -52,6 +53,89 @@ impl Rule {
     }
 }
 
+/// Which numbers of components a fit takes: the one check of `n_components` for every method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds<'a> {
+    /// Rows that count.
+    pub(crate) n: u64,
+    /// Columns.
+    pub(crate) p: usize,
+    /// Where the rows come from, for messages.
+    pub(crate) origin: &'a str,
+    /// The least number.
+    pub(crate) least: usize,
+    /// Whether there may be more components than directions.
+    pub(crate) overcomplete: bool,
+}
+
+impl Bounds<'_> {
+    /// As many components as rows span directions at most: `min(n, p)`.
+    pub(crate) fn most(self) -> usize {
+        self.n.min(self.p as u64) as usize
+    }
+
+    /// The number asked for, all there are unless told.
+    ///
+    /// # Errors
+    ///
+    /// A number outside the range.
+    pub(crate) fn count(self, asked: Option<usize>) -> Result<usize> {
+        let Some(k) = asked else { return Ok(self.most()) };
+        match k {
+            _ if k < self.least => Err(self.refused(&k, self.too_few())),
+            _ if k > self.most() && !self.overcomplete => Err(self.refused(&k, self.too_many())),
+            _ => Ok(k),
+        }
+    }
+
+    /// Refuses a number outside the range, and a share that is not between 0 and 1.
+    ///
+    /// # Errors
+    ///
+    /// That.
+    pub(crate) fn check(self, asked: &Components) -> Result<()> {
+        match *asked {
+            Components::Count(k) => self.count(Some(k)).map(|_| ()),
+            // A whole number too large for the type of a count.
+            Components::Share(f) if f >= u64::MAX as f64 => Err(self.refused(&f, self.too_many())),
+            Components::Share(f) if f < 0.0 && f.fract() == 0.0 => Err(self.refused(&f, self.too_few())),
+            Components::Share(f) if !(f > 0.0 && f < 1.0) => Err(Error::setting(
+                "n_components",
+                // As in 1.0, so that it is not taken for a whole number.
+                format!("{f:?}"),
+                "a share of the variance must be between 0 and 1",
+                "choose a share between 0 and 1, or a whole number of components",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn too_few(self) -> String {
+        format!("it must be at least {}", self.least)
+    }
+
+    fn too_many(self) -> String {
+        let Bounds { n, p, origin, .. } = self;
+        let most = self.most();
+        format!(
+            "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
+        )
+    }
+
+    fn refused(self, got: &dyn std::fmt::Display, why: String) -> Error {
+        let remedy = match self.overcomplete {
+            true => format!(
+                "choose a number from {}, or leave it out for as many as there are directions",
+                self.least
+            ),
+            false => {
+                format!("choose a number from {} to {}, or leave it out for all", self.least, self.most())
+            }
+        };
+        Error::setting("n_components", got, why, remedy)
+    }
+}
+
 /// The fewest components whose cumulative share of `total` is strictly greater than `share`.
 pub fn by_share(values: &[f64], total: f64, share: f64) -> usize {
     let mut sum = 0.0;
@@ -67,6 +151,38 @@ pub fn by_share(values: &[f64], total: f64, share: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_components_have_a_range_and_messages_say_it() {
+        let bounds = Bounds { n: 9, p: 5, origin: "x.npy", least: 1, overcomplete: false };
+        let said = |of: Bounds<'_>, asked: Components| of.check(&asked).unwrap_err().to_string();
+        assert_eq!((bounds.count(None).unwrap(), bounds.count(Some(5)).unwrap()), (5, 5));
+        assert_eq!(
+            said(bounds, Components::Count(6)),
+            "n_components=6 is not possible: x.npy has 9 rows and 5 columns, so there are at most min(9, 5) = 5 components; choose a \
+             number from 1 to 5, or leave it out for all"
+        );
+        assert!(
+            said(bounds, Components::Count(0)).contains("it must be at least 1; choose a number from 1 to 5")
+        );
+        assert!(
+            said(bounds, Components::Share(-1.0))
+                .contains("n_components=-1 is not possible: it must be at least 1")
+        );
+        assert!(said(bounds, Components::Share(1e30)).contains("at most min(9, 5) = 5"));
+        for share in [1.0, 0.0, -0.5, 2.5, f64::NAN] {
+            assert!(
+                said(bounds, Components::Share(share))
+                    .contains("a share of the variance must be between 0 and 1")
+            );
+        }
+        let over = Bounds { overcomplete: true, ..bounds };
+        assert_eq!(over.count(Some(60)).unwrap(), 60);
+        assert!(
+            said(over, Components::Count(0)).ends_with("leave it out for as many as there are directions")
+        );
+        assert!(Bounds { least: 0, ..bounds }.count(Some(0)).is_ok());
+    }
 
     #[test]
     fn a_share_that_is_met_exactly_is_not_exceeded() {

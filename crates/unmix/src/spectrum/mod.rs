@@ -21,6 +21,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
 pub use scatter::Covariance;
 

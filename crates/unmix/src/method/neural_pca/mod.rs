@@ -29,7 +29,7 @@ use crate::neural::flow::{Flow, Flowed, flow};
 use crate::neural::{Begin, LINEAR, Mean, Optimiser, Row, Spec, Training, find_row, train};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::spectrum::{self, Decomposition, Request, auto_solver};
+use crate::spectrum::{self, Bounds, Decomposition, Request, auto_solver};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -242,18 +242,7 @@ impl NeuralPca {
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         check_n_rows("neural-pca", n, origin, "variance is about differences between rows")?;
-        let most = (p as u64).min(n) as usize;
-        match self.n_components {
-            Some(k) if k == 0 || k > most => Err(Error::setting(
-                "n_components",
-                k,
-                format!(
-                    "{origin} has {n} rows and {p} columns, so there are from 1 to min({n}, {p}) = {most} components"
-                ),
-                format!("choose a number from 1 to {most}, or leave it out for all"),
-            )),
-            k => Ok(k.unwrap_or(most)),
-        }
+        Bounds { n, p, origin, least: 1, overcomplete: false }.count(self.n_components)
     }
 }
 

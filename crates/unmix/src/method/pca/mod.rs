@@ -29,7 +29,7 @@ use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
 use crate::select::{self, Seen};
-use crate::spectrum::{self, Covariance, Decomposition, Request};
+use crate::spectrum::{self, Bounds, Covariance, Decomposition, Request};
 use model::Fitted;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -170,24 +170,19 @@ impl Pca {
             check_total_weight(size.n, origin)?;
         }
         check_n_rows("pca", n, origin, "variance is about differences between rows")?;
-        let most = (p as u64).min(n);
+        let bounds = Bounds { n, p, origin, least: 0, overcomplete: false };
+        bounds.check(&self.n_components)?;
+        let most = bounds.most();
         let outside = |got: &dyn std::fmt::Display, why: String, remedy: &str| {
             Err(Error::setting("n_components", got, why, remedy))
         };
         match self.n_components {
-            Components::Count(k) if k as u64 > most => outside(
-                &k,
-                format!(
-                    "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
-                ),
-                &format!("choose a number from 0 to {most}, or leave it out for all"),
-            ),
             Components::Count(0) if self.svd_solver.is_truncated() => outside(
                 &0,
                 format!("svd_solver='{}' looks for the first components", self.svd_solver.name()),
                 &format!("choose a number from 1 to {most}"),
             ),
-            Components::Count(k) if k as u64 == most && self.svd_solver == Solver::Arpack => outside(
+            Components::Count(k) if k == most && self.svd_solver == Solver::Arpack => outside(
                 &k,
                 format!("svd_solver='arpack' finds fewer components than min({n}, {p}) = {most}"),
                 "choose a smaller number, or svd_solver='krylov' or 'auto'",
@@ -202,25 +197,6 @@ impl Pca {
                     self.svd_solver.name()
                 ),
                 "choose a number, or svd_solver='full' or 'covariance_eigh'",
-            ),
-            // A whole number too large for the type of a count.
-            Components::Share(f) if f >= u64::MAX as f64 => outside(
-                &f,
-                format!(
-                    "{origin} has {n} rows and {p} columns, so there are at most min({n}, {p}) = {most} components"
-                ),
-                &format!("choose a number from 0 to {most}, or leave it out for all"),
-            ),
-            Components::Share(f) if f < 0.0 && f.fract() == 0.0 => outside(
-                &f,
-                "there are no fewer than 0 components".into(),
-                &format!("choose a number from 0 to {most}, or leave it out for all"),
-            ),
-            Components::Share(f) if !(f > 0.0 && f < 1.0) => outside(
-                // As in 1.0, so that it is not taken for a whole number.
-                &format!("{f:?}"),
-                "a number that is not whole is a share of the variance".into(),
-                "choose a share between 0 and 1, or a whole number of components",
             ),
             Components::Rule(Rule::Mle) if n < p as u64 => outside(
                 &"'mle'",

@@ -40,7 +40,7 @@ use crate::num::lbfgs::Lbfgs;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
-use crate::spectrum;
+use crate::spectrum::{self, Bounds};
 use batches::Batches;
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
@@ -222,10 +222,8 @@ impl Rica {
 
     fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
         check_n_rows("rica", rows.n_counted(), rows.origin(), "features are about how rows differ")?;
-        if self.n_components == Some(0) {
-            let remedy = "choose a number from 1 on, or leave it out for as many as there are directions";
-            return Err(Error::setting("n_components", 0, "no feature would be left to learn", remedy));
-        }
+        let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
+        Bounds { n, p, origin, least: 1, overcomplete: true }.count(self.n_components)?;
         if let Beta::Weight(beta) = self.beta
             && !(beta.is_finite() && beta >= 0.0)
         {
