@@ -189,7 +189,7 @@ impl Told for PassSums {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let h = Nonlinearity::tanh(vec![4.0, 0.8]);
         let pass = Pass::new(h.clone(), vec![h]);
-        PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.more)
+        PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let parts = [self.pull.as_slice(), &self.push, &self.looks, self.bend.as_slice()];
@@ -205,7 +205,7 @@ impl Told for NativeSums {
     fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
         let h = Nonlinearity::tanh(vec![4.0, 0.8]);
         let pass = NativePass::new(&h, &[2.0, 1.0], &Matrix::from_vec(2, 2, vec![1.0, 0.05, 0.05, 1.0]));
-        NativeSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.more)
+        NativeSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (Vec::new(), Vec::new(), [self.pull.as_slice(), self.pairs.as_slice(), &self.alone].concat())

@@ -29,7 +29,7 @@ pub(crate) use elsewhere::Job;
 pub use held::Held;
 pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
-pub(crate) use projected::{Map, Projected, Through};
+pub(crate) use projected::{KEPT, Map, Projected, Through};
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub(crate) use source::Forward;

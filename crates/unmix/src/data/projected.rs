@@ -12,6 +12,10 @@ use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
 use std::borrow::Cow;
 
+/// Bytes of coordinates that are kept in memory at most; beyond that they are made anew in every pass. Decided by the shape alone, so that rows
+/// in memory and rows in a file take the same path.
+pub(crate) const KEPT: u64 = 1 << 30;
+
 /// What makes coordinates of rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<T> {

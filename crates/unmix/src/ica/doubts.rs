@@ -2,9 +2,9 @@
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
 use super::search::Algorithm;
-use super::whiten::Coordinates;
 use super::{Found, Search};
 use crate::num::{Matrix, factor};
+use crate::spectrum::Coordinates;
 use crate::stats::{Contrast, SourceSums};
 
 /// Standard errors by which an entry of the covariance of rows that are white may be off. Heavy tails make the standard error of a variance
@@ -110,7 +110,7 @@ fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
 
 /// Rotations keep rows as white as they are.
 fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
-    let moments = coordinates.loose_moments().filter(|_| search.rotates_only())?;
+    let moments = coordinates.moments.as_ref().filter(|_| search.rotates_only())?;
     let p = moments.rows();
     let off = |(i, j): (usize, usize)| (moments[(i, j)] - f64::from(u8::from(i == j))).abs();
     let all = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));
@@ -135,7 +135,7 @@ fn less_likely_than_gaussian(
 ) -> Option<String> {
     let Algorithm::Picard { .. } = search.algorithm else { return None };
     let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());
-    let determinant = coordinates.loose_moments().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
+    let determinant = coordinates.moments.as_ref().map_or(0.0, |c| 0.5 * super::linear::log_determinant(c));
     let behind = found.value - (entropy + determinant);
     // A column that does not vary has no density at all.
     (behind > 0.0 && behind.is_finite() && coordinates.n_constant == 0).then(|| {

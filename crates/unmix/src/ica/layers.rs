@@ -11,17 +11,17 @@
 
 use super::linear::polar;
 use super::view::View;
-use super::whiten::Coordinates;
 use super::{Found, Limits};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::Outcome;
+use crate::model::{Linear, Outcome};
 use crate::neural::auto::choose;
 use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Ask, Principal};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
 fn ask(k: usize, center: bool, standardize: bool) -> Ask {
@@ -37,16 +37,16 @@ pub(super) fn first<T: Real>(
     run: &Run<'_>,
 ) -> Result<(Matrix<f64>, Solved, u64)> {
     let k = coordinates.k();
-    let center = coordinates.mean.iter().any(|m| *m != 0.0);
+    let center = coordinates.subtracted().is_some();
     let principal = Principal::new(rows, &ask(k, center, coordinates.noise_scale.is_some()), run)?;
     let k = k.min(principal.r());
     let solved =
         Polar::auto(k, limits.tol, limits.max_iter).solve(&principal, principal.first(k), run, |_, _| ())?;
-    let noise = |j: usize| coordinates.noise_scale.as_ref().map_or(1.0, |s| s[j]);
     let axes = principal.spectrum.axes.clone().top_rows(solved.w.cols());
     let rows_of = factor::multiply(&solved.w, &axes);
-    let encoder = Matrix::from_fn(k, rows_of.cols(), |i, j| rows_of[(i, j)] / solved.sigma[i] / noise(j));
-    let turn = polar(&factor::multiply_transposed(&encoder, &coordinates.back()))?;
+    let noise = coordinates.noise_scale.as_deref();
+    let encoder = Linear { noise, axes: &rows_of, scale: Some(&solved.sigma), turn: None }.encoder();
+    let turn = polar(&factor::multiply_transposed(&encoder.transposed(), &coordinates.back()))?;
     let sweeps = principal.sweeps();
     Ok((turn, solved, sweeps))
 }

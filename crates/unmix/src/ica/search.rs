@@ -3,13 +3,14 @@
 use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
 use super::view::{Place, View};
-use super::whiten::{self, Coordinates};
+use super::whiten;
 use super::{Found, Limits, adaptive, free, layers, online, subsample, unit};
 use crate::data::{Map, Projected, Rows};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
 /// A solver and what it may do.
@@ -107,16 +108,16 @@ impl Search<'_> {
         }
         let basis = coordinates.basis();
         let layers = matches!(self.algorithm, Algorithm::Layers { .. });
-        if basis.is_some() && (layers || whiten::keeps_copy(n, p, k, T::DTYPE.size())) {
-            let basis = basis.unwrap_or_else(|| super::linear::identity(k));
-            let map = Map::new(coordinates.mean.clone(), &basis);
+        let copied = |_: &&Matrix<f64>| layers || whiten::keeps_copy(n, p, k, T::DTYPE.size());
+        if let Some(basis) = basis.as_ref().filter(copied) {
+            let map = Map::new(coordinates.mean.clone(), basis);
             let white = Projected::new(rows, map, "whitening", run)?;
             let view = View { place: Place::Projected(&white), mean: None, basis: None, k };
             let mut found = self.best_of_starts(&view, coordinates, run)?;
             found.sweeps += 1;
             return Ok(found);
         }
-        let mean = Some(coordinates.mean.as_slice()).filter(|m| m.iter().any(|x| *x != 0.0));
+        let mean = coordinates.subtracted();
         self.best_of_starts(
             &View { place: Place::Rows(rows), mean, basis: basis.as_ref(), k },
             coordinates,
@@ -135,7 +136,8 @@ impl Search<'_> {
         for i in 0..self.n_init.max(1) {
             let mut found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
             if let Some(ortho) = self.adaptive {
-                found = adaptive::refine(view, coordinates.loose_moments(), ortho, found, &self.limits, run)?;
+                found =
+                    adaptive::refine(view, coordinates.moments.as_ref(), ortho, found, &self.limits, run)?;
             }
             sweeps += found.sweeps;
             // The first of equals, so that a start more changes nothing unless it is better.
@@ -174,10 +176,10 @@ impl Search<'_> {
             Algorithm::OneByOne => unit::solve(view, contrast, Guard::Change, start, limits, run),
             Algorithm::Layers { .. } => layers::solve(view, contrast, &start, limits, run),
             Algorithm::Easi { extended } => {
-                online::solve(view, coordinates.loose_moments(), extended, start, limits, run)
+                online::solve(view, coordinates.moments.as_ref(), extended, start, limits, run)
             }
             Algorithm::Picard { extended } => {
-                let moments = coordinates.loose_moments();
+                let moments = coordinates.moments.as_ref();
                 free::solve(view, moments, contrast.into(), extended, start, limits, run)
             }
         }?;
@@ -200,7 +202,7 @@ impl Search<'_> {
         };
         let free = matches!(self.algorithm, Algorithm::Picard { .. });
         let mut at = Found { sweeps: 0, ..Found::not_finite(start) };
-        let turns = self.rotates() || free && coordinates.white.is_some() && self.start.is_none();
+        let turns = self.rotates() || free && coordinates.white && self.start.is_none();
         if !turns || matches!(self.algorithm, Algorithm::Parallel | Algorithm::Layers { .. }) {
             return Ok(at);
         }

@@ -3,13 +3,13 @@
 use super::doubts::{doubts, sizes};
 use super::linear::inverse;
 use super::view::{Place, View};
-use super::whiten::Coordinates;
 use super::{Found, Limits, Search, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
-use crate::model::{Code, Method, Model, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{Arrangement, Code, Described, Method, Model, Report, Tensor, Tensors, require};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -82,33 +82,21 @@ pub(crate) fn model<T: Real>(
     let mut place = vec![0; k];
     ranked.iter().enumerate().for_each(|(at, &i)| place[i] = at);
     report.warnings.extend(doubts(&coordinates, search, &found, &place));
-    let sign: Vec<f64> = (0..k).map(|i| sign_of(mixing.row(i), dtype.eps())).collect();
-    let arranged = |m: &Matrix<f64>| {
-        let mut out = Matrix::from_fn(k, m.cols(), |i, j| sign[ranked[i]] * m[(ranked[i], j)]);
-        // -0 and 0 are equal numbers but not equal bits.
-        out.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 0.0);
-        out
-    };
-    let (unmixing, mixing) = (arranged(&unmixing), arranged(&mixing));
+    let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
+    let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));
     let basis = coordinates.basis();
-    let components = basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b));
-    let component_variance: Vec<f64> = ranked.iter().map(|&i| component_variance[i]).collect();
-    let mut tensors = vec![
-        ("components", Tensor::matrix(&components, dtype)),
-        ("mixing", Tensor::matrix(&mixing.transposed(), dtype)),
-        ("mean", Tensor::vector(&coordinates.mean, dtype)),
-        ("component_variance", Tensor::vector(&component_variance, dtype)),
-        ("second_rotation", Tensor::matrix(&unmixing.transposed(), dtype)),
-    ];
-    if let Some((axes, scale)) = &coordinates.white {
-        tensors.push(("rotation", Tensor::matrix(&axes.transposed(), dtype)));
-        tensors.push(("scale", Tensor::vector(scale, dtype)));
-    }
-    if let Some(noise) = &coordinates.noise_scale {
-        tensors.push(("noise_scale", Tensor::vector(noise, dtype)));
-    }
+    let described = Described {
+        components: &basis.as_ref().map_or_else(|| unmixing.clone(), |b| factor::multiply(&unmixing, b)),
+        mean: &coordinates.mean,
+        decoder: Some(&mixing),
+        axes: Some(&coordinates.axes).filter(|_| coordinates.white),
+        scale: Some(&coordinates.deviation[..]).filter(|_| coordinates.white),
+        noise_scale: coordinates.noise_scale.as_deref(),
+        second_rotation: Some(&unmixing.transposed()),
+    };
+    let variance = Tensor::vector(&arranged.values(&component_variance), dtype);
     report.end(run);
-    let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
+    let tensors = described.tensors(dtype, [("component_variance", variance)]);
     Model::fitted(method, settings, rows.features().clone(), 0, tensors, report)
 }
 

@@ -7,8 +7,8 @@
 use super::online::State;
 use crate::data::{Features, Rows};
 use crate::error::{Error, Result};
-use crate::model::{Method, Model, Outcome, Report, Tensor, Tensors, require, sign_of};
-use crate::num::{Dtype, Matrix, Real, factor};
+use crate::model::{Arrangement, Described, Method, Model, Outcome, Report, Tensor, require};
+use crate::num::{Dtype, Matrix, Real, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -144,35 +144,32 @@ impl Stream {
         }
         let (Some(learnt), p) = (&self.state, self.mean.len()) else { unreachable!("it has begun") };
         let k = learnt.w.rows();
-        let decoder = pseudo_inverse(&learnt.w)?;
+        let decoder = pseudo_inverse(&learnt.w)?.transposed();
         let variance: Vec<f64> = (0..k).map(|i| decoder.row(i).iter().map(|m| m * m).sum()).collect();
-        let mut ranked: Vec<usize> = (0..k).collect();
-        if by_variance {
-            ranked.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));
-        }
-        let arranged = |m: &Matrix<f64>| {
-            let sign = |i: usize| sign_of(decoder.row(i), dtype.eps());
-            Matrix::from_fn(k, p, |i, j| sign(ranked[i]) * m[(ranked[i], j)] + 0.0)
+        let arranged = match by_variance {
+            true => Arrangement::by_variance(&variance, &decoder, dtype.eps()),
+            false => Arrangement::new((0..k).collect(), &decoder, dtype.eps()),
         };
         let mut report = Report::closed_form("easi", self.n as f64, p, dtype, run.seed);
         report.outcome = Outcome::Completed;
         report.residual = Some(super::linear::largest(&learnt.mean_step));
-        report.warnings.extend(super::doubts::of_stream(&learnt.tails(), self.extended, &ranked));
+        report.warnings.extend(super::doubts::of_stream(&learnt.tails(), self.extended, arranged.order()));
         resolved.insert("n_components".into(), k.into());
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;
         report.end(run);
-        let variance: Vec<f64> = ranked.iter().map(|&i| variance[i]).collect();
-        let tensors: Tensors = [
-            ("components", Tensor::matrix(&arranged(&learnt.w), dtype)),
-            ("mixing", Tensor::matrix(&arranged(&decoder).transposed(), dtype)),
-            ("mean", Tensor::vector(&self.mean, dtype)),
-            ("component_variance", Tensor::vector(&variance, dtype)),
-            (STATE, Tensor::vector(&state, Dtype::F64)),
-        ]
-        .into_iter()
-        .map(|(name, tensor)| (name.to_string(), tensor))
-        .collect();
+        let described = Described {
+            components: &arranged.rows(&learnt.w),
+            mean: &self.mean,
+            decoder: Some(&arranged.rows(&decoder)),
+            axes: None,
+            scale: None,
+            noise_scale: None,
+            second_rotation: None,
+        };
+        let variance = Tensor::vector(&arranged.values(&variance), dtype);
+        let state = Tensor::vector(&state, Dtype::F64);
+        let tensors = described.tensors(dtype, [("component_variance", variance), (STATE, state)]);
         Model::fitted(method, settings, features.clone(), 0, tensors, report)
     }
 
@@ -223,15 +220,4 @@ impl Stream {
             extended,
         })
     }
-}
-
-/// The transpose of the pseudo-inverse of a matrix of full rank with no more rows than columns.
-fn pseudo_inverse(w: &Matrix<f64>) -> Result<Matrix<f64>> {
-    let tall = w.transposed();
-    let (values, right) = factor::svd_right(&tall)?;
-    let mut image = factor::multiply_transposed(&tall, &right);
-    for j in 0..image.rows() {
-        image.row_mut(j).iter_mut().zip(&values).for_each(|(x, s)| *x /= s * s);
-    }
-    Ok(factor::multiply(&image, &right).transposed())
 }

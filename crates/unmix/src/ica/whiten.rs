@@ -1,13 +1,11 @@
-//! Coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
+//! The coordinates in which sources are looked for: white ones of the rank that the rows have, or the columns as they are.
 
-use super::linear::identity;
-use crate::data::{Rows, check_n_rows};
+use crate::data::{KEPT, Rows, check_n_rows};
 use crate::error::Result;
 use crate::machine::check_square;
-use crate::model::{Linear, sign_of};
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::spectrum::{self, Bounds, Components, Decomposition, Request, Solver, auto_solver};
+use crate::spectrum::{self, Bounds, Components, Coordinates, Look, Seen};
 use crate::stats::GatherScatter;
 
 /// What rows are prepared by.
@@ -24,60 +22,6 @@ pub(crate) struct Preparation {
     pub(crate) clips: bool,
 }
 
-/// Coordinates `z = K (x - mean) / noise`, `K = diag(1/scale) axes`.
-pub(crate) struct Coordinates {
-    pub(crate) n: f64,
-    pub(crate) mean: Vec<f64>,
-    /// What columns are divided by, where they are.
-    pub(crate) noise_scale: Option<Vec<f64>>,
-    /// `k x p` orthonormal rows and the standard deviations along them (divisor `n`), where coordinates are white.
-    pub(crate) white: Option<(Matrix<f64>, Vec<f64>)>,
-    /// Second moments of the coordinates (divisor `n`) where they are not.
-    pub(crate) moments: Option<Matrix<f64>>,
-    pub(crate) rank: Option<usize>,
-    pub(crate) n_constant: usize,
-    pub(crate) sweeps: u64,
-    /// Name of the solver that found the spectrum.
-    pub(crate) solver: &'static str,
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Coordinates {
-    /// How many.
-    pub(crate) fn k(&self) -> usize {
-        self.white.as_ref().map_or(self.mean.len(), |(axes, _)| axes.rows())
-    }
-
-    /// Second moments of coordinates that are not white.
-    pub(crate) fn loose_moments(&self) -> Option<&Matrix<f64>> {
-        self.moments.as_ref().filter(|_| self.white.is_none())
-    }
-
-    /// What is applied to `x - mean`, `k x p`; the identity where there is none.
-    pub(crate) fn basis(&self) -> Option<Matrix<f64>> {
-        match (&self.white, &self.noise_scale) {
-            (None, None) => None,
-            _ => Some(self.with_parts(|parts| parts.encoder().transposed())),
-        }
-    }
-
-    /// What leads back: `x - mean` is coordinates times this, `k x p`.
-    pub(crate) fn back(&self) -> Matrix<f64> {
-        self.with_parts(|parts| parts.transposed())
-    }
-
-    fn with_parts<O>(&self, f: impl FnOnce(Linear<'_>) -> O) -> O {
-        let noise = self.noise_scale.as_deref();
-        match &self.white {
-            Some((axes, scale)) => f(Linear { noise, axes, scale: Some(scale), turn: None }),
-            None => {
-                let axes = &identity(self.mean.len());
-                f(Linear { noise, axes, scale: None, turn: None })
-            }
-        }
-    }
-}
-
 impl Preparation {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
@@ -90,30 +34,9 @@ impl Preparation {
         let bounds = Bounds { n, p, origin: rows.origin(), least: 1, overcomplete: false };
         let (most, mut warnings) = (bounds.most(), Vec::new());
         let asked = self.asked(bounds, &mut warnings)?;
-        let by = |solver| {
-            let request = Request {
-                method: self.method,
-                solver,
-                top: asked,
-                center: self.center,
-                standardize: self.standardize,
-                tol: 0.0,
-                rounds: None,
-                n_oversamples: 10,
-            };
-            spectrum::decompose(rows, run, &request)
-        };
-        let mut solver = auto_solver(n, p, asked, false);
-        let mut found = by(solver)?;
-        let mut sweeps = found.sweeps;
-        // Centred rows span one direction fewer than there are of them.
-        let reach = most.min(n as usize - usize::from(self.center)) - found.n_constant.min(most);
-        if solver != Solver::Full && found.axes.rows() < asked.unwrap_or(most).min(reach) {
-            // Sums of squares do not see directions below the root of rounding; singular values do.
-            solver = Solver::Full;
-            found = by(solver)?;
-            sweeps += found.sweeps;
-        }
+        let Preparation { method, center, standardize, .. } = *self;
+        let seen = Seen::of(rows, Look { method, top: asked, center, standardize, weak: true }, run)?;
+        let found = &seen.found;
         let rank = found.axes.rows();
         let wanted = match self.n_components {
             Components::Share(share) => found.fewest_for(share),
@@ -129,38 +52,7 @@ impl Preparation {
                 (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
             warnings.push(format!("{c} of {p} {columns} not vary; no source reaches them"));
         }
-        Ok(self.coordinates(found, k, solver, sweeps, warnings))
-    }
-
-    fn coordinates(
-        &self,
-        found: Decomposition,
-        k: usize,
-        solver: Solver,
-        sweeps: u64,
-        warnings: Vec<String>,
-    ) -> Coordinates {
-        let share = (found.n - 1.0) / found.n;
-        let scale: Vec<f64> = found.values[..k].iter().map(|v| (v * share).sqrt()).collect();
-        let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
-        let mut axes = found.axes.top_rows(k);
-        for i in 0..k {
-            // So that where a search begins does not depend on the solver.
-            let sign = sign_of(axes.row(i), f64::EPSILON);
-            axes.row_mut(i).iter_mut().for_each(|x| *x *= sign);
-        }
-        Coordinates {
-            n: found.n,
-            mean: found.mean,
-            noise_scale: found.noise_scale,
-            white: Some((axes, scale)),
-            moments: None,
-            rank,
-            n_constant: found.n_constant,
-            sweeps,
-            solver: solver.name(),
-            warnings,
-        }
+        Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
 
     /// The number asked for, where it is one.
@@ -219,7 +111,10 @@ impl Preparation {
             n,
             mean,
             noise_scale,
-            white: None,
+            size: 1.0,
+            axes: Matrix::zeros(0, p),
+            deviation: Vec::new(),
+            white: false,
             moments: Some(moments),
             rank: None,
             n_constant,
@@ -243,11 +138,8 @@ fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>
     format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept{rounding}")
 }
 
-/// Bytes of a copy of the rows in white coordinates beyond which none is made: 1 GiB.
-const COPY: u64 = 1 << 30;
-
 /// Whether a search keeps the rows in `k` white coordinates: where columns are at least twice as many, a pass then costs less than
 /// two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
 pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
-    p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= COPY
+    p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= KEPT
 }

@@ -1,11 +1,11 @@
 //! The memory of a fit: measured peaks, as a person is told them before a fit.
 
+use crate::data::KEPT;
+
 /// Bytes of the program before it has read a row, with what every fit takes.
 const PROGRAM: u64 = 12 << 20;
 /// Vectors as long as a row with which a direction in which the rows do not vary is found.
 const NULL: u64 = 300;
-/// Bytes of coordinates that are kept in memory at most.
-const KEPT: u64 = 1 << 30;
 
 /// Bytes of a fit of all components of `n` rows of `p` numbers, the program included and the rows not: `tables` of doubles with a
 /// number for each component and column, at the moment when most of them are there (working tables, the model, its file).

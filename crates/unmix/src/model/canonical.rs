@@ -1,6 +1,7 @@
 //! The sign that every component gets, written down once.
 
-use crate::num::Matrix;
+use crate::error::Result;
+use crate::num::{Matrix, null};
 
 /// Number of the sign rule below; stored in every model file.
 ///
@@ -31,6 +32,80 @@ pub fn canonical_sign(vectors: &mut Matrix<f64>, eps: f64) {
     }
     // -0 and 0 are equal numbers but not equal bits.
     vectors.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 0.0);
+}
+
+/// The sign of an axis of columns that were divided by `noise`: that of what decodes, which is the axis in the columns' own units.
+fn sign_in_units(axis: &[f64], noise: Option<&[f64]>, eps: f64) -> f64 {
+    match noise {
+        None => sign_of(axis, eps),
+        Some(noise) => sign_of(&axis.iter().zip(noise).map(|(x, s)| x * s).collect::<Vec<_>>(), eps),
+    }
+}
+
+/// `k` axes with their canonical signs, as rows: those `found`, and where these are fewer directions that depend on the axes of the rows alone,
+/// `known`. `noise` is what columns were divided by.
+///
+/// # Errors
+///
+/// Those of [`null_directions`](null::null_directions).
+pub(crate) fn completed_axes(
+    found: Matrix<f64>,
+    known: &Matrix<f64>,
+    k: usize,
+    noise: Option<&[f64]>,
+    eps: f64,
+) -> Result<Matrix<f64>> {
+    let (kept, p) = (found.rows(), found.cols());
+    let mut all = found;
+    if kept < k {
+        let more = null::null_directions(known, k - kept)?;
+        let mut numbers = all.into_vec();
+        numbers.extend_from_slice(more.as_slice());
+        all = Matrix::from_vec(k, p, numbers);
+    }
+    for i in 0..k {
+        let sign = sign_in_units(all.row(i), noise, eps);
+        // -0 and 0 are equal numbers but not equal bits.
+        all.row_mut(i).iter_mut().for_each(|x| *x = *x * sign + 0.0);
+    }
+    Ok(all)
+}
+
+/// The order that components have in a model, and the sign of each.
+pub(crate) struct Arrangement {
+    order: Vec<usize>,
+    sign: Vec<f64>,
+}
+
+impl Arrangement {
+    /// In this order, with the canonical signs of the rows of `decoder`, what each component adds to a row of data.
+    pub(crate) fn new(order: Vec<usize>, decoder: &Matrix<f64>, eps: f64) -> Self {
+        let sign = order.iter().map(|&i| sign_of(decoder.row(i), eps)).collect();
+        Self { order, sign }
+    }
+
+    /// By falling variance of the components.
+    pub(crate) fn by_variance(variance: &[f64], decoder: &Matrix<f64>, eps: f64) -> Self {
+        let mut order: Vec<usize> = (0..variance.len()).collect();
+        order.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));
+        Self::new(order, decoder, eps)
+    }
+
+    /// Which component, as it was found, has which place.
+    pub(crate) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Rows that belong to components, arranged.
+    pub(crate) fn rows(&self, m: &Matrix<f64>) -> Matrix<f64> {
+        // -0 and 0 are equal numbers but not equal bits.
+        Matrix::from_fn(self.order.len(), m.cols(), |i, j| self.sign[i] * m[(self.order[i], j)] + 0.0)
+    }
+
+    /// Numbers that belong to components, in their order.
+    pub(crate) fn values(&self, of: &[f64]) -> Vec<f64> {
+        self.order.iter().map(|&i| of[i]).collect()
+    }
 }
 
 #[cfg(test)]

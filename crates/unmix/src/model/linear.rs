@@ -1,7 +1,8 @@
 //! The one equation, `y = (x - mean) diag(1/noise) W diag(1/scale) V`: encoder and decoder from the parts that a model has.
 
+use super::{Tensor, Tensors};
 use crate::error::Result;
-use crate::num::{Matrix, dual, factor};
+use crate::num::{Dtype, Matrix, dual, factor};
 
 /// Parts of a linear model of `p` features and `k` directions; what is absent is the identity.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,48 @@ impl Linear<'_> {
 
     fn unit(&self, j: usize) -> f64 {
         self.noise.map_or(1.0, |s| s[j])
+    }
+}
+
+/// The parts that the file of a linear model has, as far as the model has them; written in one place, so that a name means the same everywhere.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'a> {
+    /// Rows that encode, or unit axes: `k x p`.
+    pub(crate) components: &'a Matrix<f64>,
+    /// What is subtracted from rows, `p`.
+    pub(crate) mean: &'a [f64],
+    /// What each component adds to a row, `k x p`, where that is not the components themselves: written transposed, as `mixing`.
+    pub(crate) decoder: Option<&'a Matrix<f64>>,
+    /// The axes of the first rotation, `r x p`, where the components are not these: written transposed, as `rotation`.
+    pub(crate) axes: Option<&'a Matrix<f64>>,
+    /// Standard deviations along the axes.
+    pub(crate) scale: Option<&'a [f64]>,
+    /// What columns are divided by, `p`.
+    pub(crate) noise_scale: Option<&'a [f64]>,
+    /// The second rotation, as it is written.
+    pub(crate) second_rotation: Option<&'a Matrix<f64>>,
+}
+
+impl Described<'_> {
+    /// The tensors by name, with `more` that are the method's own.
+    pub(crate) fn tensors(
+        &self,
+        dtype: Dtype,
+        more: impl IntoIterator<Item = (&'static str, Tensor)>,
+    ) -> Tensors {
+        let matrix = |m: &Matrix<f64>| Tensor::matrix(m, dtype);
+        let vector = |v: &[f64]| Tensor::vector(v, dtype);
+        let parts = [
+            ("components", Some(matrix(self.components))),
+            ("mean", Some(vector(self.mean))),
+            ("mixing", self.decoder.map(|d| matrix(&d.transposed()))),
+            ("rotation", self.axes.map(|a| matrix(&a.transposed()))),
+            ("scale", self.scale.map(vector)),
+            ("noise_scale", self.noise_scale.map(vector)),
+            ("second_rotation", self.second_rotation.map(matrix)),
+        ];
+        let parts = parts.into_iter().filter_map(|(name, part)| Some((name, part?)));
+        parts.chain(more).map(|(name, tensor)| (name.to_string(), tensor)).collect()
     }
 }
 

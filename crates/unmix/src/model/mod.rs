@@ -14,11 +14,12 @@ mod sums;
 mod tensor;
 
 pub use crate::num::Values;
+pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::Chosen;
 pub use code::{Affine, Bend, Code, Gaussian};
 pub use file::{FORMAT, is_model_file};
-pub(crate) use linear::Linear;
+pub(crate) use linear::{Described, Linear};
 pub use quality::{Parts, Quality};
 pub use registry::{Fit, MakeSpec, Method, Takes, Variant};
 pub use report::{LEVEL, Outcome, Report, RunRecord};

@@ -56,14 +56,14 @@ impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
 
     fn add(&self, part: &mut R::Sums, block: Block<'_, T>, work: &mut Workspace<T>) {
         let (p, k) = (self.into.rows(), self.into.cols());
-        let Workspace { rows, product, more, wide, .. } = work;
+        let Workspace { rows, product, nonlinear, wide, .. } = work;
         let (x, weights) = block.counted(self.mean.as_deref(), rows, wide);
         if x.is_empty() {
             return;
         }
         product.resize(x.len() / p * k, T::default());
         kernel::product(product, x, self.into.as_slice(), x.len() / p, p, k);
-        self.rule.gather(part, x, product, weights, more);
+        self.rule.gather(part, x, product, weights, nonlinear);
     }
 
     fn pack(&self, out: &mut Packer) {

@@ -15,21 +15,19 @@
 
 mod held_out;
 mod momentum;
+mod state;
 mod step;
 
-use self::momentum::Momentum;
+use self::state::State;
+pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
-use super::auto::{
-    CANDIDATES, CERTAIN, LAST_LOOK, choose, evidence, is_certain, looks_at, near_gaussian, stand_out,
-};
-use super::forces::{Forces, Look, Pass};
+use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, looks_at, near_gaussian, stand_out};
+use super::forces::{Look, Pass};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
-use super::pairs::curvature;
 use super::start::Principal;
-use super::turned::{Turned, tied, turned};
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::num::{Matrix, Real, factor};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 
 /// What is iterated, and how long.
@@ -230,52 +228,10 @@ fn better(begun: &[Look], now: &[Look]) -> Option<f64> {
     (stand_out(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
 }
 
-/// Where the iteration is.
-struct State {
-    alpha: f64,
-    w: Matrix<f64>,
-    a: Vec<f64>,
-    n_iter: u64,
-    /// The residual was small at the last sweep: this one looks closely.
-    resting: bool,
-    giving_up: bool,
-    /// What the candidates saw at the start.
-    begun: Vec<Look>,
-    /// Something stood out from a Gaussian at the start.
-    hopeful: bool,
-    /// A width for all components finds directions in which other rows are no Gaussians.
-    held_out: bool,
-    /// The sweep at which a search by that width began, until it has settled.
-    one_width: Option<u64>,
-    /// What all components together showed at the last look, and whether it was no more than at the one before.
-    evidence: f64,
-    settled: bool,
-    /// Extrapolation of the steps.
-    momentum: Momentum,
-    /// Components that cannot be told from Gaussian ones.
-    chance: Vec<bool>,
-    /// How often it was decided which these are.
-    renewals: u32,
-    /// Changes of `a` at rest.
-    changes: Vec<u32>,
-    /// Kicks of each pair.
-    kicks: Vec<u32>,
-    /// Pairs that were looked at turned, and how often some were left so.
-    tried: Vec<bool>,
-    turns: u32,
-    history: Vec<f64>,
-}
-
 /// Rows for each coordinate, below which a search finds directions of single rows that look as little Gaussian as any source, and
 /// which of them is chance: nothing but variance is to be seen there.
 const FEW_ROWS: f64 = 4.0;
 
-/// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
-pub(super) const MOST_CHANGES: u32 = 3;
-/// How far a pair is turned, in rad: half the way from a saddle to the solution, where variances are equal.
-pub(super) const KICK: f64 = 0.4;
-/// Kicks of one pair.
-pub(super) const MOST_KICKS: u32 = 5;
 /// Pairs are looked at turned where components are no more than this. Among many there are many pairs whose variances are close, and on
 /// photographs (32 components) turns on the way lead astray: two samples agreed by .921 in the place of .950.
 const FEW: usize = 16;
@@ -289,188 +245,6 @@ const PATIENCE_AT_REST: usize = 50;
 /// Residuals up to so many times the rounding error of a number may be rounding errors of the sums (measured in single precision on
 /// patches of photographs: half of one).
 const ROUNDING: f64 = 16.0;
-
-impl State {
-    fn new(how: &Polar, start: &Matrix<f64>) -> Self {
-        let k = start.rows();
-        let a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
-        Self {
-            alpha: how.alpha,
-            w: start.clone(),
-            a,
-            n_iter: 0,
-            resting: false,
-            giving_up: false,
-            begun: Vec::new(),
-            hopeful: false,
-            held_out: false,
-            one_width: None,
-            evidence: 0.0,
-            settled: false,
-            momentum: Momentum::default(),
-            chance: vec![false; k],
-            renewals: 0,
-            changes: vec![0; k],
-            kicks: vec![0; k * k],
-            tried: vec![false; k * k],
-            turns: 0,
-            history: Vec::new(),
-        }
-    }
-
-    /// Begins anew with `a` for all components. Of many sources of one kind some components choose the other kind's width at first, and where
-    /// few rows tell sources from Gaussian ones they hold the others up.
-    fn begin_with(&mut self, a: f64, start: &Matrix<f64>) {
-        (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
-        self.a.fill(a);
-        (self.hopeful, self.held_out) = (true, true);
-        (self.evidence, self.settled, self.giving_up) = (0.0, false, false);
-        self.moved(true);
-    }
-
-    /// Whether some component got another `a`.
-    fn choose_widths(&mut self, candidates: &[Look]) -> bool {
-        let mut changed = false;
-        for (j, a) in choose(candidates, self.a.len()).into_iter().enumerate() {
-            if a != self.a[j] && self.changes[j] < MOST_CHANGES && !self.chance[j] {
-                self.changes[j] += u32::from(self.resting);
-                self.a[j] = a;
-                changed = true;
-            }
-        }
-        self.moved(changed);
-        changed
-    }
-
-    /// After the last of the fixed looks the search goes on while components still become less Gaussian, by more than chance in
-    /// one of them and than a twentieth: sources that lie deep in a mixture of many are found late.
-    fn settle(&mut self, candidates: &[Look], sweep: u64) {
-        let now = evidence(candidates);
-        let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
-        let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
-        let begun = self.one_width.map_or(0, |begun| begun + LAST_LOOK);
-        self.settled |= sweep >= begun + LAST_LOOK && (!undecided || no_more);
-        self.evidence = now;
-    }
-
-    /// The next polar step, extrapolated once the search is past its first sweeps.
-    fn step(&mut self, step: &Step) -> Result<()> {
-        let next = factor::polar_rows(&step.h)?;
-        self.w = if self.n_iter <= LAST_LOOK { next } else { self.momentum.extrapolated(&self.w, next)? };
-        Ok(())
-    }
-
-    /// Something other than a step changed the components or their widths: neither rest nor direction holds.
-    fn moved(&mut self, moved: bool) {
-        if moved {
-            self.resting = false;
-            self.momentum = Momentum::default();
-        }
-    }
-
-    /// Gives components that cannot be told from Gaussian ones their principal axes, in the space that they span; whether they
-    /// are others than before.
-    fn leave_to_chance<T: Real>(&mut self, chance: Vec<bool>, rows: &Principal<'_, T>) -> Result<bool> {
-        if chance == self.chance || self.renewals == MOST_CHANGES {
-            return Ok(false);
-        }
-        self.renewals += 1;
-        self.moved(true);
-        self.chance = chance;
-        let which: Vec<usize> = (0..self.chance.len()).filter(|&j| self.chance[j]).collect();
-        let part = Matrix::from_fn(which.len(), self.w.cols(), |i, c| self.w[(which[i], c)]);
-        if which.len() > 1 {
-            let (_, turn) = factor::eigh(&rows.covariance(&part))?;
-            let turned = factor::multiply(&turn, &part);
-            for (i, &j) in which.iter().enumerate() {
-                self.w.row_mut(j).copy_from_slice(turned.row(i));
-            }
-        }
-        Ok(true)
-    }
-
-    /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
-    fn kick(&mut self, forces: &Forces, step: &Step, alpha: f64, n: f64) -> bool {
-        let (k, f) = (forces.sigma.len(), &step.f);
-        let mut needy = Vec::new();
-        for i in 0..k {
-            for j in 0..i {
-                let (l, error) = curvature(&forces.sigma, &forces.looks[0], &forces.bend, alpha, i, j);
-                let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
-                let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
-                // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
-                // neighbouring variances are close but not equal, and turns among them lead astray.
-                let tied = tied(forces.sigma[i], forces.sigma[j], n);
-                if l < -CERTAIN * error && still && tied {
-                    needy.push((l, i, j, angle));
-                }
-            }
-        }
-        needy.sort_by(|x, y| x.0.total_cmp(&y.0));
-        let mut turned = vec![false; k];
-        for (_, i, j, angle) in needy {
-            if turned[i] || turned[j] {
-                continue;
-            }
-            (turned[i], turned[j]) = (true, true);
-            self.kicks[i * k + j] += 1;
-            let (sin, cos) = KICK.copysign(angle).sin_cos();
-            for c in 0..self.w.cols() {
-                let (x, y) = (self.w[(i, c)], self.w[(j, c)]);
-                (self.w[(i, c)], self.w[(j, c)]) = (cos * x + sin * y, cos * y - sin * x);
-            }
-        }
-        let any = turned.contains(&true);
-        self.moved(any);
-        any
-    }
-
-    /// Turns pairs by an eighth of a circle where the data are for it; whether there were any.
-    fn turn_pairs<T: Real>(
-        &mut self,
-        forces: &Forces,
-        rows: &Principal<'_, T>,
-        early: bool,
-        run: &Run<'_>,
-    ) -> Result<bool> {
-        if self.turns as usize > self.a.len() {
-            return Ok(false);
-        }
-        let looks = &forces.looks[1..];
-        let Turned { sweeps, better } =
-            turned(rows, &self.w, &forces.sigma, &self.a, looks, &mut self.tried, early, run)?;
-        self.n_iter += sweeps;
-        if early {
-            self.tried.fill(false);
-        }
-        let Some((w, a)) = better else { return Ok(false) };
-        (self.w, self.a) = (w, a);
-        self.turns += 1;
-        self.moved(true);
-        Ok(true)
-    }
-
-    fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
-        let mut looks = forces.looks.into_iter();
-        let own = looks.next().unwrap_or_default();
-        let candidates: Vec<Look> = looks.collect();
-        Solved {
-            better: better(&self.begun, &candidates),
-            w: self.w,
-            solver: "gpm",
-            alpha: self.alpha,
-            sigma: forces.sigma,
-            a: self.a,
-            own,
-            candidates,
-            outcome,
-            n_iter: self.n_iter,
-            residual: Some(step.residual),
-            column_residual: step.column,
-            history: self.history,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,8 +6,9 @@
 //! coordinates.
 
 use super::forces::{Forces, GatherCodes, Rule};
-use crate::data::{Map, Projected, Rows};
+use crate::data::{KEPT, Map, Projected, Rows};
 use crate::error::Result;
+use crate::model::Linear;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Decomposition, Request, auto_solver};
@@ -16,10 +17,6 @@ use std::cell::Cell;
 
 /// Coordinates for each component.
 const COORDINATES: usize = 4;
-
-/// Up to so many bytes of coordinates are kept in memory; beyond that every sweep reads the rows themselves. Decided by the
-/// shape alone, so that rows in memory and rows in a file take the same path.
-const KEPT: usize = 1 << 30;
 
 /// What is asked of the rows.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +95,9 @@ impl<'a, T: Real> Principal<'a, T> {
         let unit = if unit.is_finite() && unit > 0.0 { unit } else { 1.0 };
         let share = (found.n - 1.0) / found.n;
         let moments = found.values[..r].iter().map(|v| v * share / unit / unit).collect();
-        let noise = |j: usize| found.noise_scale.as_ref().map_or(1.0, |s| s[j]);
-        let map = Matrix::from_fn(r, p, |i, j| found.axes[(i, j)] / noise(j) / unit);
+        let (axes, units) = (&found.axes.clone().top_rows(r), vec![unit; r]);
+        let noise = found.noise_scale.as_deref();
+        let map = Linear { noise, axes, scale: Some(&units), turn: None }.encoder().transposed();
         let mut mean = found.mean.clone();
         let mut offset = None;
         if !ask.center {
@@ -109,7 +107,7 @@ impl<'a, T: Real> Principal<'a, T> {
             sweeps += 1;
         }
         let bytes = (n as usize).saturating_mul(r).saturating_mul(std::mem::size_of::<T>());
-        let held = match bytes <= ask.kept.unwrap_or(KEPT) {
+        let held = match bytes <= ask.kept.unwrap_or(KEPT as usize) {
             true => {
                 sweeps += 1;
                 Held::Projected(Projected::new(rows, Map::new(mean, &map), "principal coordinates", run)?)

@@ -1,4 +1,4 @@
-//! The rows that decode what given rows encode.
+//! Inverses of matrices that need not have one: the rows that decode what given rows encode.
 
 use super::{Matrix, factor};
 use crate::error::Result;
@@ -31,6 +31,51 @@ pub fn dual(w: &Matrix<f64>) -> Result<Matrix<f64>> {
                 );
             let inverse = factor::multiply(&vectors.transposed(), &scaled);
             Ok(factor::multiply(&inverse, w))
+        }
+    }
+}
+
+/// The pseudo-inverse, `d x k`, of a `k x d` matrix: what decodes with the least squares. By singular values, so that the condition number is
+/// not squared; those below `10 max(k, d) eps` of the largest count as 0.
+///
+/// # Errors
+///
+/// A singular value decomposition that does not converge.
+pub fn pseudo_inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
+    if a.rows() < a.cols() {
+        return Ok(pseudo_inverse(&a.transposed())?.transposed());
+    }
+    let (values, right) = factor::svd_right(a)?;
+    // As rank is decided everywhere else.
+    let floor = 10.0 * a.rows() as f64 * f64::EPSILON * values.first().copied().unwrap_or(0.0);
+    let kept = values.iter().take_while(|s| **s > floor).count();
+    let right = right.top_rows(kept);
+    let mut image = factor::multiply_transposed(&right, a);
+    for (i, s) in values[..kept].iter().enumerate() {
+        image.row_mut(i).iter_mut().for_each(|x| *x *= 1.0 / (s * s));
+    }
+    Ok(factor::multiply(&right.transposed(), &image))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn a_pseudo_inverse_keeps_the_four_laws_of_penrose() {
+        for (k, d, rank) in [(5, 5, 5), (9, 4, 4), (3, 8, 3), (6, 6, 2), (1, 1, 1)] {
+            let s = Stream::new(8, (k * d) as u64);
+            let left = Matrix::from_fn(k, rank, |i, j| s.normal((i * rank + j) as u64));
+            let right = Matrix::from_fn(rank, d, |i, j| s.normal((1000 + i * d + j) as u64));
+            let a = factor::multiply(&left, &right);
+            let b = pseudo_inverse(&a).unwrap();
+            let (ab, ba) = (factor::multiply(&a, &b), factor::multiply(&b, &a));
+            let near = |x: &Matrix<f64>, y: &Matrix<f64>| {
+                x.as_slice().iter().zip(y.as_slice()).all(|(x, y)| (x - y).abs() < 1e-12)
+            };
+            assert!(near(&factor::multiply(&ab, &a), &a) && near(&factor::multiply(&ba, &b), &b));
+            assert!(near(&ab, &ab.transposed()) && near(&ba, &ba.transposed()), "{k} x {d} of rank {rank}");
         }
     }
 }

@@ -24,7 +24,7 @@ mod tridiagonal;
 mod values;
 mod workspace;
 
-pub use dual::dual;
+pub use dual::{dual, pseudo_inverse};
 pub use matrix::{Block, Matrix};
 pub use plan::Plan;
 pub use real::{Dtype, Real};

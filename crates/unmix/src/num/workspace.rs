@@ -3,14 +3,14 @@
 /// Buffers that a thread keeps from block to block; what they hold between two calls means nothing.
 #[derive(Default)]
 pub struct Workspace<T> {
-    /// Numbers in the type of the rows, such as a centred block.
+    /// The rows of a block as a kernel wants them: less their mean, those of weight 0 left out, packed side by side.
     pub rows: Vec<T>,
-    /// More of them, such as a product.
+    /// Codes of a block, its rows times a matrix, and what is computed beside them, such as scores.
     pub product: Vec<T>,
-    /// And more.
-    pub more: Vec<T>,
+    /// The values of a nonlinearity at the codes.
+    pub nonlinear: Vec<T>,
     /// Coordinates of a block, which a gather then sees as its rows.
     pub coordinates: Vec<T>,
-    /// Numbers in double precision.
+    /// Numbers in double precision: weights of the rows that count, sums over one block.
     pub wide: Vec<f64>,
 }

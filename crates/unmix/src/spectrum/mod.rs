@@ -6,6 +6,7 @@
 //! deviation (`standardize`). None of that touches the rows: it enters the sums, or the covariance made of them.
 
 mod components;
+mod coordinates;
 mod iterate;
 mod scatter;
 mod sparse;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
+pub(crate) use coordinates::{Coordinates, Look, Seen};
 pub use scatter::Covariance;
 
 /// How the spectrum is found.

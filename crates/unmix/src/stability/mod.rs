@@ -36,7 +36,7 @@ use crate::model::{Model, fit};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use clusters::Fit;
-use compare::{Reference, between, codes, space};
+use compare::{Placed, Reference, between, codes, space};
 use serde_json::{Map, Value};
 use together::{Seat, Table, side_by_side};
 
@@ -143,12 +143,7 @@ fn tried<T: Real>(model: &Model, rows: &Rows<'_, T>, trials: Trials, run: &Run<'
 where
     for<'b> AnyRows<'b>: From<Rows<'b, T>>,
 {
-    let source = rows.source().random().filter(|_| rows.sparse().is_none() && rows.weights().is_none());
-    let source = source.ok_or_else(|| Error::Unsupported {
-        asked: "stability of a decomposition".into(),
-        found: "these rows are sparse, have weights, or can only be read forward".into(),
-        remedy: "give dense rows without weights, from memory or a file".into(),
-    })?;
+    let source = readable(rows)?;
     let (n, p, key) = (source.n_rows(), rows.n_features(), model.method().key);
     let held = match n.saturating_mul((p * size_of::<T>()) as u64) {
         bytes if bytes <= HELD => Some(rows.some(0..n)?),
@@ -164,13 +159,6 @@ where
     let together = Autocorrelation::of(&following, n_codes, n);
     let cuts: Vec<(Vec<u64>, Vec<u64>)> =
         (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, together.stretch)).collect();
-    // Each half has a start of its own: a start that both share would be something that they agree about.
-    let mut jobs = Vec::new();
-    for (cut, (left, right)) in (0u64..).zip(&cuts) {
-        let seed = run.seed.wrapping_add(HALVES + 2 * cut);
-        jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
-    }
-    jobs.extend((0..trials.restarts as u64).map(|i| (None, run.seed.wrapping_add(1 + i))));
     let fits = Fits {
         key,
         settings: model.method().settings_to_compare(model.settings(), model.n_components()),
@@ -178,39 +166,21 @@ where
         source,
         run,
     };
-    let mut fitted = fits.of(jobs, seats(n, k, size_of::<T>()))?;
+    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), seats(n, k, size_of::<T>()))?;
     let others = fitted.split_off(2 * trials.cuts);
 
-    let (mut halves, mut to_model, mut pairs, mut orders) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let halved = Halved::compared(&seen, &fitted, run)?;
     let mut gaussian = vec![0.0; k];
-    for (both, (left, right)) in fitted.chunks_exact(2).zip(cuts) {
-        let (a, b) = (&both[0], &both[1]);
-        let (found_a, found_b) = (seen.place(a, run)?, seen.place(b, run)?);
-        if halves.is_empty() {
-            let tested = [(a, &found_a, right), (b, &found_b, left)];
-            for (model, found, held_out) in tested {
-                let codes = codes(model, &of(thinned(held_out)), run)?;
-                let p = gaussian::p_values(&codes, model.n_codes(), together.stretch > 1);
-                let of_component = |j: usize| found.order[j].map_or(1.0, |i| p[i]);
-                (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
-            }
+    if let (Some((left, right)), [a, b, ..]) = (cuts.first(), &fitted[..]) {
+        // Each half is tested on the rows of the other.
+        for (model, order, held_out) in [(a, &halved.orders[0], right), (b, &halved.orders[1], left)] {
+            let codes = codes(model, &of(thinned(held_out.clone())), run)?;
+            let p = gaussian::p_values(&codes, model.n_codes(), together.stretch > 1);
+            let of_component = |j: usize| order[j].map_or(1.0, |i| p[i]);
+            (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
         }
-        halves.push(between(&found_a.vectors, &found_b.vectors));
-        orders.extend([found_a.order, found_b.order]);
-        to_model.extend([seen.similar(&found_a.vectors), seen.similar(&found_b.vectors)]);
-        pairs.push((found_a.vectors, found_b.vectors));
     }
-    let (mut restarts, mut placed) = (Vec::new(), Vec::new());
-    let mut same = true;
-    for other in &others {
-        same &= other.tensor("components").map(|t| t.f64s()) == model.tensor("components").map(|t| t.f64s());
-        let found = seen.place(other, run)?;
-        let all = seen.similar(&found.vectors);
-        placed.push(found);
-        restarts.push((0..all.rows()).map(|j| all[(j, j)]).collect::<Vec<f64>>());
-        to_model.push(all);
-    }
-    let agreement = mean(&halves, k);
+    let restarted = Restarted::compared(&seen, model, &others, run)?;
     let variances = variances(model);
     let squares =
         variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));
@@ -222,36 +192,127 @@ where
         times: &together.times,
     };
     let groups = verdict::groups(k, &evidence);
-    let halved = pairs.iter().flat_map(|(a, b)| [a, b]).zip(&orders).zip(&fitted);
-    let halved: Vec<Fit<'_>> =
-        halved.map(|((vectors, order), model)| Fit { model, vectors, order }).collect();
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
-    let mut started = Vec::new();
-    if !same {
-        started.push(Fit { model, vectors: &seen.codes, order: &itself });
-        let placed = others.iter().zip(&placed);
-        started.extend(placed.map(|(model, p)| Fit { model, vectors: &p.vectors, order: &p.order }));
-    }
-    let own = |j: usize| halves.iter().map(|cut: &Vec<f64>| cut[j]).collect::<Vec<f64>>();
+    let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
+    let own = |j: usize| halved.agreement.iter().map(|cut: &Vec<f64>| cut[j]).collect::<Vec<f64>>();
     let mut spaces = Vec::new();
     for (j, others) in groups.iter().enumerate() {
         let alone = others.is_empty() || (k == p && others.len() + 1 == k);
-        spaces.push(if alone { own(j) } else { space(&pairs, j, others)? });
+        spaces.push(if alone { own(j) } else { space(&halved.pairs, j, others)? });
     }
     let space_interval: Vec<(f64, f64)> = spaces.iter().map(|cuts| interval::interval(cuts)).collect();
     Ok(Stability {
-        clusters: clusters::clusters(&seen.codes, &started, &halved),
+        clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted)),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
         interval: (0..k).map(|j| interval::interval(&own(j))).collect(),
         space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
         space_interval,
         cuts: trials.cuts,
-        halves: agreement,
+        halves: mean(&halved.agreement, k),
         gaussian,
-        restarts: (!same && trials.restarts > 0).then(|| mean(&restarts, k)),
-        index: index(&to_model, k),
+        restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
+        index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         stretch: together.stretch,
     })
+}
+
+/// Rows that halves can be made of.
+fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
+    let source = rows.source().random().filter(|_| rows.sparse().is_none() && rows.weights().is_none());
+    source.ok_or_else(|| Error::Unsupported {
+        asked: "stability of a decomposition".into(),
+        found: "these rows are sparse, have weights, or can only be read forward".into(),
+        remedy: "give dense rows without weights, from memory or a file".into(),
+    })
+}
+
+/// The rows (`None`: all) and the seed of every fit: of the halves of every cut, then of the restarts.
+fn jobs(cuts: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Option<Vec<u64>>, u64)> {
+    let mut jobs = Vec::new();
+    // Each half has a start of its own: a start that both share would be something that they agree about.
+    for (cut, (left, right)) in (0u64..).zip(cuts) {
+        let seed = seed.wrapping_add(HALVES + 2 * cut);
+        jobs.extend([(Some(left.clone()), seed), (Some(right.clone()), seed.wrapping_add(1))]);
+    }
+    jobs.extend((0..restarts as u64).map(|i| (None, seed.wrapping_add(1 + i))));
+    jobs
+}
+
+/// What fits of halves found, component by component of the model.
+#[derive(Default)]
+struct Halved {
+    /// For each cut, how well its halves agree about each component.
+    agreement: Vec<Vec<f64>>,
+    /// For each cut, the vectors of its halves in the order of the model's components.
+    pairs: Vec<(Matrix<f64>, Matrix<f64>)>,
+    /// For each fit, which of its components is whose partner.
+    orders: Vec<Vec<Option<usize>>>,
+    /// For each fit, its similarity to the model.
+    to_model: Vec<Matrix<f64>>,
+}
+
+impl Halved {
+    /// `fitted` are the fits of the two halves of every cut.
+    fn compared<T: Real>(seen: &Reference<'_, T>, fitted: &[Model], run: &Run<'_>) -> Result<Self> {
+        let mut out = Self::default();
+        for both in fitted.chunks_exact(2) {
+            let (a, b) = (seen.place(&both[0], run)?, seen.place(&both[1], run)?);
+            out.agreement.push(between(&a.vectors, &b.vectors));
+            out.to_model.extend([seen.similar(&a.vectors), seen.similar(&b.vectors)]);
+            out.orders.extend([a.order, b.order]);
+            out.pairs.push((a.vectors, b.vectors));
+        }
+        Ok(out)
+    }
+
+    /// What is clustered.
+    fn estimates<'a>(&'a self, fitted: &'a [Model]) -> Vec<Fit<'a>> {
+        let all = self.pairs.iter().flat_map(|(a, b)| [a, b]).zip(&self.orders).zip(fitted);
+        all.map(|((vectors, order), model)| Fit { model, vectors, order }).collect()
+    }
+}
+
+/// What fits of all rows from other seeds found, component by component of the model.
+struct Restarted {
+    /// For each fit, how well it agrees with the model about each component.
+    agreement: Vec<Vec<f64>>,
+    /// For each fit, its vectors in the order of the model's components.
+    placed: Vec<Placed>,
+    /// For each fit, its similarity to the model.
+    to_model: Vec<Matrix<f64>>,
+    /// Whether all of them have the bits of the model.
+    same: bool,
+}
+
+impl Restarted {
+    fn compared<T: Real>(
+        seen: &Reference<'_, T>,
+        model: &Model,
+        others: &[Model],
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let mut out = Self { agreement: Vec::new(), placed: Vec::new(), to_model: Vec::new(), same: true };
+        let components = |of: &Model| of.tensor("components").map(|t| t.f64s());
+        for other in others {
+            out.same &= components(other) == components(model);
+            let found = seen.place(other, run)?;
+            let all = seen.similar(&found.vectors);
+            out.placed.push(found);
+            out.agreement.push((0..all.rows()).map(|j| all[(j, j)]).collect());
+            out.to_model.push(all);
+        }
+        Ok(out)
+    }
+
+    /// What is clustered beside the model: nothing where all fits are the same one.
+    fn estimates<'a>(&'a self, model: Fit<'a>, others: &'a [Model]) -> Vec<Fit<'a>> {
+        if self.same {
+            return Vec::new();
+        }
+        let placed = others.iter().zip(&self.placed);
+        let placed = placed.map(|(model, p)| Fit { model, vectors: &p.vectors, order: &p.order });
+        std::iter::once(model).chain(placed).collect()
+    }
 }
 
 /// Fits of one method to the same rows, or to some of them.

@@ -2,9 +2,9 @@
 
 use super::{Found, METHOD, NeuralPca};
 use crate::error::Result;
-use crate::model::{Code, Linear, Model, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
 use crate::neural::Optimiser;
-use crate::num::{Matrix, factor, null};
+use crate::num::{Matrix, factor};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -15,19 +15,26 @@ impl NeuralPca {
         let share = (axes.n - 1.0) / axes.n;
         let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps(), true);
         let kept = canonical.axes.rows();
-        let components = completed(canonical.axes, &axes.axes, k, dtype.eps())?;
+        let components = completed_axes(canonical.axes, &axes.axes, k, None, dtype.eps())?;
         let mut variances: Vec<f64> = canonical.variances.iter().map(|v| v * share).collect();
         variances.resize(k, 0.0);
         let total = axes.total * share;
         let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let tensors = [
-            ("components", Tensor::matrix(&components, dtype)),
-            ("mean", Tensor::vector(&axes.mean, dtype)),
+        let described = Described {
+            components: &components,
+            mean: &axes.mean,
+            decoder: None,
+            axes: None,
+            scale: Some(&each(&|v| v.sqrt())),
+            noise_scale: None,
+            second_rotation: None,
+        };
+        let own = [
             ("explained_variance", Tensor::vector(&variances, dtype)),
             ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
-            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
             ("weights", Tensor::matrix(&weights, dtype)),
         ];
+        let tensors = described.tensors(dtype, own);
         let solver = match self.optimiser() {
             _ if row.spec.is_none() => "closed form",
             None => "full batch",
@@ -52,24 +59,8 @@ impl NeuralPca {
         report.settings.insert("n_components".into(), k.into());
         report.settings.insert("variant".into(), row.key.into());
         report.end(run);
-        let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
-}
-
-/// `k` rows: those found, and directions that depend on the axes of the rows alone where these are fewer.
-pub(crate) fn completed(found: Matrix<f64>, axes: &Matrix<f64>, k: usize, eps: f64) -> Result<Matrix<f64>> {
-    let (kept, p) = (found.rows(), found.cols());
-    if kept >= k {
-        return Ok(found);
-    }
-    let more = null::null_directions(axes, k - kept)?;
-    let mut all = found.into_vec();
-    for i in 0..k - kept {
-        let sign = sign_of(more.row(i), eps);
-        all.extend(more.row(i).iter().map(|x| x * sign + 0.0));
-    }
-    Ok(Matrix::from_vec(k, p, all))
 }
 
 /// Weights with unit columns, sorted by the variance along them, signed.

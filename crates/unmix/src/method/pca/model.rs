@@ -5,7 +5,9 @@ use super::{METHOD, Size, Solver};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::machine::check_square;
-use crate::model::{Code, Gaussian, Linear, Model, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{
+    Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, completed_axes, require,
+};
 use crate::num::{Dtype, Matrix};
 use crate::run::Run;
 use crate::spectrum::{Components, Decomposition, check_total};
@@ -59,49 +61,28 @@ impl Pca {
         let kept = found.axes.rows().min(k);
         let mut values: Vec<f64> = found.values[..kept].to_vec();
         values.resize(k, 0.0);
-        let axes = canonical(found, kept, k, dtype.eps())?;
+        let kept = found.axes.clone().top_rows(kept);
+        let noise_scale = found.noise_scale.as_deref();
+        let axes = completed_axes(kept.clone(), &kept, k, noise_scale, dtype.eps())?;
         let (total, degrees) = (found.total, found.n - 1.0);
         let each = |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let mut tensors = vec![
-            ("components", Tensor::matrix(&axes, dtype)),
-            ("mean", Tensor::vector(&found.mean, dtype)),
+        let described = Described {
+            components: &axes,
+            mean: &found.mean,
+            decoder: None,
+            axes: None,
+            scale: Some(&each(&|v| v.sqrt())),
+            noise_scale,
+            second_rotation: Some(&axes).filter(|_| matches!(self.whiten, Whiten::Turned(_))),
+        };
+        let own = [
             ("explained_variance", Tensor::vector(&values, dtype)),
             ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
             ("singular_values", Tensor::vector(&each(&|v| (v * degrees).sqrt()), dtype)),
-            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
             ("noise_variance", Tensor::scalar(noise, dtype)),
         ];
-        if let Some(scale) = &found.noise_scale {
-            tensors.push(("noise_scale", Tensor::vector(scale, dtype)));
-        }
-        if matches!(self.whiten, Whiten::Turned(_)) {
-            tensors.push(("second_rotation", Tensor::matrix(&axes, dtype)));
-        }
-        Ok(tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect())
+        Ok(described.tensors(dtype, own))
     }
-}
-
-/// `k` axes: the `kept` ones that the data determine, directions that depend on these alone, each with its canonical sign.
-fn canonical(found: &Decomposition, kept: usize, k: usize, eps: f64) -> Result<Matrix<f64>> {
-    let mut axes = found.axes.clone().top_rows(kept);
-    if kept < k {
-        let more = crate::num::null::null_directions(&axes, k - kept)?;
-        let mut all = axes.into_vec();
-        all.extend_from_slice(more.as_slice());
-        axes = Matrix::from_vec(k, found.mean.len(), all);
-    }
-    for i in 0..k {
-        // What decodes is the axis in the columns' own units.
-        let sign = match &found.noise_scale {
-            None => sign_of(axes.row(i), eps),
-            Some(scale) => {
-                sign_of(&axes.row(i).iter().zip(scale).map(|(x, s)| x * s).collect::<Vec<_>>(), eps)
-            }
-        };
-        // -0 and 0 are equal numbers but not equal bits.
-        axes.row_mut(i).iter_mut().for_each(|x| *x = if *x == 0.0 { 0.0 } else { *x * sign });
-    }
-    Ok(axes)
 }
 
 fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64) -> Vec<String> {

@@ -8,12 +8,12 @@
 //! has to form `W z` and `g'(W z) z'`. That is two products where the textbook has five. With `A = F W'` and `B = A W - F` the
 //! gradient is `2 A'B + 2 (B W')'F`; in white coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
 
-use super::seen::Seen;
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::lbfgs::Objective;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::spectrum::Coordinates;
 use crate::stats::{Filters, GatherSparsity, Penalty, Sparsity};
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub(super) struct Cost<'a, 'b, T: Real> {
     pub(super) rows: &'a Rows<'b, T>,
     pub(super) run: &'a Run<'a>,
-    pub(super) seen: &'a Seen,
+    pub(super) seen: &'a Coordinates,
     /// `F`; `None` for the identity.
     pub(super) moments: Option<Matrix<f64>>,
     pub(super) penalty: Penalty,
@@ -61,7 +61,7 @@ impl<T: Real> Cost<'_, '_, T> {
         if !self.unit {
             return x;
         }
-        let w = Matrix::from_vec(self.k, self.seen.d(), x);
+        let w = Matrix::from_vec(self.k, self.seen.k(), x);
         let lengths = lengths(&w);
         scaled(w, |i| 1.0 / lengths[i]).into_vec()
     }
@@ -96,7 +96,7 @@ impl<T: Real> Cost<'_, '_, T> {
 
 impl<T: Real> Objective for Cost<'_, '_, T> {
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64> {
-        let w = Matrix::from_vec(self.k, self.seen.d(), x.to_vec());
+        let w = Matrix::from_vec(self.k, self.seen.k(), x.to_vec());
         let (value, found) = self.evaluate(&w)?;
         gradient.copy_from_slice(found.as_slice());
         Ok(value)
@@ -120,7 +120,7 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
         if !self.unit || !n_iter.is_multiple_of(RENEWED) {
             return None;
         }
-        let d = self.seen.d();
+        let d = self.seen.k();
         let lengths = lengths(&Matrix::from_vec(self.k, d, x.to_vec()));
         Some(lengths.iter().flat_map(|s| std::iter::repeat_n(1.0 / s, d)).collect())
     }

@@ -40,11 +40,11 @@ use crate::num::lbfgs::Lbfgs;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
-use crate::spectrum::{self, Bounds};
+use crate::spectrum::{self, Bounds, Coordinates};
 use batches::Batches;
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
-use seen::{FEW, Seen, Wish, whitened};
+use seen::{FEW, Requested, coordinates, whitened};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -87,7 +87,7 @@ fn search_memory(k: usize, d: usize) -> u64 {
 
 /// What a fit works on: coordinates, and the settings that depend on them.
 struct Task {
-    seen: Seen,
+    seen: Coordinates,
     k: usize,
     unit: bool,
     beta: f64,
@@ -136,10 +136,10 @@ impl Rica {
         named.check(rows)?;
         rows.pooled(run.threads, || {
             let task = named.task(rows, run)?;
-            if w.cols() != task.seen.d() || w.rows() != task.k {
+            if w.cols() != task.seen.k() || w.rows() != task.k {
                 return Err(Error::Width {
                     what: "features".into(),
-                    need: task.seen.d(),
+                    need: task.seen.k(),
                     got: w.cols(),
                     remedy: "give a number for each coordinate".into(),
                 });
@@ -150,7 +150,7 @@ impl Rica {
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let task = self.task(rows, run)?;
-        let (k, d) = (task.k, task.seen.d());
+        let (k, d) = (task.k, task.seen.k());
         check_memory(
             &format!("a search for {k} features of {d} coordinates"),
             search_memory(k, d),
@@ -210,7 +210,7 @@ impl Rica {
             rows,
             run,
             seen: &task.seen,
-            moments: task.seen.moments(),
+            moments: task.seen.root_moments(),
             penalty: self.contrast,
             beta: task.beta,
             unit: task.unit,
@@ -243,9 +243,10 @@ impl Rica {
     fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
         let asked = self.n_components.or_else(|| self.w_init.as_ref().map(Vec::len));
         let Self { whiten, center, standardize, .. } = *self;
-        let wish = Wish { whiten, center, standardize, size: matches!(self.beta, Beta::Auto(_)), asked };
-        let mut seen = Seen::of(rows, wish, run)?;
-        let (p, d) = (rows.n_features(), seen.d());
+        let size = matches!(self.beta, Beta::Auto(_));
+        let requested = Requested { whiten, center, standardize, size, features: asked };
+        let mut seen = coordinates(rows, requested, run)?;
+        let (p, d) = (rows.n_features(), seen.k());
         let mut warnings = Vec::new();
         // More features than columns are asked for on purpose; more than directions, where columns would do, are not.
         let k = match asked {
@@ -253,7 +254,7 @@ impl Rica {
             Some(k) => k,
             None => d,
         };
-        if self.whiten && k < asked.unwrap_or(p) && d == seen.rank {
+        if self.whiten && k < asked.unwrap_or(p) && Some(d) == seen.rank {
             let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
             warnings.push(format!(
                 "the rows vary along {k} {directions} only, so {k} of {} features {are} kept",
@@ -282,7 +283,7 @@ impl Rica {
 
     /// Where the search begins, `k x d`.
     fn start(&self, task: &Task, run: &Run<'_>) -> Result<Matrix<f64>> {
-        let (k, d) = (task.k, task.seen.d());
+        let (k, d) = (task.k, task.seen.k());
         let w = match &self.w_init {
             Some(rows) => self.given_start(rows, task)?,
             None => {
@@ -372,8 +373,9 @@ impl Rica {
 }
 
 /// What a person should know where rows are few.
-fn few_rows(seen: &Seen, k: usize) -> Option<String> {
-    let (n, rank, d) = (seen.n, seen.rank, if seen.white { seen.d() } else { k.min(seen.rank) });
+fn few_rows(seen: &Coordinates, k: usize) -> Option<String> {
+    let (n, rank) = (seen.n, seen.rank.unwrap_or(seen.axes.rows()));
+    let d = if seen.white { seen.k() } else { k.min(rank) };
     if n < (FEW * d) as f64 {
         return Some(format!(
             "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} of them a feature may be a single row; \

@@ -4,9 +4,9 @@ use super::cost::lengths;
 use super::{METHOD, Rica, Task, scaled};
 use crate::data::Features;
 use crate::error::Result;
-use crate::model::{Code, Model, Outcome, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{Arrangement, Code, Described, Model, Outcome, Report, Tensor, Tensors, require};
 use crate::num::lbfgs::{Ended, Minimum};
-use crate::num::{Dtype, Matrix, factor};
+use crate::num::{Dtype, Matrix, factor, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -52,7 +52,7 @@ impl Rica {
         report.residual = Some(found.residual).filter(|r| r.is_finite());
         // Batches end when the rows have been gone through as often as was asked.
         report.tol = Some(tol).filter(|_| self.batch_size.is_none());
-        report.rank = Some(seen.rank);
+        report.rank = seen.rank;
         report.n_constant = seen.n_constant;
         let likeness = likeness(&w);
         report.warnings = task.warnings.clone();
@@ -85,46 +85,37 @@ fn parameters(task: &Task, w: &Matrix<f64>, coherence: f64, dtype: Dtype) -> Res
     let (seen, k) = (&task.seen, task.k);
     let components = seen.folded(w);
     // What each feature adds to a row, as rows.
-    let mixing = match seen.white && k >= seen.d() {
+    let mixing = match seen.white && k >= seen.k() {
         true => seen.decoded(pseudo_inverse(w)?.transposed()),
         false => pseudo_inverse(&components)?.transposed(),
     };
-    let moments = seen.moments();
+    let moments = seen.root_moments();
     let size = match &moments {
         None => lengths(w),
         Some(f) => lengths(&factor::multiply_transposed(w, f)),
     };
     let decoder = lengths(&mixing);
     let variance: Vec<f64> = (0..k).map(|i| (decoder[i] * size[i]).powi(2)).collect();
-    let mut ranked: Vec<usize> = (0..k).collect();
-    ranked.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));
-    let sign: Vec<f64> = (0..k).map(|i| sign_of(mixing.row(i), dtype.eps())).collect();
-    let arranged = |m: &Matrix<f64>| {
-        let mut out = Matrix::from_fn(k, m.cols(), |i, j| sign[ranked[i]] * m[(ranked[i], j)]);
-        // -0 and 0 are equal numbers but not equal bits.
-        out.as_mut_slice().iter_mut().filter(|x| **x == 0.0).for_each(|x| *x = 0.0);
-        out
+    let arranged = Arrangement::by_variance(&variance, &mixing, dtype.eps());
+    let complete = seen.white && k == seen.k();
+    let turn = complete.then(|| arranged.rows(w).transposed());
+    let described = Described {
+        components: &arranged.rows(&components),
+        mean: &seen.mean,
+        decoder: Some(&arranged.rows(&mixing)),
+        axes: Some(&seen.axes).filter(|_| complete),
+        scale: Some(&seen.deviation[..]).filter(|_| complete),
+        noise_scale: seen.noise_scale.as_deref(),
+        second_rotation: turn.as_ref(),
     };
-    let variance: Vec<f64> = ranked.iter().map(|&i| variance[i]).collect();
-    let mut tensors = vec![
-        ("components", Tensor::matrix(&arranged(&components), dtype)),
-        ("mixing", Tensor::matrix(&arranged(&mixing).transposed(), dtype)),
-        ("mean", Tensor::vector(&seen.mean, dtype)),
-        ("component_variance", Tensor::vector(&variance, dtype)),
+    let mut own = vec![
+        ("component_variance", Tensor::vector(&arranged.values(&variance), dtype)),
         ("coherence", Tensor::scalar(coherence, dtype)),
     ];
-    if seen.white && k == seen.d() {
-        tensors.push(("rotation", Tensor::matrix(&seen.axes.transposed(), dtype)));
-        tensors.push(("scale", Tensor::vector(&seen.deviation, dtype)));
-        tensors.push(("second_rotation", Tensor::matrix(&arranged(w).transposed(), dtype)));
-    }
     if seen.size != 1.0 {
-        tensors.push(("data_scale", Tensor::scalar(seen.size, dtype)));
+        own.push(("data_scale", Tensor::scalar(seen.size, dtype)));
     }
-    if let Some(noise) = &seen.noise {
-        tensors.push(("noise_scale", Tensor::vector(noise, dtype)));
-    }
-    Ok(tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect())
+    Ok(described.tensors(dtype, own))
 }
 
 /// For each feature, its largest cosine with another, without sign.
@@ -155,21 +146,6 @@ fn doubts(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     out
 }
 
-/// The pseudo-inverse, `d x k`, of a `k x d` matrix: what decodes with the least squares.
-fn pseudo_inverse(a: &Matrix<f64>) -> Result<Matrix<f64>> {
-    if a.rows() < a.cols() {
-        return Ok(pseudo_inverse(&a.transposed())?.transposed());
-    }
-    let (values, right) = factor::svd_right(a)?;
-    // As rank is decided everywhere else.
-    let floor = 10.0 * a.rows() as f64 * f64::EPSILON * values.first().copied().unwrap_or(0.0);
-    let kept = values.iter().take_while(|s| **s > floor).count();
-    let right = right.top_rows(kept);
-    let image = factor::multiply_transposed(&right, a);
-    let image = scaled(image, |i| 1.0 / (values[i] * values[i]));
-    Ok(factor::multiply(&right.transposed(), &image))
-}
-
 /// `y = (x - mean) components'` and back.
 pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;
@@ -182,27 +158,4 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         decoder: mixing.to_matrix().transposed(),
         bend: None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::num::random::Stream;
-
-    #[test]
-    fn a_pseudo_inverse_keeps_the_four_laws_of_penrose() {
-        for (k, d, rank) in [(5, 5, 5), (9, 4, 4), (3, 8, 3), (6, 6, 2), (1, 1, 1)] {
-            let s = Stream::new(8, (k * d) as u64);
-            let left = Matrix::from_fn(k, rank, |i, j| s.normal((i * rank + j) as u64));
-            let right = Matrix::from_fn(rank, d, |i, j| s.normal((1000 + i * d + j) as u64));
-            let a = factor::multiply(&left, &right);
-            let b = pseudo_inverse(&a).unwrap();
-            let (ab, ba) = (factor::multiply(&a, &b), factor::multiply(&b, &a));
-            let near = |x: &Matrix<f64>, y: &Matrix<f64>| {
-                x.as_slice().iter().zip(y.as_slice()).all(|(x, y)| (x - y).abs() < 1e-12)
-            };
-            assert!(near(&factor::multiply(&ab, &a), &a) && near(&factor::multiply(&ba, &b), &b));
-            assert!(near(&ab, &ab.transposed()) && near(&ba, &ba.transposed()), "{k} x {d} of rank {rank}");
-        }
-    }
 }

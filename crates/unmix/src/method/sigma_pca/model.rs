@@ -4,12 +4,11 @@ use super::{Ended, METHOD, Order, SigmaPca};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::warnings;
-use crate::model::{Bend, Code, Linear, Model, Report, Tensor, Tensors, require, sign_of};
+use crate::model::{Bend, Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
 use crate::neural::forces::Look;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
-use crate::neural::start::Principal;
-use crate::num::{Matrix, Real, null};
+use crate::num::{Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -71,12 +70,9 @@ impl SigmaPca {
         let total = found.total * (found.n - 1.0) / found.n;
         a.resize(k, a.last().copied().unwrap_or(1.0));
         let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let mut tensors = vec![
-            ("components", Tensor::matrix(&components, dtype)),
-            ("mean", Tensor::vector(&found.mean, dtype)),
+        let mut own = vec![
             ("explained_variance", Tensor::vector(&variances, dtype)),
             ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
-            ("scale", Tensor::vector(&each(&|v| v.sqrt()), dtype)),
             ("a", Tensor::vector(&a, dtype)),
             ("separation", Tensor::vector(&of_verdicts(&|j| verdicts[j].separation), dtype)),
             ("seeking", Tensor::vector(&of_verdicts(&|j| verdicts[j].seeking), dtype)),
@@ -87,11 +83,18 @@ impl SigmaPca {
         ];
         if let Some(learnt) = also.learnt {
             let learnt = of_verdicts(&|j| learnt[j]);
-            tensors.push(("trained_scale", Tensor::vector(&learnt, dtype)));
+            own.push(("trained_scale", Tensor::vector(&learnt, dtype)));
         }
-        if let Some(scale) = &found.noise_scale {
-            tensors.push(("noise_scale", Tensor::vector(scale, dtype)));
-        }
+        let described = Described {
+            components: &components,
+            mean: &found.mean,
+            decoder: None,
+            axes: None,
+            scale: Some(&each(&|v| v.sqrt())),
+            noise_scale: found.noise_scale.as_deref(),
+            second_rotation: None,
+        };
+        let tensors = described.tensors(dtype, own);
         let mut report = Report::closed_form(solved.solver, found.n, p, dtype, run.seed);
         report.sweeps = rows.sweeps();
         report.rank = found.rank;
@@ -121,7 +124,6 @@ impl SigmaPca {
         report.settings.insert("solver".into(), solved.solver.into());
         report.settings.extend(also.settings.into_iter().map(|(name, value)| (name.to_string(), value)));
         report.end(run);
-        let tensors = tensors.into_iter().map(|(name, t)| (name.to_string(), t)).collect();
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 
@@ -132,36 +134,9 @@ impl SigmaPca {
         k: usize,
         eps: f64,
     ) -> Result<Matrix<f64>> {
-        self.completed(ended.principal.directions(&ended.solved.w), &ended.principal, k, eps)
-    }
-
-    /// `k` axes with their canonical signs: those found, and directions that depend on these alone where the rows have no more.
-    fn completed<T: Real>(
-        &self,
-        found: Matrix<f64>,
-        rows: &Principal<'_, T>,
-        k: usize,
-        eps: f64,
-    ) -> Result<Matrix<f64>> {
-        let (kept, p) = (found.rows(), found.cols());
-        let mut all = found;
-        if kept < k {
-            let more = null::null_directions(&rows.spectrum.axes, k - kept)?;
-            let mut numbers = all.into_vec();
-            numbers.extend_from_slice(more.as_slice());
-            all = Matrix::from_vec(k, p, numbers);
-        }
-        for i in 0..k {
-            // What decodes is the axis in the columns' own units.
-            let sign = match &rows.spectrum.noise_scale {
-                None => sign_of(all.row(i), eps),
-                Some(scale) => {
-                    sign_of(&all.row(i).iter().zip(scale).map(|(x, s)| x * s).collect::<Vec<_>>(), eps)
-                }
-            };
-            all.row_mut(i).iter_mut().for_each(|x| *x = *x * sign + 0.0);
-        }
-        Ok(all)
+        let found = &ended.principal.spectrum;
+        let axes = ended.principal.directions(&ended.solved.w);
+        completed_axes(axes, &found.axes, k, found.noise_scale.as_deref(), eps)
     }
 }
 

@@ -45,8 +45,10 @@ impl History {
     /// Remembers a step and the change of the gradient along it, unless it met no curvature; the oldest one is dropped for it.
     pub(crate) fn add(&mut self, step: impl Iterator<Item = f64>, change: impl Iterator<Item = f64>) {
         let (mut s, mut y) = std::mem::take(&mut self.spare);
-        (s.clear(), y.clear());
-        (s.extend(step), y.extend(change));
+        s.clear();
+        s.extend(step);
+        y.clear();
+        y.extend(change);
         let (inner, along) = (self.inner, (self.inner)(&s, &y));
         if self.length == 0 || along.is_nan() || along <= self.least * (inner(&s, &s) * inner(&y, &y)).sqrt()
         {
