@@ -237,7 +237,7 @@ def test_streams_refuse_what_they_cannot_do():
         ICA().partial_fit(X)
     for given, words in (
         ({"n_components": 3}, "give 4, or leave it out"),
-        ({"n_components": 0.9}, "a share of the variance is known when all rows are"),
+        ({"n_components": 0.9}, "a share of the variance needs all rows at once"),
         ({"order": "kurtosis"}, "choose 'variance' or 'found'"),
         ({"standardize": True}, "leave it out"),
         ({"w_init": np.eye(3)}, "give a 4 x 4 matrix"),

@@ -210,7 +210,7 @@ def test_weights_of_published_rows_are_settings_and_free_lengths_are_reported():
     assert learnt[0] > learnt[1]
     standard = unmix.SigmaPCA(2, variant=9, standardize=True, max_epochs=2, random_state=0).fit(X * [1, 10, 100, 1000])
     np.testing.assert_allclose(standard.noise_scale_, X.std(axis=0, ddof=1) * [1, 10, 100, 1000])
-    with pytest.raises(ValueError, match="no term that it would weigh"):
+    with pytest.raises(ValueError, match="no term with a weight"):
         unmix.SigmaPCA(2, variant=9, beta=1.0).fit(X)
 
 

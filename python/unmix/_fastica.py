@@ -26,18 +26,18 @@ class FastICA(Sources):
     algorithm : {"parallel", "deflation"}, default="parallel"
         All sources at once, or one after another.
     whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
-        How large sources are: variance 1, or ``1 / n_samples``; False for rows that are white already, whose mean then stays.
+        Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then subtracted.
     fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
-        What tells a source from a Gaussian. A callable gets an array, sources as rows, and returns the values of its function and the
+        Contrast function G used to measure non-Gaussianity. A callable gets an array, sources as rows, and returns the values of its function and the
         mean over the last axis of its slope; it is called by Python for every iteration, on all rows at once, in a copy of them.
     fun_args : dict or None, default=None
         Arguments of the callable, or ``alpha`` of ``"logcosh"``, from 1 to 2.
     max_iter : int, default=200
-        The most iterations, for each source where they come one by one.
+        Maximum number of iterations, for each source with ``"deflation"``.
     tol : float, default=1e-4
         What ``1 - |<w, w before>|`` may be for every row of the rotation at the end.
     w_init : array-like of shape (n_components, n_components) or None, default=None
-        Where the search begins; None for a random rotation.
+        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
         Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter
         matrix does not see all directions.

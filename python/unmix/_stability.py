@@ -113,8 +113,7 @@ class Stability:
         What all fits found, clustered as ICASSO does: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the quality index
         Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
-        The probability that its codes would look so unlike a Gaussian if they were one, tested on rows that it was not chosen on, in
-        either half, the larger.
+        p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
     stretch : int
         How many consecutive rows stayed together when rows were cut into halves and tested: 1 where each row stands alone; more in a
         recording, whose neighbouring samples are so alike that halves would be copies of each other.

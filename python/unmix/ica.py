@@ -36,7 +36,7 @@ class ICA(Sources):
         ``"picard"`` by quasi-Newton steps, ``"fastica"`` by its fixed point, ``"infomax"`` by maximum likelihood with the logistic
         density, ``"easi"`` row by row in random orders, then by the mean of its step, ``"sigma-pca"`` by two layers of it. The page about ICA has the table of settings and the methods that they are.
     fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
-        What tells a source from a Gaussian: in general, against outliers, by kurtosis, by skewness. ``"tanh"`` is ``"logcosh"``.
+        Contrast function G used to measure non-Gaussianity: in general, with outliers, kurtosis, skewness. ``"tanh"`` is ``"logcosh"``.
         ``"adaptive"`` begins with ``"logcosh"`` and goes on by contrasts that are fitted to each source: the nearest to the truth where
         there are some thousand rows, most of all with ``ortho=False``.
     ortho : bool, default=True
@@ -47,11 +47,11 @@ class ICA(Sources):
     orthogonalization : {"symmetric", "deflation"}, default="symmetric"
         For ``"fastica"``: all sources at once, or one after another.
     first_layer : {"pca", "sigma-pca"}, default="pca"
-        For ``"sigma-pca"``: linear PCA, or sigma-PCA made white again, before the layer that tells sources apart.
+        For ``"sigma-pca"``: the first layer, linear PCA, or sigma-PCA followed by whitening.
     whiten : "unit-variance" or False, default="unit-variance"
-        Look for sources in white coordinates; False for rows that are white already, and then no direction is ever dropped.
+        Whiten the data first; False for data that are already whitened, and then no direction is ever dropped.
     max_iter : int, default=500
-        The most iterations; for ``"easi"`` the most passes.
+        Maximum number of iterations; for ``"easi"`` of full passes over the data.
     tol : float or None, default=None
         What the largest entry of the relative gradient may be at the end, the same for every algorithm; ``report_.residual`` is that
         entry. None: 1e-6 in float64, 1e-4 in float32.
@@ -59,7 +59,7 @@ class ICA(Sources):
         Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood (``ortho=False``,
         ``"infomax"``) the likeliest.
     w_init : array-like of shape (n_components, n_components) or None, default=None
-        Where the first search begins, in white coordinates; None for a random rotation.
+        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
         Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. None: enough of
         them with ``"picard"`` where there are three times as many. 0: all rows from the start.

@@ -43,9 +43,9 @@ class NeuralPCA(Estimator):
     tol : float, default=1e-8
         The residual at which the rule counts as at rest: ``||G|| / ||C W||``, with its half-gradient ``G``.
     learning_rate : float, default=0.01
-        Length of the first step of ``"sgd"`` and ``"adam"``, for rows divided by the root of their mean square.
+        Initial learning rate of ``"sgd"`` and ``"adam"``, for rows divided by the root of their mean square.
     batch_size : int, default=128
-        Rows in a batch of ``"sgd"`` and ``"adam"``, at most.
+        Mini-batch size of ``"sgd"`` and ``"adam"``.
     max_epochs : int, default=20
         How often ``"sgd"`` and ``"adam"`` visit all rows.
     random_state : int, RandomState or None, default=None
@@ -179,11 +179,11 @@ class SigmaPCA(Estimator):
         ``"gpm"`` takes polar steps, without a learning rate; ``"sgd"`` and ``"adam"`` follow stochastic gradients. ``"auto"`` is
         ``"gpm"`` for orthonormal components, a second-order solver for ``constraint="native"``, and a variant's own optimiser.
     learning_rate : float or None, default=None
-        Step length of trained solvers; None for the variant's own.
+        Initial learning rate of trained solvers; None for 0.01.
     batch_size : int or None, default=None
-        Rows in a batch of trained solvers; None for the variant's own.
+        Mini-batch size of trained solvers; None for 128.
     max_epochs : int or None, default=None
-        Passes of trained solvers over the rows; None for the variant's own.
+        Maximum number of epochs of trained solvers; None for 3, or as many as make 3000 steps.
     max_iter : int, default=1000
         Iterations of the deterministic solvers at most, each a pass over the rows.
     tol : float or None, default=None

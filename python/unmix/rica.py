@@ -32,7 +32,7 @@ class RICA(Sources):
         Keep every feature at length 1 (in the coordinates in which rows are seen). ``"auto"`` does where there are more features
         than directions, some of which would otherwise vanish.
     max_iter : int, default=1000
-        Iterations at most, where all rows are looked at at once.
+        Maximum number of iterations, without ``batch_size``.
     tol : float or None, default=None
         The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate. None: 1e-6 in float64,
         1e-4 in float32.
@@ -40,9 +40,9 @@ class RICA(Sources):
         Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches ended;
         ``report_.outcome`` is ``"completed"``. None: all rows at once.
     max_epochs : int, default=10
-        How often batches go through all rows; without ``batch_size`` it has no effect.
+        Maximum number of epochs; without ``batch_size`` it has no effect.
     w_init : array-like of shape (n_components, n_features) or None, default=None
-        Where the search begins, in the units of ``components_``. None for orthonormal features at random, or random ones where
+        Initial features, in the units of ``components_``. None for orthonormal features at random, or random ones where
         there are more of them than directions. A saved model does not keep it.
     warm_start : bool, default=False
         Begin from ``components_`` of the last fit.

@@ -21,7 +21,7 @@ pub(crate) fn guarded<V>(path: &Path, work: impl FnOnce() -> Result<V>) -> Resul
     DEPTH.with(|depth| depth.set(depth.get() + 1));
     let result = catch_unwind(AssertUnwindSafe(work));
     DEPTH.with(|depth| depth.set(depth.get() - 1));
-    result.unwrap_or_else(|_| Err(Error::format(path, "it is damaged", "copy or write it again")))
+    result.unwrap_or_else(|_| Err(Error::format(path, "it is corrupt", "copy or write it again")))
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
             Ok((panic_is_caught(), inner.unwrap_err().to_string()))
         });
         let (caught, message) = nested.unwrap();
-        assert!(caught && message.contains("y cannot be read: it is damaged"), "{message}");
+        assert!(caught && message.contains("y cannot be read: it is corrupt"), "{message}");
         assert!(!panic_is_caught());
     }
 }

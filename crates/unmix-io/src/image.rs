@@ -176,7 +176,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
             format!("it is an image of a kind not known here ({e})"),
             "write it as a .png file",
         ),
-        e => Error::format(path, format!("its image is damaged ({e})"), "copy or write it again"),
+        e => Error::format(path, format!("its image is corrupt ({e})"), "copy or write it again"),
     })
 }
 

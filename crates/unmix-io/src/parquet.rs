@@ -139,7 +139,7 @@ impl File {
         let next = move || {
             let damaged = |e| {
                 let page = guarded(path, || Ok(self.changed_page(&columns, group))).ok().flatten();
-                let found = page.unwrap_or_else(|| format!("its columns are damaged ({e})"));
+                let found = page.unwrap_or_else(|| format!("its columns are corrupt ({e})"));
                 Error::format(path, found, "copy or write it again")
             };
             guarded(path, || reader.next().transpose().map_err(damaged)).transpose()

@@ -48,7 +48,7 @@ impl Promises<'_> {
             return Err(self.wrong("it does not end as an Arrow file does".into()));
         }
         let footer = self.part(end - length, length)?;
-        let footer = root_as_footer(&footer).map_err(|_| self.wrong("its footer is damaged".into()))?;
+        let footer = root_as_footer(&footer).map_err(|_| self.wrong("its footer is corrupt".into()))?;
         for block in footer.recordBatches().iter().flatten().chain(footer.dictionaries().iter().flatten()) {
             let lengths = (block.offset(), i64::from(block.metaDataLength()), block.bodyLength());
             let (Ok(at), Ok(head), Ok(body)) =
@@ -87,7 +87,7 @@ impl Promises<'_> {
     /// Checks a message whose body begins at byte `at`, and says how long that is.
     fn message(&self, message: &[u8], at: u64, listed: Option<u64>) -> Result<u64> {
         let message: Message<'_> =
-            root_as_message(message).map_err(|_| self.wrong("one of its messages is damaged".into()))?;
+            root_as_message(message).map_err(|_| self.wrong("one of its messages is corrupt".into()))?;
         let length = message.bodyLength();
         let length = u64::try_from(length).map_err(|_| self.wrong(format!("it promises {length} bytes")))?;
         for length in [Some(length), listed].into_iter().flatten() {

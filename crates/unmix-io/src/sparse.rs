@@ -52,7 +52,7 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     };
     let rows = rows.map_err(|e| match e {
         Error::Unsupported { found, .. } => {
-            let found = format!("it holds a sparse matrix that is damaged: {found}");
+            let found = format!("it holds a sparse matrix that is corrupt: {found}");
             Error::format(&path, found, "write it again")
         }
         other => other,

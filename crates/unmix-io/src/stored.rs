@@ -107,7 +107,7 @@ pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
             "it was cut short; copy or write it again",
         ),
         Err(e) if matches!(kind, InvalidData | InvalidInput) => {
-            let found = format!("its compressed bytes are damaged ({e})");
+            let found = format!("its compressed bytes are corrupt ({e})");
             Error::format(path, found, "copy or write it again")
         }
         Err(e) => Error::io("cannot read", path, e),

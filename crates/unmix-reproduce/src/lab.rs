@@ -7,7 +7,7 @@ use crate::{Experiment, Options, measure};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 use unmix::data::{Features, RawArray};
-use unmix::neural::{Begin, NONLINEAR, NONLINEAR_MORE, Optimiser, Spec, Trained, Training, train};
+use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Optimiser, Spec, Trained, Training, TrainingStart, train};
 use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
@@ -273,7 +273,7 @@ pub(crate) fn train_rule(
         n_oversamples: 0,
     };
     let axes = spectrum::decompose(&rows, lab.run, &request)?;
-    let begin = Begin::at_axes(&rows, &axes, &spec, how.k, lab.run)?;
+    let begin = TrainingStart::at_axes(&rows, &axes, &spec, how.k, lab.run)?;
     let how = Training {
         optimiser: Optimiser::Adam,
         learning_rate: how.learning_rate,

@@ -1,4 +1,4 @@
-//! One run of a fit: facts that are not settings, and the ear that listens to it.
+//! Run options and the progress observer: seed, threads, time limit.
 
 use crate::error::{Error, Result};
 use crate::num::threads;
@@ -29,7 +29,7 @@ pub enum Event<'a> {
     },
 }
 
-/// Listens to a run, and may end it.
+/// Observes the progress of a run, and may interrupt it.
 pub trait Watch: Sync {
     /// Something happened. Called from any thread.
     fn event(&self, event: Event<'_>) {
@@ -41,19 +41,19 @@ pub trait Watch: Sync {
     }
 }
 
-/// Hears nothing and asks for nothing.
+/// Ignores every event, and never interrupts.
 pub struct Silent;
 impl Watch for Silent {}
 
-/// Facts of a run: seed, threads, time limit, listener.
+/// Options of one run that are not settings of a method: seed, threads, time limit, progress observer.
 pub struct Run<'a> {
-    /// Where random draws begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Threads to use. Never changes a result.
     pub threads: usize,
     /// Stop iterating after this many seconds; what was reached is returned and says so.
     pub max_seconds: Option<f64>,
-    /// The listener.
+    /// The progress observer.
     pub watch: &'a dyn Watch,
     /// When it began.
     pub started: Instant,

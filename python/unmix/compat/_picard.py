@@ -53,11 +53,11 @@ def picard(
     return_X_mean, return_n_iter : bool, default=False
         Whether to return the mean of the features, and the number of iterations.
     max_iter : int, default=500
-        The most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-7
         What the largest entry of the relative gradient may be.
     w_init : ndarray of shape (n_components, n_components) or None, default=None
-        Where the search begins; None for a random rotation.
+        Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     centering : bool, default=True
         Whether to subtract the mean.
     random_state : int, RandomState or None, default=None

@@ -102,7 +102,7 @@ fn damaged_compressed_files_are_refused() {
     );
     let mut damaged = whole.clone();
     *damaged.last_mut().unwrap() ^= 1;
-    assert!(refused("a.npy.gz", damaged).contains("its compressed bytes are damaged"));
+    assert!(refused("a.npy.gz", damaged).contains("its compressed bytes are corrupt"));
     let text = gz("1.25,2.5\n".repeat(9999).as_bytes());
     assert!(refused("a.csv.gz", &text[..text.len() - 20]).contains("its compressed bytes end too early"));
     for (name, whole) in [("a.npy.gz", &whole), ("a.csv.gz", &text)] {

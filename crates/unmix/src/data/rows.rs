@@ -53,8 +53,8 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
         if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
-            let why = format!("the weight of row {row} is {w}, and a row cannot count so often");
-            return Err(Error::setting("sample_weight", w, why, "give every row a weight of 0 or more"));
+            let why = format!("weights must be finite and non-negative, and row {row} has {w}");
+            return Err(Error::setting("sample_weight", w, why, "correct that weight, or leave the row out"));
         }
         self.weights = Some(weights);
         self.check_weights()?;

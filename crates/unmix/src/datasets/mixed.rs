@@ -44,7 +44,7 @@ pub fn independent(n: usize, laws: &[Law], variances: &[f64], seed: u64) -> Resu
         return Err(Error::setting(
             "variances",
             v,
-            "a source needs a finite variance above 0",
+            "variances must be finite and positive",
             "give one, such as 1",
         ));
     }

@@ -7,7 +7,7 @@
 //! of the bound of Cramér and Rao.
 
 use super::view::View;
-use super::{Found, Limits, free, orthogonal};
+use super::{Limits, SolverResult, free, orthogonal};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -28,10 +28,10 @@ pub(super) fn refine<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
     ortho: bool,
-    found: Found,
+    found: SolverResult,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut at = found;
     if at.sums.is_none() || limits.max_iter == 0 {
         return Ok(at);
@@ -47,8 +47,8 @@ pub(super) fn refine<T: Real>(
             break;
         }
         // Doubts about the sources are told by the fixed contrast.
-        let Found { n_iter, sweeps, value, sums, .. } = at;
-        at = Found { n_iter, sweeps, value, sums, ..next };
+        let SolverResult { n_iter, sweeps, value, sums, .. } = at;
+        at = SolverResult { n_iter, sweeps, value, sums, ..next };
         if matches!(at.outcome, Outcome::Time | Outcome::MaxIter) {
             break;
         }
@@ -64,7 +64,7 @@ fn by<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let (each, how) = (Contrasts::Each(scores), (orthogonal::Step::Picard, orthogonal::Guard::Objective));
     match ortho {
         true => orthogonal::solve(view, each, how, false, start, limits, run),

@@ -13,7 +13,7 @@
 
 use super::linear::{identity, inner, largest, sum};
 use super::view::View;
-use super::{Found, Limits, Signs};
+use super::{Limits, Signs, SolverResult};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -58,9 +58,9 @@ pub(super) fn solve<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut search = Search { view, moments, signs: Signs::new(extended), run, sweeps: 0 };
-    let Some(mut at) = search.look(start.clone(), None)? else { return Ok(Found::not_finite(start)) };
+    let Some(mut at) = search.look(start.clone(), None)? else { return Ok(SolverResult::not_finite(start)) };
     let mut n_iter = 0;
     let outcome = loop {
         if largest(&at.mean_step) <= limits.tol {
@@ -77,7 +77,7 @@ pub(super) fn solve<T: Real>(
         run.iteration(n_iter, largest(&at.mean_step), None)?;
     };
     let value = at.sums.loss.iter().map(|l| (l - CONTRAST.of_gaussian()).powi(2)).sum::<f64>();
-    Ok(Found {
+    Ok(SolverResult {
         residual: largest(&at.mean_step),
         w: at.w,
         outcome,

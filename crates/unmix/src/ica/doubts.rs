@@ -2,7 +2,7 @@
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
 use super::search::Algorithm;
-use super::{Found, Search};
+use super::{Search, SolverResult};
 use crate::num::{Matrix, factor};
 use crate::spectrum::Coordinates;
 use crate::stats::{Contrast, SourceSums};
@@ -21,7 +21,7 @@ const LISTED: usize = 12;
 pub(super) fn doubts(
     coordinates: &Coordinates,
     search: &Search<'_>,
-    found: &Found,
+    found: &SolverResult,
     place: &[usize],
 ) -> Vec<String> {
     let (n, k) = (coordinates.n, coordinates.k());
@@ -131,7 +131,7 @@ fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
 fn less_likely_than_gaussian(
     coordinates: &Coordinates,
     search: &Search<'_>,
-    found: &Found,
+    found: &SolverResult,
 ) -> Option<String> {
     let Algorithm::Picard { .. } = search.algorithm else { return None };
     let entropy = 0.5 * coordinates.k() as f64 * (1.0 + (2.0 * std::f64::consts::PI).ln());

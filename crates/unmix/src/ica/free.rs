@@ -13,7 +13,7 @@
 
 use super::linear::{identity, largest, log_determinant, sum};
 use super::view::View;
-use super::{Found, Limits, Signs, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::lbfgs::History;
@@ -57,12 +57,12 @@ pub(super) fn solve<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut search =
         Search { view, moments, contrast, extended, signs: Signs::new(extended), run, sweeps: 0 };
     let log_det = log_determinant(&start);
     let Some(mut at) = search.look(start.clone(), log_det, None)? else {
-        return Ok(Found::not_finite(start));
+        return Ok(SolverResult::not_finite(start));
     };
     let (mut learnt, mut n_iter) = (no_history(), 0);
     let mut history = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn solve<T: Real>(
         at = next;
         run.iteration(n_iter, largest(&at.gradient), history.last().copied())?;
     };
-    Ok(Found {
+    Ok(SolverResult {
         residual: largest(&at.gradient),
         value: search.minus_log_likelihood(&at),
         w: at.w,

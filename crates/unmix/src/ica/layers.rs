@@ -11,22 +11,22 @@
 
 use super::linear::polar;
 use super::view::View;
-use super::{Found, Limits};
+use super::{Limits, SolverResult};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Linear, Outcome};
 use crate::neural::auto::choose;
 use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
-use crate::neural::start::{Ask, Principal};
+use crate::neural::start::{Principal, PrincipalOptions};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
-fn ask(k: usize, center: bool, standardize: bool) -> Ask {
+fn ask(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
     // The rows that the second layer sees are a copy already.
-    Ask { method: "ica", k, center, standardize, kept: Some(0) }
+    PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
 /// The rotation of white coordinates that sigma-PCA of the rows themselves says, and how it was found.
@@ -85,7 +85,7 @@ pub(super) fn solve<T: Real>(
     start: &Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     view.with_rows("ica with algorithm='sigma-pca'", |rows| on_rows(view, rows, contrast, start, limits, run))
 }
 
@@ -96,7 +96,7 @@ fn on_rows<T: Real>(
     start: &Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let principal = Principal::new(rows, &ask(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
     // White coordinates have principal axes, too, by the last digits.
@@ -116,7 +116,7 @@ fn on_rows<T: Real>(
     let sums = view.means(&w, contrast, run)?;
     let far = |loss: &[f64]| loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
     let residual = solved.as_ref().and_then(|s| s.residual).unwrap_or(f64::INFINITY);
-    Ok(Found {
+    Ok(SolverResult {
         w,
         outcome: solved.as_ref().map_or(Outcome::MaxIter, |s| s.outcome),
         n_iter: solved.as_ref().map_or(0, |s| s.n_iter),

@@ -40,7 +40,7 @@ pub(crate) struct Limits {
 }
 
 /// What a solver found.
-pub(crate) struct Found {
+pub(crate) struct SolverResult {
     /// What coordinates are multiplied by.
     pub(crate) w: Matrix<f64>,
     pub(crate) outcome: Outcome,
@@ -54,7 +54,7 @@ pub(crate) struct Found {
     pub(crate) sums: Option<SourceSums>,
 }
 
-impl Found {
+impl SolverResult {
     /// Sums over the rows that are no finite numbers: nothing could be looked for.
     fn not_finite(w: Matrix<f64>) -> Self {
         Self {

@@ -12,7 +12,7 @@
 
 use super::linear::{identity, largest};
 use super::view::View;
-use super::{Found, Limits, batch};
+use super::{Limits, SolverResult, batch};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::random::Stream;
@@ -47,7 +47,7 @@ pub(super) fn solve<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut state = State::new(start, extended);
     let mut passes = 0;
     while passes < limits.max_iter.div_ceil(2).max(1) && state.seen < BUDGET && !run.out_of_time() {
@@ -55,12 +55,12 @@ pub(super) fn solve<T: Real>(
         passes += 1;
         run.iteration(passes, largest(&state.mean_step), None)?;
         if !largest(&state.w).is_finite() {
-            return Ok(Found::not_finite(identity(view.k)));
+            return Ok(SolverResult::not_finite(identity(view.k)));
         }
     }
     let left = Limits { max_iter: limits.max_iter.saturating_sub(passes), ..*limits };
     let found = batch::solve(view, moments, extended, state.w, &left, run)?;
-    Ok(Found { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
+    Ok(SolverResult { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
 }
 
 /// Once through all rows, in the random order that belongs to pass `number`.

@@ -16,7 +16,7 @@
 
 use super::linear::{identity, largest, nearer_to_orthogonal, polar, rotation, skew, sum};
 use super::view::View;
-use super::{Found, Limits, Signs, downhill, no_history, remember};
+use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::lbfgs::History;
@@ -117,9 +117,9 @@ pub(super) fn solve<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut search = Search::new(view, contrast, extended, run);
-    let Some(mut at) = search.first(&start)? else { return Ok(Found::not_finite(start)) };
+    let Some(mut at) = search.first(&start)? else { return Ok(SolverResult::not_finite(start)) };
     let (mut learnt, mut n_iter) = (no_history(), 0);
     let mut history = Vec::new();
     let mut change = f64::INFINITY;
@@ -151,7 +151,7 @@ pub(super) fn solve<T: Real>(
     };
     let residual = if guard == Guard::Change { change } else { at.residual() };
     let value = at.sums.loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
-    Ok(Found {
+    Ok(SolverResult {
         w: at.w,
         outcome,
         n_iter,
@@ -175,9 +175,9 @@ pub(super) fn approach<T: Real>(
     start: Matrix<f64>,
     max_iter: u64,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let mut search = Search::new(view, contrast, extended, run);
-    let Some(mut at) = search.first(&start)? else { return Ok(Found::not_finite(start)) };
+    let Some(mut at) = search.first(&start)? else { return Ok(SolverResult::not_finite(start)) };
     let (mut learnt, mut n_iter) = (no_history(), 0);
     while n_iter < max_iter && !run.out_of_time() {
         let turn = at.turn()?;
@@ -194,7 +194,7 @@ pub(super) fn approach<T: Real>(
     }
     let (residual, sweeps) = (at.residual(), search.sweeps);
     let (outcome, value) = (Outcome::Completed, f64::INFINITY);
-    Ok(Found { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
+    Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
 }
 
 /// The largest entry of `turn - 1`.

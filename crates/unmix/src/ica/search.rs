@@ -2,9 +2,9 @@
 
 use super::linear::polar;
 use super::orthogonal::{self, Guard, Step};
-use super::view::{Place, View};
+use super::view::{SweptRows, View};
 use super::whiten;
-use super::{Found, Limits, adaptive, free, layers, online, subsample, unit};
+use super::{Limits, SolverResult, adaptive, free, layers, online, subsample, unit};
 use crate::data::{Map, Projected, Rows};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
@@ -95,7 +95,7 @@ impl Search<'_> {
         rows: &Rows<'_, T>,
         coordinates: &Coordinates,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<SolverResult> {
         let (n, p, k) = (rows.n_rows().unwrap_or(0), rows.n_features(), coordinates.k());
         if self.algorithm == (Algorithm::Layers { both: true }) && self.start.is_none() {
             let (turn, solved, sweeps) = layers::first(rows, coordinates, &self.limits, run)?;
@@ -112,14 +112,14 @@ impl Search<'_> {
         if let Some(basis) = basis.as_ref().filter(copied) {
             let map = Map::new(coordinates.mean.clone(), basis);
             let white = Projected::new(rows, map, "whitening", run)?;
-            let view = View { place: Place::Projected(&white), mean: None, basis: None, k };
+            let view = View { place: SweptRows::Projected(&white), mean: None, basis: None, k };
             let mut found = self.best_of_starts(&view, coordinates, run)?;
             found.sweeps += 1;
             return Ok(found);
         }
         let mean = coordinates.subtracted();
         self.best_of_starts(
-            &View { place: Place::Rows(rows), mean, basis: basis.as_ref(), k },
+            &View { place: SweptRows::Rows(rows), mean, basis: basis.as_ref(), k },
             coordinates,
             run,
         )
@@ -130,8 +130,8 @@ impl Search<'_> {
         view: &View<'_, '_, T>,
         coordinates: &Coordinates,
         run: &Run<'_>,
-    ) -> Result<Found> {
-        let mut best: Option<Found> = None;
+    ) -> Result<SolverResult> {
+        let mut best: Option<SolverResult> = None;
         let mut sweeps = 0;
         for i in 0..self.n_init.max(1) {
             let mut found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
@@ -149,7 +149,7 @@ impl Search<'_> {
             }
         }
         match best {
-            Some(found) => Ok(Found { sweeps, ..found }),
+            Some(found) => Ok(SolverResult { sweeps, ..found }),
             None => unreachable!("there is at least one start"),
         }
     }
@@ -160,7 +160,7 @@ impl Search<'_> {
         coordinates: &Coordinates,
         start: Matrix<f64>,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<SolverResult> {
         let contrast = self.contrast;
         let before = self.before(view, coordinates, start, run)?;
         let limits = &Limits { max_iter: self.limits.max_iter.saturating_sub(before.n_iter), ..self.limits };
@@ -195,13 +195,13 @@ impl Search<'_> {
         coordinates: &Coordinates,
         start: Matrix<f64>,
         run: &Run<'_>,
-    ) -> Result<Found> {
+    ) -> Result<SolverResult> {
         let extended = match self.algorithm {
             Algorithm::PicardO { extended } | Algorithm::Picard { extended } => extended,
             _ => true,
         };
         let free = matches!(self.algorithm, Algorithm::Picard { .. });
-        let mut at = Found { sweeps: 0, ..Found::not_finite(start) };
+        let mut at = SolverResult { sweeps: 0, ..SolverResult::not_finite(start) };
         let turns = self.rotates() || free && coordinates.white && self.start.is_none();
         if !turns || matches!(self.algorithm, Algorithm::Parallel | Algorithm::Layers { .. }) {
             return Ok(at);
@@ -211,14 +211,14 @@ impl Search<'_> {
             let (n_iter, sweeps) = (at.n_iter, at.sweeps);
             let found = orthogonal::approach(view, self.contrast.into(), extended, at.w.clone(), most, run)?;
             let sweeps = sweeps + (found.sweeps as f64 * share).ceil() as u64;
-            at = Found { n_iter: n_iter + found.n_iter, sweeps, ..found };
+            at = SolverResult { n_iter: n_iter + found.n_iter, sweeps, ..found };
             Ok(())
         };
         let n = subsample::n_rows(view.rows());
         let begins = matches!(self.algorithm, Algorithm::PicardO { .. } | Algorithm::Picard { .. });
         if let Some(m) = subsample::size(self.subsample, n, view.k, begins && self.start.is_none()) {
             let rows = view.picked(subsample::chosen(view.rows(), m), run)?;
-            let some = View { place: Place::Rows(&rows), mean: view.mean, basis: view.basis, k: view.k };
+            let some = View { place: SweptRows::Rows(&rows), mean: view.mean, basis: view.basis, k: view.k };
             go_on(&some, subsample::MOST, m as f64 / n as f64)?;
         }
         if free {

@@ -2,8 +2,8 @@
 
 use super::doubts::{doubts, sizes};
 use super::linear::inverse;
-use super::view::{Place, View};
-use super::{Found, Limits, Search, solver_name};
+use super::view::{SweptRows, View};
+use super::{Limits, Search, SolverResult, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Arrangement, Code, Described, Method, Model, Report, Tensor, Tensors, require};
@@ -44,7 +44,7 @@ pub(crate) fn model<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: Coordinates,
     search: &Search<'_>,
-    found: Found,
+    found: SolverResult,
     (variance, order): (Variance, Order),
     run: &Run<'_>,
 ) -> Result<Model> {
@@ -132,7 +132,7 @@ fn kurtosis<T: Real>(
 ) -> Result<Vec<f64>> {
     let basis = coordinates.basis();
     let view = View {
-        place: Place::Rows(rows),
+        place: SweptRows::Rows(rows),
         mean: Some(&coordinates.mean),
         basis: basis.as_ref(),
         k: coordinates.k(),

@@ -55,7 +55,7 @@ impl Stream {
         Self::unpacked(&state.f64s(), p, w.rows(), (center, extended)).ok_or_else(|| Error::Unsupported {
             asked: "going on with this model".into(),
             found: "the state of its stream does not have the size of its parameters".into(),
-            remedy: "the file is damaged: fit the model again".into(),
+            remedy: "the file is corrupt: fit the model again".into(),
         })
     }
 

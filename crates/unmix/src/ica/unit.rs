@@ -10,7 +10,7 @@
 use super::linear::largest;
 use super::orthogonal::Guard;
 use super::view::View;
-use super::{Found, Limits};
+use super::{Limits, SolverResult};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
@@ -25,7 +25,7 @@ pub(super) fn solve<T: Real>(
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Found> {
+) -> Result<SolverResult> {
     let k = view.k;
     let mut search = Search { view, contrast, guard, run, sweeps: 0 };
     let mut found = Matrix::zeros(0, k);
@@ -50,7 +50,7 @@ pub(super) fn solve<T: Real>(
     }
     let sums = view.means(&found, contrast, run)?;
     let far = |loss: &[f64]| loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
-    Ok(Found {
+    Ok(SolverResult {
         w: found,
         outcome,
         n_iter: n_iter.max(1),

@@ -7,7 +7,7 @@ use crate::run::Run;
 use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, SourceSums, SourceView};
 
 /// What is swept over.
-pub(super) enum Place<'a, 'b, T: Real> {
+pub(super) enum SweptRows<'a, 'b, T: Real> {
     /// The rows; whatever makes coordinates of them is folded into what is applied to these.
     Rows(&'a Rows<'b, T>),
     /// Coordinates.
@@ -16,7 +16,7 @@ pub(super) enum Place<'a, 'b, T: Real> {
 
 /// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`.
 pub(super) struct View<'a, 'b, T: Real> {
-    pub(super) place: Place<'a, 'b, T>,
+    pub(super) place: SweptRows<'a, 'b, T>,
     /// What is subtracted first, unless that is 0 throughout.
     pub(super) mean: Option<&'a [f64]>,
     /// `k x p`; the identity where there is none.
@@ -29,7 +29,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// Rows that are coordinates already.
     #[cfg(test)]
     pub(super) fn of_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
-        Self { place: Place::Rows(rows), mean: None, basis: None, k }
+        Self { place: SweptRows::Rows(rows), mean: None, basis: None, k }
     }
 
     /// `w` applied to `z` is this applied to `x - mean`.
@@ -40,24 +40,24 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// Numbers of what is swept over.
     pub(super) fn width(&self) -> usize {
         match self.place {
-            Place::Rows(rows) => rows.n_features(),
-            Place::Projected(projected) => projected.k(),
+            SweptRows::Rows(rows) => rows.n_features(),
+            SweptRows::Projected(projected) => projected.k(),
         }
     }
 
     /// The rows themselves, of which what is swept over is made.
     pub(super) fn rows(&self) -> &'a Rows<'b, T> {
         match self.place {
-            Place::Rows(rows) => rows,
-            Place::Projected(projected) => projected.rows(),
+            SweptRows::Rows(rows) => rows,
+            SweptRows::Projected(projected) => projected.rows(),
         }
     }
 
     /// One pass.
     pub(super) fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: G) -> Result<G::Part> {
         match self.place {
-            Place::Rows(rows) => rows.sweep(run, stage, &gather),
-            Place::Projected(projected) => projected.sweep(run, stage, gather),
+            SweptRows::Rows(rows) => rows.sweep(run, stage, &gather),
+            SweptRows::Projected(projected) => projected.sweep(run, stage, gather),
         }
     }
 
@@ -68,11 +68,11 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// That `asked` takes rows that are here.
     pub(super) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
-            Place::Rows(rows) => {
+            SweptRows::Rows(rows) => {
                 rows.here(asked)?;
                 f(rows)
             }
-            Place::Projected(projected) => f(&projected.as_rows(asked)?),
+            SweptRows::Projected(projected) => f(&projected.as_rows(asked)?),
         }
     }
 
@@ -80,8 +80,8 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     pub(super) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Rows<'static, T>> {
         let weights = self.rows().weights_at(&chosen);
         let numbers = match self.place {
-            Place::Rows(rows) => rows.picked(chosen, run)?,
-            Place::Projected(projected) => projected.picked(chosen, run)?,
+            SweptRows::Rows(rows) => rows.picked(chosen, run)?,
+            SweptRows::Projected(projected) => projected.picked(chosen, run)?,
         };
         Rows::of_picked(numbers, self.width(), weights)
     }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::machine::check_square;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
-use crate::spectrum::{self, Bounds, Components, Coordinates, Look, Seen};
+use crate::spectrum::{self, Bounds, Components, Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherScatter;
 
 /// What rows are prepared by.
@@ -35,7 +35,11 @@ impl Preparation {
         let (most, mut warnings) = (bounds.most(), Vec::new());
         let asked = self.asked(bounds, &mut warnings)?;
         let Preparation { method, center, standardize, .. } = *self;
-        let seen = Seen::of(rows, Look { method, top: asked, center, standardize, weak: true }, run)?;
+        let seen = PrincipalAxes::of(
+            rows,
+            WhiteningOptions { method, top: asked, center, standardize, weak: true },
+            run,
+        )?;
         let found = &seen.found;
         let rank = found.axes.rows();
         let wanted = match self.n_components {

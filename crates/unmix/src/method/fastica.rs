@@ -31,15 +31,15 @@ pub struct FastIca {
     pub algorithm: FastIcaAlgorithm,
     /// Whether coordinates are made white, and how large sources are.
     pub whiten: FastIcaWhitening,
-    /// What tells a source from a Gaussian.
+    /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
     /// `alpha` of `logcosh`, from 1 to 2.
     pub fun_args: Option<Map<String, Value>>,
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub max_iter: u64,
     /// The largest change of a row that ends the search.
     pub tol: f64,
-    /// Where the search begins.
+    /// Initial unmixing matrix, in whitened coordinates.
     pub w_init: Option<Vec<Vec<f64>>>,
     /// Accepted for scikit-learn's sake.
     pub whiten_solver: WhitenSolver,
@@ -138,7 +138,7 @@ impl FastIca {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let alpha = self.alpha()?;
         if matches!(self.whiten, FastIcaWhitening::Not(true)) {
-            let why = "it does not say how large sources are to be";
+            let why = "it must be 'unit-variance', 'arbitrary-variance' or false";
             return Err(Error::setting(
                 "whiten",
                 "true",
@@ -228,14 +228,14 @@ const SETTINGS: &[Setting] = &[
         Kind::BoolOrChoice,
         &["unit-variance", "arbitrary-variance"],
         "\"unit-variance\"",
-        "How large sources are: variance 1, or 1 / n_samples; false for rows that are white already, whose mean then stays.",
+        "Variance of the sources: 1, or 1 / n_samples; false for data that are already whitened, from which no mean is then subtracted.",
     ),
     setting(
         "fun",
         Kind::Choice,
         &["logcosh", "exp", "cube", "skew"],
         "\"logcosh\"",
-        "What tells a source from a Gaussian; in Python also a function that returns values and mean slopes.",
+        "Contrast function G used to measure non-Gaussianity; in Python also a callable that returns g(x) and the mean of g'(x).",
     ),
     setting(
         "fun_args",
@@ -250,21 +250,21 @@ const SETTINGS: &[Setting] = &[
         Kind::Integer,
         &[],
         "200",
-        "The most iterations, for each source where they come one by one.",
+        "Maximum number of iterations, for each source with 'deflation'.",
     ),
     setting(
         "tol",
         Kind::Number,
         &[],
         "0.0001",
-        "What 1 - |<w, w before>| may be for every row of the rotation at the end, about half the square of the angle.",
+        "Convergence tolerance: the largest 1 - abs(<w_new, w_old>) over the rows of the rotation, about half the square of the angle.",
     ),
     setting(
         "w_init",
         Kind::TableOrNull,
         &[],
         "null",
-        "Where the search begins: a square matrix for the white coordinates; null for a random rotation.",
+        "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
     ),
     setting(
         "whiten_solver",

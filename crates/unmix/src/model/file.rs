@@ -225,5 +225,5 @@ fn sealed(checksum: &str) -> String {
 }
 
 fn damaged(path: &Path, found: String) -> Error {
-    Error::format(path, format!("it is damaged ({found})"), "fit the model again, or restore the file")
+    Error::format(path, format!("it is corrupt ({found})"), "fit the model again, or restore the file")
 }

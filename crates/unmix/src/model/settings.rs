@@ -62,21 +62,21 @@ impl Kind {
     fn in_words(self) -> &'static str {
         match self {
             Kind::Bool => "true or false",
-            Kind::Integer => "a whole number from 0",
+            Kind::Integer => "a non-negative integer",
             Kind::Number => "a number",
-            Kind::Choice => "the name of a choice",
-            Kind::BoolOrChoice => "true, false, or the name of a choice",
-            Kind::IntegerOrChoice => "a whole number from 0, or the name of a choice",
+            Kind::Choice => "one of its choices",
+            Kind::BoolOrChoice => "true, false, or one of its choices",
+            Kind::IntegerOrChoice => "a non-negative integer, or one of its choices",
             Kind::Components => "a number, a share of the variance between 0 and 1, or the name of a rule",
-            Kind::Count => "a whole number from 0, or nothing",
-            Kind::NumberOrNull => "a number, or nothing",
-            Kind::ChoiceOrNull => "the name of a choice, or nothing",
-            Kind::NamedOrNull => "the name of a choice, its number, or nothing",
-            Kind::Numbers => "a number, a list of one number for each component, or the name of a choice",
+            Kind::Count => "a non-negative integer, or null",
+            Kind::NumberOrNull => "a number, or null",
+            Kind::ChoiceOrNull => "one of its choices, or null",
+            Kind::NamedOrNull => "one of its choices, the number of one, or null",
+            Kind::Numbers => "a number, a list of one number for each component, or one of its choices",
             Kind::BoolOrNull => "true, false, or null",
             Kind::TableOrNull => "rows of numbers, such as [[1, 0], [0, 1]], or null",
             Kind::ArgumentsOrNull => "numbers by name, such as {\"alpha\": 1}, or null",
-            Kind::NumberOrChoice => "a number, or the name of a choice",
+            Kind::NumberOrChoice => "a number, or one of its choices",
         }
     }
 }
@@ -224,24 +224,24 @@ impl Setting {
         }
         let why = match (self.kind, self.choices.is_empty()) {
             (Kind::Components, true) => {
-                "it takes a number, or a share of the variance between 0 and 1; a rule for it is PCA's alone"
+                "it must be a number, or a share of the variance between 0 and 1; rules are available in pca only"
                     .into()
             }
-            _ => format!("it takes {}", self.kind.in_words()),
+            _ => format!("it must be {}", self.kind.in_words()),
         };
         let known = self.choices.join(", ");
         let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices));
         let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
         let remedy = match self.kind {
             Kind::Bool => "give true or false".into(),
-            Kind::Integer | Kind::Count => "give a whole number from 0".into(),
+            Kind::Integer | Kind::Count => "give a non-negative integer".into(),
             Kind::Number | Kind::NumberOrNull => "give a number".into(),
             Kind::Choice | Kind::ChoiceOrNull | Kind::NamedOrNull => {
                 format!("{near}choose one of: {known}")
             }
             Kind::Numbers => format!("{near}give a number, a list of numbers, or one of: {known}"),
             Kind::BoolOrChoice => format!("{near}give true or false, or one of: {known}"),
-            Kind::IntegerOrChoice => format!("{near}give a whole number from 0, or one of: {known}"),
+            Kind::IntegerOrChoice => format!("{near}give a non-negative integer, or one of: {known}"),
             Kind::Components if self.choices.is_empty() => "give a number, a share, or null".into(),
             Kind::Components => format!("{near}give a number, or one of: {known}"),
             Kind::BoolOrNull | Kind::TableOrNull | Kind::ArgumentsOrNull => {

@@ -83,7 +83,7 @@ pub(crate) fn require<'a>(tensors: &'a Tensors, name: &str, shape: &[Option<usiz
     let wrong = |found: String| Error::Unsupported {
         asked: "using this model".into(),
         found,
-        remedy: "the file is damaged: fit the model again".into(),
+        remedy: "the file is corrupt: fit the model again".into(),
     };
     let tensor = tensors.get(name).ok_or_else(|| wrong(format!("it has no '{name}'")))?;
     let fits = tensor.shape().len() == shape.len()

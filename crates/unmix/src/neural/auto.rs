@@ -7,7 +7,7 @@
 //! anything, although its sign is right more often than not; and a component that keeps the wrong width is driven to the mixture that
 //! is nearest to Gaussian, where it never becomes certain.
 
-use super::forces::Look;
+use super::forces::Separation;
 
 /// For sub-Gaussian and for super-Gaussian sources.
 pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
@@ -31,27 +31,27 @@ pub(super) fn looks_at(sweep: u64, settled: bool) -> bool {
 }
 
 /// The candidate with the larger score, for each of `k` components.
-pub(crate) fn choose(looks: &[Look], k: usize) -> Vec<f64> {
+pub(crate) fn choose(looks: &[Separation], k: usize) -> Vec<f64> {
     let best =
         |j: usize| (0..looks.len()).fold(0, |b, c| if looks[c].score[j] > looks[b].score[j] { c } else { b });
     (0..k).map(|j| CANDIDATES[best(j)]).collect()
 }
 
 /// How far the components are from Gaussian ones, all together: the sum of the squares of the larger `t` of each.
-pub(super) fn evidence(looks: &[Look]) -> f64 {
+pub(super) fn evidence(looks: &[Separation]) -> f64 {
     let k = looks.first().map_or(0, |look| look.t.len());
     (0..k).map(|j| looks.iter().fold(0.0f64, |m, look| m.max(look.t[j])).powi(2)).sum()
 }
 
 /// What the better candidate sees of each of `k` components.
-pub(crate) fn best(looks: &[Look], k: usize) -> Look {
-    let mut out = Look::default();
+pub(crate) fn best(looks: &[Separation], k: usize) -> Separation {
+    let mut out = Separation::default();
     for j in 0..k {
         let best = looks
             .iter()
             .fold(&looks[0], |best, look| if look.score[j] > best.score[j] { look } else { best });
         out.b.push(best.b[j]);
-        out.growth.push(best.growth[j]);
+        out.score_slope.push(best.score_slope[j]);
         out.score.push(best.score[j]);
         out.t.push(best.t[j]);
         out.error.push(best.error[j]);
@@ -68,7 +68,7 @@ fn largest_by_search(k: usize) -> f64 {
 /// Components that cannot be told from Gaussian ones by a search that looked for the opposite. Among `k` Gaussian components such a
 /// search finds `t` above [`CERTAIN`] from some ten components on, and an [`evidence`] of 0.3 to 0.67 `k^2`; `k` sources that are found
 /// have more than 1.3 `k^2`. So components below [`largest_by_search`] are near Gaussian where their evidence is at most `k^2`.
-pub(super) fn near_gaussian(looks: &[Look]) -> Vec<bool> {
+pub(super) fn near_gaussian(looks: &[Separation]) -> Vec<bool> {
     let k = looks.first().map_or(0, |look| look.t.len());
     let t = |j: usize| looks.iter().fold(0.0f64, |m, look| m.max(look.t[j]));
     let mut which: Vec<usize> = (0..k).collect();
@@ -88,12 +88,12 @@ pub(super) fn near_gaussian(looks: &[Look]) -> Vec<bool> {
 /// Whether the components at the principal axes, taken together, are less Gaussian than chance would have them: the sum of the
 /// squares of the larger `t` of each has mean `k` there, and standard deviation `sqrt(2 k)`, because nothing was chosen by them
 /// yet. Small samples may show together what none of their components shows alone.
-pub(super) fn stand_out(looks: &[Look]) -> bool {
+pub(super) fn stand_out(looks: &[Separation]) -> bool {
     let k = looks.first().map_or(0, |look| look.t.len());
     evidence(looks) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
 }
 
 /// Whether some candidate tells component `j` from others of its variance.
-pub(super) fn is_certain(looks: &[Look], j: usize) -> bool {
+pub(super) fn is_certain(looks: &[Separation], j: usize) -> bool {
     looks.iter().any(|look| look.t[j] > CERTAIN)
 }

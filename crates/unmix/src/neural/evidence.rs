@@ -54,7 +54,7 @@ struct Sums {
     /// Sum of `z_i²`, `r`.
     square: Vec<f64>,
     /// Sum of `phi'(z_j)`, `k`.
-    growth: Vec<f64>,
+    score_slope: Vec<f64>,
 }
 
 /// Axes, and what blocks of rows say of them.
@@ -105,10 +105,10 @@ fn sums<T: Real>(x: &[T], weights: Option<&[f64]>, into: &Matrix<T>, h: &Ready<T
     let mut z = vec![T::default(); n * r];
     kernel::product(&mut z, x, into.as_slice(), n, inner, r);
     let mut force: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
-    let mut growth = vec![T::default(); n * k];
-    h.force_and_growth(&mut force, &mut growth);
+    let mut score_slope = vec![T::default(); n * k];
+    h.score_and_slope(&mut force, &mut score_slope);
     if let Some(weights) = weights {
-        for numbers in [&mut force, &mut growth] {
+        for numbers in [&mut force, &mut score_slope] {
             for (row, w) in numbers.chunks_exact_mut(k).zip(weights) {
                 row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
             }
@@ -119,17 +119,17 @@ fn sums<T: Real>(x: &[T], weights: Option<&[f64]>, into: &Matrix<T>, h: &Ready<T
         cross: Matrix::zeros(k, r),
         bend: Matrix::zeros(k, r),
         square: vec![0.0; r],
-        growth: vec![0.0; k],
+        score_slope: vec![0.0; k],
     };
     kernel::add_cross(out.cross.as_mut_slice(), &force, &z, n, k, r);
     z.iter_mut().for_each(|z| *z = *z * *z);
-    kernel::add_cross(out.bend.as_mut_slice(), &growth, &z, n, k, r);
+    kernel::add_cross(out.bend.as_mut_slice(), &score_slope, &z, n, k, r);
     for (i, z) in z.chunks_exact(r).enumerate() {
         let w = weights.map_or(1.0, |w| w[i]);
         out.square.iter_mut().zip(z).for_each(|(s, z)| *s += w * z.to_f64());
     }
-    for g in growth.chunks_exact(k) {
-        out.growth.iter_mut().zip(g).for_each(|(s, g)| *s += g.to_f64());
+    for g in score_slope.chunks_exact(k) {
+        out.score_slope.iter_mut().zip(g).for_each(|(s, g)| *s += g.to_f64());
     }
     out
 }
@@ -221,17 +221,17 @@ pub(crate) struct Demand {
 impl Seen {
     /// What blocks say of all components, with weights `s^alpha`.
     pub(crate) fn certainty(&self, alpha: f64, demand: Demand) -> Vec<Certainty> {
-        let (r, k) = (self.sigma.len(), self.blocks[0].growth.len());
+        let (r, k) = (self.sigma.len(), self.blocks[0].score_slope.len());
         let n: f64 = self.blocks.iter().map(|b| b.n).sum();
-        let growth: Vec<f64> =
-            (0..k).map(|j| self.blocks.iter().map(|b| b.growth[j]).sum::<f64>() / n).collect();
+        let score_slope: Vec<f64> =
+            (0..k).map(|j| self.blocks.iter().map(|b| b.score_slope[j]).sum::<f64>() / n).collect();
         let quantile = student(demand.level / k as f64, self.blocks.len() as f64 - 1.0);
         let needed = quantile + demand.search * ((r + self.rest) as f64).sqrt();
         let one = |j: usize| {
-            let gap = |b: &Sums| b.growth[j] - b.cross[(j, j)] + growth[j] * (b.square[j] - b.n);
+            let gap = |b: &Sums| b.score_slope[j] - b.cross[(j, j)] + score_slope[j] * (b.square[j] - b.n);
             let (mut least, mut turns, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
             for i in (0..r).filter(|&i| i != j) {
-                let pair = Pair::of(&self.sigma, &growth, alpha, i, j);
+                let pair = Pair::of(&self.sigma, &score_slope, alpha, i, j);
                 let (law, force) = (self.mean(&|b| pair.law(b)), self.mean(&|b| pair.force(b)));
                 if law.t() < least.0 {
                     least = (law.t(), i);
@@ -286,26 +286,28 @@ struct Pair {
     /// `s^alpha` of both.
     weight: [f64; 2],
     /// `A` of both; none for an axis that is no component.
-    growth: [Option<f64>; 2],
+    score_slope: [Option<f64>; 2],
 }
 
 impl Pair {
-    fn of(sigma: &[f64], growth: &[f64], alpha: f64, i: usize, j: usize) -> Self {
+    fn of(sigma: &[f64], score_slope: &[f64], alpha: f64, i: usize, j: usize) -> Self {
         let larger = sigma[i].max(sigma[j]);
         let (si, sj) = (sigma[i] / larger, sigma[j] / larger);
-        let growth = [growth.get(i).copied(), growth.get(j).copied()];
-        Self { i, j, si, sj, weight: [si.powf(alpha), sj.powf(alpha)], growth }
+        let score_slope = [score_slope.get(i).copied(), score_slope.get(j).copied()];
+        Self { i, j, si, sj, weight: [si.powf(alpha), sj.powf(alpha)], score_slope }
     }
 
     /// `L_ij` summed over the rows of a block, less what the block's own variances add to it.
     fn law(&self, b: &Sums) -> f64 {
-        let half = |i: usize, si: f64, j: usize, sj: f64, growth: f64| {
-            let bend = b.bend[(j, i)] - growth * (b.square[i] - b.n);
-            let own = b.cross[(j, j)] - growth * (b.square[j] - b.n);
+        let half = |i: usize, si: f64, j: usize, sj: f64, score_slope: f64| {
+            let bend = b.bend[(j, i)] - score_slope * (b.square[i] - b.n);
+            let own = b.cross[(j, j)] - score_slope * (b.square[j] - b.n);
             si * si * bend - sj * sj * own
         };
-        let of_j = self.growth[1].map_or(0.0, |a| self.weight[1] * half(self.i, self.si, self.j, self.sj, a));
-        let of_i = self.growth[0].map_or(0.0, |a| self.weight[0] * half(self.j, self.sj, self.i, self.si, a));
+        let of_j =
+            self.score_slope[1].map_or(0.0, |a| self.weight[1] * half(self.i, self.si, self.j, self.sj, a));
+        let of_i =
+            self.score_slope[0].map_or(0.0, |a| self.weight[0] * half(self.j, self.sj, self.i, self.si, a));
         of_j + of_i
     }
 
@@ -313,7 +315,7 @@ impl Pair {
     fn force(&self, b: &Sums) -> f64 {
         let both = self.si * self.sj;
         let of_j = self.weight[1] * b.cross[(self.j, self.i)];
-        let of_i = self.growth[0].map_or(0.0, |_| self.weight[0] * b.cross[(self.i, self.j)]);
+        let of_i = self.score_slope[0].map_or(0.0, |_| self.weight[0] * b.cross[(self.i, self.j)]);
         both * (of_j - of_i)
     }
 }

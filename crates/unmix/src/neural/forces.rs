@@ -238,35 +238,35 @@ fn gather_look<T: Real>(
     work.clear();
     work.extend_from_slice(z);
     work.extend_from_slice(z);
-    let (force, growth) = work.split_at_mut(z.len());
-    h.force_and_growth(force, growth);
+    let (force, score_slope) = work.split_at_mut(z.len());
+    h.score_and_slope(force, score_slope);
     if let Some(bend) = bend {
         let mut squares: Vec<T> = z.iter().map(|z| *z * *z).collect();
         for (row, w) in squares.chunks_exact_mut(k).zip(weights.unwrap_or_default()) {
             row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
         }
-        kernel::add_cross(bend.as_mut_slice(), &squares, growth, z.len() / k, k, k);
+        kernel::add_cross(bend.as_mut_slice(), &squares, score_slope, z.len() / k, k, k);
     }
-    add_look(sums, z, force, growth, weights);
+    add_look(sums, z, force, score_slope, weights);
 }
 
 /// Rows whose numbers are added up in their own type before they go into a total.
 const ROWS: usize = 16;
 
 /// Adds `z phi`, `phi'`, `psi` and its square, column by column.
-fn add_look<T: Real>(sums: &mut [f64], z: &[T], force: &[T], growth: &[T], weights: Option<&[f64]>) {
+fn add_look<T: Real>(sums: &mut [f64], z: &[T], force: &[T], score_slope: &[T], weights: Option<&[f64]>) {
     let k = sums.len() / 4;
     let mut part = vec![T::default(); 4 * k];
-    let groups = z.chunks(ROWS * k).zip(force.chunks(ROWS * k)).zip(growth.chunks(ROWS * k));
+    let groups = z.chunks(ROWS * k).zip(force.chunks(ROWS * k)).zip(score_slope.chunks(ROWS * k));
     crate::num::widest(
         #[inline(always)]
         || {
-            for (group, ((z, force), growth)) in groups.enumerate() {
+            for (group, ((z, force), score_slope)) in groups.enumerate() {
                 part.fill(T::default());
                 let (along, rest) = part.split_at_mut(k);
                 let (grown, rest) = rest.split_at_mut(k);
                 let (gap, square) = rest.split_at_mut(k);
-                let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(growth.chunks_exact(k));
+                let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(score_slope.chunks_exact(k));
                 for (i, ((z, f), g)) in rows.enumerate() {
                     let w = T::from_f64(weights.map_or(1.0, |w| w[group * ROWS + i]));
                     let sums = along.iter_mut().zip(&mut *grown).zip(&mut *gap).zip(&mut *square);
@@ -293,18 +293,18 @@ pub struct Forces {
     /// `E[x phi(z_j)]`, a row for each component.
     pub pull: Matrix<f64>,
     /// One for each nonlinearity that was looked at.
-    pub looks: Vec<Look>,
+    pub looks: Vec<Separation>,
     /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
     pub bend: Matrix<f64>,
 }
 
 /// What a nonlinearity sees of the codes, component by component.
 #[derive(Clone, Debug, Default)]
-pub struct Look {
+pub struct Separation {
     /// `b = E[z phi]`: drawn to variance where it is negative.
     pub b: Vec<f64>,
     /// `A = E[phi']`.
-    pub growth: Vec<f64>,
+    pub score_slope: Vec<f64>,
     /// `(A - b) / |b|`, by which nonlinearities are compared.
     pub score: Vec<f64>,
     /// `A - b` in units of its standard error.
@@ -330,11 +330,16 @@ impl Forces {
             // Rows were centred; where the mean belongs to them it is pulled, too.
             row.iter_mut().zip(offset.into_iter().flatten()).for_each(|(x, m)| *x += m * push[j] / n);
         }
-        Self { sigma, pull, looks: looks.chunks_exact(4 * k).map(|sums| Look::new(sums, n)).collect(), bend }
+        Self {
+            sigma,
+            pull,
+            looks: looks.chunks_exact(4 * k).map(|sums| Separation::new(sums, n)).collect(),
+            bend,
+        }
     }
 }
 
-impl Look {
+impl Separation {
     fn new(sums: &[f64], n: f64) -> Self {
         let k = sums.len() / 4;
         let mean = |at: usize, j: usize| sums[at * k + j] / n;
@@ -344,7 +349,7 @@ impl Look {
         let over = |x: f64, y: f64| if y > 0.0 { x / y } else { 0.0 };
         Self {
             b: each(&|j| mean(0, j)),
-            growth: each(&|j| mean(1, j)),
+            score_slope: each(&|j| mean(1, j)),
             score: each(&|j| over(mean(2, j), mean(0, j).abs())),
             t: each(&|j| over(mean(2, j), error(j))),
             error: each(&error),

@@ -22,7 +22,7 @@ use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
 use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, looks_at, near_gaussian, stand_out};
-use super::forces::{Look, Pass};
+use super::forces::{Pass, Separation};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
@@ -63,9 +63,9 @@ pub struct Solved {
     /// `a` of each.
     pub a: Vec<f64>,
     /// What the nonlinearity in use sees of them.
-    pub own: Look,
+    pub own: Separation,
     /// What the candidates of `a = "auto"` see of them.
-    pub candidates: Vec<Look>,
+    pub candidates: Vec<Separation>,
     /// A width that saw more at the start than any sees now: with the one in use, components became more Gaussian.
     pub better: Option<f64>,
     /// How it ended.
@@ -219,8 +219,8 @@ fn stalled(residuals: &[f64], patience: usize) -> bool {
 }
 
 /// The candidate that saw more at the start than any sees now, by the sum of the squares of `t`, and by more than chance.
-fn better(begun: &[Look], now: &[Look]) -> Option<f64> {
-    let sum = |look: &Look| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
+fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
+    let sum = |look: &Separation| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
     let left = now.iter().map(sum).fold(0.0, f64::max);
     let each = begun.iter().zip(CANDIDATES).map(|(look, a)| (sum(look), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });

@@ -49,4 +49,4 @@ pub use spec::{
 };
 pub use table::{Order, Row, Step, find_row};
 pub(crate) use train::train_by_widths;
-pub use train::{Begin, Trained, Training, train};
+pub use train::{Trained, Training, TrainingStart, train};

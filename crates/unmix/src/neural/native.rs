@@ -12,7 +12,7 @@
 //! over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
 use super::auto::{CANDIDATES, choose, looks_at, near_gaussian};
-use super::forces::{Look, Pass};
+use super::forces::{Pass, Separation};
 use super::gpm::{KICK, MOST_CHANGES, MOST_KICKS, Polar, Solved};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
@@ -171,7 +171,7 @@ fn look<T: Real>(
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
     run: &Run<'_>,
-) -> Result<(Look, Vec<Look>)> {
+) -> Result<(Separation, Vec<Separation>)> {
     let h = Nonlinearity { a: a.to_vec(), ..how.h.clone() };
     let mut looks = vec![h.clone()];
     looks.extend(CANDIDATES.map(|c| Nonlinearity { shape: Shape::Tanh, slope: Slope::True, a: vec![c] }));

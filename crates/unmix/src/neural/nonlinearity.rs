@@ -150,25 +150,25 @@ impl<T: Real> Ready<T> {
             ),
             _ => {
                 let mut unused = vec![zero; z.len()];
-                self.force_and_growth(z, &mut unused);
+                self.score_and_slope(z, &mut unused);
             }
         }
     }
 
-    /// `z` becomes `phi(z)`, and `growth` its derivative.
-    pub fn force_and_growth(&self, z: &mut [T], growth: &mut [T]) {
+    /// `z` becomes `phi(z)`, and `score_slope` its derivative.
+    pub fn score_and_slope(&self, z: &mut [T], score_slope: &mut [T]) {
         let one = T::from_f64(1.0);
         // Two loops: one that has to choose at every number is four times slower.
         match self.slope {
             Slope::One => self.each(
                 z,
-                growth,
+                score_slope,
                 #[inline(always)]
                 move |z, h, slope, _| (h - z, slope - one),
             ),
             Slope::True => self.each(
                 z,
-                growth,
+                score_slope,
                 #[inline(always)]
                 move |z, h, slope, bend| ((h - z) * slope, (slope - one) * slope + (h - z) * bend),
             ),
@@ -176,11 +176,11 @@ impl<T: Real> Ready<T> {
     }
 
     /// `h` of every code, its slope there, and the derivative of the force.
-    pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], growth: &mut [T]) {
+    pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
         if (self.shape, self.slope) != (Shape::Tanh, Slope::True) {
             // The force itself is not wanted.
             h.copy_from_slice(z);
-            self.force_and_growth(h, growth);
+            self.score_and_slope(h, score_slope);
             return self.values(z, h, slope);
         }
         let (one, two) = (T::from_f64(1.0), T::from_f64(2.0));
@@ -206,7 +206,7 @@ impl<T: Real> Ready<T> {
                         }
                         put(value, &mut h[at..end]);
                         put(slopes, &mut slope[at..end]);
-                        put(grown, &mut growth[at..end]);
+                        put(grown, &mut score_slope[at..end]);
                     }
                 }
             },
@@ -292,12 +292,15 @@ mod tests {
                 let given = Nonlinearity { shape, slope, a: a.to_vec() }.ready::<f64>(k);
                 let (mut values, mut slopes) = (vec![0.0; z.len()], vec![0.0; z.len()]);
                 given.values(&z, &mut values, &mut slopes);
-                let (mut force, mut growth) = (z.clone(), vec![0.0; z.len()]);
-                given.force_and_growth(&mut force, &mut growth);
+                let (mut force, mut score_slope) = (z.clone(), vec![0.0; z.len()]);
+                given.score_and_slope(&mut force, &mut score_slope);
                 let (mut h2, mut s2, mut g2) = (z.clone(), z.clone(), z.clone());
                 given.all(&z, &mut h2, &mut s2, &mut g2);
                 assert_eq!((&h2, &s2), (&values, &slopes));
-                assert!(g2.iter().zip(&growth).all(|(a, b)| (a - b).abs() < 1e-14), "{shape:?} {slope:?}");
+                assert!(
+                    g2.iter().zip(&score_slope).all(|(a, b)| (a - b).abs() < 1e-14),
+                    "{shape:?} {slope:?}"
+                );
                 let mut alone = z.clone();
                 given.force(&mut alone);
                 for (i, &x) in z.iter().enumerate() {
@@ -310,7 +313,7 @@ mod tests {
                     assert!((force[i] - (h(shape, x, a) - x) * s).abs() < 1e-7, "{what}");
                     assert!((force[i] - alone[i]).abs() < 1e-14, "{what}");
                 }
-                // The growth is the slope of the force.
+                // The second result is the derivative of the first.
                 let at = |d: f64| {
                     let mut moved: Vec<f64> = z.iter().map(|x| x + d).collect();
                     given.force(&mut moved);
@@ -321,10 +324,10 @@ mod tests {
                     // The sign's slope is a spike at 0, which no code meets.
                     let smooth = shape != Shape::Sign || z[i].abs() > 1e-3;
                     assert!(
-                        !smooth || (growth[i] - numeric).abs() < 1e-6,
+                        !smooth || (score_slope[i] - numeric).abs() < 1e-6,
                         "{shape:?} {slope:?} {}: {} {numeric}",
                         z[i],
-                        growth[i]
+                        score_slope[i]
                     );
                 }
             }

@@ -18,19 +18,19 @@
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
 use super::evidence::Certainty;
-use super::forces::Look;
+use super::forces::Separation;
 use crate::num::Matrix;
 
 /// `L_ij`, and its standard error as far as `A` and `b` are uncertain.
-pub fn separation(sigma: &[f64], look: &Look, alpha: f64, i: usize, j: usize) -> (f64, f64) {
-    law(sigma, look, alpha, i, j, look.growth[j], look.growth[i])
+pub fn separation(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize) -> (f64, f64) {
+    law(sigma, look, alpha, i, j, look.score_slope[j], look.score_slope[i])
 }
 
 /// The same with the codes as they are, dependent or not: negative where a small turn of the two would grow, as at a saddle.
 /// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` where codes are independent.
 pub fn curvature(
     sigma: &[f64],
-    look: &Look,
+    look: &Separation,
     bend: &Matrix<f64>,
     alpha: f64,
     i: usize,
@@ -39,7 +39,7 @@ pub fn curvature(
     law(sigma, look, alpha, i, j, bend[(i, j)], bend[(j, i)])
 }
 
-fn law(sigma: &[f64], look: &Look, alpha: f64, i: usize, j: usize, of_j: f64, of_i: f64) -> (f64, f64) {
+fn law(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize, of_j: f64, of_i: f64) -> (f64, f64) {
     let larger = sigma[i].max(sigma[j]);
     let (si, sj) = (sigma[i] / larger, sigma[j] / larger);
     let of_j = sj.powf(alpha) * (si * si * of_j - sj * sj * look.b[j]);
@@ -99,9 +99,9 @@ pub struct Grounds<'a> {
     /// Exponent of the weights.
     pub alpha: f64,
     /// What the nonlinearity in use sees.
-    pub own: &'a Look,
+    pub own: &'a Separation,
     /// What those of `a = "auto"` see.
-    pub candidates: &'a [Look],
+    pub candidates: &'a [Separation],
     /// What scatter says of each component, where it says something.
     pub certainty: Option<&'a [Certainty]>,
     /// For each component the least cosine between what either half of the rows has in its place, the other half, and the component; none
@@ -204,7 +204,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let shape = whose(&|d| *d == Doubt::WrongShape);
     if !shape.is_empty() {
         out.push(format!(
-            "{} not drawn to variance by this nonlinearity; choose h='tanh' and a='auto'",
+            "this nonlinearity selects minor components (E[z phi(z)] > 0), and {} one; choose h='tanh' and a='auto'",
             named(&shape, "is", "are")
         ));
     }

@@ -20,7 +20,7 @@ const COORDINATES: usize = 4;
 
 /// What is asked of the rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub struct PrincipalOptions {
     /// Key of the method that asks, for messages.
     pub method: &'static str,
     /// How many components are wanted.
@@ -63,7 +63,7 @@ impl<'a, T: Real> Principal<'a, T> {
     /// # Errors
     ///
     /// Those of [`spectrum::decompose`].
-    pub fn new(rows: &'a Rows<'a, T>, ask: &Ask, run: &Run<'_>) -> Result<Self> {
+    pub fn new(rows: &'a Rows<'a, T>, ask: &PrincipalOptions, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let top = COORDINATES.saturating_mul(ask.k).min((p as u64).min(n) as usize).max(1);
         let request = Request {
@@ -85,7 +85,7 @@ impl<'a, T: Real> Principal<'a, T> {
         rows: &'a Rows<'a, T>,
         found: Decomposition,
         top: usize,
-        ask: &Ask,
+        ask: &PrincipalOptions,
         run: &Run<'_>,
     ) -> Result<Self> {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());

@@ -58,7 +58,7 @@ impl Default for Training {
 
 /// What is known of the rows before the first step.
 #[derive(Clone, Debug)]
-pub struct Begin {
+pub struct TrainingStart {
     /// Weights, `p x k`.
     pub w: Matrix<f64>,
     /// Mean of the rows.
@@ -73,7 +73,7 @@ pub struct Begin {
     pub last: f64,
 }
 
-impl Begin {
+impl TrainingStart {
     /// At the first `k` principal axes of the rows, at most as many as the rank.
     ///
     /// # Errors
@@ -143,7 +143,7 @@ pub struct Trained {
 pub fn train<T: Real>(
     rows: &Rows<'_, T>,
     spec: &Spec,
-    begin: &Begin,
+    begin: &TrainingStart,
     how: &Training,
     run: &Run<'_>,
 ) -> Result<Trained> {
@@ -158,7 +158,7 @@ type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
 pub(crate) fn train_by_widths<T: Real>(
     rows: &Rows<'_, T>,
     spec: &Spec,
-    begin: &Begin,
+    begin: &TrainingStart,
     how: &Training,
     widths: &mut Widths<'_>,
     run: &Run<'_>,
@@ -224,7 +224,7 @@ const LEAST_A: f64 = 1e-2;
 
 impl<T: Real> Trainer<T> {
     /// For rows divided by `size`, and so many steps.
-    fn new(spec: &Spec, begin: &Begin, how: &Training, size: f64, steps: u64) -> Self {
+    fn new(spec: &Spec, begin: &TrainingStart, how: &Training, size: f64, steps: u64) -> Self {
         let (p, k) = (begin.w.rows(), begin.w.cols());
         let mut state = State::new(spec);
         let mut spec = *spec;

@@ -1,4 +1,4 @@
-//! A place of rest that pairs of unlike sources have, and the way out.
+//! Spurious stationary points of pairs of a sub- and a super-Gaussian source, escaped by a rotation of 45 degrees.
 //!
 //! A sub-Gaussian and a super-Gaussian source of one variance, mixed half and half, make two codes that are mildly super-Gaussian.
 //! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks against
@@ -12,7 +12,7 @@
 //! that is negative and ten times as large. So what counts is the size of `t`, whatever its sign.
 
 use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
-use super::forces::{Look, Pass};
+use super::forces::{Pass, Separation};
 use super::nonlinearity::Nonlinearity;
 use super::start::Principal;
 use crate::error::Result;
@@ -34,7 +34,7 @@ pub(super) struct Turned {
 }
 
 /// What an early look costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
-fn may_be_mixed(looks: &[Look], a: &[f64], j: usize) -> bool {
+fn may_be_mixed(looks: &[Separation], a: &[f64], j: usize) -> bool {
     a[j] == CANDIDATES[1] || !is_certain(looks, j)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn turned<T: Real>(
     w: &Matrix<f64>,
     sigma: &[f64],
     a: &[f64],
-    looks: &[Look],
+    looks: &[Separation],
     tried: &mut [bool],
     early: bool,
     run: &Run<'_>,
@@ -72,8 +72,8 @@ pub(super) fn turned<T: Real>(
         let seen = rows.forces(&other, &Pass::looking(candidates), run)?.looks;
         sweeps += 1;
         let evidence =
-            |looks: &[Look], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2);
-        let of = |looks: &[Look], (i, j): (usize, usize)| evidence(looks, i) + evidence(looks, j);
+            |looks: &[Separation], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2);
+        let of = |looks: &[Separation], (i, j): (usize, usize)| evidence(looks, i) + evidence(looks, j);
         let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(looks, *pair) + CERTAIN * CERTAIN;
         let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();
         if better.is_empty() {

@@ -111,7 +111,7 @@ impl Lbfgs {
     pub fn minimise(&self, of: &mut impl Objective, x: Vec<f64>) -> Result<Minimum> {
         let mut gradient = vec![0.0; x.len()];
         let value = of.at(&x, &mut gradient)?;
-        let mut here = Place { x, value, gradient };
+        let mut here = Point { x, value, gradient };
         let mut history = History::new(self.memory, f64::EPSILON, dot);
         let (mut n_iter, mut objective, mut drop) = (0, vec![value], None);
         let mut least = Least::default();
@@ -184,13 +184,13 @@ impl Least {
 }
 
 /// A place, and the function there.
-struct Place {
+struct Point {
     x: Vec<f64>,
     value: f64,
     gradient: Vec<f64>,
 }
 
-impl Place {
+impl Point {
     /// The first trial where nothing is known of curvature: as far as would repeat the last decrease, within reason.
     fn first_step(&self, direction: &[f64], drop: Option<f64>) -> f64 {
         let (size, steep) = (dot(&self.x, &self.x).sqrt(), dot(direction, direction).sqrt());

@@ -77,7 +77,7 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
 }
 
 /// Where a tile of a product belongs.
-struct Place {
+struct TilePosition {
     row: usize,
     /// Rows at its beginning that a tile before it has formed, too.
     again: usize,
@@ -248,7 +248,7 @@ macro_rules! products {
                 step: [usize; 2],
                 b: &[$t],
                 [m, terms, k]: [usize; 3],
-                mut then: impl FnMut(Place, &[&[$v]]),
+                mut then: impl FnMut(TilePosition, &[&[$v]]),
             ) {
                 if m == 0 || k == 0 {
                     return;
@@ -268,7 +268,7 @@ macro_rules! products {
                         let rows = if m < ROWS { 1 } else { ROWS };
                         // The last tile begins where it has all its rows: some are formed again, with the same bits.
                         let row = i.min(m - rows);
-                        let place = Place { row, again: i - row, column: at, last };
+                        let place = TilePosition { row, again: i - row, column: at, last };
                         let (a, b) = (a.as_ptr().wrapping_add(row * step[0]), b.as_ptr().wrapping_add(at));
                         // SAFETY: where there are terms, the last number of the last row of `a` exists, and columns
                         // `at..at + (width - 1) * LANES + last` of `b`.

@@ -83,7 +83,7 @@ impl Criterion {
             Ok(_) => Err(Error::setting(
                 "rules",
                 name,
-                "a number stands for a share of the variance",
+                "a share of the variance must be between 0 and 1",
                 "give a share between 0 and 1, as in 0.9",
             )),
             Err(_) => {

@@ -14,7 +14,7 @@ use crate::run::Run;
 
 /// What rows are looked at for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct WhiteningOptions {
     /// Key of the method that asks, for messages.
     pub(crate) method: &'static str,
     /// The first so many directions only, or all of them.
@@ -23,12 +23,12 @@ pub(crate) struct Look {
     pub(crate) center: bool,
     /// In units of each column's standard deviation.
     pub(crate) standardize: bool,
-    /// Look for directions by singular values where sums of squares do not see as many as there could be.
+    /// WhiteningOptions for directions by singular values where sums of squares do not see as many as there could be.
     pub(crate) weak: bool,
 }
 
 /// What settled rows say, and how it was found.
-pub(crate) struct Seen {
+pub(crate) struct PrincipalAxes {
     /// The spectrum.
     pub(crate) found: Decomposition,
     /// The solver that found it.
@@ -37,16 +37,16 @@ pub(crate) struct Seen {
     pub(crate) sweeps: u64,
 }
 
-impl Seen {
+impl PrincipalAxes {
     /// By the solver that the shape of the rows says: one pass, or two where there are fewer rows than columns.
     ///
     /// # Errors
     ///
     /// Those of [`decompose`].
-    pub(crate) fn of<T: Real>(rows: &Rows<'_, T>, look: Look, run: &Run<'_>) -> Result<Self> {
+    pub(crate) fn of<T: Real>(rows: &Rows<'_, T>, options: WhiteningOptions, run: &Run<'_>) -> Result<Self> {
         let (n, p) = (rows.n_counted(), rows.n_features());
         let by = |solver| {
-            let Look { method, top, center, standardize, .. } = look;
+            let WhiteningOptions { method, top, center, standardize, .. } = options;
             let request = Request {
                 method,
                 solver,
@@ -59,12 +59,12 @@ impl Seen {
             };
             decompose(rows, run, &request)
         };
-        let mut solver = auto_solver(n, p, look.top, false);
+        let mut solver = auto_solver(n, p, options.top, false);
         let mut found = by(solver)?;
         let mut sweeps = found.sweeps;
         // Centred rows span one direction fewer than there are of them.
-        let reach = (p - found.n_constant).min(n as usize - usize::from(look.center));
-        if look.weak && solver != Solver::Full && found.axes.rows() < look.top.unwrap_or(p).min(reach) {
+        let reach = (p - found.n_constant).min(n as usize - usize::from(options.center));
+        if options.weak && solver != Solver::Full && found.axes.rows() < options.top.unwrap_or(p).min(reach) {
             // Sums of squares do not see directions below the root of rounding; singular values do.
             solver = Solver::Full;
             found = by(solver)?;
@@ -112,8 +112,8 @@ pub(crate) struct Coordinates {
 
 impl Coordinates {
     /// By the first `k` axes of what was seen: white ones, or columns all divided by `size`.
-    pub(crate) fn new(seen: Seen, k: usize, white: bool, size: f64) -> Self {
-        let Seen { found, solver, sweeps } = seen;
+    pub(crate) fn new(seen: PrincipalAxes, k: usize, white: bool, size: f64) -> Self {
+        let PrincipalAxes { found, solver, sweeps } = seen;
         let share = (found.n - 1.0) / found.n;
         let rank = found.rank.or(Some(found.axes.rows()).filter(|&r| r > k));
         let mut axes = found.axes.top_rows(k);

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
-pub(crate) use coordinates::{Coordinates, Look, Seen};
+pub(crate) use coordinates::{Coordinates, PrincipalAxes, WhiteningOptions};
 pub use scatter::Covariance;
 
 /// How the spectrum is found.

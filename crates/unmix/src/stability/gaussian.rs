@@ -16,7 +16,7 @@ const ODD: f64 = 0.067_450_089_729_857_25;
 /// Slopes of the two at a Gaussian: `E z G'(z)`, and `E O'(z)`.
 const SLOPES: (f64, f64) = (0.605_705_509_602_159_1, 0.353_553_390_593_273_8);
 
-/// The probability that Gaussian codes would look as unlike a Gaussian as these, for each column of row-major codes; `follow`: whether
+/// p-values of a test of Gaussianity, for each column of row-major codes; `follow`: whether
 /// rows follow one another, so that neighbours are alike.
 pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
     let n = (codes.len() / k.max(1)) as f64;

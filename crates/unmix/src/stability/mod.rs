@@ -38,7 +38,7 @@ use crate::run::Run;
 use clusters::Fit;
 use compare::{Placed, Reference, between, codes, space};
 use serde_json::{Map, Value};
-use together::{Seat, Table, side_by_side};
+use together::{Reader, SharedScan, side_by_side};
 
 /// How often things are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +82,8 @@ pub struct Stability {
     /// What all fits found, clustered as ICASSO does, without a look at the model: quality index, size and centrotype of the cluster of
     /// each component.
     pub clusters: Clusters,
-    /// The probability that codes of rows on which the direction was not chosen would look so unlike a Gaussian if it were one: found
-    /// in one half, tested in the other, both ways round, the larger: one row that is far off lies
-    /// in one half only. Where rows follow one another it counts what they are worth.
+    /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
+    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size.
     pub gaussian: Vec<f64>,
     /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows know nothing of their neighbours.
     pub stretch: u64,
@@ -166,7 +165,7 @@ where
         source,
         run,
     };
-    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), seats(n, k, size_of::<T>()))?;
+    let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), readers(n, k, size_of::<T>()))?;
     let others = fitted.split_off(2 * trials.cuts);
 
     let halved = Halved::compared(&seen, &fitted, run)?;
@@ -328,30 +327,30 @@ impl<T: Real> Fits<'_, '_, T>
 where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
-    /// For each job, the rows (`None`: all) and the seed, what is found; as many side by side as `seats` says.
-    fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, seats: usize) -> Result<Vec<Model>> {
+    /// For each job, the rows (`None`: all) and the seed, what is found; as many side by side as `readers` says.
+    fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
-            let some: Vec<_> = jobs.by_ref().take(seats).collect();
-            let table = Table::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
-            out.extend(side_by_side(&table, some, |seat, (chosen, seed)| {
-                self.one(Seat::new(&table, seat, chosen), seed)
+            let some: Vec<_> = jobs.by_ref().take(readers).collect();
+            let scan = SharedScan::new(self.source, self.rows.n_features(), some.len(), self.run.threads);
+            out.extend(side_by_side(&scan, some, |reader, (chosen, seed)| {
+                self.one(Reader::new(&scan, reader, chosen), seed)
             })?);
         }
         Ok(out)
     }
 
-    fn one(&self, seat: Seat<'_, '_, T>, seed: u64) -> Result<Model> {
+    fn one(&self, reader: Reader<'_, '_, T>, seed: u64) -> Result<Model> {
         let Run { max_seconds, watch, started, .. } = *self.run;
         let run = Run { seed, threads: 1, max_seconds, watch, started };
-        let rows = Rows::new(seat, self.rows.features().clone(), self.rows.origin());
+        let rows = Rows::new(reader, self.rows.features().clone(), self.rows.origin());
         fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
     }
 }
 
 /// Fits that go side by side, where each may hold `k` coordinates of every row.
-fn seats(n: u64, k: usize, size: usize) -> usize {
+fn readers(n: u64, k: usize, size: usize) -> usize {
     const MEMORY: u64 = 2 << 30;
     (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
 }

@@ -1,8 +1,8 @@
 //! Fits that go side by side and read the rows together.
 //!
-//! Fits of halves and from other seeds go through much the same rows again and again. Here each sits at a table on which one piece of
-//! the rows lies at a time: everybody who wants it takes it, works, and asks for the next piece it wants; once all of them have
-//! asked, the next piece that somebody wants is read, in a circle. So a pass over the rows serves all fits, however many they
+//! Fits of halves and from other seeds go through much the same rows again and again. Here all of them read one shared scan, which holds one
+//! piece of the rows at a time: a fit that needs that piece takes it, works, and requests the next piece that it needs; once all of them have
+//! requested one, the next piece that any of them needs is read, in a circle. So a pass over the rows serves all fits, however many they
 //! are and wherever each is in its own search, and a file is read a few times rather than some hundred times.
 //!
 //! A fit sees the numbers it would see alone, in the same order, and has one thread: its answer has the same bits as alone. No more fits
@@ -19,37 +19,38 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 /// Numbers of a piece: as many as stay in a cache while several fits work on them.
 const PIECE: usize = 1 << 17;
 
-/// Where fits read.
-pub(super) struct Table<'a, T: Real> {
+/// A scan of the rows that several fits share.
+pub(super) struct SharedScan<'a, T: Real> {
     of: &'a dyn RandomAccess<T>,
     p: usize,
     piece_rows: u64,
     threads: usize,
     state: Mutex<State<T>>,
-    bell: Condvar,
+    changed: Condvar,
 }
 
 struct State<T> {
     /// Fits that have not ended.
-    seated: usize,
+    unfinished: usize,
     /// Fits that compute; the others wait.
     working: usize,
     /// The piece that each waiting fit asked for.
     wanted: BTreeMap<usize, u64>,
-    /// The piece on the table, and who has not taken it yet.
+    /// The piece that was read last.
     served: Option<(u64, Arc<Vec<T>>)>,
+    /// Fits that requested it and have not taken it yet.
     ready: BTreeSet<usize>,
     /// Pieces read so far.
     reads: u64,
-    /// A read failed: nobody goes on.
+    /// A read failed: no fit goes on.
     failed: bool,
 }
 
-impl<'a, T: Real> Table<'a, T> {
-    /// A table over the rows of `of`, of `p` numbers each, for `seats` fits.
-    pub(super) fn new(of: &'a dyn RandomAccess<T>, p: usize, seats: usize, threads: usize) -> Self {
+impl<'a, T: Real> SharedScan<'a, T> {
+    /// A scan over the rows of `of`, of `p` numbers each, for `readers` fits.
+    pub(super) fn new(of: &'a dyn RandomAccess<T>, p: usize, readers: usize, threads: usize) -> Self {
         let state = State {
-            seated: seats,
+            unfinished: readers,
             working: 0,
             wanted: BTreeMap::new(),
             served: None,
@@ -58,7 +59,7 @@ impl<'a, T: Real> Table<'a, T> {
             failed: false,
         };
         let piece_rows = (PIECE / p.max(1)).max(1) as u64;
-        Self { of, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), bell: Condvar::new() }
+        Self { of, p, piece_rows, threads: threads.max(1), state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
@@ -66,11 +67,11 @@ impl<'a, T: Real> Table<'a, T> {
     }
 
     fn wait<'g>(&self, state: MutexGuard<'g, State<T>>) -> MutexGuard<'g, State<T>> {
-        self.bell.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Sits down, once there is a thread to work with.
-    fn enter(&self) {
+    /// Acquires a slot to compute in, once one is free.
+    fn acquire(&self) {
         let mut state = self.lock();
         while state.working >= self.threads {
             state = self.wait(state);
@@ -78,34 +79,34 @@ impl<'a, T: Real> Table<'a, T> {
         state.working += 1;
     }
 
-    /// Gets up for good.
-    fn leave(&self) {
+    /// Releases the slot: the fit has ended.
+    fn release(&self) {
         let mut state = self.lock();
         state.working -= 1;
-        state.seated -= 1;
+        state.unfinished -= 1;
         // A read that fails here is told to those who wait for it.
         let _ = self.serve(&mut state);
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 
-    /// Piece `piece`, for the fit on `seat`, which waits until it is its turn.
-    fn ask(&self, seat: usize, piece: u64) -> Result<Arc<Vec<T>>> {
+    /// Piece `piece`, for fit number `reader`, which waits until it is read and a slot is free.
+    fn request(&self, reader: usize, piece: u64) -> Result<Arc<Vec<T>>> {
         let mut state = self.lock();
         state.working -= 1;
-        state.wanted.insert(seat, piece);
+        state.wanted.insert(reader, piece);
         let served = self.serve(&mut state);
-        self.bell.notify_all();
+        self.changed.notify_all();
         if served.is_err() {
             state.working += 1;
         }
         served?;
         loop {
             if state.failed {
-                state.wanted.remove(&seat);
+                state.wanted.remove(&reader);
                 state.working += 1;
                 return Err(Error::Interrupted);
             }
-            if state.working < self.threads && state.ready.remove(&seat) {
+            if state.working < self.threads && state.ready.remove(&reader) {
                 state.working += 1;
                 if let Some((_, rows)) = &state.served {
                     return Ok(rows.clone());
@@ -115,9 +116,9 @@ impl<'a, T: Real> Table<'a, T> {
         }
     }
 
-    /// Reads the next piece that somebody wants, once everybody has asked for one.
+    /// Reads the next piece that any fit needs, once all have requested one.
     fn serve(&self, state: &mut State<T>) -> Result<()> {
-        if state.seated == 0 || state.wanted.len() < state.seated || state.failed {
+        if state.unfinished == 0 || state.wanted.len() < state.unfinished || state.failed {
             return Ok(());
         }
         let after = state.served.as_ref().map_or(0, |(last, _)| last + 1);
@@ -131,7 +132,7 @@ impl<'a, T: Real> Table<'a, T> {
         }
         state.reads += 1;
         state.served = Some((piece, Arc::new(held)));
-        state.ready.extend(state.wanted.iter().filter(|(_, w)| **w == piece).map(|(seat, _)| *seat));
+        state.ready.extend(state.wanted.iter().filter(|(_, w)| **w == piece).map(|(reader, _)| *reader));
         state.wanted.retain(|_, w| *w != piece);
         Ok(())
     }
@@ -143,32 +144,32 @@ impl<'a, T: Real> Table<'a, T> {
     }
 }
 
-/// Does every job on a seat of its own, side by side; results in the order of the jobs.
+/// Does every job with a reader of its own, side by side; results in the order of the jobs.
 pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
-    table: &Table<'_, T>,
+    scan: &SharedScan<'_, T>,
     jobs: Vec<J>,
     work: impl Fn(usize, J) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    /// Gets up even from a panic, so that nobody waits for ever.
-    struct Seated<'t, 'a, T: Real>(&'t Table<'a, T>);
-    impl<T: Real> Drop for Seated<'_, '_, T> {
+    /// Releases its slot even after a panic, so that no other fit waits for ever.
+    struct Slot<'t, 'a, T: Real>(&'t SharedScan<'a, T>);
+    impl<T: Real> Drop for Slot<'_, '_, T> {
         fn drop(&mut self) {
-            self.0.leave();
+            self.0.release();
         }
     }
-    let one = |seat: usize, job: J| {
-        table.enter();
-        let _seated = Seated(table);
-        alone(|| work(seat, job))
+    let one = |reader: usize, job: J| {
+        scan.acquire();
+        let _slot = Slot(scan);
+        alone(|| work(reader, job))
     };
     let mut results: Vec<Result<R>> = std::thread::scope(|scope| {
         let one = &one;
         let begun: Vec<_> =
-            jobs.into_iter().enumerate().map(|(seat, job)| scope.spawn(move || one(seat, job))).collect();
+            jobs.into_iter().enumerate().map(|(reader, job)| scope.spawn(move || one(reader, job))).collect();
         let ended = begun.into_iter().map(|fit| fit.join());
         ended.map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
-    // Whoever stopped because another failed has nothing to say of its own.
+    // A fit that stopped because another one failed has no error of its own.
     let first = results.iter().position(|r| matches!(r, Err(e) if !matches!(e, Error::Interrupted)));
     match first {
         Some(i) => results.swap_remove(i).map(|_| Vec::new()),
@@ -176,23 +177,23 @@ pub(super) fn side_by_side<T: Real, J: Send, R: Send>(
     }
 }
 
-/// Some rows of the table's, or all of them, as the fit on one seat reads them.
-pub(super) struct Seat<'t, 'a, T: Real> {
-    table: &'t Table<'a, T>,
-    seat: usize,
+/// Some rows of the shared scan, or all of them, as one fit reads them.
+pub(super) struct Reader<'t, 'a, T: Real> {
+    scan: &'t SharedScan<'a, T>,
+    reader: usize,
     /// Rising numbers of rows; `None` for all.
     chosen: Option<Vec<u64>>,
     /// The piece that it asked for last.
     held: Mutex<Option<(u64, Arc<Vec<T>>)>>,
 }
 
-impl<'t, 'a, T: Real> Seat<'t, 'a, T> {
-    pub(super) fn new(table: &'t Table<'a, T>, seat: usize, chosen: Option<Vec<u64>>) -> Self {
+impl<'t, 'a, T: Real> Reader<'t, 'a, T> {
+    pub(super) fn new(scan: &'t SharedScan<'a, T>, reader: usize, chosen: Option<Vec<u64>>) -> Self {
         let chosen = chosen.map(|mut rows| {
             rows.sort_unstable();
             rows
         });
-        Self { table, seat, chosen, held: Mutex::new(None) }
+        Self { scan, reader, chosen, held: Mutex::new(None) }
     }
 
     fn number(&self, row: u64) -> u64 {
@@ -200,9 +201,9 @@ impl<'t, 'a, T: Real> Seat<'t, 'a, T> {
     }
 }
 
-impl<T: Real> Source<T> for Seat<'_, '_, T> {
+impl<T: Real> Source<T> for Reader<'_, '_, T> {
     fn n_features(&self) -> usize {
-        self.table.p
+        self.scan.p
     }
 
     fn n_rows(&self) -> Option<u64> {
@@ -210,7 +211,7 @@ impl<T: Real> Source<T> for Seat<'_, '_, T> {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(crate::data::Forward::new(self, self.table.p)))
+        Ok(Box::new(crate::data::Forward::new(self, self.scan.p)))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
@@ -218,13 +219,13 @@ impl<T: Real> Source<T> for Seat<'_, '_, T> {
     }
 }
 
-impl<T: Real> RandomAccess<T> for Seat<'_, '_, T> {
+impl<T: Real> RandomAccess<T> for Reader<'_, '_, T> {
     fn n_rows(&self) -> u64 {
-        self.chosen.as_ref().map_or(self.table.of.n_rows(), |chosen| chosen.len() as u64)
+        self.chosen.as_ref().map_or(self.scan.of.n_rows(), |chosen| chosen.len() as u64)
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], _: &mut Vec<u8>) -> Result<()> {
-        let (p, size) = (self.table.p, self.table.piece_rows);
+        let (p, size) = (self.scan.p, self.scan.piece_rows);
         let mut held = self.held.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         for (row, out) in rows.zip(out.chunks_exact_mut(columns.len().max(1))) {
             let number = self.number(row);
@@ -232,7 +233,7 @@ impl<T: Real> RandomAccess<T> for Seat<'_, '_, T> {
             if held.as_ref().is_none_or(|(own, _)| *own != piece) {
                 // Let go of the last one first: it may be the last to hold it.
                 *held = None;
-                *held = Some((piece, self.table.ask(self.seat, piece)?));
+                *held = Some((piece, self.scan.request(self.reader, piece)?));
             }
             if let Some((_, numbers)) = held.as_ref() {
                 let at = (number - piece * size) as usize * p;
@@ -281,13 +282,13 @@ mod tests {
     }
 
     /// Goes through its rows so many times, in pieces of its own, and adds them up.
-    fn go_through(seat: &Seat<'_, '_, f64>, passes: usize, step: u64) -> Result<f64> {
-        let (n, p, mut sum) = (RandomAccess::n_rows(seat), seat.table.p, 0.0);
+    fn go_through(reader: &Reader<'_, '_, f64>, passes: usize, step: u64) -> Result<f64> {
+        let (n, p, mut sum) = (RandomAccess::n_rows(reader), reader.scan.p, 0.0);
         for pass in 0..passes {
             for first in (0..n).step_by(step as usize) {
                 let rows = first..(first + step).min(n);
                 let mut out = vec![0.0; (rows.end - rows.start) as usize * p];
-                seat.read(rows, 0..p, &mut out, &mut Vec::new())?;
+                reader.read(rows, 0..p, &mut out, &mut Vec::new())?;
                 sum += (pass + 1) as f64 * out.iter().sum::<f64>();
             }
         }
@@ -301,20 +302,20 @@ mod tests {
         let passes = [3, 5, 2, 7, 1, 4];
         for threads in [1, 2, 5] {
             let source = counted(&data, p, u64::MAX);
-            let table = Table::new(&source, p, passes.len(), threads);
-            let found = side_by_side(&table, passes.to_vec(), |seat, passes| {
+            let scan = SharedScan::new(&source, p, passes.len(), threads);
+            let found = side_by_side(&scan, passes.to_vec(), |reader, passes| {
                 // Half of them see every third row only.
-                let some = (seat % 2 == 1).then(|| (0..n).filter(|i| i % 3 == 0).collect());
-                go_through(&Seat::new(&table, seat, some), passes, 100 + 700 * seat as u64)
+                let some = (reader % 2 == 1).then(|| (0..n).filter(|i| i % 3 == 0).collect());
+                go_through(&Reader::new(&scan, reader, some), passes, 100 + 700 * reader as u64)
             });
             let whole: f64 = data.iter().sum();
-            for (seat, (found, passes)) in found.unwrap().into_iter().zip(passes).enumerate() {
+            for (reader, (found, passes)) in found.unwrap().into_iter().zip(passes).enumerate() {
                 let third: f64 = data.chunks(p).step_by(3).flatten().sum();
-                let want = if seat % 2 == 1 { third } else { whole };
+                let want = if reader % 2 == 1 { third } else { whole };
                 assert_eq!(found, want * (passes * (passes + 1) / 2) as f64);
             }
             assert_eq!(source.read.load(Ordering::Relaxed), 7 * n, "{threads} threads");
-            assert_eq!(table.reads(), 7 * n.div_ceil(table.piece_rows));
+            assert_eq!(scan.reads(), 7 * n.div_ceil(scan.piece_rows));
         }
     }
 
@@ -322,9 +323,9 @@ mod tests {
     fn a_read_that_fails_ends_all_and_is_told() {
         let data = vec![1.0; 100_000 * 4];
         let source = counted(&data, 4, 70_000);
-        let table = Table::new(&source, 4, 3, 2);
-        let failed = side_by_side(&table, vec![1, 9, 4], |seat, passes| {
-            go_through(&Seat::new(&table, seat, None), passes, 1000)
+        let scan = SharedScan::new(&source, 4, 3, 2);
+        let failed = side_by_side(&scan, vec![1, 9, 4], |reader, passes| {
+            go_through(&Reader::new(&scan, reader, None), passes, 1000)
         });
         assert!(failed.unwrap_err().to_string().contains("cut short here"));
     }

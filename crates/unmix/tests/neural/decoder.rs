@@ -45,12 +45,12 @@ fn the_decoder_helps_or_harms_by_its_law() {
                 z.iter().map(|z| at(*z)).sum::<f64>() / z.len() as f64
             };
             let b = mean(&|z, h, slope| z * (h - z) * slope);
-            let growth =
+            let score_slope =
                 mean(&|z, h, slope| (slope - 1.0) * slope - (h - z) * 2.0 * (z / a).tanh() * slope / a);
             let d = mean(&|z, h, slope| z * h - slope);
             assert!(d * sign > 0.0, "{name}, a {a}: {d}");
             for s in [0.5, 2.0] {
-                let gap = growth - b;
+                let gap = score_slope - b;
                 for (dec, scale, want) in [
                     (0.0, DecoderScale::One, s * s * gap),
                     (1.0, DecoderScale::One, s * s * (gap + d)),

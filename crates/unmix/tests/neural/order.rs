@@ -1,7 +1,7 @@
 //! Rows that order their columns by variance, from random starts; and where that cannot be had, an implementation that shares no code.
 
 use super::recover::{K, Kind, LONG, P, TIED, decomposed, matched, mixed};
-use unmix::neural::{Begin, NONLINEAR, NONLINEAR_MORE, Order, Spec, train};
+use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Order, Spec, TrainingStart, train};
 use unmix::num::random::Stream;
 use unmix::{Matrix, Rows, Run};
 
@@ -20,7 +20,7 @@ fn rows_that_order_their_columns_do_so_from_random_starts() {
     let rows = Rows::from_slice(&x, P).unwrap();
     let ended = |spec: &Spec, seed: u64| {
         let run = Run { seed, ..Run::default() };
-        let begin = Begin::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap().at_random(seed);
+        let begin = TrainingStart::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap().at_random(seed);
         train(&rows, spec, &begin, &LONG, &run).unwrap().w
     };
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE).filter(|row| row.order == Order::Falling) {

@@ -1,7 +1,7 @@
 //! What every nonlinear row recovers, and what it does not, on fixed designs.
 
 use unmix::neural::{
-    Begin, Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Sigma, Spec, Trained, Training, train,
+    Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Sigma, Spec, Trained, Training, TrainingStart, train,
 };
 use unmix::num::factor;
 use unmix::num::random::Stream;
@@ -52,7 +52,7 @@ pub(super) fn decomposed(rows: &Rows<'_, f64>) -> Decomposition {
 pub(super) fn trained(spec: &Spec, x: &[f64], how: &Training, seed: u64) -> Trained {
     let rows = Rows::from_slice(x, P).unwrap();
     let run = Run { seed, ..Run::default() };
-    let begin = Begin::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap();
+    let begin = TrainingStart::at_axes(&rows, &decomposed(&rows), spec, K, &run).unwrap();
     train(&rows, spec, &begin, how, &run).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use crate::made::{bits, cast, falling, settings};
 use serde_json::json;
 use unmix::data::{Features, open_npy, write_npy};
-use unmix::neural::{Begin, NONLINEAR, Training, train};
+use unmix::neural::{NONLINEAR, Training, TrainingStart, train};
 use unmix::{NeuralPca, Rows, Run};
 
 #[test]
@@ -34,7 +34,8 @@ fn another_seed_is_another_order_of_the_rows() {
     let (spec, how) = (NONLINEAR[8].spec.unwrap(), Training { max_epochs: 1, ..Training::default() });
     let weights = |seed: u64| {
         let run = Run { seed, ..Run::default() };
-        let begin = Begin::at_axes(&rows, &super::recover::decomposed(&rows), &spec, 3, &run).unwrap();
+        let begin =
+            TrainingStart::at_axes(&rows, &super::recover::decomposed(&rows), &spec, 3, &run).unwrap();
         let trained = train(&rows, &spec, &begin, &how, &run).unwrap();
         assert_eq!((trained.steps, trained.epochs, trained.sigma.len()), (4, 1, 1));
         trained.w

@@ -1,6 +1,6 @@
 //! The law of pairs against the field itself, differentiated numerically on product densities.
 
-use unmix::neural::forces::Look;
+use unmix::neural::forces::Separation;
 use unmix::neural::pairs::separation;
 
 /// `m` equally likely values of a law with variance 1, from its quantiles.
@@ -61,11 +61,11 @@ fn the_law_of_pairs_is_the_slope_of_the_field() {
                     .collect::<Vec<f64>>()
             };
             let slope = |z: f64, a: f64| (phi(z + 1e-5, a) - phi(z - 1e-5, a)) / 2e-5;
-            let look = Look {
+            let look = Separation {
                 b: mean(&|z, a| z * phi(z, a)),
-                growth: mean(&slope),
+                score_slope: mean(&slope),
                 error: vec![0.0; 2],
-                ..Look::default()
+                ..Separation::default()
             };
             let (law, _) = separation(&s, &look, alpha, 0, 1);
             let unit = s[0].max(s[1]).powf(alpha + 2.0);

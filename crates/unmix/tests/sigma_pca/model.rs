@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use unmix::datasets::Law::{Laplace, Uniform};
 use unmix::metrics::match_rows;
 use unmix::neural::gpm::Polar;
-use unmix::neural::start::{Ask, Principal};
+use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{AnyRows, Features, Matrix, Model, Outcome, Rows, Run, SigmaPca};
 
 fn fit<T: Known>(given: Value, x: &[T], p: usize) -> Model {
@@ -136,7 +136,7 @@ fn coordinates_that_are_not_kept_change_nothing_but_rounding() {
     let rows = Rows::from_slice(&x, 10).unwrap();
     let run = Run::default();
     let solved = [None, Some(0)].map(|kept| {
-        let ask = Ask { method: "sigma-pca", k: 2, center: true, standardize: true, kept };
+        let ask = PrincipalOptions { method: "sigma-pca", k: 2, center: true, standardize: true, kept };
         let rows = Principal::new(&rows, &ask, &run).unwrap();
         let solved = Polar::auto(2, 1e-8, 300).solve(&rows, rows.first(2), &run, |_, _| ()).unwrap();
         (rows.directions(&solved.w), solved.n_iter, rows.sweeps())
@@ -217,7 +217,7 @@ fn what_does_not_go_together_is_refused_with_what_would_work() {
         (json!({"a": [1.0, 2.0], "n_components": 3}), "there are 3 components"),
         (json!({"h": "hard"}), "give a number"),
         (json!({"n_components": 11}), "from 1 to 10"),
-        (json!({"max_iter": 0}), "from 1"),
+        (json!({"max_iter": 0}), "at least 1"),
         (json!({"tol": -1.0}), "1e-8"),
         (json!({"constraint": "nativ"}), "did you mean 'native'"),
     ] {

@@ -141,19 +141,19 @@ fn by_formula(
         let slope: Vec<f64> = (0..k).map(|j| 1.0 - (h[j] / a[j]).powi(2)).collect();
         for j in 0..k {
             let bend = -2.0 * h[j] * slope[j] / (a[j] * a[j]);
-            let growth = (slope[j] - 1.0) * slope[j] + (h[j] - z[(r, j)]) * bend;
+            let score_slope = (slope[j] - 1.0) * slope[j] + (h[j] - z[(r, j)]) * bend;
             let rebuilt: f64 = (0..k).map(|i| h[i] * sigma[i] * gram[(i, j)]).sum();
             let error = (rebuilt - sigma[j] * z[(r, j)]) * slope[j];
             for c in 0..p {
                 sums.pull[(j, c)] += w * error * x[(r, c)];
             }
             for i in 0..k {
-                sums.pairs[(i, j)] += w * z[(r, i)].powi(2) * growth;
+                sums.pairs[(i, j)] += w * z[(r, i)].powi(2) * score_slope;
                 sums.pairs[(k + i, j)] += w * z[(r, i)] * h[i] * slope[j];
                 sums.pairs[(2 * k + i, j)] += w * z[(r, i)] * h[j];
             }
             sums.alone[j] += w * z[(r, j)] * (h[j] - z[(r, j)]) * slope[j];
-            sums.alone[k + j] += w * growth;
+            sums.alone[k + j] += w * score_slope;
             sums.alone[2 * k + j] += w * slope[j];
         }
     }

@@ -2,7 +2,7 @@
 
 use unmix::datasets::{Law, Mixed, Setting, independent, points, signals};
 use unmix::metrics::match_rows;
-use unmix::neural::start::{Ask, Principal};
+use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{Matrix, Real, Rows, Run};
 
 /// Variances of ten sources, three of them tied, of which the first five are wanted.
@@ -51,7 +51,7 @@ pub(crate) fn in_coordinates<T: Real, R>(
     work: impl FnOnce(&Principal<'_, T>) -> R,
 ) -> R {
     let rows = Rows::from_slice(x, p).unwrap();
-    let ask = Ask { method: "sigma-pca", k, center: true, standardize: false, kept: None };
+    let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
     let run = Run { threads: 2, ..Run::default() };
     work(&Principal::new(&rows, &ask, &run).unwrap())
 }

@@ -5,7 +5,7 @@ use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::datasets::Law;
 use unmix::neural::evidence::Certainty;
-use unmix::neural::forces::Look;
+use unmix::neural::forces::Separation;
 use unmix::neural::pairs::{Doubt, Grounds, in_words, verdicts};
 use unmix::stability::LEVEL;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
@@ -122,9 +122,9 @@ fn rows_of_weight_0_change_no_verdict() {
 #[test]
 fn every_ground_alone_is_enough_for_doubt() {
     let good = Certainty { t: 9.0, least: 8.0, partner: 1, needed: 4.0, angle: 0.1 };
-    let look = Look {
+    let look = Separation {
         b: vec![-1.0; 2],
-        growth: vec![0.5; 2],
+        score_slope: vec![0.5; 2],
         score: vec![1.5; 2],
         t: vec![9.0; 2],
         error: vec![0.1; 2],

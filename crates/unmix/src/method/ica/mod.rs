@@ -196,11 +196,11 @@ impl Ica {
             return refused("n_components", asked.to_string(), why, format!("give {k}, or leave it out"));
         }
         if matches!(self.n_components, Components::Share(_)) {
-            let why = "a share of the variance is known when all rows are";
+            let why = "a share of the variance needs all rows at once";
             return refused("n_components", "a share".into(), why, "leave it out".into());
         }
         if self.order == Order::Kurtosis {
-            let why = "kurtosis takes another pass over the rows";
+            let why = "ordering by kurtosis needs a second pass over the rows";
             return refused("order", "kurtosis".into(), why, "choose 'variance' or 'found'".into());
         }
         if self.standardize {
@@ -230,12 +230,12 @@ impl Ica {
             return named(
                 "whiten",
                 "true",
-                "there is one way to be white here",
-                "give 'unit-variance', which is the default, or false",
+                "it must be 'unit-variance' or false",
+                "leave it out for 'unit-variance'",
             );
         }
         if self.n_init == 0 {
-            return named("n_init", "0", "a search begins somewhere", "give 1 or more");
+            return named("n_init", "0", "it must be at least 1", "leave it out for one start");
         }
         let plain = |name| {
             named(
@@ -348,7 +348,7 @@ pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
         false => Err(Error::setting(
             "w_init",
             format!("{k} rows of {} numbers", rows.first().map_or(0, Vec::len)),
-            "a start is a square matrix of finite numbers",
+            "it must be a square matrix of finite numbers",
             "give as many rows as columns, one for each source",
         )),
     }

@@ -14,7 +14,7 @@ pub struct Ica {
     pub n_components: Components,
     /// Which solver.
     pub algorithm: IcaAlgorithm,
-    /// What tells a source from a Gaussian.
+    /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
     /// For `picard`: sources are a rotation of white coordinates.
     pub ortho: bool,
@@ -26,7 +26,7 @@ pub struct Ica {
     pub first_layer: FirstLayer,
     /// Whether coordinates are made white first.
     pub whiten: Whitening,
-    /// The most iterations.
+    /// Maximum number of iterations.
     pub max_iter: u64,
     /// What the largest entry of the relative gradient may be; `None`: 1e-6 in double precision, 1e-4 in single.
     pub tol: Option<f64>,
@@ -67,7 +67,7 @@ pub enum IcaAlgorithm {
 pub enum FirstLayer {
     /// Linear: white coordinates.
     Pca,
-    /// sigma-PCA, made white again.
+    /// sigma-PCA, followed by whitening.
     SigmaPca,
 }
 
@@ -175,17 +175,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Choice,
         &["picard", "fastica", "infomax", "easi", "sigma-pca"],
         "\"picard\"",
-        "How sources are found: 'picard' by quasi-Newton steps, 'fastica' by its fixed point, 'infomax' by maximum likelihood with \
-         the logistic density, 'easi' row by row and then by the mean of its step, 'sigma-pca' by two layers of it.",
+        "The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic \
+         density), 'easi' (relative gradient, row by row, then full passes), 'sigma-pca' (two layers of sigma-PCA).",
     ),
     setting(
         "fun",
         Kind::Choice,
         &["logcosh", "exp", "cube", "skew", "tanh", "adaptive"],
         "\"logcosh\"",
-        "What tells a source from a Gaussian: 'logcosh' (or 'tanh') in general, 'exp' against outliers, 'cube' kurtosis, 'skew' \
-         skewness; 'adaptive' begins with 'logcosh' and goes on by contrasts that are fitted to each source, the nearest to the \
-         truth where there are some thousand rows.",
+        "Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for \
+         kurtosis, 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, \
+         which is the most accurate with some thousand rows.",
     ),
     setting(
         "ortho",
@@ -218,7 +218,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Choice,
         &["pca", "sigma-pca"],
         "\"pca\"",
-        "For 'sigma-pca': linear PCA, or sigma-PCA made white again, before the layer that tells sources apart.",
+        "For 'sigma-pca': the first layer, linear PCA, or sigma-PCA followed by whitening.",
     )
     .only(&[&[("algorithm", &["\"sigma-pca\""])]]),
     setting(
@@ -226,24 +226,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::BoolOrChoice,
         &["unit-variance"],
         "\"unit-variance\"",
-        "Make coordinates white first and sources of unit variance; false for rows that are white already, and then no direction is \
+        "Whiten the data first, and scale sources to unit variance; false for data that are already whitened, and then no direction is \
          dropped.",
     ),
-    setting("max_iter", Kind::Integer, &[], "500", "The most iterations; for 'easi' the most passes."),
+    setting("max_iter", Kind::Integer, &[], "500", "Maximum number of iterations; for 'easi' of full passes over the data."),
     setting(
         "tol",
         Kind::NumberOrNull,
         &[],
         "null",
-        "What the largest entry of the relative gradient may be at the end; null for 1e-6 in double precision, 1e-4 in single.",
+        "Convergence tolerance: the largest entry of the relative gradient; null for 1e-6 in double precision, 1e-4 in single.",
     ),
     setting(
         "n_init",
         Kind::Integer,
         &[],
         "1",
-        "Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood ('ortho' false, 'infomax') \
-         the likeliest.",
+        "Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood ('ortho' false, 'infomax') the most \
+         likely one.",
     )
     .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
     setting(
@@ -251,7 +251,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::TableOrNull,
         &[],
         "null",
-        "Where the first search begins: a square matrix for the white coordinates; null for a random rotation.",
+        "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
     )
     .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
     setting(

@@ -26,7 +26,7 @@ use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::{Model, Outcome, canonical_sign};
 use crate::neural::flow::{Flow, Flowed, flow};
-use crate::neural::{Begin, LINEAR, Mean, Optimiser, Row, Spec, Training, find_row, train};
+use crate::neural::{LINEAR, Mean, Optimiser, Row, Spec, Training, TrainingStart, find_row, train};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Bounds, Decomposition, Request, auto_solver};
@@ -74,7 +74,7 @@ pub(crate) const fn variants<const N: usize>(rows: &'static [Row; N]) -> [Varian
 }
 
 /// Where a rule came to rest.
-struct Found<'a> {
+struct RuleResult<'a> {
     row: &'static Row,
     axes: Decomposition,
     flowed: Flowed,
@@ -158,7 +158,7 @@ impl NeuralPca {
             }
             Some(optimiser) => self.trained(rows, row, &axes, k, optimiser, run)?,
         };
-        let found = Found { row, axes, flowed, weights, features: rows.features(), dtype: T::DTYPE, k };
+        let found = RuleResult { row, axes, flowed, weights, features: rows.features(), dtype: T::DTYPE, k };
         self.model(found, run)
     }
 
@@ -190,7 +190,7 @@ impl NeuralPca {
             ));
         };
         let spec = Spec { mean: if self.center { Mean::Batch } else { Mean::Rows }, ..*spec };
-        let mut begin = Begin::at_axes(rows, axes, &spec, k, run)?;
+        let mut begin = TrainingStart::at_axes(rows, axes, &spec, k, run)?;
         if self.init == Init::Random {
             begin = begin.at_random(run.seed);
         }
@@ -232,7 +232,7 @@ impl NeuralPca {
             return Err(Error::setting(
                 "tol",
                 self.tol,
-                "a residual is 0 or more",
+                "it must be finite and non-negative",
                 "choose a number such as 1e-8",
             ));
         }
@@ -249,15 +249,15 @@ impl NeuralPca {
 /// Refuses rates, batches and epochs that mean nothing.
 pub(crate) fn check_training(learning_rate: f64, batch_size: usize, max_epochs: u64) -> Result<()> {
     if !(learning_rate.is_finite() && learning_rate > 0.0) {
-        let why = "a step has a length above 0";
+        let why = "it must be finite and positive";
         return Err(Error::setting("learning_rate", learning_rate, why, "choose a number such as 0.01"));
     }
     if batch_size < 2 {
-        let why = "variances need two rows in a batch";
+        let why = "it must be at least 2";
         return Err(Error::setting("batch_size", batch_size, why, "choose a number such as 128"));
     }
     if max_epochs == 0 {
-        return Err(Error::setting("max_epochs", 0, "nothing would be learnt", "choose a number from 1"));
+        return Err(Error::setting("max_epochs", 0, "it must be at least 1", "choose a number from 1"));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! From weights at rest to a model, and from a model's parameters to its codes.
 
-use super::{Found, METHOD, NeuralPca};
+use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
 use crate::model::{Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
 use crate::neural::Optimiser;
@@ -9,8 +9,8 @@ use crate::run::Run;
 use serde_json::{Map, Value};
 
 impl NeuralPca {
-    pub(super) fn model(&self, found: Found<'_>, run: &Run<'_>) -> Result<Model> {
-        let Found { row, axes, flowed, weights, features, dtype, k } = found;
+    pub(super) fn model(&self, found: RuleResult<'_>, run: &Run<'_>) -> Result<Model> {
+        let RuleResult { row, axes, flowed, weights, features, dtype, k } = found;
         let p = axes.mean.len();
         let share = (axes.n - 1.0) / axes.n;
         let canonical = Canonical::of(&flowed.w, &axes.values, &axes.axes, dtype.eps(), true);

@@ -24,9 +24,9 @@ pub struct NeuralPca {
     pub max_iter: u64,
     /// The residual `||G|| / ||CW||` at which a rule counts as at rest.
     pub tol: f64,
-    /// Length of the first step of `sgd` and `adam`.
+    /// Initial learning rate of `sgd` and `adam`.
     pub learning_rate: f64,
-    /// Rows in a batch of theirs.
+    /// Mini-batch size of `sgd` and `adam`.
     pub batch_size: usize,
     /// How often they visit all rows.
     pub max_epochs: u64,
@@ -134,7 +134,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Choice,
         choices: &["auto", "sgd", "adam"],
         default: "\"auto\"",
-        doc: "'auto' follows the rule to rest with full batches, which needs second moments only; 'sgd' and 'adam' take small batches of \
+        doc: "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' take small batches of \
               rows, as published, with a rate that falls to 0.",
         python_only: false,
         only: &[],
@@ -144,7 +144,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Choice,
         choices: &["random", "pca"],
         default: "\"random\"",
-        doc: "Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest.",
+        doc: "Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary.",
         python_only: false,
         only: &[&[("variant", &["!\"svd\""])]],
     },
@@ -171,7 +171,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "20000",
-        doc: "Steps with full batches at most.",
+        doc: "Maximum number of full-batch steps.",
         python_only: false,
         only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
     },
@@ -180,8 +180,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         choices: &[],
         default: "1e-8",
-        doc: "The residual at which a rule counts as at rest: the length of its half-gradient as a share of that of the \
-              covariance times the weights.",
+        doc: "Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the \
+              weights.",
         python_only: false,
         only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
     },
@@ -190,7 +190,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Number,
         choices: &[],
         default: "0.01",
-        doc: "Length of the first step of 'sgd' and 'adam', for rows divided by the root of their mean square.",
+        doc: "Initial learning rate of 'sgd' and 'adam', for rows divided by the root of their mean square.",
         python_only: false,
         only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },
@@ -199,7 +199,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "128",
-        doc: "Rows in a batch of 'sgd' and 'adam', at most.",
+        doc: "Mini-batch size of 'sgd' and 'adam'.",
         python_only: false,
         only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },
@@ -208,7 +208,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "20",
-        doc: "How often 'sgd' and 'adam' visit all rows.",
+        doc: "Maximum number of epochs of 'sgd' and 'adam'.",
         python_only: false,
         only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
     },

@@ -154,7 +154,7 @@ fn axes(tensors: &Tensors) -> Result<(Matrix<f64>, Option<Vec<f64>>)> {
         return Err(Error::Unsupported {
             asked: "using this model".into(),
             found: format!("it has {k} components of {p} features"),
-            remedy: "the file is damaged: fit the model again".into(),
+            remedy: "the file is corrupt: fit the model again".into(),
         });
     }
     let noise = match tensors.contains_key("noise_scale") {

@@ -87,7 +87,7 @@ pub enum Rounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Automatic {
-    /// It.
+    /// The word `"auto"`.
     Auto,
 }
 

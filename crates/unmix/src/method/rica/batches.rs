@@ -36,7 +36,11 @@ impl Batches {
     pub(super) fn check(&self) -> Result<()> {
         let refused = |name: &str, why: &str, remedy: &str| Err(Error::setting(name, 0, why, remedy));
         if self.size == 0 {
-            return refused("batch_size", "a batch has rows", "give 1 or more, or null for all rows at once");
+            return refused(
+                "batch_size",
+                "it must be at least 1",
+                "give 1 or more, or null for all rows at once",
+            );
         }
         if self.epochs == 0 {
             return refused("max_epochs", "nothing would be learnt", "give 1 or more");

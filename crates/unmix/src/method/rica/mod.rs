@@ -227,14 +227,14 @@ impl Rica {
         if let Beta::Weight(beta) = self.beta
             && !(beta.is_finite() && beta >= 0.0)
         {
-            let why = "it weighs sparsity against reconstruction";
-            return Err(Error::setting("beta", beta, why, "choose a number from 0 on, or 'auto'"));
+            let why = "it must be finite and non-negative";
+            return Err(Error::setting("beta", beta, why, "choose a number such as 0.2, or 'auto'"));
         }
         if let Some(tol) = self.tol
             && !(tol.is_finite() && tol >= 0.0)
         {
-            let why = "no gradient is as small as that";
-            return Err(Error::setting("tol", tol, why, "choose a number from 0 on"));
+            let why = "it must be finite and non-negative";
+            return Err(Error::setting("tol", tol, why, "choose a number such as 1e-6"));
         }
         self.batches().map_or(Ok(()), |batches| batches.check())
     }

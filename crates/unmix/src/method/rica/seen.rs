@@ -5,7 +5,7 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::spectrum::{Coordinates, Look, Seen};
+use crate::spectrum::{Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherLengths;
 
 /// Rows below this many times the directions that they span are few: in white coordinates of `d` directions a row has the share `d / n`
@@ -40,7 +40,11 @@ pub(super) fn coordinates<T: Real>(
     run: &Run<'_>,
 ) -> Result<Coordinates> {
     let Requested { whiten, center, standardize, size, features } = requested;
-    let seen = Seen::of(rows, Look { method: "rica", top: None, center, standardize, weak: whiten }, run)?;
+    let seen = PrincipalAxes::of(
+        rows,
+        WhiteningOptions { method: "rica", top: None, center, standardize, weak: whiten },
+        run,
+    )?;
     let rank = seen.found.axes.rows();
     let size = if size && !whiten { seen.size() } else { 1.0 };
     let kept = if whiten { whitened(seen.found.n, rank, features) } else { rank };

@@ -19,16 +19,16 @@ pub struct Rica {
     pub whiten: bool,
     /// Keep every feature at length 1.
     pub unit_norm: UnitNorm,
-    /// Iterations at most, where all rows are looked at at once.
+    /// Maximum number of iterations, without batch_size.
     pub max_iter: u64,
-    /// The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate; 1e-6 in double
+    /// Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate; 1e-6 in double
     /// precision and 1e-4 in single unless told.
     pub tol: Option<f64>,
     /// Rows of a batch, of which each gives a few steps of the search; all rows at once unless told.
     pub batch_size: Option<usize>,
-    /// How often batches go through all rows.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
-    /// Where the search begins, in the units of `components`; drawn when not given.
+    /// Initial features, in the units of `components`; random unless given.
     pub w_init: Option<Vec<Vec<f64>>>,
     /// Subtract the mean.
     pub center: bool,
@@ -144,7 +144,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "1000",
-        doc: "Iterations at most, where all rows are looked at at once.",
+        doc: "Maximum number of iterations, without batch_size.",
         python_only: false,
         only: &[&[("batch_size", &["null"])]],
     },
@@ -153,7 +153,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::NumberOrNull,
         choices: &[],
         default: "null",
-        doc: "The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate (1 where they \
+        doc: "Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they \
               are white); null for 1e-6 in float64 and 1e-4 in float32.",
         python_only: false,
         only: &[&[("batch_size", &["null"])]],
@@ -163,8 +163,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Count,
         choices: &[],
         default: "null",
-        doc: "Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches \
-              ended. null: all rows at once.",
+        doc: "Mini-batch size: five steps are taken on each batch, and the result is the mean over the batches of the last \
+              epoch. null: all rows at once.",
         python_only: false,
         only: &[],
     },
@@ -173,7 +173,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::Integer,
         choices: &[],
         default: "10",
-        doc: "How often batches go through all rows; without batch_size it has no effect.",
+        doc: "Maximum number of epochs; without batch_size it has no effect.",
         python_only: false,
         only: &[&[("batch_size", &["*"])]],
     },
@@ -182,8 +182,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         kind: Kind::TableOrNull,
         choices: &[],
         default: "null",
-        doc: "Where the search begins, in the units of the components: those of an earlier fit, for example. A model file does not \
-              keep it. null: orthonormal features at random, or random ones where there are more of them than directions.",
+        doc: "Initial features, in the units of the components: those of an earlier fit, for example. A model file does not \
+              keep them. null: orthonormal features at random, or random ones where there are more of them than directions.",
         python_only: false,
         only: &[],
     },

@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
-use crate::neural::start::{Ask, Principal};
+use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{NONLINEAR, native};
 use crate::num::Real;
 use crate::run::Run;
@@ -56,7 +56,7 @@ struct Ended<'a, T: Real> {
     solved: Solved,
     /// What their codes are judged by.
     h: Nonlinearity,
-    also: model::Also,
+    also: model::ReportExtras,
 }
 
 /// SigmaPCA's row of the registry.
@@ -150,12 +150,17 @@ impl SigmaPca {
         if self.is_trained() {
             return self.fit_trained(rows, k, run);
         }
-        let ask =
-            Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: None };
+        let ask = PrincipalOptions {
+            method: "sigma-pca",
+            k,
+            center: self.center,
+            standardize: self.standardize,
+            kept: None,
+        };
         let principal = Principal::new(rows, &ask, run)?;
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
         let h = self.nonlinearity(solved.a.clone());
-        let also = model::Also { tol, ..Default::default() };
+        let also = model::ReportExtras { tol, ..Default::default() };
         Ok(Ended { principal, solved, h, also }.in_order(self.order))
     }
 
@@ -197,13 +202,13 @@ impl SigmaPca {
         let positive = |a: &f64| a.is_finite() && *a > 0.0;
         match &self.a {
             Widths::One(a) if !positive(a) => {
-                return refused("a", a, "a width is a number above 0", "choose 0.8, 4 or 'auto'");
+                return refused("a", a, "it must be finite and positive", "choose 0.8, 4 or 'auto'");
             }
             Widths::Each(a) if !a.iter().all(positive) => {
                 return refused(
                     "a",
                     &format!("{a:?}"),
-                    "widths are numbers above 0",
+                    "all of them must be finite and positive",
                     "choose from 0.8 to 14",
                 );
             }
@@ -218,7 +223,7 @@ impl SigmaPca {
             _ => {}
         }
         if self.reconstruct == Reconstruct::Nonlinear && !self.center {
-            let why = "codes are bent about their mean, which is that of centred rows";
+            let why = "the nonlinear reconstruction is defined for centred rows";
             return refused("reconstruct", &"'nonlinear'", why, "choose 'linear', or center=true");
         }
         if self.is_trained() {
@@ -244,11 +249,11 @@ impl SigmaPca {
             return refused("center", &"false", why, "choose center=true, or constraint='orthonormal'");
         }
         if self.max_iter == 0 {
-            return refused("max_iter", &0, "a fit takes at least one pass", "choose a number from 1");
+            return refused("max_iter", &0, "it must be at least 1", "choose a number such as 1000");
         }
         match self.tol {
             Some(tol) if !(tol >= 0.0 && tol.is_finite()) => {
-                refused("tol", &tol, "a residual is 0 or more", "choose a number such as 1e-8")
+                refused("tol", &tol, "it must be finite and non-negative", "choose a number such as 1e-8")
             }
             _ => Ok(()),
         }

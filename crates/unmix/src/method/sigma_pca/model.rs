@@ -5,7 +5,7 @@ use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{Bend, Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
-use crate::neural::forces::Look;
+use crate::neural::forces::Separation;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
 use crate::num::{Matrix, Real};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 /// What a report says beside what every solver knows.
 #[derive(Default)]
-pub(super) struct Also {
+pub(super) struct ReportExtras {
     /// The residual that was asked for.
     pub(super) tol: f64,
     /// Settings that were filled in.
@@ -38,8 +38,8 @@ impl<T: Real> Ended<'_, T> {
         let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
         solved.w = Matrix::from_fn(order.len(), solved.w.cols(), |j, i| solved.w[(order[j], i)]);
         for look in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {
-            let Look { b, growth, score, t, error } = look;
-            [b, growth, score, t, error].into_iter().for_each(of);
+            let Separation { b, score_slope, score, t, error } = look;
+            [b, score_slope, score, t, error].into_iter().for_each(of);
         }
         [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);
         self.also.learnt.iter_mut().chain(&mut self.also.norms).for_each(of);

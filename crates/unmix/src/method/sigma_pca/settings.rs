@@ -34,9 +34,9 @@ pub struct SigmaPca {
     pub solver: Solver,
     /// Step length of the trained solvers.
     pub learning_rate: Option<f64>,
-    /// Rows in a batch of the trained solvers.
+    /// Mini-batch size of the trained solvers.
     pub batch_size: Option<usize>,
-    /// Passes over the rows of the trained solvers.
+    /// Maximum number of epochs of the trained solvers.
     pub max_epochs: Option<usize>,
     /// Iterations of the deterministic solvers at most.
     pub max_iter: u64,
@@ -102,7 +102,7 @@ pub enum Widths {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Auto {
-    /// It.
+    /// The word `"auto"`.
     Auto,
 }
 
@@ -278,7 +278,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::NumberOrNull,
         &[],
         "null",
-        "Weight of a variant's further term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of \
+        "Weight of a variant's additional term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of \
          order in 24; null for the variant's own.",
     ),
     setting(
@@ -318,7 +318,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::NumberOrNull,
         &[],
         "null",
-        "Step length of 'sgd' and 'adam'; null for the variant's own.",
+        "Initial learning rate of 'sgd' and 'adam'; null for 0.01.",
     )
     .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
@@ -326,7 +326,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Count,
         &[],
         "null",
-        "Rows in a batch of 'sgd' and 'adam'; null for the variant's own.",
+        "Mini-batch size of 'sgd' and 'adam'; null for 128.",
     )
     .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
@@ -334,7 +334,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Count,
         &[],
         "null",
-        "Passes over the rows of 'sgd' and 'adam'; null for the variant's own.",
+        "Maximum number of epochs of 'sgd' and 'adam'; null for 3, or as many as make 3000 steps.",
     )
     .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
     setting(
@@ -342,7 +342,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::Integer,
         &[],
         "1000",
-        "Iterations of the deterministic solvers at most, each a pass over the rows.",
+        "Maximum number of iterations of the deterministic solvers, each a full pass over the data.",
     )
     .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
     setting(
@@ -350,7 +350,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::NumberOrNull,
         &[],
         "null",
-        "The residual at which the deterministic solvers stop; null for 1e-8 in double precision and 1e-4 in single ('native': 1e-3).",
+        "Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single ('native': 1e-3).",
     )
     .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
     setting(

@@ -1,19 +1,19 @@
 //! The published rows: sigma-PCA on small batches.
 
-use super::model::Also;
+use super::model::ReportExtras;
 use super::{BetaScale, Constraint, Ended, Reconstruct, SigmaPca, Solver, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::method::neural_pca::check_training;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
-use crate::neural::forces::{Look, Pass};
+use crate::neural::forces::{Pass, Separation};
 use crate::neural::gpm::Solved;
 use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
-use crate::neural::start::{Ask, Principal};
+use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{
-    Begin, MEAN_VARIANCE, Mean, NONLINEAR, Optimiser, Orthogonality, Row, Sigma, Spec, Trained, Training,
-    auto, find_row, train, train_by_widths,
+    MEAN_VARIANCE, Mean, NONLINEAR, Optimiser, Orthogonality, Row, Sigma, Spec, Trained, Training,
+    TrainingStart, auto, find_row, train, train_by_widths,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -25,8 +25,8 @@ use serde_json::Value;
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
-/// What large standard deviations cost where a variant that does not learn them is told to: without it they grow without bound.
-const DEAR: f64 = 1e-3;
+/// The weight of the squares of standard deviations where a variant that does not learn them is told to: without it they grow without bound.
+const DEFAULT_SIGMA_L2: f64 = 1e-3;
 /// What `1 / std(tanh z)` is, about, for codes of unit variance.
 const STEEP: f64 = 1.6;
 
@@ -83,7 +83,7 @@ impl SigmaPca {
         let beta = self.beta.map(|b| b.to_string()).or(scale);
         if let Some(got) = beta.filter(|_| !weighs) {
             let name = if self.beta.is_some() { "beta" } else { "beta_scale" };
-            let why = format!("'{}' has no term that it would weigh", row.key);
+            let why = format!("'{}' has no term with a weight", row.key);
             return refused(
                 name,
                 got,
@@ -92,7 +92,7 @@ impl SigmaPca {
             );
         }
         if let Some(beta) = self.beta.filter(|b| !(b.is_finite() && *b >= 0.0)) {
-            let why = "a weight is 0 or more".to_string();
+            let why = "it must be finite and non-negative".to_string();
             return refused("beta", beta.to_string(), why, "choose a number such as 0.1");
         }
         if let Some(l2) = self.sigma_l2.filter(|_| spec.sigma != Sigma::Trained) {
@@ -100,7 +100,7 @@ impl SigmaPca {
             return refused("sigma_l2", l2.to_string(), why, "leave it out, or choose sigma='train'");
         }
         if let Some(l2) = self.sigma_l2.filter(|l| !(l.is_finite() && *l >= 0.0)) {
-            let why = "a weight is 0 or more".to_string();
+            let why = "it must be finite and non-negative".to_string();
             return refused("sigma_l2", l2.to_string(), why, "choose a number such as 0.001");
         }
         check_training(
@@ -128,7 +128,7 @@ impl SigmaPca {
             ..own
         };
         let learns = spec.sigma == Sigma::Trained && own.sigma != Sigma::Trained;
-        let sigma_l2 = self.sigma_l2.unwrap_or(if learns { DEAR } else { own.sigma_l2 });
+        let sigma_l2 = self.sigma_l2.unwrap_or(if learns { DEFAULT_SIGMA_L2 } else { own.sigma_l2 });
         Spec { sigma_l2, ..spec }
     }
 
@@ -140,7 +140,7 @@ impl SigmaPca {
     }
 
     /// The rule with the weight that was asked for, on rows that training divides by `begin.size`.
-    fn weighed(&self, mut spec: Spec, begin: &Begin) -> Spec {
+    fn weighed(&self, mut spec: Spec, begin: &TrainingStart) -> Spec {
         let scale = self.beta_scale();
         if spec.orth != Orthogonality::None {
             // Training divides a record's weight by this one where it counts in units of the variance.
@@ -230,12 +230,17 @@ impl SigmaPca {
             n_oversamples: 0,
         };
         // Rows are read as they are, batch by batch: a copy of their coordinates would not be used.
-        let ask =
-            Ask { method: "sigma-pca", k, center: self.center, standardize: self.standardize, kept: Some(0) };
+        let ask = PrincipalOptions {
+            method: "sigma-pca",
+            k,
+            center: self.center,
+            standardize: self.standardize,
+            kept: Some(0),
+        };
         let axes = spectrum::decompose(rows, run, &request)?;
         let principal = Principal::over(rows, axes, p, &ask, run)?;
         let (spec, how) = (self.rule(row), self.training(n));
-        let begin = Begin::at_axes(rows, &principal.spectrum, &spec, k, run)?;
+        let begin = TrainingStart::at_axes(rows, &principal.spectrum, &spec, k, run)?;
         let spec = self.weighed(spec, &begin);
         let trained = match self.chooses_widths() {
             true => {
@@ -250,7 +255,7 @@ impl SigmaPca {
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = at_rest(&principal, &spec, &how, trained, run)?;
-        let also = Also {
+        let also = ReportExtras {
             tol: 0.0,
             settings: vec![
                 ("variant", row.key.into()),
@@ -280,7 +285,7 @@ fn look<T: Real>(
     w: &Matrix<f64>,
     before: &[Nonlinearity],
     run: &Run<'_>,
-) -> Result<Vec<Look>> {
+) -> Result<Vec<Separation>> {
     let mut looks = before.to_vec();
     looks.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
     Ok(rows.forces(w, &Pass::looking(looks), run)?.looks)

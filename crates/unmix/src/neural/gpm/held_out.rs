@@ -7,7 +7,7 @@
 use super::super::auto::{CANDIDATES, stand_out};
 use super::super::forces::Pass;
 use super::super::nonlinearity::Nonlinearity;
-use super::super::start::{Ask, Principal};
+use super::super::start::{Principal, PrincipalOptions};
 use super::{FEW_ROWS, Polar};
 use crate::data::Rows;
 use crate::error::Result;
@@ -38,7 +38,7 @@ impl Polar {
             Rows::of_picked(numbers, r, weights)
         };
         let (one, other) = (part(0)?, part(n - each)?);
-        let ask = Ask { method: "sigma-pca", k, center: true, standardize: false, kept: None };
+        let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
         let (one, other) = (Principal::new(&one, &ask, run)?, Principal::new(&other, &ask, run)?);
         let mut found = None;
         for a in CANDIDATES.into_iter().rev() {

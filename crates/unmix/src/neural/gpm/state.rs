@@ -1,7 +1,7 @@
 //! Where the deterministic solver is: components, their widths, and what was tried of them.
 
 use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
-use super::super::forces::{Forces, Look};
+use super::super::forces::{Forces, Separation};
 use super::super::pairs::curvature;
 use super::super::start::Principal;
 use super::super::turned::{Turned, tied, turned};
@@ -29,7 +29,7 @@ pub(super) struct State {
     pub(super) resting: bool,
     pub(super) giving_up: bool,
     /// What the candidates saw at the start.
-    pub(super) begun: Vec<Look>,
+    pub(super) begun: Vec<Separation>,
     /// Something stood out from a Gaussian at the start.
     pub(super) hopeful: bool,
     /// A width for all components finds directions in which other rows are no Gaussians.
@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Whether some component got another `a`.
-    pub(super) fn choose_widths(&mut self, candidates: &[Look]) -> bool {
+    pub(super) fn choose_widths(&mut self, candidates: &[Separation]) -> bool {
         let mut changed = false;
         for (j, a) in choose(candidates, self.a.len()).into_iter().enumerate() {
             if a != self.a[j] && self.changes[j] < MOST_CHANGES && !self.chance[j] {
@@ -109,7 +109,7 @@ impl State {
 
     /// After the last of the fixed looks the search goes on while components still become less Gaussian, by more than chance in
     /// one of them and than a twentieth: sources that lie deep in a mixture of many are found late.
-    pub(super) fn settle(&mut self, candidates: &[Look], sweep: u64) {
+    pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
         let no_more = now <= 1.05 * self.evidence + CERTAIN * CERTAIN;
@@ -222,7 +222,7 @@ impl State {
     pub(super) fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
         let mut looks = forces.looks.into_iter();
         let own = looks.next().unwrap_or_default();
-        let candidates: Vec<Look> = looks.collect();
+        let candidates: Vec<Separation> = looks.collect();
         Solved {
             better: better(&self.begun, &candidates),
             w: self.w,

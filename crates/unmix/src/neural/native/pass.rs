@@ -84,7 +84,7 @@ struct Codes<'a, T> {
     z: &'a mut [T],
     h: &'a [T],
     slope: &'a [T],
-    growth: &'a [T],
+    score_slope: &'a [T],
     /// The reconstruction, and what it lacks times the slope in its place.
     error: &'a mut [T],
     square: &'a mut [T],
@@ -105,7 +105,7 @@ impl<T: Real> NativePass<T> {
     /// counts as often as `weight` says.
     #[inline(always)]
     fn columns<const WEIGHED: bool>(&self, codes: Codes<'_, T>, weight: &[T], sums: &mut [f64]) {
-        let Codes { z, h, slope, growth, error, square, both } = codes;
+        let Codes { z, h, slope, score_slope, error, square, both } = codes;
         let period = self.sigma.len();
         let mut parts = vec![T::default(); 3 * period];
         for run in (0..z.len()).step_by(RUN * period) {
@@ -114,7 +114,8 @@ impl<T: Real> NativePass<T> {
                 let end = z.len().min(start + period);
                 for at in (start..end).step_by(CELL) {
                     let mut x = cell(&z[at..end]);
-                    let (h, s, mut g) = (cell(&h[at..end]), cell(&slope[at..end]), cell(&growth[at..end]));
+                    let (h, s, mut g) =
+                        (cell(&h[at..end]), cell(&slope[at..end]), cell(&score_slope[at..end]));
                     let (mut e, sigma) = (cell(&error[at..end]), cell(&self.sigma[at - start..]));
                     let (mut squares, mut boths, mut slopes) = (x, x, s);
                     for l in 0..CELL {
@@ -178,10 +179,10 @@ impl<T: Real> Rule<T> for NativePass<T> {
         work.resize(6 * size, T::default());
         let (h, rest) = work.split_at_mut(size);
         let (slope, rest) = rest.split_at_mut(size);
-        let (growth, rest) = rest.split_at_mut(size);
+        let (score_slope, rest) = rest.split_at_mut(size);
         let (error, rest) = rest.split_at_mut(size);
         let (square, both) = rest.split_at_mut(size);
-        self.h.all(z, h, slope, growth);
+        self.h.all(z, h, slope, score_slope);
         kernel::product(error, h, &self.coupling, n, k, k);
         let each: Vec<T> =
             weights.iter().flat_map(|w| w.iter()).flat_map(|w| vec![T::from_f64(*w); k]).collect();
@@ -189,7 +190,7 @@ impl<T: Real> Rule<T> for NativePass<T> {
             z: &mut *z,
             h,
             slope,
-            growth,
+            score_slope,
             error: &mut *error,
             square: &mut *square,
             both: &mut *both,
@@ -204,7 +205,7 @@ impl<T: Real> Rule<T> for NativePass<T> {
         kernel::add_cross(sums.pull.as_mut_slice(), error, x, n, k, p);
         let (bends, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
         let (answers, crossed) = others.split_at_mut(k * k);
-        kernel::add_cross(bends, square, growth, n, k, k);
+        kernel::add_cross(bends, square, score_slope, n, k, k);
         kernel::add_cross(answers, both, slope, n, k, k);
         kernel::add_cross(crossed, z, h, n, k, k);
     }

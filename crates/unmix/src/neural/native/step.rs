@@ -35,7 +35,7 @@ impl Step {
         let bend = Matrix::from_fn(k, k, |i, j| squares[i] * mean(0, i, j));
         let answer = Matrix::from_fn(k, k, |i, j| squares[i] * mean(1, i, j));
         let crossed = Matrix::from_fn(k, k, |i, j| sigma[i] * sigma[j] * mean(2, i, j));
-        let [b, growth, slope] =
+        let [b, score_slope, slope] =
             [0, 1, 2].map(|at| sums.alone[at * k..(at + 1) * k].iter().map(|x| x / n).collect::<Vec<f64>>());
         let g = Matrix::from_fn(k, r, |j, i| sums.pull[(j, i)] / n);
         // What is not parallel to the column, in the span of the columns and outside of it.
@@ -62,7 +62,7 @@ impl Step {
             (turn[(i, j)], turn[(j, i)]) = (way, -way);
         }
         let mut step = factor::multiply(&turn.transposed(), w);
-        let away = away(&outside, w, &dual, moments, &bound, &growth);
+        let away = away(&outside, w, &dual, moments, &bound, &score_slope);
         let longest = (0..k).map(|j| dot(away.row(j), away.row(j)).sqrt()).fold(0.0, f64::max);
         let longest = turn.as_slice().iter().fold(longest, |m, x| m.max(x.abs()));
         let scale = if longest > LONGEST { LONGEST / longest } else { 1.0 };
@@ -153,10 +153,10 @@ fn away(
     dual: &Matrix<f64>,
     moments: &[f64],
     bound: &[f64],
-    growth: &[f64],
+    score_slope: &[f64],
 ) -> Matrix<f64> {
     let mut away = Matrix::from_fn(outside.rows(), outside.cols(), |j, i| {
-        let curvature = (bound[j] + moments[i] * growth[j]).clamp(LEAST * bound[j], bound[j]);
+        let curvature = (bound[j] + moments[i] * score_slope[j]).clamp(LEAST * bound[j], bound[j]);
         -outside[(j, i)] / curvature
     });
     let back = factor::multiply_transposed(&away, dual);

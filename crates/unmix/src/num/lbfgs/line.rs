@@ -4,7 +4,7 @@
 //! near 800, whose gradient is known to 1e-12, steps of 1e-6 and less cannot be told from none. There values within rounding of the start
 //! count as equal to it, and slopes decide alone (the approximate conditions of Hager & Zhang 2005, SIAM J. Optim. 16:170).
 
-use super::{Objective, Place, dot};
+use super::{Objective, Point, dot};
 use crate::error::Result;
 
 /// The share of the decrease that the slope promises which a step must achieve, and the share of the slope that it may leave.
@@ -30,10 +30,10 @@ struct Trial {
 /// where none is lower than `from`.
 pub(super) fn line_search(
     of: &mut impl Objective,
-    from: &Place,
+    from: &Point,
     direction: &[f64],
     first: f64,
-) -> Result<Option<Place>> {
+) -> Result<Option<Point>> {
     let start = Trial { t: 0.0, value: from.value, slope: dot(direction, &from.gradient) };
     let rounding = of.rounding(from.value);
     // The minimum lies between these two; `low` is the lower one, and has the gradient kept.
@@ -41,7 +41,7 @@ pub(super) fn line_search(
     let mut t = first;
     for _ in 0..TRIALS {
         let x = from.x.iter().zip(direction).map(|(x, d)| x + t * d).collect();
-        let mut place = Place { x, value: 0.0, gradient: vec![0.0; direction.len()] };
+        let mut place = Point { x, value: 0.0, gradient: vec![0.0; direction.len()] };
         place.value = of.at(&place.x, &mut place.gradient)?;
         let slope = dot(direction, &place.gradient);
         let flat =

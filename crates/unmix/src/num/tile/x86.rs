@@ -1,6 +1,6 @@
 //! The vectors of processors of Intel's and AMD's, and the products compiled for them.
 
-use super::{Place, Steps, Vector, columns, panels, tile};
+use super::{Steps, TilePosition, Vector, columns, panels, tile};
 use std::arch::x86_64::*;
 
 macro_rules! vector {
