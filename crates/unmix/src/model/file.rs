@@ -69,7 +69,7 @@ impl Model {
             report: self.report.clone(),
         };
         let text =
-            |v: serde_json::Result<String>| v.map_err(|e| damaged(Path::new("the model"), e.to_string()));
+            |v: serde_json::Result<String>| v.map_err(|e| corrupt(Path::new("the model"), e.to_string()));
         let description = text(serde_json::to_string(&description))?;
         let seal = header_checksum(&tensors, &description);
         let metadata = json!({
@@ -113,62 +113,9 @@ impl Model {
             .map_err(|e| not_ours(format!("it is not a safetensors file or was cut short ({e})")))?;
         let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
         let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
-        let raw: Value = serde_json::from_str(&text).map_err(|e| damaged(path, e.to_string()))?;
-        match raw.get("format").and_then(Value::as_u64) {
-            Some(FORMAT) => {}
-            found => {
-                let (found, version) =
-                    (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
-                let remedy = format!("install version {version} of unmix or later");
-                return Err(Error::format(
-                    path,
-                    format!("its format is {found}, and this version reads {FORMAT}"),
-                    remedy,
-                ));
-            }
-        }
-        let description: Description =
-            serde_json::from_value(raw).map_err(|e| damaged(path, e.to_string()))?;
-        if description.sign_rule != SIGN_RULE {
-            let found = format!(
-                "its signs follow rule {}, and this version knows rule {SIGN_RULE}",
-                description.sign_rule
-            );
-            return Err(Error::format(
-                path,
-                found,
-                format!("install version {} of unmix", description.version),
-            ));
-        }
-        let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
-            Ok(Value::Object(mut header)) => {
-                header.shift_remove("__metadata__");
-                header
-            }
-            _ => Map::new(),
-        };
-        let empty = text.replacen(&sealed(&description.header_checksum), &sealed(""), 1);
-        if header_checksum(&tensors, &empty) != description.header_checksum {
-            return Err(damaged(path, "its checksum does not match its description".into()));
-        }
-        let data = &bytes[n + 8..];
-        if checksum(data) != description.checksum {
-            return Err(damaged(path, "its checksum does not match its numbers".into()));
-        }
-        let file = SafeTensors::deserialize(bytes).map_err(|e| damaged(path, e.to_string()))?;
-        let mut tensors = BTreeMap::new();
-        for (name, view) in file.tensors() {
-            let values = match view.dtype() {
-                Stored::F32 => Values::F32(
-                    view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-                ),
-                Stored::F64 => Values::F64(
-                    view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
-                ),
-                other => return Err(damaged(path, format!("its tensor '{name}' has type {other:?}"))),
-            };
-            tensors.insert(name, Tensor::new(view.shape().to_vec(), values));
-        }
+        let description = described(&text, path)?;
+        check_sums(&description, &text, bytes, n, path)?;
+        let tensors = tensors_of(bytes, path)?;
         let mut report = description.report;
         report.run =
             entry("run").and_then(|r| serde_json::from_str::<RunRecord>(&r).ok()).unwrap_or_default();
@@ -188,9 +135,74 @@ impl Model {
         }
         match Sums::from_tensors(&sums, model.n_features(), model.dtype()) {
             Some(sums) => Ok(model.with_sums(sums)),
-            None => Err(damaged(path, "its sums do not fit together".into())),
+            None => Err(corrupt(path, "its sums do not fit together".into())),
         }
     }
+}
+
+/// The description of a model, of a format and a sign rule that this version knows.
+fn described(text: &str, path: &Path) -> Result<Description> {
+    let raw: Value = serde_json::from_str(text).map_err(|e| corrupt(path, e.to_string()))?;
+    match raw.get("format").and_then(Value::as_u64) {
+        Some(FORMAT) => {}
+        found => {
+            let (found, version) =
+                (found.unwrap_or(0), raw.get("version").and_then(Value::as_str).unwrap_or("a newer"));
+            let remedy = format!("install version {version} of unmix or later");
+            return Err(Error::format(
+                path,
+                format!("its format is {found}, and this version reads {FORMAT}"),
+                remedy,
+            ));
+        }
+    }
+    let description: Description = serde_json::from_value(raw).map_err(|e| corrupt(path, e.to_string()))?;
+    if description.sign_rule != SIGN_RULE {
+        let found = format!(
+            "its signs follow rule {}, and this version knows rule {SIGN_RULE}",
+            description.sign_rule
+        );
+        return Err(Error::format(path, found, format!("install version {} of unmix", description.version)));
+    }
+    Ok(description)
+}
+
+/// Compares both checksums; the header has `n` bytes.
+fn check_sums(description: &Description, text: &str, bytes: &[u8], n: usize, path: &Path) -> Result<()> {
+    let tensors = match serde_json::from_slice(&bytes[8..n + 8]) {
+        Ok(Value::Object(mut header)) => {
+            header.shift_remove("__metadata__");
+            header
+        }
+        _ => Map::new(),
+    };
+    let empty = text.replacen(&sealed(&description.header_checksum), &sealed(""), 1);
+    if header_checksum(&tensors, &empty) != description.header_checksum {
+        return Err(corrupt(path, "its checksum does not match its description".into()));
+    }
+    if checksum(&bytes[n + 8..]) != description.checksum {
+        return Err(corrupt(path, "its checksum does not match its numbers".into()));
+    }
+    Ok(())
+}
+
+/// All tensors, by name.
+fn tensors_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, Tensor>> {
+    let file = SafeTensors::deserialize(bytes).map_err(|e| corrupt(path, e.to_string()))?;
+    let mut tensors = BTreeMap::new();
+    for (name, view) in file.tensors() {
+        let values = match view.dtype() {
+            Stored::F32 => {
+                Values::F32(view.data().as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
+            }
+            Stored::F64 => {
+                Values::F64(view.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect())
+            }
+            other => return Err(corrupt(path, format!("its tensor '{name}' has type {other:?}"))),
+        };
+        tensors.insert(name, Tensor::new(view.shape().to_vec(), values));
+    }
+    Ok(tensors)
 }
 
 /// Whether a file is an unmix model (of any format): what may be replaced without being asked.
@@ -224,6 +236,6 @@ fn sealed(checksum: &str) -> String {
     format!(r#""header_checksum":"{checksum}""#)
 }
 
-fn damaged(path: &Path, found: String) -> Error {
+fn corrupt(path: &Path, found: String) -> Error {
     Error::format(path, format!("it is corrupt ({found})"), "fit the model again, or restore the file")
 }

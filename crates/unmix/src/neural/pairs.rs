@@ -182,7 +182,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     }
     let unseen = whose(&|d| *d == Doubt::Unseen);
     if !unseen.is_empty() {
-        let tail = "not seen by this nonlinearity, whose bend no code reaches; a smaller a would do";
+        let tail = "in the linear range of this nonlinearity, where it sees nothing; choose a smaller a";
         out.push(format!("{} {tail}", named(&unseen, "is", "are")));
     }
     for c in CANDIDATES {
@@ -204,7 +204,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let shape = whose(&|d| *d == Doubt::WrongShape);
     if !shape.is_empty() {
         out.push(format!(
-            "this nonlinearity selects minor components (E[z phi(z)] > 0), and {} one; choose h='tanh' and a='auto'",
+            "{} minor for this nonlinearity, which selects components of little variance (E[z phi(z)] > 0); choose h='tanh' and a='auto'",
             named(&shape, "is", "are")
         ));
     }
@@ -215,28 +215,35 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             ));
         }
     }
-    let mut say = |is: &dyn Fn(&Doubt) -> bool, why: &str| {
-        let which = whose(is);
+    for (is, why) in UNRESOLVED {
+        let which = whose(&is);
         if !which.is_empty() {
             out.push(format!("{} not resolved: {why}", named(&which, "is", "are")));
         }
-    };
-    say(&|d| *d == Doubt::Open, "directions that were left out would fit as well");
-    say(
-        &|d| *d == Doubt::Unknown,
-        "rows are too few, or hang together too long, or components are too far from orthogonal, to say how certain it is",
-    );
-    say(
-        &|d| matches!(d, Doubt::Loose(_)),
-        "other rows of the same kind might turn it by 18 degrees or more, a cosine of 0.95; more rows would tell",
-    );
-    say(
-        &|d| matches!(d, Doubt::Halves(_)),
-        "fits of two halves of the rows, or one of them and that of all rows, agree about it by a cosine below 0.9",
-    );
-    say(&|d| *d == Doubt::Unfinished, "the fit ended before it came to rest");
+    }
     out
 }
+
+/// Whether a doubt is of one kind.
+type IsDoubt = fn(&Doubt) -> bool;
+
+/// Why components are not resolved, by kind of doubt.
+const UNRESOLVED: [(IsDoubt, &str); 5] = [
+    (|d| *d == Doubt::Open, "directions that were left out would fit as well"),
+    (
+        |d| *d == Doubt::Unknown,
+        "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to say how certain it is",
+    ),
+    (
+        |d| matches!(d, Doubt::Loose(_)),
+        "other rows of the same kind might turn it by 18 degrees or more, a cosine of 0.95; more rows would tell",
+    ),
+    (
+        |d| matches!(d, Doubt::Halves(_)),
+        "fits of two halves of the rows, or one of them and that of all rows, agree about it by a cosine below 0.9",
+    ),
+    (|d| *d == Doubt::Unfinished, "the fit ended before it converged"),
+];
 
 fn named(which: &[usize], one: &str, many: &str) -> String {
     match which {

@@ -91,7 +91,7 @@ fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
     assert_ne!(unfinished.report().outcome, Outcome::Converged);
     assert_eq!(resolved(&sample, &unfinished).0, 0);
     let said = unfinished.report().warnings.join("; ");
-    assert!(said.contains("not resolved: the fit ended before it came to rest"), "{said}");
+    assert!(said.contains("not resolved: the fit ended before it converged"), "{said}");
 }
 
 #[test]

@@ -97,24 +97,16 @@ impl SigmaPca {
         let tensors = described.tensors(dtype, own);
         let mut report = Report::closed_form(solved.solver, found.n, p, dtype, run.seed);
         report.sweeps = rows.sweeps();
-        report.rank = found.rank;
-        report.n_constant = found.n_constant;
-        report.outcome = solved.outcome;
-        report.n_iter = solved.n_iter;
-        report.residual = solved.residual;
-        report.tol = solved.residual.map(|_| also.tol);
+        (report.rank, report.n_constant) = (found.rank, found.n_constant);
+        (report.outcome, report.n_iter) = (solved.outcome, solved.n_iter);
+        (report.residual, report.tol) = (solved.residual, solved.residual.map(|_| also.tol));
         report.norms = also.norms;
         report.orthonormality = Some(native::orthonormality(&components));
         report.warnings = warnings(found.n_constant, p, kept, k);
         report.warnings.extend(also.warnings);
         report.tell_rounding();
         report.warnings.extend(in_words(&verdicts, &a));
-        if let Some(better) = solved.better {
-            report.warnings.push(format!(
-                "these components look more Gaussian than the principal axes do, so their a may be wrong for the data; a={better} or \
-                 a='auto' may do"
-            ));
-        }
+        report.warnings.extend(solved.better.map(wrong_width));
         let settings = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
@@ -138,6 +130,14 @@ impl SigmaPca {
         let axes = ended.principal.directions(&ended.solved.w);
         completed_axes(axes, &found.axes, k, found.noise_scale.as_deref(), eps)
     }
+}
+
+/// The warning about a width with which components became more Gaussian than they were at the start.
+fn wrong_width(better: f64) -> String {
+    format!(
+        "these components look more Gaussian than the principal axes do, so their a may be wrong for the data; a={better} or \
+         a='auto' may do"
+    )
 }
 
 /// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder.
