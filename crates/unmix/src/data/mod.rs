@@ -34,7 +34,6 @@ pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{AnyRows, Features, Rows};
 pub(crate) use source::Forward;
 pub use source::{RandomAccess, Source, Stream};
-pub(crate) use sparse::Centred;
 pub use sparse::{Index, Sparse};
 pub use spool::Spool;
 pub(crate) use subset::Subset;

@@ -199,8 +199,14 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// The same numbers with samples and features exchanged: its rows are the features of these, which must be settled.
     pub(crate) fn transposed(&self) -> Rows<'_, T> {
-        let source = Transposed { of: self.settled(), n_features: self.n_features() };
-        Rows::new(source, Features::default(), self.origin.clone())
+        let (none, origin) = (Features::default(), self.origin.clone());
+        match self.sparse() {
+            Some(sparse) => Rows::new(sparse.transposed(), none, origin),
+            None => {
+                let source = Transposed { of: self.settled(), n_features: self.n_features() };
+                Rows::new(source, none, origin)
+            }
+        }
     }
 
     /// Rows `rows`, row-major, or as many of them as there are. For pictures and small tables, not for loops.
@@ -274,9 +280,6 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {
-        if let Some(sparse) = self.sparse() {
-            return Ok(sparse.first_not_finite(|i| self.weights().is_none_or(|w| w.get(i) != Some(&0.0))));
-        }
         Ok(self.range()?.not_finite)
     }
 

@@ -3,8 +3,9 @@
 //! *Same bits.* A shard is a run of rows whose length depends on the width of the data and on what is summed alone. Each is gathered alone, by one
 //! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whoever finished them
 //! when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs also
-//! bounds the growth of rounding errors.
+//! bounds the growth of rounding errors. Shards of sparse rows come one after the other, each added up by all threads, a line of its table by one of them.
 
+use super::Sparse;
 use super::elsewhere::Job;
 use super::ladder::Ladder;
 use super::rows::Rows;
@@ -14,7 +15,7 @@ use crate::machine::check_memory;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
-use crate::stats::{Gather, Partial};
+use crate::stats::{AddStored, Gather, Partial};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -74,7 +75,10 @@ impl<T: Real> Rows<'_, T> {
     /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none; [`Error::Width`] for a gather of rows of
     /// another width.
     pub fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: &G) -> Result<G::Part> {
-        self.sweep_by(gather.plan(self.n_features()), run, stage, gather)
+        let p = self.n_features();
+        let stored = gather.stored().is_some() && self.sparse().is_some();
+        let plan = if stored { Plan::for_stored(p) } else { gather.plan(p) };
+        self.sweep_by(plan, run, stage, gather)
     }
 
     /// [`sweep`](Self::sweep) by another plan.
@@ -107,6 +111,10 @@ impl<T: Real> Rows<'_, T> {
         stage: &str,
         gather: &G,
     ) -> Result<Ladder<G::Part>> {
+        if let (Some(sparse), Some(adds)) = (self.sparse(), gather.stored()) {
+            let zero = || gather.zero(self.n_features());
+            return self.stored_nodes(sparse, plan, first_row, run, stage, (adds, zero));
+        }
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
@@ -140,6 +148,36 @@ impl<T: Real> Rows<'_, T> {
             _ => on_threads(run.threads, &work)?,
         }
         Ok(ladder.into_inner().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    /// [`nodes`](Self::nodes) of sparse rows, shard after shard, each by all threads. The sum over a right sibling goes into that over the
+    /// left one line by line, so that it takes no table of its own.
+    fn stored_nodes<P: Partial>(
+        &self,
+        sparse: &Sparse<'_, T>,
+        plan: Plan,
+        first_row: u64,
+        run: &Run<'_>,
+        stage: &str,
+        (adds, zero): (&dyn AddStored<T, P>, impl Fn() -> P),
+    ) -> Result<Ladder<P>> {
+        if self.n_features() == 0 {
+            return Err(no_columns(stage, self.origin()));
+        }
+        let (mut ladder, n, size) = (Ladder::default(), sparse.n_rows(), plan.shard_rows);
+        for (number, start) in (first_row / size as u64..).zip((0..n).step_by(size)) {
+            let rows = start..(start + size).min(n);
+            let len = rows.len() as f64;
+            let pace =
+                |share: f64| run.sweep_progress(stage, start as u64 + (share * len) as u64, Some(n as u64));
+            let shard = sparse.shard((first_row, rows), self.weights(), run.threads, &pace)?;
+            let left = if number.is_multiple_of(2) { None } else { ladder.sibling(number, 0) };
+            let height = u32::from(left.is_some());
+            let mut part = left.unwrap_or_else(&zero);
+            adds.add_stored(&mut part, &shard)?;
+            ladder.climb(number - u64::from(height), height, part);
+        }
+        Ok(ladder)
     }
 
     /// Weights of some rows, unless each of these counts once: then they have the bits of rows without weights.

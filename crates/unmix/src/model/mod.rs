@@ -255,7 +255,7 @@ impl Model {
     pub fn encode<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
         self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
         if let Some(sparse) = rows.sparse() {
-            if let Some((row, column, x)) = sparse.first_not_finite(|_| true) {
+            if let Some((row, column, x)) = sparse.first_not_finite() {
                 return Err(rows.not_finite_at("encoding", row, column, x));
             }
             return sparse::SparseEncoder::new::<T>(&self.code).apply(sparse, run, "encoding", sink);

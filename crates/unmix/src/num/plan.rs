@@ -1,8 +1,11 @@
 //! How long blocks and shards are.
 
+/// Rows of a shard of sparse rows, unless they are very wide.
+const STORED: usize = 1 << 17;
+
 /// How rows are cut: blocks are what kernels see, shards what threads and workers take. A shard is a whole number of blocks.
 ///
-/// The length of every shard is a power of two and divides [`Plan::alignment`]: rows that are dealt out to several workers in multiples
+/// The length of every shard is a power of two and divides [`Plan::alignment`] (of sparse rows, that of [`Plan::for_stored`]): rows that are dealt out to several workers in multiples
 /// of that are cut into the same shards as in one process, whatever is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -46,6 +49,13 @@ impl Plan {
             shard_rows = (2 * p).next_power_of_two();
         }
         Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
+    }
+
+    /// The plan for sums over sparse rows from their stored entries: shards of many rows, since the sum over each is a table that does not
+    /// shrink with the number of its entries. All threads work on one shard.
+    pub const fn for_stored(p: usize) -> Self {
+        let Self { block_rows, shard_rows: dense } = Self::for_table(p);
+        Self { block_rows, shard_rows: if dense > STORED { dense } else { STORED } }
     }
 
     /// The plan for `k` sources of rows of `p` numbers: as many rows in a block, up to 512, as leave the rows, their sources and the
@@ -93,6 +103,7 @@ mod tests {
         for p in (1..200).chain([255, 256, 257, 511, 512, 784, 1000, 2048, 4097, 20_000, 1 << 20, 3 << 20]) {
             let alignment = Plan::alignment(p);
             let sources = [1, 2, p, 4 * p].map(|k| Plan::for_sources(p, k));
+            assert!(Plan::for_stored(p).shard_rows.is_multiple_of(alignment));
             for plan in [Plan::for_width(p), Plan::for_table(p)].into_iter().chain(sources) {
                 let Plan { block_rows, shard_rows } = plan;
                 assert!(

@@ -5,16 +5,16 @@
 //! ones end with a Rayleigh-Ritz step (Parlett 1980, chapter 11), so that the variances reported are exactly those of the
 //! scores.
 
-use super::sparse::Columns;
+use super::scatter::deviations;
 use super::{Decomposition, Ending, Request, Solver, no_variance, power_of_two, scatter_floor, spread, tall};
-use crate::data::{Centred, Rows};
+use crate::data::Rows;
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
 use crate::num::top::{self, Goal, Pairs};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{GatherMoments, GatherSketch, Viewpoint};
+use crate::stats::{GatherMoments, GatherSketch, Moments, Viewpoint};
 use std::cell::Cell;
 
 /// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
@@ -34,9 +34,9 @@ enum Operator<'a, T: Real> {
 struct Swept<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     run: &'a Run<'a>,
+    /// Mean of the columns, and what is missing from it as one number each.
     mean: &'a [f64],
-    /// The rows as an operator, where only some of their numbers are stored.
-    stored: Option<Centred<'a, 'a, T>>,
+    rest: &'a [f64],
     noise_scale: Option<&'a [f64]>,
     degrees: f64,
     unit: f64,
@@ -56,14 +56,8 @@ impl<T: Real> Swept<'_, T> {
     fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
         self.sweeps.set(self.sweeps.get() + 1);
         let scaled = self.in_units(directions.clone());
-        let image = match &self.stored {
-            Some(stored) => stored.image(&scaled, self.run)?,
-            None => {
-                let gather = GatherSketch(Viewpoint::new(self.mean, &scaled));
-                self.rows.sweep(self.run, "iterating", &gather)?.image
-            }
-        };
-        let mut image = self.in_units(image);
+        let gather = GatherSketch(Viewpoint::new(self.mean, &scaled).with_rest(self.rest));
+        let mut image = self.in_units(self.rows.sweep(self.run, "iterating", &gather)?.image);
         image.as_mut_slice().iter_mut().for_each(|x| *x = *x / self.degrees / self.unit);
         Ok(image)
     }
@@ -110,15 +104,12 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
 
 fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let moments = match rows.sparse() {
-        Some(stored) => stored.moments(rows.weights(), run)?,
-        None => rows.sweep(run, "moments", &GatherMoments)?,
-    };
+    let moments = rows.sweep(run, "moments", &GatherMoments)?;
     if !moments.squares.iter().sum::<f64>().is_finite() {
         return Err(rows.not_finite(request.method));
     }
     let (n, degrees) = (moments.n, moments.n - 1.0);
-    let Columns { mean, noise_scale, squares } = Columns::new(moments, request);
+    let Columns { mean, rest, noise_scale, squares } = Columns::new(moments, request);
     let varying: Vec<usize> = (0..p).filter(|&j| squares[j] > 0.0).collect();
     if varying.is_empty() {
         return Err(no_variance(request, n as u64, p));
@@ -130,7 +121,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         rows,
         run,
         mean: &mean,
-        stored: rows.sparse().map(|stored| Centred::new(stored, rows.weights(), &mean)),
+        rest: &rest,
         noise_scale: noise_scale.as_deref(),
         degrees,
         unit: size,
@@ -146,6 +137,32 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let found = in_units(found, size);
     let seen = Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
+}
+
+/// What the columns are seen as.
+struct Columns {
+    /// What is subtracted: their mean, or zeros.
+    mean: Vec<f64>,
+    /// What is missing from the mean as one number.
+    rest: Vec<f64>,
+    /// What they are then divided by, where they are.
+    noise_scale: Option<Vec<f64>>,
+    /// Sum of squares of what is then left, before the division.
+    squares: Vec<f64>,
+}
+
+impl Columns {
+    /// As a request wants them seen.
+    fn new(moments: Moments, request: &Request) -> Self {
+        let Moments { n, mut mean, mut rest, mut squares } = moments;
+        let noise_scale = request.standardize.then(|| deviations(&squares, n - 1.0));
+        if !request.center {
+            squares.iter_mut().zip(&mean).for_each(|(s, m)| *s += n * m * m);
+            mean.fill(0.0);
+            rest.fill(0.0);
+        }
+        Self { mean, rest, noise_scale, squares }
+    }
 }
 
 /// Variances times `unit`.

@@ -9,7 +9,6 @@ mod components;
 mod coordinates;
 mod iterate;
 mod scatter;
-mod sparse;
 mod tall;
 mod wide;
 

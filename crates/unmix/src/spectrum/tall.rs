@@ -21,10 +21,7 @@ pub(super) fn scatter<T: Real>(
 
 /// The scatter, of finite numbers.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
-    let scatter = match rows.sparse() {
-        Some(stored) => stored.scatter(rows.weights(), run)?,
-        None => rows.sweep(run, "covariance", &GatherScatter)?,
-    };
+    let scatter = rows.sweep(run, "covariance", &GatherScatter)?;
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
     }

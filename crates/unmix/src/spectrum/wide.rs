@@ -2,7 +2,7 @@
 
 use super::scatter::spectrum;
 use super::tall::singular;
-use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor, sparse};
+use super::{Decomposition, Ending, Request, cut, full_floor, no_variance, scatter_floor};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, factor, kernel};
@@ -11,9 +11,6 @@ use crate::stats::{FeatureView, GatherFeatureTriangle, GatherGram};
 
 /// By inner products between samples.
 pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
-    if let Some(stored) = rows.sparse() {
-        return sparse::wide(rows, stored, run, request);
-    }
     let features = rows.transposed();
     let view = view(rows, request);
     let gram = features.sweep(run, "inner products", &GatherGram(view.clone()))?;
@@ -50,7 +47,7 @@ fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a
 }
 
 /// The spectrum as seen from the samples.
-pub(super) struct Side {
+struct Side {
     values: Vec<f64>,
     samples: Matrix<f64>,
     total: f64,
@@ -61,7 +58,7 @@ pub(super) struct Side {
 
 impl Side {
     /// From inner products of the samples, in the lower triangle, and the number of features that vary.
-    pub(super) fn of_products<T: Real>(
+    fn of_products<T: Real>(
         rows: &Rows<'_, T>,
         run: &Run<'_>,
         request: &Request,
@@ -82,18 +79,30 @@ impl Side {
 }
 
 /// What directions among samples are among features.
-pub(super) struct Features {
+struct Features {
     /// What is subtracted from each.
-    pub(super) mean: Vec<f64>,
+    mean: Vec<f64>,
     /// What it is then divided by, where it is.
-    pub(super) noise_scale: Option<Vec<f64>>,
+    noise_scale: Option<Vec<f64>>,
     /// A row for each direction, up to length.
-    pub(super) axes: Matrix<f64>,
+    axes: Matrix<f64>,
+}
+
+impl Features {
+    /// From a row for each feature: the directions, what is subtracted and what it is divided by.
+    fn of(columns: Matrix<f64>, view: &FeatureView<'_>) -> Self {
+        let (p, k) = (columns.rows(), columns.cols() - 2);
+        Self {
+            mean: (0..p).map(|j| columns[(j, k)]).collect(),
+            noise_scale: view.standardizes().then(|| (0..p).map(|j| columns[(j, k + 1)]).collect()),
+            axes: Matrix::from_fn(k, p, |c, j| columns[(j, c)]),
+        }
+    }
 }
 
 /// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and says what is
 /// subtracted from each feature and what it is divided by.
-pub(super) fn carry_over<T: Real>(
+fn carry_over<T: Real>(
     rows: &Rows<'_, T>,
     side: Side,
     carry: impl FnOnce(&Matrix<f64>) -> Result<Features>,
@@ -129,9 +138,15 @@ fn features_of<T: Real>(
 ) -> Result<Features> {
     let features = rows.transposed();
     let (n, p, k) = (features.n_features(), rows.n_features(), samples.rows());
-    let by_sample = samples.transposed();
+    let mut by_sample = samples.transposed();
     let width = k + 2;
     let mut out = crate::data::VecSink(Vec::<f64>::new());
+    if let Some(sparse) = features.sparse() {
+        let sums = view.weigh_samples(&mut by_sample);
+        let row = |j: usize, out: &mut [f64]| view.carry_stored(sparse.row(j), (&by_sample, &sums), out);
+        sparse.map(run, "components", width, row, &mut out)?;
+        return Ok(Features::of(Matrix::from_vec(p, width, out.0), view));
+    }
     let step = |block: Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
         let b = block.n_rows();
         work.wide.clear();
@@ -150,12 +165,7 @@ fn features_of<T: Real>(
         Ok(())
     };
     features.map(run, "components", width, step, &mut out)?;
-    let columns = Matrix::from_vec(p, width, out.0);
-    Ok(Features {
-        mean: (0..p).map(|j| columns[(j, k)]).collect(),
-        noise_scale: view.standardizes().then(|| (0..p).map(|j| columns[(j, k + 1)]).collect()),
-        axes: Matrix::from_fn(k, p, |c, j| columns[(j, c)]),
-    })
+    Ok(Features::of(Matrix::from_vec(p, width, out.0), view))
 }
 
 /// Orthonormal rows; columns that are exactly 0 stay so.

@@ -3,9 +3,10 @@
 //! The rows that are swept are *features* (the data transposed), so that each is centred, weighed and scaled before it is
 //! multiplied, and the `n × n` sum is gathered a panel of features at a time.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::stored::{Counts, LineMoments};
+use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 use std::borrow::Cow;
 
 /// `Σ_j c_j c_jᵀ` over features `j`, where `c_j` is feature `j` over all samples, as a [`FeatureView`] sees it.
@@ -171,12 +172,148 @@ impl<T: Real> Gather<T> for GatherGram<'_> {
         part.gather(block, &self.0, work);
     }
 
+    fn stored(&self) -> Option<&dyn AddStored<T, Gram>> {
+        Some(self)
+    }
+
     fn pack(&self, out: &mut Packer) {
         self.0.pack(out);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         FeatureView::unpack(from).map(Self)
+    }
+}
+
+/// A feature of sparse rows as a view sees it: about `shift`, which is 0 unless every sample is stored, with `left` of the mean still on it.
+struct StoredFeature {
+    mean: f64,
+    shift: f64,
+    left: f64,
+    scale: f64,
+    varies: bool,
+}
+
+impl FeatureView<'_> {
+    /// How often each of `n` samples counts.
+    fn counts(&self, n: usize) -> Counts<'_> {
+        Counts::new(self.weights.as_deref(), 0..n)
+    }
+
+    /// Multiplies row `i` of `samples` by the root of the weight of sample `i`; the sums of its columns.
+    pub(crate) fn weigh_samples(&self, samples: &mut Matrix<f64>) -> Vec<f64> {
+        let mut sums = vec![0.0; samples.cols()];
+        for i in 0..samples.rows() {
+            let row = samples.row_mut(i);
+            if let Some(root) = self.roots.get(i) {
+                row.iter_mut().for_each(|x| *x *= root);
+            }
+            sums.iter_mut().zip(&*row).for_each(|(s, x)| *s += x);
+        }
+        sums
+    }
+
+    fn stored_feature<T: Real>(&self, entries: (&[u32], &[T]), counts: &Counts<'_>) -> StoredFeature {
+        let moments = LineMoments::new(entries, counts);
+        let scale = match self.standardize && moments.squares > 0.0 {
+            true => (moments.squares / (self.n - 1.0)).sqrt(),
+            false => 1.0,
+        };
+        // Squares that overflow are no unit to divide by: found where sums are looked at.
+        let scale = if scale.is_finite() { scale } else { f64::NAN };
+        match self.center {
+            true => {
+                let (shift, left) = moments.shift();
+                StoredFeature { mean: moments.mean, shift, left, scale, varies: moments.squares > 0.0 }
+            }
+            false => {
+                let varies = moments.squares > 0.0 || moments.mean != 0.0;
+                StoredFeature { mean: 0.0, shift: 0.0, left: 0.0, scale, varies }
+            }
+        }
+    }
+
+    /// `Σ_i √w y_i x_i` of a feature of sparse rows over samples `i`, centred and divided by its scale, for each of the `k` numbers `y_i` in row `i` of
+    /// `samples`, whose roots of weights are in them; `sums` are those of its columns over samples that count. Writes `k` numbers, what was subtracted
+    /// and what was divided by. `O(stored k)`.
+    pub(crate) fn carry_stored<T: Real>(
+        &self,
+        entries: (&[u32], &[T]),
+        (samples, sums): (&Matrix<f64>, &[f64]),
+        out: &mut [f64],
+    ) {
+        let counts = self.counts(samples.rows());
+        let (out, other) = out.split_at_mut(sums.len());
+        let feature = self.stored_feature(entries, &counts);
+        other.copy_from_slice(&[feature.mean, feature.scale]);
+        // A feature that does not vary has loading 0 to the bit.
+        if !feature.varies {
+            return;
+        }
+        for (&i, x) in entries.0.iter().zip(entries.1).filter(|(i, _)| counts.of(**i as usize) > 0.0) {
+            let a = x.to_f64() - feature.shift;
+            out.iter_mut().zip(samples.row(i as usize)).for_each(|(y, s)| *y += a * s);
+        }
+        out.iter_mut().zip(sums).for_each(|(y, s)| *y = (*y - feature.left * s) / feature.scale);
+    }
+}
+
+impl<T: Real> AddStored<T, Gram> for GatherGram<'_> {
+    /// `Σ_j s_j²/2` multiplications for features of `s_j` stored entries.
+    ///
+    /// Inner products of `x − c − r`, with `r` what the shift `c` leaves of the mean: those with `r` are formed once for each sample.
+    fn add_stored(&self, part: &mut Gram, shard: &Stored<'_, T>) -> Result<()> {
+        let (view, n, features) = (&self.0, shard.n_features(), shard.rows());
+        let counts = view.counts(n);
+        if features.is_empty() || counts.rows == 0 {
+            return Ok(());
+        }
+        // Shift, what it leaves of the mean, one over the square of the scale, and whether the feature varies.
+        let mut table = vec![0.0; 4 * features.len()];
+        shard.fill(&mut table, 4, |j, out| {
+            let seen = view.stored_feature(shard.row(features.start + j), &counts);
+            let varies = f64::from(u8::from(seen.varies));
+            out.copy_from_slice(&[seen.shift, seen.left, 1.0 / (seen.scale * seen.scale), varies]);
+        })?;
+        let (lines, first) = (table.as_chunks::<4>().0, features.start);
+        let constant: f64 = lines.iter().map(|[_, left, unit, _]| left * left * unit).sum();
+        let along = |i: usize| -> f64 {
+            let (at, values) = shard.column(i);
+            let entries = at.iter().zip(values).map(|(&j, x)| (lines[j as usize - first], x.to_f64()));
+            entries.map(|([shift, left, unit, _], x)| (x - shift) * left * unit).sum()
+        };
+        let along: Vec<f64> = (0..n).map(|i| if counts.of(i) > 0.0 { along(i) } else { 0.0 }).collect();
+        let line = |i: usize, out: &mut [f64]| {
+            let w = counts.of(i);
+            if w == 0.0 {
+                return;
+            }
+            let (at, values) = shard.column(i);
+            for (&j, x) in at.iter().zip(values) {
+                let [shift, _, unit, _] = lines[j as usize - first];
+                let a = (x.to_f64() - shift) * unit;
+                let (samples, values) = shard.row(j as usize);
+                let entries = samples.iter().zip(values).take_while(|(r, _)| **r as usize <= i);
+                entries.for_each(|(&r, v)| out[r as usize] += a * (v.to_f64() - shift));
+            }
+            for r in 0..=i {
+                let v = counts.of(r);
+                let centred = out[r] - along[i] - along[r] + constant;
+                // Not a product with 0: what is left out may be anything.
+                out[r] = if v == 0.0 { 0.0 } else { centred * (w * v).sqrt() };
+            }
+        };
+        match part.features == 0 {
+            true => shard.fill(part.lower.as_mut_slice(), n, line)?,
+            false => shard.fill(part.lower.as_mut_slice(), n, |i, out| {
+                let mut other = vec![0.0; i + 1];
+                line(i, &mut other);
+                out.iter_mut().zip(&other).for_each(|(a, b)| *a += b);
+            })?,
+        }
+        part.features += features.len() as u64;
+        part.varying += lines.iter().filter(|l| l[3] != 0.0).count() as u64;
+        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ mod score;
 mod sketch;
 mod sources;
 mod sparsity;
+mod stored;
 mod triangle;
 
 pub use contrast::{Contrast, ContrastSums, Contrasts};
@@ -26,6 +27,7 @@ pub use score::{GatherScores, Score, ScoreSums};
 pub use sketch::{GatherSketch, Sketch, Viewpoint};
 pub use sources::{GatherSources, GatherUnit, SourceSums, SourceView, UnitSums};
 pub use sparsity::{Filters, GatherSparsity, Penalty, Sparsity};
+pub use stored::AddStored;
 pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
 
 use crate::error::Result;
@@ -71,6 +73,11 @@ pub trait Gather<T: Real>: Sync + Sized {
 
     /// The sum over no rows of `n_features` numbers.
     fn zero(&self, n_features: usize) -> Self::Part;
+
+    /// How sparse rows are summed from their stored entries; `None` where their zeros are filled in, block by block.
+    fn stored(&self) -> Option<&dyn AddStored<T, Self::Part>> {
+        None
+    }
 
     /// Adds the rows of a block, each as often as it counts; the result depends on nothing else.
     fn add(&self, part: &mut Self::Part, block: Block<'_, T>, work: &mut Workspace<T>);

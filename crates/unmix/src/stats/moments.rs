@@ -1,8 +1,9 @@
 //! Number, mean and sum of squares about the mean, column by column.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::stored::{Counts, LineMoments};
+use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Real, Workspace, kernel};
+use crate::num::{Block, Real, Stored, Workspace, kernel};
 
 /// What `n` rows say about location and spread of each column. `3 p + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,27 @@ impl Moments {
         }
         self.merge(Self { n, mean: mean.to_vec(), rest: rest.to_vec(), squares });
     }
+
+    /// Of a shard of sparse rows. `O(stored + p)`.
+    pub(super) fn of_stored<T: Real>(shard: &Stored<'_, T>) -> Result<(Self, Vec<bool>)> {
+        let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
+        let mut sums = Self::empty(p);
+        let mut full = vec![false; p];
+        if counts.rows == 0 {
+            return Ok((sums, full));
+        }
+        let mut table = vec![0.0; 4 * p];
+        shard.fill(&mut table, 4, |j, out| {
+            let LineMoments { mean, rest, squares, full } = LineMoments::new(shard.column(j), &counts);
+            out.copy_from_slice(&[mean, rest, squares, f64::from(u8::from(full))]);
+        })?;
+        sums.n = counts.total;
+        for (j, line) in table.chunks_exact(4).enumerate() {
+            (sums.mean[j], sums.rest[j], sums.squares[j], full[j]) =
+                (line[0], line[1], line[2], line[3] != 0.0);
+        }
+        Ok((sums, full))
+    }
 }
 
 /// Gathers [`Moments`].
@@ -63,10 +85,21 @@ impl<T: Real> Gather<T> for GatherMoments {
         part.gather(block, work);
     }
 
+    fn stored(&self) -> Option<&dyn AddStored<T, Moments>> {
+        Some(self)
+    }
+
     fn pack(&self, _: &mut Packer) {}
 
     fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
         Ok(Self)
+    }
+}
+
+impl<T: Real> AddStored<T, Moments> for GatherMoments {
+    fn add_stored(&self, part: &mut Moments, shard: &Stored<'_, T>) -> Result<()> {
+        part.merge(Moments::of_stored(shard)?.0);
+        Ok(())
     }
 }
 

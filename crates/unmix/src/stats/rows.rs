@@ -1,8 +1,9 @@
 //! Some of the rows themselves, gathered: what a search begins on, and what a message names.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::stored::Counts;
+use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Real, Workspace};
+use crate::num::{Block, Real, Stored, Workspace};
 
 /// Gathers the rows of these numbers.
 #[derive(Clone, Debug)]
@@ -131,10 +132,42 @@ impl<T: Real> Gather<T> for GatherRange {
         }
     }
 
+    fn stored(&self) -> Option<&dyn AddStored<T, Range>> {
+        Some(self)
+    }
+
     fn pack(&self, _: &mut Packer) {}
 
     fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
         Ok(Self)
+    }
+}
+
+impl<T: Real> AddStored<T, Range> for GatherRange {
+    /// `O(stored + p)`.
+    fn add_stored(&self, part: &mut Range, shard: &Stored<'_, T>) -> Result<()> {
+        let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
+        if counts.rows == 0 {
+            return Ok(());
+        }
+        let mut table = vec![0.0; 2 * p];
+        shard.fill(&mut table, 2, |j, out| {
+            let (rows, values) = shard.column(j);
+            let unstored = if counts.full(rows) { (f64::INFINITY, f64::NEG_INFINITY) } else { (0.0, 0.0) };
+            let entries = rows.iter().zip(values).filter(|(i, _)| counts.of(**i as usize) > 0.0);
+            let between =
+                entries.fold(unstored, |(low, high), (_, x)| (low.min(x.to_f64()), high.max(x.to_f64())));
+            (out[0], out[1]) = between;
+        })?;
+        let mut of_row = shard.rows().filter(|&i| counts.of(i) > 0.0);
+        let not_finite = of_row.find_map(|i| {
+            let (columns, values) = shard.row(i);
+            let at = values.iter().position(|x| !x.finite())?;
+            Some((shard.number(i), columns[at] as usize, values[at].to_f64()))
+        });
+        let between = table.as_chunks::<2>().0.iter().map(|&[low, high]| (low, high)).collect();
+        part.merge(Range { between, not_finite });
+        Ok(())
     }
 }
 

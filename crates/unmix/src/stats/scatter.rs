@@ -11,9 +11,10 @@
 //! Centred from the start: `XᵀX − n μμᵀ` would be one pass cheaper and loses every digit that the mean has in common with
 //! the data (with a mean of 10⁶ standard deviations, all of single precision).
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::stored::{Counts, shift};
+use super::{AddStored, Gather, Moments, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 
 /// What `n` rows say about location and spread: all that PCA, whitening and factor analysis need.
 ///
@@ -70,6 +71,25 @@ impl Scatter {
         kernel::add_gram(self.lower.as_mut_slice(), rows, count, p);
     }
 
+    /// Number and means of these rows and of `n` more; what is then to be added to the products, `weight δδᵀ`, as `δ` and its weight. `None`
+    /// where there were no rows before.
+    fn join(&mut self, n: f64, mean: &[f64], rest: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let (n1, n2) = (self.n, n);
+        self.n += n;
+        if n1 == 0.0 {
+            self.mean.copy_from_slice(mean);
+            self.rest.copy_from_slice(rest);
+            return None;
+        }
+        let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
+        let own = self.mean.iter_mut().zip(&mut self.rest);
+        let apart = own
+            .zip(mean.iter().zip(rest))
+            .map(|((m1, r1), (m2, r2))| kernel::merge_mean(m1, r1, (*m2, *r2), share))
+            .collect();
+        Some((apart, weight))
+    }
+
     /// Sum of squares about the mean, over all columns.
     pub fn total(&self) -> f64 {
         (0..self.mean.len()).map(|j| self.lower[(j, j)]).sum()
@@ -110,10 +130,72 @@ impl<T: Real> Gather<T> for GatherScatter {
         part.gather(block, work);
     }
 
+    fn stored(&self) -> Option<&dyn AddStored<T, Scatter>> {
+        Some(self)
+    }
+
     fn pack(&self, _: &mut Packer) {}
 
     fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
         Ok(Self)
+    }
+}
+
+/// Adds line `i` of another part, whose mean lies `delta` away.
+fn add_line(line: &mut [f64], other: &[f64], i: usize, delta: &[f64], weight: f64) {
+    let scale = delta[i] * weight;
+    for ((s, a), d) in line[..=i].iter_mut().zip(&other[..=i]).zip(delta) {
+        *s += a + scale * d;
+    }
+}
+
+impl<T: Real> AddStored<T, Scatter> for GatherScatter {
+    /// `Σ_i s_i²/2` multiplications for rows of `s_i` stored entries.
+    fn add_stored(&self, part: &mut Scatter, shard: &Stored<'_, T>) -> Result<()> {
+        let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
+        let (Moments { n, mean, rest, squares }, full) = Moments::of_stored(shard)?;
+        if n == 0.0 {
+            return Ok(());
+        }
+        let shifts = full.iter().zip(mean.iter().zip(&rest)).map(|(&full, (&m, &r))| shift(full, m, r));
+        let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
+        let shifted = shift.iter().any(|&c| c != 0.0);
+        let line = |i: usize, out: &mut [f64]| {
+            // Of a column that does not vary every product is 0, and its rounding errors are not.
+            if squares[i] == 0.0 {
+                return;
+            }
+            let (rows, values) = shard.column(i);
+            for (&r, x) in rows.iter().zip(values) {
+                let w = counts.of(r as usize);
+                if w == 0.0 {
+                    continue;
+                }
+                let a = w * (x.to_f64() - shift[i]);
+                let (columns, values) = shard.row(r as usize);
+                let entries = columns.iter().zip(values).take_while(|(j, _)| (**j as usize) < i);
+                match shifted {
+                    true => {
+                        entries.for_each(|(&j, v)| out[j as usize] += a * (v.to_f64() - shift[j as usize]))
+                    }
+                    false => entries.for_each(|(&j, v)| out[j as usize] += a * v.to_f64()),
+                }
+            }
+            let rest = counts.total * left[i];
+            if rest != 0.0 {
+                (0..i).for_each(|j| out[j] -= rest * left[j]);
+            }
+            (0..i).filter(|&j| squares[j] == 0.0).for_each(|j| out[j] = 0.0);
+            out[i] = squares[i];
+        };
+        match part.join(n, &mean, &rest) {
+            None => shard.fill(part.lower.as_mut_slice(), p, line),
+            Some((delta, weight)) => shard.fill(part.lower.as_mut_slice(), p, |i, out| {
+                let mut other = vec![0.0; i + 1];
+                line(i, &mut other);
+                add_line(out, &other, i, &delta, weight);
+            }),
+        }
     }
 }
 
@@ -126,23 +208,11 @@ impl Partial for Scatter {
             *self = right;
             return;
         }
-        let p = self.mean.len();
-        let (n1, n2) = (self.n, right.n);
-        let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
-        let own = self.mean.iter_mut().zip(&mut self.rest);
-        let others = right.mean.iter().zip(&right.rest);
-        let delta: Vec<f64> = own
-            .zip(others)
-            .map(|((m1, r1), (m2, r2))| kernel::merge_mean(m1, r1, (*m2, *r2), share))
-            .collect();
-        for i in 0..p {
-            let scale = delta[i] * weight;
-            let add = &right.lower.row(i)[..=i];
-            for ((s, a), d) in self.lower.row_mut(i)[..=i].iter_mut().zip(add).zip(&delta) {
-                *s += a + scale * d;
+        if let Some((delta, weight)) = self.join(right.n, &right.mean, &right.rest) {
+            for i in 0..delta.len() {
+                add_line(self.lower.row_mut(i), right.lower.row(i), i, &delta, weight);
             }
         }
-        self.n += right.n;
     }
 
     fn pack(&self, out: &mut Packer) {

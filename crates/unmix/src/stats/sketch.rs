@@ -1,8 +1,9 @@
 //! The scatter of some rows seen from a few directions, without the `p × p` matrix.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::stored::{Counts, add_products, shift};
+use super::{AddStored, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
-use crate::num::{Block, Matrix, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Real, Stored, Workspace, kernel};
 use std::borrow::Cow;
 
 /// `Σ (v·c) c` over centred rows `c`, for each of `b` directions `v`: `b` rows of the scatter applied to directions.
@@ -22,6 +23,8 @@ pub struct Sketch {
 pub struct Viewpoint<'a> {
     /// Mean of the rows, `p`.
     mean: Cow<'a, [f64]>,
+    /// What is missing from `mean` to the mean, where that is known: sparse rows are centred on both.
+    rest: Option<Cow<'a, [f64]>>,
     /// `p x b`.
     columns: Matrix<f64>,
 }
@@ -29,7 +32,14 @@ pub struct Viewpoint<'a> {
 impl<'a> Viewpoint<'a> {
     /// Looks along the rows of `directions`.
     pub fn new(mean: impl Into<Cow<'a, [f64]>>, directions: &Matrix<f64>) -> Self {
-        Self { mean: mean.into(), columns: directions.transposed() }
+        Self { mean: mean.into(), rest: None, columns: directions.transposed() }
+    }
+
+    /// The same, where `rest` is missing from the mean as one number: the rounding error of a large one, times the number of rows, would be
+    /// seen in sums over sparse rows.
+    pub fn with_rest(mut self, rest: impl Into<Cow<'a, [f64]>>) -> Self {
+        self.rest = Some(rest.into());
+        self
     }
 }
 
@@ -53,15 +63,67 @@ impl<T: Real> Gather<T> for GatherSketch<'_> {
         part.gather(block, &self.0, work);
     }
 
+    fn stored(&self) -> Option<&dyn AddStored<T, Sketch>> {
+        Some(self)
+    }
+
     fn pack(&self, out: &mut Packer) {
         out.numbers(&self.0.mean);
+        out.maybe(self.0.rest.as_deref());
         out.matrix(&self.0.columns);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (mean, columns) = (from.numbers()?, from.matrix()?);
-        from.check(columns.rows() == mean.len())?;
-        Ok(Self(Viewpoint { mean: mean.into(), columns }))
+        let (mean, rest, columns) = (from.numbers()?, from.maybe()?, from.matrix()?);
+        from.check(columns.rows() == mean.len() && rest.as_ref().is_none_or(|r| r.len() == mean.len()))?;
+        Ok(Self(Viewpoint { mean: mean.into(), rest: rest.map(Cow::Owned), columns }))
+    }
+}
+
+/// Scores of sparse rows that are held at a time: 32 MiB.
+const HELD: usize = 1 << 22;
+
+impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
+    /// `O(stored b + p b)`: the scores of some rows, then what each column makes of them.
+    fn add_stored(&self, part: &mut Sketch, shard: &Stored<'_, T>) -> Result<()> {
+        let Viewpoint { mean, rest, columns } = &self.0;
+        let (p, b, counts) = (columns.rows(), columns.cols(), Counts::of_shard(shard));
+        let rest = |j: usize| rest.as_ref().map_or(0.0, |r| r[j]);
+        let shifts = (0..p).map(|j| shift(counts.full(shard.column(j).0), mean[j], rest(j)));
+        let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
+        let mut base = vec![0.0; b];
+        add_products(&mut base, left.iter().enumerate().map(|(j, &r)| (r, columns.row(j))));
+        let (mut image, mut sum, mut held) = (Matrix::zeros(p, b), vec![0.0; b], Vec::new());
+        let (rows, step) = (shard.rows(), (HELD / b.max(1)).max(1));
+        for start in rows.clone().step_by(step) {
+            let within = start..(start + step).min(rows.end);
+            held.clear();
+            held.resize(within.len() * b, 0.0);
+            shard.fill(&mut held, b, |i, out| {
+                let w = counts.of(start + i);
+                if w == 0.0 {
+                    return;
+                }
+                let (places, values) = shard.row(start + i);
+                let entries = places.iter().zip(values);
+                let entries =
+                    entries.map(|(&j, x)| (x.to_f64() - shift[j as usize], columns.row(j as usize)));
+                add_products(out, entries);
+                out.iter_mut().zip(&base).for_each(|(y, b)| *y = w * (*y - b));
+            })?;
+            held.chunks_exact(b.max(1)).for_each(|y| sum.iter_mut().zip(y).for_each(|(s, y)| *s += y));
+            shard.fill(image.as_mut_slice(), b, |j, out| {
+                let (at, values) = shard.column_within(j, within.clone());
+                let entries = at.iter().zip(values).filter(|(i, _)| counts.of(**i as usize) > 0.0);
+                let score = |i: u32| &held[(i as usize - start) * b..][..b];
+                add_products(out, entries.map(|(&i, x)| (x.to_f64() - shift[j], score(i))));
+            })?;
+        }
+        for (j, &left) in left.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+            image.row_mut(j).iter_mut().zip(&sum).for_each(|(x, s)| *x -= left * s);
+        }
+        part.merge(Sketch { n: rows.len() as u64, image: image.transposed() });
+        Ok(())
     }
 }
 

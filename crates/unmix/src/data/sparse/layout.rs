@@ -1,7 +1,7 @@
 //! Stored entries line after line, where a line is a row or a column.
 
 use crate::error::{Error, Result};
-use crate::num::Real;
+use crate::num::{Lines, Real};
 use std::borrow::Cow;
 
 /// A place as other programs store it.
@@ -24,8 +24,8 @@ index!(i32, i64, u32, u64, usize);
 /// Lines of entries; within a line places ascend and are different.
 #[derive(Clone, Debug)]
 pub(super) struct Layout<'a, T: Real> {
-    starts: Vec<usize>,
-    places: Vec<u32>,
+    starts: Cow<'a, [usize]>,
+    places: Cow<'a, [u32]>,
     values: Cow<'a, [T]>,
 }
 
@@ -77,7 +77,7 @@ impl<'a, T: Real> Layout<'a, T> {
                 Cow::Owned(values)
             }
         };
-        Ok(Self { starts: ends, places: found, values }.canonical())
+        Ok(Self { starts: ends.into(), places: found.into(), values }.canonical())
     }
 
     /// Sorted within each line, entries of one place added up.
@@ -100,7 +100,18 @@ impl<'a, T: Real> Layout<'a, T> {
             }
             starts.push(places.len());
         }
-        Self { starts, places, values: values.into() }
+        Self { starts: starts.into(), places: places.into(), values: values.into() }
+    }
+
+    /// The same, lent.
+    pub(super) fn lent(&self) -> Layout<'_, T> {
+        let (starts, places, values) = (&*self.starts, &*self.places, &*self.values);
+        Layout { starts: starts.into(), places: places.into(), values: values.into() }
+    }
+
+    /// The lines.
+    pub(super) fn lines(&self) -> Lines<'_, T> {
+        Lines::new(&self.starts, &self.places, &self.values)
     }
 
     /// How many lines.
@@ -115,22 +126,20 @@ impl<'a, T: Real> Layout<'a, T> {
 
     /// Entries of line `i`: places and values.
     pub(super) fn line(&self, i: usize) -> (&[u32], &[T]) {
-        let entries = self.starts[i]..self.starts[i + 1];
-        (&self.places[entries.clone()], &self.values[entries])
+        self.lines().line(i)
     }
 
     /// Entries of line `i` whose places are in `within`.
     pub(super) fn part(&self, i: usize, within: std::ops::Range<usize>) -> (&[u32], &[T]) {
-        let (places, values) = self.line(i);
-        let start = places.partition_point(|&at| (at as usize) < within.start);
-        let n = places[start..].partition_point(|&at| (at as usize) < within.end);
-        (&places[start..start + n], &values[start..start + n])
+        self.lines().part(i, within)
     }
 
     /// Places become lines, `width` of them: counted, then put where they belong. `O(stored + width)`.
     pub(super) fn exchanged<'b>(&self, width: usize) -> Layout<'b, T> {
         let mut starts = vec![0usize; width + 1];
-        self.places.iter().for_each(|&at| starts[at as usize + 1] += 1);
+        for &at in &*self.places {
+            starts[at as usize + 1] += 1;
+        }
         (0..width).for_each(|i| starts[i + 1] += starts[i]);
         let mut next = starts.clone();
         let (mut places, mut values) = (vec![0; self.stored()], vec![T::default(); self.stored()]);
@@ -142,7 +151,7 @@ impl<'a, T: Real> Layout<'a, T> {
                 *to += 1;
             }
         }
-        Layout { starts, places, values: values.into() }
+        Layout { starts: starts.into(), places: places.into(), values: values.into() }
     }
 }
 

@@ -1,22 +1,19 @@
 //! Rows of which most numbers are 0: only the others are stored.
 //!
 //! Kept by row, as the rows are asked for; a copy by column is made the first time a sum over columns needs it. Nothing here
-//! makes the matrix dense: readers get the block that they ask for, and [sums](Sparse::moments) touch stored entries only.
+//! makes the matrix dense: readers get the block that they ask for, and sums over [shards](Stored) touch stored entries only.
 
 mod layout;
 mod lines;
 mod read;
-mod scores;
-mod sums;
 #[cfg(test)]
 mod tests;
 
 pub use layout::Index;
-pub(crate) use scores::Centred;
 
 use crate::error::Result;
 use crate::machine::check_memory;
-use crate::num::Real;
+use crate::num::{Pace, Real, Stored};
 use layout::Layout;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -108,13 +105,36 @@ impl<'a, T: Real> Sparse<'a, T> {
         Sparse::from_csc(&starts, &rows, values, self.n_rows())
     }
 
-    /// The first stored number that is not finite among rows that count: row, column, number.
-    pub(crate) fn first_not_finite(&self, counts: impl Fn(usize) -> bool) -> Option<(u64, usize, f64)> {
-        (0..self.n_rows()).filter(|&i| counts(i)).find_map(|i| {
+    /// The first stored number that is not finite: row, column, number.
+    pub(crate) fn first_not_finite(&self) -> Option<(u64, usize, f64)> {
+        (0..self.n_rows()).find_map(|i| {
             let (columns, values) = self.row(i);
             let at = values.iter().position(|x| !x.finite())?;
             Some((i as u64, columns[at] as usize, values[at].to_f64()))
         })
+    }
+
+    /// Rows and columns exchanged. Lent, but for the copy by column, which is made where it is not there yet.
+    pub(crate) fn transposed(&self) -> Sparse<'_, T> {
+        let (by_row, given) = (self.by_column().lent(), Some(self.by_row.lent()));
+        Sparse { n_features: self.n_rows(), by_row, given, made: OnceLock::new() }
+    }
+
+    /// Rows `rows` as a shard, where row 0 is number `first_row` of the data and `weights` are those of all rows that are here.
+    ///
+    /// # Errors
+    ///
+    /// More columns than memory has room to list.
+    pub(crate) fn shard<'s>(
+        &'s self,
+        (first_row, rows): (u64, std::ops::Range<usize>),
+        weights: Option<&'s [f64]>,
+        threads: usize,
+        pace: Pace<'s>,
+    ) -> Result<Stored<'s, T>> {
+        check_list("columns", self.n_features)?;
+        let (by_row, by_column) = (self.by_row.lines(), self.by_column().lines());
+        Ok(Stored { first_row, rows, by_row, by_column, weights, threads, pace })
     }
 
     fn by_column(&self) -> &Layout<'_, T> {

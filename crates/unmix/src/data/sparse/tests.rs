@@ -1,11 +1,15 @@
 //! Sums over stored entries against the same sums over a dense copy, written down as they are defined.
 
-use super::{Centred, Sparse};
-use crate::data::{RandomAccess, Source};
+use super::Sparse;
+use crate::data::{Features, RandomAccess, Rows, Source, VecSink};
+use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stats::Moments;
+use crate::stats::{
+    FeatureView, Gather, GatherGram, GatherMoments, GatherRange, GatherScatter, GatherSketch, Moments,
+    Partial, Viewpoint, to_bytes,
+};
 
 /// `n x p` numbers of which about `share` are not 0; every third column is full, and some of those are far from 0.
 fn made(n: usize, p: usize, share: f64, offset: f64) -> Vec<f64> {
@@ -35,6 +39,36 @@ fn compressed<T: Real>(x: &[f64], p: usize) -> (Vec<i64>, Vec<i32>, Vec<T>) {
         starts.push(columns.len() as i64);
     }
     (starts, columns, values)
+}
+
+/// The sum over all rows as one shard.
+fn summed<T: Real, G: Gather<T>>(
+    s: &Sparse<'_, T>,
+    weights: Option<&[f64]>,
+    run: &Run<'_>,
+    gather: &G,
+) -> Result<G::Part> {
+    let mut part = gather.zero(s.n_features());
+    add_rows(s, 0..s.n_rows(), weights, run, gather, &mut part)?;
+    Ok(part)
+}
+
+fn add_rows<T: Real, G: Gather<T>>(
+    s: &Sparse<'_, T>,
+    rows: std::ops::Range<usize>,
+    weights: Option<&[f64]>,
+    run: &Run<'_>,
+    gather: &G,
+    part: &mut G::Part,
+) -> Result<()> {
+    let pace = |share: f64| run.sweep_progress("test", (100.0 * share) as u64, Some(100));
+    let shard = s.shard((0, rows), weights, run.threads, &pace)?;
+    gather.stored().unwrap().add_stored(part, &shard)
+}
+
+/// Inner products of the samples.
+fn products<T: Real>(s: &Sparse<'_, T>, view: &FeatureView<'_>, run: &Run<'_>) -> Matrix<f64> {
+    summed(&s.transposed(), None, run, &GatherGram(view.clone())).unwrap().lower
 }
 
 fn dense<T: Real>(s: &Sparse<'_, T>) -> Vec<T> {
@@ -134,10 +168,11 @@ fn shapes_with_nothing_in_them_are_sums_of_nothing() {
     for (n, p) in [(0, 3), (4, 0), (0, 0), (5, 2)] {
         let s = Sparse::<f64>::from_csr(&vec![0; n + 1], &[0i32; 0], &[], p).unwrap();
         assert_eq!((s.n_rows(), s.n_features(), Source::n_rows(&s)), (n, p, Some(n as u64)));
-        let found = s.scatter(None, &run).unwrap();
+        let found = summed(&s, None, &run, &GatherScatter).unwrap();
         assert!(found.lower.as_slice().iter().all(|x| n == 0 || *x == 0.0));
         assert_eq!(found.mean.len(), p);
-        let image = Centred::new(&s, None, &vec![0.0; p]).image(&Matrix::zeros(2, p), &run).unwrap();
+        let sketch = GatherSketch(Viewpoint::new(vec![0.0; p], &Matrix::zeros(2, p)));
+        let image = summed(&s, None, &run, &sketch).unwrap().image;
         assert_eq!((image.rows(), image.cols()), (2, p));
     }
 }
@@ -161,7 +196,7 @@ fn check_scatter<T: Real>(x: &[f64], p: usize, weights: Option<&[f64]>, tol: f64
     let (starts, columns, values) = compressed::<T>(x, p);
     let s = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
     let (mean, lower) = naive(x, p, weights, true);
-    let found = s.scatter(weights, &Run::default()).unwrap();
+    let found = summed(&s, weights, &Run::default(), &GatherScatter).unwrap();
     let n: f64 = weights.map_or((x.len() / p) as f64, |w| w.iter().sum());
     assert_eq!(found.n, n);
     for i in 0..p {
@@ -208,8 +243,10 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
 
     let stream = Stream::new(9, 0);
     let directions = Matrix::from_fn(3, p, |i, j| stream.normal((i * p + j) as u64));
-    let operator = Centred::new(&s, weights, &mean);
-    let image = operator.image(&directions, &run).unwrap();
+    let moments = summed(&s, weights, &run, &GatherMoments).unwrap();
+    let rest = if centre { moments.rest } else { vec![0.0; p] };
+    let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
+    let image = summed(&s, weights, &run, &sketch).unwrap().image;
     let size: f64 = (0..p).map(|i| lower[(i, i)]).sum();
     for b in 0..3 {
         for j in 0..p {
@@ -220,10 +257,18 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
     }
 
     let samples = Matrix::from_fn(2, n, |i, j| stream.normal((1000 + i * n + j) as u64));
-    let carried = operator.carried(&samples, &run).unwrap();
-    let scale: Vec<f64> = (0..p).map(|j| 1.0 + j as f64).collect();
-    let divided = operator.inner_products(Some(&scale), &run).unwrap();
-    let products = operator.inner_products(None, &run).unwrap();
+    let total: f64 = (0..n).map(w).sum();
+    let view = FeatureView::new(total, weights, centre, false);
+    let (mut by_sample, mut carried) = (samples.transposed(), VecSink(Vec::new()));
+    let (sums, turned) = (view.weigh_samples(&mut by_sample), s.transposed());
+    let carry = |j: usize, out: &mut [f64]| view.carry_stored(turned.row(j), (&by_sample, &sums), out);
+    turned.map(&run, "components", 4, carry, &mut carried).unwrap();
+    let carried = Matrix::from_vec(p, 4, carried.0).transposed();
+    let (_, about) = naive(x, p, weights, true);
+    let scale: Vec<f64> = (0..p).map(|j| about[(j, j)] / (total - 1.0)).map(f64::sqrt).collect();
+    let scale: Vec<f64> = scale.into_iter().map(|s| if s > 0.0 { s } else { 1.0 }).collect();
+    let divided = products(&s, &FeatureView::new(total, weights, centre, true), &run);
+    let products = products(&s, &view, &run);
     for j in 0..p {
         let want: f64 = (0..n).map(|i| w(i).sqrt() * samples[(1, i)] * centred[(i, j)]).sum();
         // The naive mean is a number, and so off by half a unit in its last place in every row.
@@ -252,7 +297,8 @@ fn a_far_column_loses_no_digits_to_rows_that_are_sparse_beside_it() {
     let near: Vec<f64> =
         x.iter().enumerate().map(|(at, v)| v - if at % p % 6 == 0 { 1e6 } else { 0.0 }).collect();
     let (starts, columns, values) = compressed::<f64>(&x, p);
-    let far = Sparse::from_csr(&starts, &columns, &values, p).unwrap().scatter(None, &Run::default());
+    let s = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
+    let far = summed(&s, None, &Run::default(), &GatherScatter);
     let (_, lower) = naive(&near, p, None, true);
     for i in 0..p {
         for j in 0..=i {
@@ -271,10 +317,11 @@ fn threads_change_no_bit() {
     let directions = Matrix::from_fn(5, p, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
     let all = |threads: usize| {
         let run = Run { threads, ..Run::default() };
-        let Moments { mean, squares, .. } = s.moments(None, &run).unwrap();
-        let image = Centred::new(&s, None, &mean).image(&directions, &run).unwrap();
-        let products = Centred::new(&s, None, &mean).inner_products(None, &run).unwrap();
-        (mean, squares, s.scatter(None, &run).unwrap(), image, products)
+        let Moments { mean, rest, squares, .. } = summed(&s, None, &run, &GatherMoments).unwrap();
+        let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
+        let image = summed(&s, None, &run, &sketch).unwrap();
+        let products = products(&s, &FeatureView::new(n as f64, None, true, false), &run);
+        (mean, squares, summed(&s, None, &run, &GatherScatter).unwrap(), image, products)
     };
     let one = all(1);
     assert_eq!(one, all(2));
@@ -285,8 +332,104 @@ fn threads_change_no_bit() {
 fn a_number_that_is_not_finite_is_found_where_it_is_stored() {
     let values = [1.0, f64::NEG_INFINITY, f64::NAN];
     let s = Sparse::from_csr(&[0, 1, 1, 3], &[2, 0, 3], &values, 5).unwrap();
-    assert_eq!(s.first_not_finite(|_| true).map(|(i, j, _)| (i, j)), Some((2, 0)));
-    assert!(s.first_not_finite(|i| i != 2).is_none());
-    assert!(!s.scatter(None, &Run::default()).unwrap().finite());
-    assert!(s.moments(Some(&[1.0, 2.0, 0.0]), &Run::default()).unwrap().squares[0] == 0.0);
+    assert_eq!(s.first_not_finite().map(|(i, j, _)| (i, j)), Some((2, 0)));
+    let run = Run::default();
+    let range = |weights: Option<&[f64]>| summed(&s, weights, &run, &GatherRange).unwrap();
+    assert_eq!(range(None).not_finite.map(|(i, j, _)| (i, j)), Some((2, 0)));
+    assert!(range(Some(&[1.0, 1.0, 0.0])).not_finite.is_none());
+    assert!(!summed(&s, None, &run, &GatherScatter).unwrap().finite());
+    assert!(summed(&s, Some(&[1.0, 2.0, 0.0]), &run, &GatherMoments).unwrap().squares[0] == 0.0);
+}
+
+#[test]
+fn adding_a_shard_has_the_bits_of_merging_its_sum() {
+    let (n, p) = (700, 40);
+    let mut x = made(n, p, 0.2, 50.0);
+    let weights = weighted(&mut x, p);
+    let (starts, columns, values) = compressed::<f64>(&x, p);
+    let s = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
+    let directions = Matrix::from_fn(3, p, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
+    fn merged<T: Real, G: Gather<T>>(s: &Sparse<'_, T>, weights: Option<&[f64]>, gather: &G) {
+        let (run, n) = (Run { threads: 2, ..Run::default() }, s.n_rows());
+        let part = |rows: std::ops::Range<usize>| {
+            let mut part = gather.zero(s.n_features());
+            add_rows(s, rows, weights, &run, gather, &mut part).unwrap();
+            part
+        };
+        let mut want = part(0..n / 3);
+        want.merge(part(n / 3..n));
+        let mut found = part(0..n / 3);
+        add_rows(s, n / 3..n, weights, &run, gather, &mut found).unwrap();
+        assert!(to_bytes(&want) == to_bytes(&found), "{}", G::KIND);
+        // Rows of weight 0 alone are no rows.
+        if let Some(weights) = weights {
+            let none = vec![0.0; weights.len()];
+            add_rows(s, 0..n, Some(&none), &run, gather, &mut found).unwrap();
+            assert!(to_bytes(&want) == to_bytes(&found) || G::KIND == "sketch", "{}", G::KIND);
+        }
+    }
+    for weights in [None, Some(&weights[..])] {
+        merged(&s, weights, &GatherMoments);
+        merged(&s, weights, &GatherScatter);
+        merged(&s, weights, &GatherRange);
+        merged(&s, weights, &GatherSketch(Viewpoint::new(vec![0.5; p], &directions)));
+        let total = weights.map_or(n as f64, |w| w.iter().sum());
+        merged(&s.transposed(), None, &GatherGram(FeatureView::new(total, weights, true, true)));
+    }
+}
+
+#[test]
+fn shards_add_up_to_the_sums_of_the_dense_rows_by_row_and_by_column() {
+    // Two shards and a bit; a column that is 0 in the first and 1e6 in the others, one full, one constant, one with nothing.
+    let (n, p) = (270_000usize, 5);
+    let (stream, mut x) = (Stream::new(8, 0), vec![0.0; 270_000 * 5]);
+    for (i, row) in x.chunks_exact_mut(p).enumerate() {
+        row[0] = if i < 140_000 { 0.0 } else { 1e6 };
+        row[1] = 100.0 + stream.normal(i as u64);
+        row[2] = if i % 7 == 0 { stream.normal((n + i) as u64) } else { 0.0 };
+        row[3] = 0.1;
+    }
+    let (starts, columns, values) = compressed::<f64>(&x, p);
+    let by_row = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
+    let turned = by_row.transposed();
+    let by_column = Sparse::from_csc(
+        &turned.by_row.lines().starts(),
+        &turned.by_row.lines().places(),
+        turned.by_row.lines().values().to_vec(),
+        n,
+    );
+    let directions = Matrix::from_fn(2, p, |i, j| 1.0 / (1 + i + j) as f64);
+    let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64 / 2.0).collect();
+    for weights in [None, Some(&weights[..])] {
+        let all = |rows: Rows<'_, f64>, threads: usize| {
+            let run = Run { threads, ..Run::default() };
+            let rows = if let Some(w) = weights { rows.weighted(w).unwrap() } else { rows };
+            let moments = rows.sweep(&run, "moments", &GatherMoments).unwrap();
+            let sketch = GatherSketch(Viewpoint::new(&moments.mean, &directions).with_rest(&moments.rest));
+            let image = rows.sweep(&run, "image", &sketch).unwrap();
+            (rows.sweep(&run, "scatter", &GatherScatter).unwrap(), moments, image)
+        };
+        let stored = |s: &Sparse<'_, f64>, threads: usize| {
+            all(Rows::new(s.transposed().transposed(), Features::default(), "sparse"), threads)
+        };
+        let found = stored(&by_row, 1);
+        for threads in [1, 2, 8] {
+            assert!(stored(&by_row, threads) == found, "{threads} threads");
+            assert!(stored(by_column.as_ref().unwrap(), threads) == found, "{threads} threads, by column");
+        }
+        let want = all(Rows::from_slice(&x, p).unwrap(), 2);
+        assert!(found.0.n == want.0.n && found.0.mean[3] == 0.1 && found.0.lower[(3, 3)] == 0.0);
+        let size: f64 = (0..p).map(|j| want.0.lower[(j, j)]).sum();
+        for i in 0..p {
+            let near = want.1.mean[i].abs() + (want.1.squares[i] / want.1.n).sqrt();
+            assert!((found.1.mean[i] - want.1.mean[i]).abs() <= 1e-13 * near, "mean of column {i}");
+            assert!((found.1.squares[i] - want.1.squares[i]).abs() <= 1e-12 * want.1.squares[i]);
+            (0..2).for_each(|b| assert!((found.2.image[(b, i)] - want.2.image[(b, i)]).abs() < 1e-10 * size));
+            for j in 0..=i {
+                let unit = (want.0.lower[(i, i)] * want.0.lower[(j, j)]).sqrt();
+                let off = (found.0.lower[(i, j)] - want.0.lower[(i, j)]).abs();
+                assert!(off <= 1e-11 * unit, "({i}, {j}) is off by {off:e} of {unit:e}");
+            }
+        }
+    }
 }

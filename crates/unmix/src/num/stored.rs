@@ -1,0 +1,169 @@
+//! A shard of rows of which only some numbers are stored, and the loop behind sums over it.
+
+use super::Real;
+use super::threads::on_pool;
+use crate::error::Result;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Tables smaller than this are filled on the calling thread.
+const SMALL: usize = 1 << 15;
+
+/// Stored entries line after line, where a line is a row or a column: their places, which ascend within a line, and their values.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'a, T> {
+    starts: &'a [usize],
+    places: &'a [u32],
+    values: &'a [T],
+}
+
+impl<'a, T> Lines<'a, T> {
+    /// Line `i` has entries `starts[i]..starts[i + 1]`.
+    pub(crate) fn new(starts: &'a [usize], places: &'a [u32], values: &'a [T]) -> Self {
+        Self { starts, places, values }
+    }
+
+    /// Where lines start, and the end of the last.
+    #[cfg(test)]
+    pub(crate) fn starts(self) -> &'a [usize] {
+        self.starts
+    }
+
+    /// Places of all entries.
+    #[cfg(test)]
+    pub(crate) fn places(self) -> &'a [u32] {
+        self.places
+    }
+
+    /// Values of all entries.
+    #[cfg(test)]
+    pub(crate) fn values(self) -> &'a [T] {
+        self.values
+    }
+
+    /// How many lines.
+    pub(crate) fn len(self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// How many entries some lines have.
+    pub(crate) fn stored(self, lines: Range<usize>) -> usize {
+        self.starts[lines.end] - self.starts[lines.start]
+    }
+
+    /// Entries of line `i`.
+    #[inline]
+    pub(crate) fn line(self, i: usize) -> (&'a [u32], &'a [T]) {
+        let entries = self.starts[i]..self.starts[i + 1];
+        (&self.places[entries.clone()], &self.values[entries])
+    }
+
+    /// Entries of line `i` whose places are in `within`.
+    pub(crate) fn part(self, i: usize, within: Range<usize>) -> (&'a [u32], &'a [T]) {
+        let (places, values) = self.line(i);
+        let start = places.partition_point(|&at| (at as usize) < within.start);
+        let n = places[start..].partition_point(|&at| (at as usize) < within.end);
+        (&places[start..start + n], &values[start..start + n])
+    }
+}
+
+/// What is told how much of a table is filled, from 0 to 1; an error ends the work.
+pub(crate) type Pace<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
+
+/// A shard of sparse rows, as a part of all that are here.
+pub struct Stored<'a, T> {
+    /// The number in the data of the first row that is here.
+    pub(crate) first_row: u64,
+    pub(crate) rows: Range<usize>,
+    pub(crate) by_row: Lines<'a, T>,
+    pub(crate) by_column: Lines<'a, T>,
+    /// Of all rows that are here, not of the shard alone.
+    pub(crate) weights: Option<&'a [f64]>,
+    pub(crate) threads: usize,
+    pub(crate) pace: Pace<'a>,
+}
+
+impl<'a, T: Real> Stored<'a, T> {
+    /// The rows of the shard among those that are here.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// The number of row `i` in the data, which begin elsewhere where others hold rows before these.
+    pub fn number(&self, i: usize) -> u64 {
+        self.first_row + i as u64
+    }
+
+    /// Numbers in a row, stored or not.
+    pub fn n_features(&self) -> usize {
+        self.by_column.len()
+    }
+
+    /// The stored entries of row `i`: columns and values.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&'a [u32], &'a [T]) {
+        self.by_row.line(i)
+    }
+
+    /// The stored entries of column `j` in the shard: rows and values.
+    #[inline]
+    pub fn column(&self, j: usize) -> (&'a [u32], &'a [T]) {
+        self.by_column.part(j, self.rows.clone())
+    }
+
+    /// The stored entries of column `j` in some of the rows of the shard.
+    pub fn column_within(&self, j: usize, rows: Range<usize>) -> (&'a [u32], &'a [T]) {
+        self.by_column.part(j, rows)
+    }
+
+    /// How often each row that is here counts, where they do not all count once.
+    pub fn weights(&self) -> Option<&'a [f64]> {
+        self.weights
+    }
+
+    /// Calls `line` for each line of `table`, `width` numbers long, with its number: by all threads, each line by one of them. What a line
+    /// becomes must depend on its number alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn fill<U: Real>(
+        &self,
+        table: &mut [U],
+        width: usize,
+        line: impl Fn(usize, &mut [U]) + Sync,
+    ) -> Result<()> {
+        fill(self.threads, self.by_row.stored(self.rows.clone()), self.pace, table, width, line)
+    }
+}
+
+/// Fills the lines of a table, `width` numbers each, from `stored` entries: `line` gets the number of a line and its place.
+///
+/// A line depends on its number alone and is added up by one thread in a fixed order, so the bits do not depend on how many threads there
+/// are, and no thread needs a table of its own.
+pub(crate) fn fill<U: Real>(
+    threads: usize,
+    stored: usize,
+    pace: Pace<'_>,
+    table: &mut [U],
+    width: usize,
+    line: impl Fn(usize, &mut [U]) + Sync,
+) -> Result<()> {
+    if table.is_empty() {
+        return Ok(());
+    }
+    let n_lines = table.len() / width;
+    // Enough pieces to share out evenly although lines differ, and to hear of an interruption soon.
+    let piece = (n_lines / 512).max(1);
+    let done = AtomicUsize::new(0);
+    let one = |(i, lines): (usize, &mut [U])| {
+        lines.chunks_mut(width).enumerate().for_each(|(l, out)| line(i * piece + l, out));
+        let done = done.fetch_add(lines.len() / width, Relaxed) + lines.len() / width;
+        pace(done as f64 / n_lines as f64)
+    };
+    if threads == 1 || stored + table.len() < SMALL {
+        return table.chunks_mut(piece * width).enumerate().try_for_each(one);
+    }
+    on_pool(threads, || table.par_chunks_mut(piece * width).enumerate().try_for_each(one))
+}
