@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 /// Finished nodes that wait for their siblings, by first shard and height. Node `(first, height)` is the sum over shards
 /// `first..first + 2^height`, of which the last may not exist.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ladder<P> {
     nodes: BTreeMap<(u64, u32), P>,
 }
@@ -41,6 +42,30 @@ impl<P: Partial> Ladder<P> {
             (height, index) = (height + 1, index / 2);
         }
         self.keep(index, height, part);
+    }
+
+    /// Adds the sum over the next shard, where all before it are there.
+    pub(crate) fn push(&mut self, part: P) {
+        self.climb(self.end(), 0, part);
+    }
+
+    /// Puts a node after the others, which are those of all shards before it; `false` for one that is not lower than they are.
+    pub(crate) fn append(&mut self, height: u32, part: P) -> bool {
+        let lower = self.nodes.last_key_value().is_none_or(|(&(_, last), _)| height < last);
+        if lower && height < 63 {
+            self.nodes.insert((self.end(), height), part);
+        }
+        lower && height < 63
+    }
+
+    /// The shard after the last.
+    fn end(&self) -> u64 {
+        self.nodes.last_key_value().map_or(0, |(&(first, height), _)| first + (1 << height))
+    }
+
+    /// The nodes in the order of their shards: height and sum.
+    pub(crate) fn nodes(&self) -> impl ExactSizeIterator<Item = (u32, &P)> {
+        self.nodes.iter().map(|(&(_, height), part)| (height, part))
     }
 
     /// The sum over all nodes: complete subtrees of falling height, by their first shard, merged from the left.

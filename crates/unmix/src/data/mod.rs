@@ -27,6 +27,7 @@ pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use elsewhere::GatherAll;
 pub(crate) use elsewhere::Job;
 pub use held::Held;
+pub(crate) use ladder::Ladder;
 pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub(crate) use projected::{KEPT, Map, Projected, Through};

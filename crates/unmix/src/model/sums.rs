@@ -4,7 +4,7 @@
 //! does not fill a shard as the sums of its blocks, and complete shards merge as siblings of a binary tree.
 
 use super::tensor::Tensor;
-use crate::data::{Plan, Rows, Stream};
+use crate::data::{Ladder, Plan, Rows, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::num::threads::on_pool;
@@ -22,8 +22,8 @@ pub struct Sums {
     plan: Plan,
     /// Of streams that ended: what merged sums began with.
     base: Option<Scatter>,
-    /// Complete subtrees of shards, of falling height.
-    tree: Vec<(u32, Scatter)>,
+    /// Complete shards in the merge tree.
+    tree: Ladder<Scatter>,
     /// The shard that is being filled, and how many blocks it has.
     open: (Scatter, usize),
     /// Rows that do not fill a block.
@@ -53,7 +53,7 @@ impl Sums {
             dtype,
             plan: Plan::for_width(p),
             base: None,
-            tree: Vec::new(),
+            tree: Ladder::default(),
             open: (Scatter::empty(p), 0),
             waiting: Vec::new(),
             weights: Vec::new(),
@@ -79,8 +79,7 @@ impl Sums {
 
     /// Rows seen, each as often as it counts.
     pub fn n_samples(&self) -> f64 {
-        let parts = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).chain([&self.open.0]);
-        parts.map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
+        self.parts().map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
     }
 
     /// Adds rows, of any number from 1. When that fails nothing is added.
@@ -170,7 +169,7 @@ impl Sums {
             };
             if shards > 0 {
                 for whole in self.whole_shards(taken, shards, threads) {
-                    self.push(whole);
+                    self.tree.push(whole);
                 }
                 taken += shards * self.plan.shard_rows;
                 continue;
@@ -182,7 +181,7 @@ impl Sums {
             if self.open.1 == blocks {
                 let p = self.open.0.mean.len();
                 let (whole, _) = std::mem::replace(&mut self.open, (Scatter::empty(p), 0));
-                self.push(whole);
+                self.tree.push(whole);
             }
         }
         let p = self.n_features();
@@ -224,17 +223,10 @@ impl Sums {
         }
     }
 
-    /// One more complete shard.
-    fn push(&mut self, mut part: Scatter) {
-        let mut height = 0;
-        while self.tree.last().is_some_and(|(h, _)| *h == height) {
-            if let Some((_, mut left)) = self.tree.pop() {
-                left.merge(part);
-                part = left;
-            }
-            height += 1;
-        }
-        self.tree.push((height, part));
+    /// The sums over all rows but those that wait.
+    fn parts(&self) -> impl Iterator<Item = &Scatter> {
+        let tree = self.tree.nodes().map(|(_, part)| part);
+        self.base.iter().chain(tree).chain([&self.open.0])
     }
 
     /// The scatter of all rows seen.
@@ -244,7 +236,7 @@ impl Sums {
             self.gather(&mut last, 0..self.weights.len(), &mut Default::default());
         }
         let mut total = self.base.clone().unwrap_or_else(|| Scatter::empty(self.n_features()));
-        self.tree.iter().for_each(|(_, part)| total.merge(part.clone()));
+        self.tree.nodes().for_each(|(_, part)| total.merge(part.clone()));
         total.merge(last);
         total
     }
@@ -280,9 +272,9 @@ impl Sums {
         out.count(self.dtype.size() as u64);
         out.count(u64::from(self.base.is_some()));
         self.base.iter().for_each(|s| s.pack(&mut out));
-        out.count(self.tree.len() as u64);
-        for (height, part) in &self.tree {
-            out.count(u64::from(*height));
+        out.count(self.tree.nodes().len() as u64);
+        for (height, part) in self.tree.nodes() {
+            out.count(u64::from(height));
             part.pack(&mut out);
         }
         self.open.0.pack(&mut out);
@@ -302,9 +294,11 @@ impl Sums {
         let mut from = Unpacker::new(bytes);
         let dtype = if from.count()? == Dtype::F32.size() as u64 { Dtype::F32 } else { Dtype::F64 };
         let base = if from.count()? == 1 { Some(Scatter::unpack(&mut from)?) } else { None };
-        let mut tree = Vec::new();
+        let mut tree = Ladder::default();
         for _ in 0..from.count()? {
-            tree.push((from.count()? as u32, Scatter::unpack(&mut from)?));
+            let height = u32::try_from(from.count()?).unwrap_or(u32::MAX);
+            let part = Scatter::unpack(&mut from)?;
+            from.check(tree.append(height, part))?;
         }
         let open = Scatter::unpack(&mut from)?;
         let plan = Plan::for_width(open.mean.len());
@@ -341,13 +335,11 @@ impl Sums {
     /// Whether lengths agree and nothing is fuller than it can be.
     fn fits_together(&self) -> bool {
         let p = self.n_features();
-        let wide = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).all(|s| s.mean.len() == p);
-        let falling = self.tree.windows(2).all(|w| w[0].0 > w[1].0);
+        let wide = self.parts().all(|s| s.mean.len() == p);
         let room = self.open.1 < self.plan.shard_rows / self.plan.block_rows
             && self.weights.len() < self.plan.block_rows;
-        let parts = self.base.iter().chain(self.tree.iter().map(|(_, s)| s)).chain([&self.open.0]);
-        let mut counts = parts.map(|s| s.n).chain(self.weights.iter().copied());
-        wide && falling && room && self.waiting.len() == self.weights.len() * p && counts.all(|w| w >= 0.0)
+        let mut counts = self.parts().map(|s| s.n).chain(self.weights.iter().copied());
+        wide && room && self.waiting.len() == self.weights.len() * p && counts.all(|w| w >= 0.0)
     }
 
     /// As tensors of a model file, by name.
@@ -362,7 +354,7 @@ impl Sums {
             place.extend_from_slice(&[kind, number]);
         };
         self.base.iter().for_each(|s| put(s, BASE, 0.0));
-        self.tree.iter().for_each(|(height, s)| put(s, TREE, f64::from(*height)));
+        self.tree.nodes().for_each(|(height, s)| put(s, TREE, f64::from(height)));
         put(&self.open.0, OPEN, self.open.1 as f64);
         let tensor = |shape: Vec<usize>, numbers: Vec<f64>| Tensor::new(shape, Values::F64(numbers));
         let (m, rows, counted) = (n.len(), self.weights.len(), self.counted());
@@ -403,7 +395,7 @@ impl Sums {
             };
             match (place[2 * i], place[2 * i + 1]) {
                 (BASE, _) => sums.base = Some(part),
-                (TREE, height) => sums.tree.push((height as u32, part)),
+                (TREE, height) => sums.tree.append(height as u32, part).then_some(())?,
                 (OPEN, blocks) => sums.open = (part, blocks as usize),
                 _ => return None,
             }
