@@ -393,8 +393,8 @@ fn shards_add_up_to_the_sums_of_the_dense_rows_by_row_and_by_column() {
     let by_row = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
     let turned = by_row.transposed();
     let by_column = Sparse::from_csc(
-        &turned.by_row.lines().starts(),
-        &turned.by_row.lines().places(),
+        turned.by_row.lines().starts(),
+        turned.by_row.lines().places(),
         turned.by_row.lines().values().to_vec(),
         n,
     );
