@@ -22,12 +22,16 @@ pub(crate) fn gather_shards<'py>(
     job: Vec<u8>,
     x: &Bound<'py, PyAny>,
     first_row: u64,
+    weights: Option<Vec<f64>>,
     facts: FactsTuple,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let input = Input::new(x)?;
     let (answer, told) = call(py, facts.into(), input.dtype(), None, move |run| {
         let (mut rows, told) = input.rows(None, run)?;
         rows.settle(run)?;
+        if let Some(weights) = weights {
+            rows = rows.weighted(weights)?;
+        }
         Ok((unmix::shards::gather(&job, &rows, first_row, run)?, told))
     })?;
     tell(py, &told)?;

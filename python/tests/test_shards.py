@@ -72,6 +72,24 @@ def test_the_bits_are_those_of_one_process(estimator, X, gather_all):
     assert there.report_.n_samples == len(X) and there.report_.sweeps == here.report_.sweeps
 
 
+def test_weights_of_workers_count_as_in_one_process(X):
+    X = X[:50001]
+    weights = np.random.RandomState(1).randint(0, 4, size=len(X)) / 2
+    step = shards.shard_rows(4)
+    weights[step:] = 1
+
+    def gather_all(job):
+        return [shards.gather(job, X[step:], step), shards.gather(job, X[:step], 0, sample_weight=weights[:step])]
+
+    for estimator in (unmix.PCA(), unmix.FastICA(n_components=2, random_state=0)):
+        there = shards.fit(estimator, X.shape, gather_all).components_
+        assert np.array_equal(there, estimator.fit(X, sample_weight=weights).components_)
+    with pytest.raises(ValueError, match="the weight of row 1 is -1"):
+        shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1, -1])])
+    with pytest.raises(ValueError, match="one weight for each row"):
+        shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1])])
+
+
 def test_what_a_worker_raises_is_raised(X):
     def gather_all(job):
         raise OSError("the network is down")

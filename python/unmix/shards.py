@@ -46,7 +46,7 @@ def shard_rows(n_features, dtype="float64"):
     return _unmix.shard_rows(int(n_features))
 
 
-def gather(job, rows, first_row):
+def gather(job, rows, first_row, sample_weight=None):
     """Answer a job, on a worker.
 
     Parameters
@@ -58,6 +58,9 @@ def gather(job, rows, first_row):
     first_row : int
         The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or of all
         rows.
+    sample_weight : array-like of shape (n_samples,), optional
+        How often each of the rows counts, the same for every job of a fit; once where it is not given. The driver is told once for each fit: 8 bytes
+        a row, where any worker has weights.
 
     Returns
     -------
@@ -66,7 +69,9 @@ def gather(job, rows, first_row):
     """
     if not hasattr(rows, "__fspath__") and not isinstance(rows, str):
         rows = np.asarray(rows)
-    return _unmix.gather_shards(bytes(job), rows, int(first_row), (0, threads_here(), 0))
+    if sample_weight is not None:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64).tolist()
+    return _unmix.gather_shards(bytes(job), rows, int(first_row), sample_weight, (0, threads_here(), 0))
 
 
 def fit(estimator, shape, gather_all, dtype="float64"):

@@ -35,7 +35,7 @@ use crate::num::{Plan, Real};
 use crate::run::Run;
 use crate::stats::{
     Gather, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter, GatherScores, GatherSketch,
-    GatherSources, GatherSparsity, GatherTriangle, GatherUnit,
+    GatherSources, GatherSparsity, GatherTriangle, GatherUnit, GatherWeights,
 };
 
 /// The number of rows of `n_features` numbers at whose multiples they may be cut between workers.
@@ -43,12 +43,13 @@ pub fn shard_rows(n_features: usize) -> u64 {
     Plan::alignment(n_features) as u64
 }
 
-/// The answer to `job` of one who holds `rows`, the first of which is row `first_row` of all.
+/// The answer to `job` of one who holds `rows`, the first of which is row `first_row` of all. The rows may have
+/// [weights](crate::Rows::weighted); where others have none, theirs count once.
 ///
 /// # Errors
 ///
 /// A job that is cut short, of another version, or of a gather that is not known; rows of another type or width than the job is of, that
-/// are sparse or have weights, or that do not begin and end at multiples of [`shard_rows`]; those of a pass over the rows.
+/// are sparse, or that do not begin and end at multiples of [`shard_rows`]; those of a pass over the rows.
 pub fn gather(job: &[u8], rows: &AnyRows<'_>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
     let job = Job::unpack(job)?;
     job.check(rows, first_row)?;
@@ -79,6 +80,9 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         through::<T, GatherCodes<T, Pass>>(),
         through::<T, GatherCodes<T, NativePass<T>>>(),
     ];
+    if job.kind() == <GatherWeights as Gather<T>>::KIND {
+        return Ok(job.answer_weights(rows, first_row));
+    }
     match known.iter().find(|(kind, _)| *kind == job.kind()) {
         Some((_, answer)) => answer(job, rows, first_row, run),
         None => Err(Error::Unsupported {

@@ -26,7 +26,10 @@ fn worker() {
     let Ok(held) = std::env::var(HELD) else { return };
     let (first_row, path) = held.split_once(' ').unwrap();
     let (array, _) = open_npy(Path::new(path)).unwrap();
-    let rows = AnyRows::from_array(array, Features::default(), "the file");
+    let mut rows = AnyRows::from_array(array, Features::default(), "the file");
+    if let Ok(weights) = std::fs::read_to_string(format!("{path}.weights")) {
+        rows = rows.weighted(weights.lines().map(|w| w.parse().unwrap()).collect::<Vec<f64>>()).unwrap();
+    }
     let run = Run { threads: 2, ..Run::default() };
     for job in std::io::stdin().lock().lines() {
         let answer = shards::gather(&from_hex(&job.unwrap()), &rows, first_row.parse().unwrap(), &run);
@@ -89,12 +92,21 @@ struct Dealt {
 impl Dealt {
     /// `x` cut at these multiples of the shards.
     fn new<T: Known>(x: &[T], p: usize, cuts: &[usize]) -> Self {
+        Self::weighted(x, p, cuts, None)
+    }
+
+    /// The same with weights, but for the rows of the last worker, which has none.
+    fn weighted<T: Known>(x: &[T], p: usize, cuts: &[usize], weights: Option<&[f64]>) -> Self {
         let (folder, n, size) = (tempfile::tempdir().unwrap(), x.len() / p, shards::shard_rows(p) as usize);
         let ends: Vec<usize> = cuts.iter().map(|cut| cut * size).chain([n]).collect();
         let begins: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).collect();
         let worker = |(i, (begin, end)): (usize, (&usize, &usize))| {
             let path: PathBuf = folder.path().join(format!("{i}.npy"));
             write_npy(&path, &x[begin * p..end * p], &[p]).unwrap();
+            if let Some(weights) = weights.filter(|_| *end < n) {
+                let lines: Vec<String> = weights[*begin..*end].iter().map(f64::to_string).collect();
+                std::fs::write(folder.path().join(format!("{i}.npy.weights")), lines.join("\n")).unwrap();
+            }
             Worker::new(*begin, &path)
         };
         let workers = begins.iter().zip(&ends).enumerate().map(worker).collect();
@@ -125,12 +137,11 @@ fn bytes_but_run(model: &Model) -> (String, Vec<u8>) {
 }
 
 fn the_same<T: Known>(dealt: &Dealt, x: &[T], key: &str, given: Value) {
-    let here = unmix::fit(
-        key,
-        &settings(given.clone()),
-        &mut T::any(Rows::from_slice(x, dealt.p).unwrap()),
-        &Run::default(),
-    );
+    the_same_of(dealt, Rows::from_slice(x, dealt.p).unwrap(), key, given);
+}
+
+fn the_same_of<T: Known>(dealt: &Dealt, rows: Rows<'_, T>, key: &str, given: Value) {
+    let here = unmix::fit(key, &settings(given.clone()), &mut T::any(rows), &Run::default());
     let (here, there) =
         (here.unwrap(), dealt.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
     let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
@@ -182,6 +193,45 @@ fn three_processes_give_the_bytes_of_one() {
     {
         the_same(&dealt, &narrow, key, given);
     }
+}
+
+#[test]
+fn weights_of_workers_give_the_bytes_of_one_process() {
+    let p = 6;
+    let size = shards::shard_rows(p) as usize;
+    let n = 4 * size + 777;
+    let mut x = mixed(n, p);
+    // The last worker has no weights: its rows count once.
+    let weights: Vec<f64> =
+        (0..n).map(|i| if i < 3 * size { (i * 7 % 5) as f64 * 0.3 } else { 1.0 }).collect();
+    // Rows of weight 0 may hold anything.
+    for (row, _) in x.chunks_exact_mut(p).zip(&weights).filter(|(_, w)| **w == 0.0) {
+        row[2] = f64::NAN;
+    }
+    let dealt = Dealt::weighted(&x, p, &[1, 3], Some(&weights));
+    for (key, given) in [
+        ("pca", json!({"svd_solver": "full"})),
+        ("pca", json!({"svd_solver": "covariance_eigh", "n_components": 3, "whiten": true})),
+        ("pca", json!({"n_components": 2, "svd_solver": "krylov", "standardize": true})),
+        ("neural-pca", json!({"n_components": 3})),
+        ("sigma-pca", json!({"n_components": 4, "max_iter": 20})),
+        ("ica", json!({"n_components": 4, "max_iter": 20})),
+        ("ica", json!({"fun": "adaptive", "n_components": 2})),
+        ("fastica", json!({"n_components": 3})),
+        ("rica", json!({"n_components": 4, "max_iter": 20})),
+    ] {
+        let rows = Rows::from_slice(&x, p).unwrap().weighted(weights.as_slice()).unwrap();
+        the_same_of(&dealt, rows, key, given);
+    }
+    // Fewer rows than columns.
+    let (x, weights) = (falling(40, 90, 3), (0..40).map(|i| (i % 3) as f64).collect::<Vec<f64>>());
+    let held = AnyRows::from(Rows::from_slice(&x, 90).unwrap().weighted(weights.as_slice()).unwrap());
+    let everywhere = |job: &[u8]| Ok(vec![shards::gather(job, &held, 0, &Run::default())?]);
+    let mut rows = AnyRows::F64(Rows::elsewhere(40, 90, &everywhere));
+    let there = unmix::fit("pca", &settings(json!({"n_components": 5})), &mut rows, &Run::default()).unwrap();
+    let mut rows = AnyRows::F64(Rows::from_slice(&x, 90).unwrap().weighted(weights.as_slice()).unwrap());
+    let here = unmix::fit("pca", &settings(json!({"n_components": 5})), &mut rows, &Run::default()).unwrap();
+    assert_eq!(bytes_but_run(&there), bytes_but_run(&here));
 }
 
 #[test]
@@ -272,7 +322,10 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     assert!(told.contains(&format!("rows {size} to {} are in two answers", 2 * size - 1)), "{told}");
     let told = refused(&x, p, |job| vec![of(job, 0, 2 * size)]);
     assert!(told.contains("are in no answer"), "{told}");
-    let told = refused(&x, p, |job| vec![of(job, 0, n)[..200].to_vec()]);
+    let told = refused(&x, p, |job| {
+        let answer = of(job, 0, n);
+        vec![answer[..answer.len() - 8].to_vec()]
+    });
     assert!(told.contains("gather the shard again"), "{told}");
     let told = refused(&x, p, |_| vec![b"something else".to_vec()]);
     assert!(told.contains("no job of unmix"), "{told}");

@@ -10,7 +10,7 @@ use super::{AnyRows, Features, Rows};
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Plan, Real};
 use crate::run::Run;
-use crate::stats::{Gather, Packer, Partial, Unpacker, from_bytes, to_bytes};
+use crate::stats::{Gather, GatherWeights, Packer, Partial, RowWeights, Unpacker, from_bytes, to_bytes};
 
 /// Asks everybody who holds shards of the rows for sums over them.
 pub trait GatherAll: Send + Sync {
@@ -77,6 +77,12 @@ impl<'a, T: Real> Rows<'a, T> {
     /// That `asked` takes rows that are here.
     pub(crate) fn here(&self, asked: &str) -> Result<()> {
         self.source().elsewhere().map_or(Ok(()), |_| Err(not_here(asked)))
+    }
+
+    /// How often each row counts, asked of those who hold them; `None` where nobody gave weights. No row is looked at.
+    pub(super) fn weights_elsewhere(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
+        let RowWeights { weights, .. } = self.sweep(run, "weights", &GatherWeights)?;
+        Ok((!weights.is_empty()).then_some(weights))
     }
 }
 
@@ -222,6 +228,22 @@ impl Job {
         let n = rows.n_rows().unwrap_or(0);
         super::sweep::check_gather(&gather, self.n_features, &self.kind)?;
         let ladder = rows.nodes(self.plan, first_row, run, &self.kind, &gather)?;
+        Ok(self.answered(first_row, n, ladder))
+    }
+
+    /// The answer about weights: the rows themselves are not looked at.
+    pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
+        let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
+        let mut ladder = Ladder::default();
+        for (shard, start) in (first_row / size..).zip((0..n).step_by(size as usize)) {
+            let within = start as usize..n.min(start + size) as usize;
+            let weights = rows.weights().map(|w| &w[within.clone()]);
+            ladder.climb(shard, 0, RowWeights::new(within.len() as u64, weights));
+        }
+        self.answered(first_row, n, ladder)
+    }
+
+    fn answered<P: Partial>(&self, first_row: u64, n: u64, ladder: Ladder<P>) -> Vec<u8> {
         let mut out = self.head();
         out.count(first_row);
         out.count(n);
@@ -232,7 +254,7 @@ impl Job {
             out.count(u64::from(height));
             out.bytes(&to_bytes(&part));
         }
-        Ok(out.into_bytes())
+        out.into_bytes()
     }
 
     /// The answer of one who holds no rows.
@@ -260,11 +282,8 @@ impl Job {
             let found = format!("they have {p} columns, and the fit is of {}", self.n_features);
             return refused(found, "give the columns that the fit is of".into());
         }
-        if crate::with_rows!(rows, rows => rows.weights().is_some() || rows.sparse().is_some()) {
-            return refused(
-                "they are sparse or have weights".into(),
-                "give dense rows without weights".into(),
-            );
+        if crate::with_rows!(rows, rows => rows.sparse().is_some()) {
+            return refused("they are sparse".into(), "give dense rows".into());
         }
         let Some(n) = n else {
             return refused("their number is not known".into(), "read them into memory first".into());

@@ -163,10 +163,16 @@ impl<'a, T: Real> Rows<'a, T> {
         Plan::for_width(self.n_features())
     }
 
-    /// Makes the number of rows known and the rows readable in any order: a source that can only be read forward is decoded
+    /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a source that can only be read forward is decoded
     /// once, into memory up to 64 MiB and into a temporary file beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
-        if self.source.random().is_some() || self.source.elsewhere().is_some() {
+        if self.source.elsewhere().is_some() {
+            if self.weights.is_none() {
+                self.weights = self.weights_elsewhere(run)?.map(Cow::Owned);
+            }
+            return self.check_weights();
+        }
+        if self.source.random().is_some() {
             return Ok(());
         }
         let p = self.n_features();

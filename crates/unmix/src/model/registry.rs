@@ -119,14 +119,14 @@ impl Method {
             let found = "it needs every number of the rows, the zeros too";
             return refused("sparse rows", found, "make the rows dense");
         }
-        if !self.takes.weights && rows.weights().is_some() {
-            let found = "it counts every row once";
-            return refused("rows with weights", found, "leave the weights out, or repeat rows");
-        }
         if !self.takes.stream && rows.source().elsewhere().is_some() {
             return refused("rows that are elsewhere", "it needs the rows themselves", "bring the rows here");
         }
         rows.settle(run)?;
+        if !self.takes.weights && rows.weights().is_some() {
+            let found = "it counts every row once";
+            return refused("rows with weights", found, "leave the weights out, or repeat rows");
+        }
         rows.bring_few(run)?;
         match rows.weights() {
             Some(_) => check_total_weight(rows.n_samples(), rows.origin()),

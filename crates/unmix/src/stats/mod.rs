@@ -14,6 +14,7 @@ mod sources;
 mod sparsity;
 mod stored;
 mod triangle;
+mod weights;
 
 pub use contrast::{Contrast, ContrastSums, Contrasts};
 pub(crate) use gram::root_of_squares;
@@ -29,6 +30,7 @@ pub use sources::{GatherSources, GatherUnit, SourceSums, SourceView, UnitSums};
 pub use sparsity::{Filters, GatherSparsity, Penalty, Sparsity};
 pub use stored::AddStored;
 pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
+pub use weights::{GatherWeights, RowWeights};
 
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace};
