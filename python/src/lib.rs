@@ -4,6 +4,7 @@
 //! what is computed is the library's; here the two meet.
 
 mod call;
+mod codes;
 mod error;
 mod input;
 mod mixed;
@@ -23,7 +24,6 @@ use input::{Input, tell};
 use model::Model;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use unmix::METHODS;
 use unmix::Run;
 use unmix::select::{Criterion, select_components};
 
@@ -157,7 +157,7 @@ fn select(
 /// The registry, as JSON.
 #[pyfunction]
 fn methods() -> String {
-    serde_json::Value::from_iter(METHODS.iter().map(unmix::Method::to_json)).to_string()
+    serde_json::Value::from_iter(unmix::method::all().into_iter().map(unmix::Method::to_json)).to_string()
 }
 
 /// Threads used where a call does not say.

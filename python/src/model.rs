@@ -2,6 +2,7 @@
 
 use crate::call::{Facts, FactsTuple, call};
 use crate::error::raised;
+use crate::codes::{Way, tell_unsolved};
 use crate::input::{Input, Told, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unmix::data::{NewFile, VecSink};
 use unmix::model::{Chosen, Tensor, Values};
-use unmix::{AnyRows, Dtype, Matrix, Real, Run};
+use unmix::{Dtype, Matrix};
 
 /// What a page shows besides rows and their colours: its title, another model, rows a second, and where sensors are.
 type Shown<'py> =
@@ -23,12 +24,6 @@ type Shown<'py> =
 #[pyclass(frozen, name = "Model", module = "unmix._unmix")]
 pub(crate) struct Model {
     pub(crate) inner: Arc<unmix::Model>,
-}
-
-/// Numbers of either type, row-major.
-enum Table {
-    F32(Vec<f32>),
-    F64(Vec<f64>),
 }
 
 /// A component as Python names it.
@@ -44,76 +39,6 @@ impl Asked {
             Asked::Number(number) => Chosen::Number(number),
             Asked::Name(name) => Chosen::Name(name),
         }
-    }
-}
-
-/// Which of the model's two maps is meant.
-#[derive(Clone, Copy)]
-enum Way {
-    Encode,
-    Decode,
-}
-
-impl Way {
-    fn width(self, model: &unmix::Model) -> usize {
-        match self {
-            Way::Encode => model.n_codes(),
-            Way::Decode => model.n_features(),
-        }
-    }
-
-    /// Into memory.
-    fn table(self, model: &unmix::Model, rows: &AnyRows<'_>, run: &Run<'_>) -> unmix::Result<(u64, Table)> {
-        Ok(match rows {
-            AnyRows::F32(rows) => {
-                let (n, numbers) = self.collect(model, rows, run)?;
-                (n, Table::F32(numbers))
-            }
-            AnyRows::F64(rows) => {
-                let (n, numbers) = self.collect(model, rows, run)?;
-                (n, Table::F64(numbers))
-            }
-        })
-    }
-
-    fn collect<T: Real>(
-        self,
-        model: &unmix::Model,
-        rows: &unmix::Rows<'_, T>,
-        run: &Run<'_>,
-    ) -> unmix::Result<(u64, Vec<T>)> {
-        let room = rows.n_rows().unwrap_or(0) as usize * self.width(model);
-        let mut sink = VecSink(Vec::with_capacity(room));
-        let n = match self {
-            Way::Encode => model.encode(rows, run, &mut sink)?,
-            Way::Decode => model.decode(rows, run, &mut sink)?,
-        };
-        // Rows of no numbers are counted by their source.
-        Ok((rows.n_rows().unwrap_or(n), sink.0))
-    }
-
-    /// Into a file whose ending says the format, a few blocks at a time.
-    fn write(
-        self,
-        model: &unmix::Model,
-        rows: &AnyRows<'_>,
-        path: &Path,
-        run: &Run<'_>,
-    ) -> unmix::Result<()> {
-        let names = match self {
-            Way::Encode => model.component_names(),
-            Way::Decode => model
-                .features()
-                .names
-                .clone()
-                .unwrap_or_else(|| (0..model.n_features()).map(|j| format!("x{j}")).collect()),
-        };
-        let mut file = unmix_cli::TableFile::create(path, names, rows.dtype())?;
-        unmix::with_rows!(rows, rows => match self {
-            Way::Encode => model.encode(rows, run, &mut file)?,
-            Way::Decode => model.decode(rows, run, &mut file)?,
-        });
-        file.finish()
     }
 }
 
@@ -144,26 +69,21 @@ impl Model {
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         let names = if matches!(way, Way::Encode) { self.names() } else { None };
         if let Some(out) = out {
-            let told = call(py, facts, dtype, cost, move |run| {
+            let (encoded, told) = call(py, facts, dtype, cost, move |run| {
                 let (rows, told) = input.rows(names, run)?;
-                way.write(&model, &rows, &out, run)?;
-                Ok(told)
+                Ok((way.write(&model, &rows, &out, run)?, told))
             })?;
             tell(py, &told)?;
+            tell_unsolved(py, &encoded)?;
             return Ok(None);
         }
-        let width = way.width(&model);
-        let (n, table, told) = call(py, facts, dtype, cost, move |run| {
+        let (table, told) = call(py, facts, dtype, cost, move |run| {
             let (rows, told) = input.rows(names, run)?;
-            let (n, table) = way.table(&model, &rows, run)?;
-            Ok((n, table, told))
+            Ok((way.table(&model, &rows, run)?, told))
         })?;
         tell(py, &told)?;
-        let shape = [n as usize, width];
-        Ok(Some(match table {
-            Table::F32(numbers) => PyArray1::from_vec(py, numbers).reshape(shape)?.into_any(),
-            Table::F64(numbers) => PyArray1::from_vec(py, numbers).reshape(shape)?.into_any(),
-        }))
+        tell_unsolved(py, &table.encoded)?;
+        table.into_python(py).map(Some)
     }
 }
 

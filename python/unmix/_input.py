@@ -8,6 +8,7 @@ import warnings
 from numbers import Real
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _unmix
@@ -30,6 +31,11 @@ def tell(message, category=UserWarning):
 def tell_ignored(columns):
     """Say which columns were left out."""
     tell(f"columns that the model does not know are ignored: {', '.join(columns)}")
+
+
+def tell_unsolved(message):
+    """Say which rows an iterative encoder did not solve."""
+    tell(message, ConvergenceWarning)
 
 
 def _is_path(X):

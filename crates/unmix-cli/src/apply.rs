@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::{reference, sound, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::{Sink, VecSink};
-use unmix::model::{Parts, Quality, is_model_file};
+use unmix::model::{Encoded, Measures, Parts, is_model_file};
 use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 
@@ -53,12 +53,11 @@ pub(crate) fn score(args: &Score) -> Done {
     if !args.reference.is_empty() {
         return reference::score(&job.model, &job.files, &job.output, args);
     }
-    // Whatever the model has not is said before anything is read.
     if args.quality {
         let parts = Parts { components: args.parts, columns: args.parts };
-        Quality::of(&job.model, parts)?;
         return job.rows(&Map::Quality(parts));
     }
+    // Whatever the model has not is said before anything is read.
     job.model.density()?;
     if args.summary { job.summary() } else { job.rows(&Map::Score) }
 }
@@ -128,8 +127,10 @@ impl<'a> Job<'a> {
         let (names, trailing) = self.columns(map);
         let mut writer =
             TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
-        with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
+        let encoded = with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
         writer.finish()?;
+        progress.clear();
+        tell_unsolved(&encoded);
         Ok(0)
     }
 
@@ -139,7 +140,7 @@ impl<'a> Job<'a> {
             Map::Encode => (self.model.component_names(), vec![self.model.n_codes()]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Quality(parts) => {
-                let names = self.quality_columns(*parts);
+                let names = Measures::of(&self.model, *parts).names(&self.model);
                 let width = names.len();
                 (names, vec![width])
             }
@@ -155,45 +156,30 @@ impl<'a> Job<'a> {
         self.model.features().names.clone().unwrap_or_else(made)
     }
 
-    /// As in `t2,q,t2_pca0,cos2_pca0,q_height`, in the order of [`Quality::width`].
-    fn quality_columns(&self, parts: Parts) -> Vec<String> {
-        let mut names = vec!["t2".to_string(), "q".to_string()];
-        if parts.components {
-            let k = self.model.tensor("components").map_or(0, |c| c.shape()[0]);
-            let class = self.model.method().class.to_lowercase();
-            names.extend((0..k).map(|i| format!("t2_{class}{i}")));
-            names.extend((0..k).map(|i| format!("cos2_{class}{i}")));
-        }
-        if parts.columns {
-            names.extend(self.feature_names().iter().map(|x| format!("q_{x}")));
-        }
-        names
-    }
-
     fn apply<T: Real>(
         &self,
         rows: &Rows<'_, T>,
         run: &Run<'_>,
         map: &Map,
         to: &mut TableWriter,
-    ) -> unmix::Result<u64> {
-        match map {
-            Map::Encode => self.model.encode(rows, run, to),
-            Map::Decode => self.model.decode(rows, run, to),
-            Map::Reconstruct(without) => self.model.reconstruct_without(without, rows, run, to),
-            Map::Score => self.model.score_samples(rows, run, to),
-            Map::Quality(parts) => self.model.quality(rows, *parts, run, to),
-        }
+    ) -> unmix::Result<Encoded> {
+        let n_rows = match map {
+            Map::Encode => return self.model.encode(rows, run, to),
+            Map::Reconstruct(without) => return self.model.reconstruct_without(without, rows, run, to),
+            Map::Decode => self.model.decode(rows, run, to)?,
+            Map::Score => self.model.score_samples(rows, run, to)?,
+            Map::Quality(parts) => self.model.quality(rows, *parts, run, to)?,
+        };
+        Ok(Encoded { n_rows, unsolved: None })
     }
 
     /// Rows that came as columns go out as columns. They are all kept until the last has been seen.
     fn as_given<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, map: &Map) -> Result<(), Failure> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
         let mut made: VecSink<T> = VecSink(Vec::new());
-        match map {
-            Map::Reconstruct(without) => self.model.reconstruct_without(without, rows, run, &mut made)?,
-            _ => 0,
-        };
+        if let Map::Reconstruct(without) = map {
+            tell_unsolved(&self.model.reconstruct_without(without, rows, run, &mut made)?);
+        }
         let shape = Shape { names: Vec::new(), trailing: vec![n], kept: Vec::new(), n_rows: p as u64 };
         let mut writer = TableWriter::create(&self.output, shape, T::DTYPE)?;
         for j in 0..p {
@@ -212,6 +198,11 @@ impl<'a> Job<'a> {
         progress.clear();
         terminal::text(&summary(&mut scores.0))
     }
+}
+
+/// Says which rows an encoder that iterates did not solve.
+pub(crate) fn tell_unsolved(encoded: &Encoded) {
+    encoded.notes().iter().for_each(|note| terminal::warning(note));
 }
 
 /// A few lines about `scores`, which are sorted on the way.

@@ -4,7 +4,7 @@ use crate::args::Methods;
 use crate::failure::{Done, Failure};
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use serde_json::Value;
-use unmix::method::{METHODS, Method, Setting, find};
+use unmix::method::{Method, Setting, all, find};
 
 /// Lists the methods, or one.
 pub(crate) fn methods(args: &Methods) -> Done {
@@ -14,16 +14,17 @@ pub(crate) fn methods(args: &Methods) -> Done {
     };
     match (one, args.json) {
         (Some(method), true) => terminal::json(&method.to_json()),
-        (None, true) => terminal::json(&METHODS.iter().map(Method::to_json).collect::<Value>()),
+        (None, true) => terminal::json(&all().into_iter().map(Method::to_json).collect::<Value>()),
         (Some(method), false) => terminal::text(&describe(method)),
         (None, false) => terminal::text(&list()),
     }
 }
 
 fn list() -> String {
-    let width = METHODS.iter().map(|m| m.key.len()).max().unwrap_or(0);
+    let all = all();
+    let width = all.iter().map(|m| m.key.len()).max().unwrap_or(0);
     let lines =
-        METHODS.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
+        all.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
     let last =
         format!("\n{}\n", paint(FAINT, "'unmix methods METHOD' lists settings, variants and references."));
     lines.collect::<String>() + &last

@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use unmix::data::{NewFile, NpyWriter, Sink, npy_preamble};
 use unmix::{Dtype, Error, Real, Result};
+use unmix_io::SparseWriter;
 
 /// A place to write to.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,10 +74,15 @@ impl Output {
             (None, Place::File(_)) => by_ending(path).ok_or_else(|| unknown_ending(path))?,
             (None, _) => Format::Csv,
         };
-        if format == Format::Npy && place == Place::StandardOutput && terminal::is_terminal() {
-            return Err(Failure::Usage(
-                "an array cannot be shown in a terminal; add -o NAME.npy, or leave --format npy out".into(),
-            ));
+        let binary = match format {
+            Format::Npy => Some("npy"),
+            Format::Npz => Some("npz"),
+            Format::Csv | Format::Tsv => None,
+        };
+        if let Some(ending) = binary.filter(|_| place == Place::StandardOutput && terminal::is_terminal()) {
+            return Err(Failure::Usage(format!(
+                "an array cannot be shown in a terminal; add -o NAME.{ending}, or leave --format {ending} out"
+            )));
         }
         Ok(Self { place, format })
     }
@@ -86,6 +92,7 @@ impl Output {
 fn by_ending(path: &Path) -> Option<Format> {
     match path.extension()?.to_string_lossy().to_lowercase().as_str() {
         "npy" => Some(Format::Npy),
+        "npz" => Some(Format::Npz),
         "csv" => Some(Format::Csv),
         "tsv" => Some(Format::Tsv),
         _ => None,
@@ -100,12 +107,12 @@ fn unknown_ending(path: &Path) -> Failure {
             format!("sources go to a file each: give a folder, as in -o {}/", folder.display())
         }
         _ => format!(
-            "the format of {name} cannot be told from its ending; end it in .npy, .csv or .tsv, or add --format"
+            "the format of {name} cannot be told from its ending; end it in .npy, .npz, .csv or .tsv, or add --format"
         ),
     })
 }
 
-/// A table of numbers in a file, in the format of its ending (`.npy`, `.csv`, `.tsv`), as every verb that makes rows writes it;
+/// A table of numbers in a file, in the format of its ending (`.npy`, `.npz` as compressed sparse rows, `.csv`, `.tsv`), as every verb that makes rows writes it;
 /// it appears whole or not at all.
 pub struct TableFile(TableWriter);
 
@@ -117,12 +124,12 @@ impl TableFile {
     /// [`Error::Setting`] for another ending; [`Error::Io`] where `path` cannot be written.
     pub fn create(path: &Path, names: Vec<String>, dtype: Dtype) -> Result<Self> {
         if path.is_dir() {
-            let remedy = "give the name of a file in it that ends in .npy, .csv or .tsv";
+            let remedy = "give the name of a file in it that ends in .npy, .npz, .csv or .tsv";
             return Err(Error::setting("out", format!("'{}'", path.display()), "it is a folder", remedy));
         }
         let format = by_ending(path).ok_or_else(|| {
             let why = "the format cannot be told from the ending";
-            Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .csv or .tsv")
+            Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .npz, .csv or .tsv")
         })?;
         let output = Output { place: Place::File(path.into()), format };
         let trailing = vec![names.len()];
@@ -168,6 +175,7 @@ pub(crate) struct TableWriter {
 enum Kind {
     File(NpyWriter),
     Array(Array),
+    Sparse(SparseWriter, Target),
     Text(Text),
 }
 
@@ -188,7 +196,7 @@ impl Array {
 impl TableWriter {
     /// Begins a table of numbers of type `dtype`.
     pub(crate) fn create(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self, Failure> {
-        if output.format == Format::Npy && !shape.kept.is_empty() {
+        if matches!(output.format, Format::Npy | Format::Npz) && !shape.kept.is_empty() {
             let names: Vec<&str> = shape.kept.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
             let message = format!(
@@ -207,6 +215,10 @@ impl TableWriter {
                 let preamble = npy_preamble(dtype, shape.n_rows, &shape.trailing);
                 Kind::Array(Array { target: Target::create(place)?, preamble })
             }
+            (Format::Npz, place) => {
+                let width = shape.trailing.iter().product();
+                Kind::Sparse(SparseWriter::new(width, dtype)?, Target::create(place)?)
+            }
             (format, place) => {
                 let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
                 Kind::Text(Text::new(Target::create(place)?, delimiter, shape))
@@ -222,6 +234,11 @@ impl TableWriter {
             Kind::Array(mut array) => {
                 array.put(&[])?;
                 array.target.finish()
+            }
+            Kind::Sparse(writer, mut target) => {
+                let name = target.name().to_path_buf();
+                writer.finish(&mut target, &name)?;
+                target.finish()
             }
             Kind::Text(mut text) => {
                 text.begin()?;
@@ -240,6 +257,7 @@ impl<T: Real> Sink<T> for TableWriter {
                 rows.iter().for_each(|x| x.write_le(&mut bytes));
                 array.put(&bytes)
             }
+            Kind::Sparse(writer, _) => writer.put(rows),
             Kind::Text(text) => text.put(rows),
         }
     }
@@ -350,6 +368,17 @@ impl Target {
             Target::Device(ref mut file, _) => file.flush(),
         };
         flushed.map_err(|e| Error::io("cannot write", self.name(), e))
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.put(bytes).map_err(std::io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

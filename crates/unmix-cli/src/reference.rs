@@ -18,7 +18,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     let input = input::open_for(model, files, apply.reading.options(), &run, quiet)?;
     let codes = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
-        model.encode(rows, &run, &mut sink)?;
+        crate::apply::tell_unsolved(&model.encode(rows, &run, &mut sink)?);
         table(&sink.0, model.n_codes())
     });
     let (mut names, mut columns) = (Vec::new(), Vec::new());
@@ -37,7 +37,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
         columns.push(metrics::correlations(&codes, &found)?);
     }
     progress.clear();
-    let numbered = output.format == Format::Npy;
+    let numbered = matches!(output.format, Format::Npy | Format::Npz);
     let mut kept = Vec::new();
     match numbered {
         true => names.insert(0, "component".to_string()),

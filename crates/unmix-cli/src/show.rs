@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, paint, size};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use unmix::method::METHODS;
+use unmix::method;
 use unmix::{Model, model};
 use unmix_io::{Column, Description};
 
@@ -100,7 +100,7 @@ fn data_json(file: &Path, found: &Description) -> Result<Value, Failure> {
         out.extend(facts);
     }
     let memory =
-        METHODS.iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
+        method::all().into_iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
     out.insert("memory".into(), memory.collect::<Value>());
     Ok(out.into())
 }
@@ -136,7 +136,7 @@ fn data_text(file: &Path, found: &Description) -> String {
         "\n{}\n",
         paint(TITLE, "Memory of a fit of all components, beside the rows, which are streamed")
     );
-    for method in METHODS {
+    for method in method::all() {
         let each =
             solvers(method, found).into_iter().map(|(solver, bytes)| format!("{solver} {}", size(bytes)));
         out += &format!("  {:18} {}\n", method.key, each.collect::<Vec<_>>().join(", "));

@@ -41,6 +41,7 @@ mod safetensors;
 mod selected;
 mod selection;
 mod sparse;
+mod sparse_writer;
 mod stack;
 mod stored;
 mod table;
@@ -53,6 +54,7 @@ pub use format::ENDINGS;
 pub use guard::panic_is_caught;
 pub use options::{Options, Patches, Pixels};
 pub use paths::expand;
+pub use sparse_writer::SparseWriter;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 

@@ -1,6 +1,7 @@
 //! Some of the rows, seen through the model.
 
 use unmix::data::{RawArray, VecSink};
+use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
 
 /// Most rows that are drawn as points.
@@ -32,6 +33,8 @@ pub(crate) struct Sample {
     pub(crate) examples: Vec<Example>,
     /// Correlation of each component's codes with those of each of another model.
     pub(crate) beside: Option<Matrix<f64>>,
+    /// Those of the sampled rows that an encoder that iterates did not solve.
+    pub(crate) unsolved: Option<Unsolved>,
 }
 
 /// A row and its reconstruction.
@@ -83,9 +86,11 @@ impl Sample {
         let (mut index, mut scores, mut examples) = (Vec::new(), Vec::new(), Vec::new());
         let (mut spread, mut lost, mut all) = (vec![0.0; p], 0.0, 0.0);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let mut unsolved: Option<Unsolved> = None;
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
         visit(rows, n_rows, stride, |numbers, block| {
-            let (codes, fitted) = through(model, rows, numbers, block, &quiet)?;
+            let (codes, fitted, left) = through(model, rows, numbers, block, &quiet)?;
+            unsolved = unsolved.take().into_iter().chain(left).reduce(Unsolved::merged);
             if let Some(other) = beside {
                 let lent: Rows<'_, T> =
                     Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
@@ -132,6 +137,7 @@ impl Sample {
             spread,
             kept,
             examples,
+            unsolved,
         })
     }
 }
@@ -151,14 +157,14 @@ fn stride(least: u64) -> u64 {
     if least <= 1 { 1 } else { (least.max(3)..).find(|&n| prime(n)).unwrap_or(least) }
 }
 
-/// Codes and reconstructions of a block; errors name rows by their numbers in the input.
+/// Codes and reconstructions of a block, and the rows that were not solved; errors name rows by their numbers in the input.
 fn through<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
     numbers: &[u64],
     block: &[T],
     run: &Run<'_>,
-) -> Result<(Vec<T>, Vec<T>)> {
+) -> Result<(Vec<T>, Vec<T>, Option<Unsolved>)> {
     let p = model.n_features();
     let lent = Rows::new(RawArray::lent(block, p)?, rows.features().clone(), rows.origin());
     let named = |e: Error| match e {
@@ -173,8 +179,12 @@ fn through<T: Real>(
     };
     let codes = model.encode_to_vec(&lent, run).map_err(named)?;
     let mut fitted = VecSink(Vec::new());
-    model.reconstruct(&lent, run, &mut fitted).map_err(named)?;
-    Ok((codes, fitted.0))
+    let unsolved = model.reconstruct(&lent, run, &mut fitted).map_err(named)?.unsolved;
+    let in_input = |left: Unsolved| {
+        let row = numbers.get(left.worst_row as usize).copied();
+        Unsolved { worst_row: row.unwrap_or(left.worst_row), ..left }
+    };
+    Ok((codes, fitted.0, unsolved.map(in_input)))
 }
 
 /// Hands over every `stride`-th row, in blocks, with their numbers.

@@ -31,6 +31,8 @@ pub(crate) enum Format {
     Tsv,
     /// An array for numpy
     Npy,
+    /// Entries that are not zero, for scipy: compressed sparse rows
+    Npz,
 }
 
 #[derive(Args, Debug)]

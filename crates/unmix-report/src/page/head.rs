@@ -48,6 +48,9 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
                 }
                 @if let Some(nothing) = nothing { li.warn { (nothing) } }
                 @for warning in &report.warnings { li.warn { (capitalised(warning)) "." } }
+                @if let Some(left) = context.sample.as_ref().and_then(|s| s.unsolved.as_ref()) {
+                    li.warn { "Among the rows of this page, " (left.to_string()) "." }
+                }
             }
         }
     }

@@ -203,20 +203,24 @@ impl<T: Real> Rows<'_, T> {
         F: Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()> + Sync,
     {
         self.check_width()?;
-        let shards = Shards::new(self, self.plan(), stage)?;
+        // Cut by the wider of rows and results, so that memory is bounded by both.
+        let plan = Plan::for_width(self.n_features().max(width));
+        let shards = Shards::new(self, plan, stage)?;
         let threads = shards.threads(run);
         let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<Mapped<U>>> {
             let Some(taken) = shards.take(buffers)? else { return Ok(None) };
             let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
-            // A shard of this plan is one piece.
-            let rows = shards.piece(&taken, taken.rows.start, PIECE, buffers)?;
             let mut out = vec![U::default(); n_rows * width];
-            let step = shards.plan.block_rows;
-            for (i, (block, out)) in
-                rows.chunks(step * shards.p).zip(out.chunks_mut((step * width).max(1))).enumerate()
-            {
-                let first_row = shard * shards.plan.shard_rows as u64 + (i * step) as u64;
-                f(Block { first_row, data: block, n_features: shards.p, weights: None }, out, workspace)?;
+            let (step, first_of_shard, mut first) = (shards.plan.block_rows, taken.rows.start, taken.rows.start);
+            while first < taken.rows.end {
+                let piece = shards.piece(&taken, first, PIECE, buffers)?;
+                for data in piece.chunks(step * shards.p) {
+                    let (at, n) = ((first - first_of_shard) as usize, data.len() / shards.p);
+                    let out = &mut out[at * width..(at + n) * width];
+                    let block = Block { first_row: first, data, n_features: shards.p, weights: None };
+                    f(block, out, workspace)?;
+                    first += n as u64;
+                }
             }
             Ok(Some(Mapped { shard, n_rows, out }))
         };

@@ -19,15 +19,47 @@ pub use rica::Rica;
 pub use sigma_pca::SigmaPca;
 
 use crate::error::{Error, Result};
+use std::sync::RwLock;
 
 /// Every method there is.
 pub const METHODS: &[Method] =
     &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD, ica::METHOD, fastica::METHOD, rica::METHOD];
 
+/// Methods that a program has added to those that there are.
+static ADDED: RwLock<Vec<&'static Method>> = RwLock::new(Vec::new());
+
+/// Adds a method of your own to this process: [`fit`](crate::fit()), files, the command line and Python then know it by its key, as they know
+/// those of [`METHODS`]. Adding the same method again does nothing.
+///
+/// # Errors
+///
+/// A key that another method has.
+pub fn register(method: &'static Method) -> Result<()> {
+    let mut added = ADDED.write().unwrap_or_else(|e| e.into_inner());
+    let known = METHODS.iter().chain(added.iter().copied()).find(|m| m.key == method.key);
+    match known {
+        None => added.push(method),
+        Some(same) if std::ptr::eq(same, method) => {}
+        Some(other) => {
+            let why = format!("{} has it", other.class);
+            return Err(Error::setting("key", format!("'{}'", method.key), why, "choose another key"));
+        }
+    }
+    Ok(())
+}
+
+/// Every method there is, and then those that were [registered](register).
+pub fn all() -> Vec<&'static Method> {
+    METHODS.iter().chain(ADDED.read().unwrap_or_else(|e| e.into_inner()).iter().copied()).collect()
+}
+
 /// The method named `key`.
+///
+/// # Errors
+///
+/// No method has this key; the nearest ones are named.
 pub fn find(key: &str) -> Result<&'static Method> {
-    METHODS
-        .iter()
-        .find(|m| m.key == key)
-        .ok_or_else(|| Error::unknown("method", key, METHODS.iter().map(|m| m.key)))
+    let all = all();
+    let known = all.iter().find(|m| m.key == key).copied();
+    known.ok_or_else(|| Error::unknown("method", key, all.iter().map(|m| m.key)))
 }

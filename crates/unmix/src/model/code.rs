@@ -1,275 +1,254 @@
-//! How parameters turn rows into codes and back.
+//! How a fitted model turns rows into codes and back: two open traits, of which the linear maps are one implementation each.
+//!
+//! An [`Encoder`] may be a matrix, a posterior mean, a gate with stored scales, an iterative solver or a short network; a [`Decoder`]
+//! is a matrix in most models. Both are made from the parameters of a model by the `code` function of its row in the registry.
+//! Command line, Python, files and pages know the traits alone.
 
+use super::affine::{LinearDecoder, LinearEncoder};
 use super::tensor::Tensor;
 use crate::data::Workspace;
-use crate::error::Result;
-use crate::machine::check_square;
-use crate::num::kernel;
-use crate::num::{Block, Matrix, Real, widest};
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Matrix, Real};
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
 
-/// The two maps of a model. Later kinds (gates, solvers, short networks) join here.
-#[derive(Clone, Debug)]
-pub enum Code {
-    /// `y = (x - mean) encoder`, `x = y decoder + mean`.
-    Linear {
-        /// Mean of the rows, `n_features`.
-        mean: Tensor,
-        /// `n_features x n_components`.
-        encoder: Matrix<f64>,
-        /// `n_components x n_features`.
-        decoder: Matrix<f64>,
-        /// What codes pass through before they are decoded, where a model reconstructs rows from more than the codes themselves.
-        bend: Option<Bend>,
-    },
-}
+/// A map of rows to rows, made ready for one type of numbers.
+pub trait RowMap<T>: Send + Sync {
+    /// Maps `n` rows, row-major, into `n` rows of `out`. A row must get the same bits alone and in any block. Numbers are finite, but for
+    /// NaN where an encoder takes missing cells; a row that takes more iterations than there are is told by its certificate.
+    fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>);
 
-/// A function of every code by itself: `scale_j h(y_j / unit_j, a_j)`.
-#[derive(Clone, Debug)]
-pub struct Bend {
-    /// Of a standardised code and its width.
-    pub h: fn(f64, f64) -> f64,
-    /// Widths.
-    pub a: Vec<f64>,
-    /// What codes are divided by; where that is 0 the result is 0.
-    pub unit: Vec<f64>,
-    /// What the result is multiplied by.
-    pub scale: Vec<f64>,
-}
-
-impl Bend {
-    /// Rows of codes, bent.
-    fn apply<T: Real>(&self, codes: &[T]) -> Vec<T> {
-        let of = |j: usize, y: f64| match self.unit[j] > 0.0 {
-            true => self.scale[j] * (self.h)(y / self.unit[j], self.a[j]),
-            false => 0.0,
-        };
-        let k = self.a.len();
-        codes.iter().enumerate().map(|(at, y)| T::from_f64(of(at % k, y.to_f64()))).collect()
+    /// The same, with how far each row is from its solution in `gaps`, one number a row: the quantity that [`Certificate::tol`] bounds.
+    /// Zero where there is nothing to iterate.
+    fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], work: &mut Workspace<T>) {
+        gaps.fill(0.0);
+        self.apply(rows, out, work);
     }
 }
 
+/// What an iterative encoder knows of every row that it has encoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certificate {
+    /// What it measures, as in "relative duality gap".
+    pub name: &'static str,
+    /// A row is solved where it is at most this.
+    pub tol: f64,
+}
+
+/// What codes are like, and which rows can be encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Codes {
+    /// Most entries are zero: codes are kept as compressed sparse rows where the format has them.
+    pub sparse: bool,
+    /// No entry is negative.
+    pub non_negative: bool,
+    /// NaN in a row is a missing cell, and the row is encoded by the cells that it has.
+    pub missing: bool,
+}
+
+/// Turns rows into codes.
+pub trait Encoder: Debug + Send + Sync {
+    /// Numbers in a row.
+    fn n_features(&self) -> usize;
+
+    /// Numbers in a code.
+    fn n_codes(&self) -> usize;
+
+    /// What codes are like; by default dense, of either sign, of complete rows.
+    fn codes(&self) -> Codes {
+        Codes::default()
+    }
+
+    /// What is known of every encoded row, for encoders that iterate.
+    fn certificate(&self) -> Option<Certificate> {
+        None
+    }
+
+    /// For rows of single precision.
+    fn in_f32(&self) -> Box<dyn RowMap<f32>>;
+
+    /// For rows of double precision.
+    fn in_f64(&self) -> Box<dyn RowMap<f64>>;
+
+    /// `mean` and `B`, where codes are `(x - mean) B`: sparse rows are then encoded from their stored entries alone.
+    fn linear(&self) -> Option<(&Tensor, &Matrix<f64>)> {
+        None
+    }
+}
+
+/// Turns codes into rows.
+pub trait Decoder: Debug + Send + Sync {
+    /// Numbers in a row.
+    fn n_features(&self) -> usize;
+
+    /// Numbers in a code.
+    fn n_codes(&self) -> usize;
+
+    /// For codes of single precision.
+    fn in_f32(&self) -> Box<dyn RowMap<f32>>;
+
+    /// For codes of double precision.
+    fn in_f64(&self) -> Box<dyn RowMap<f64>>;
+
+    /// What one unit of each code adds to the row of a code of zeros, `n_features x n_codes`. `O(n_codes^2)` memory where a decoder has
+    /// no matrix to return.
+    fn mixing(&self) -> Matrix<f64> {
+        let (p, k) = (self.n_features(), self.n_codes());
+        let (map, mut work) = (self.in_f64(), Workspace::default());
+        let (mut zero, mut units) = (vec![0.0; p], vec![0.0; p * k]);
+        map.apply(&vec![0.0; k], &mut zero, &mut work);
+        let identity = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
+        map.apply(identity.as_slice(), &mut units, &mut work);
+        Matrix::from_fn(p, k, |j, i| units[i * p + j] - zero[j])
+    }
+}
+
+/// The two maps of a model.
+#[derive(Clone, Debug)]
+pub struct Code {
+    encoder: Arc<dyn Encoder>,
+    decoder: Arc<dyn Decoder>,
+}
+
 impl Code {
+    /// Puts the two maps together.
+    ///
+    /// # Errors
+    ///
+    /// Maps of different widths.
+    pub fn new(encoder: impl Encoder + 'static, decoder: impl Decoder + 'static) -> Result<Self> {
+        let (to, from) = (encoder.n_codes(), decoder.n_codes());
+        let (p, q) = (encoder.n_features(), decoder.n_features());
+        if (p, to) != (q, from) {
+            return Err(Error::Unsupported {
+                asked: "a model of this encoder and this decoder".into(),
+                found: format!("one turns rows of {p} into codes of {to}, the other codes of {from} into rows of {q}"),
+                remedy: "give maps of the same widths".into(),
+            });
+        }
+        Ok(Self { encoder: Arc::new(encoder), decoder: Arc::new(decoder) })
+    }
+
+    /// `y = (x - mean) encoder`, `x = y decoder + mean`; `encoder` is `n_features x n_codes`, `decoder` `n_codes x n_features`.
+    ///
+    /// # Errors
+    ///
+    /// Matrices of other shapes.
+    pub fn linear(mean: Tensor, encoder: Matrix<f64>, decoder: Matrix<f64>) -> Result<Self> {
+        Self::new(LinearEncoder::new(mean.clone(), encoder), LinearDecoder::new(mean, decoder))
+    }
+
+    /// What turns rows into codes.
+    pub fn encoder(&self) -> &dyn Encoder {
+        &*self.encoder
+    }
+
+    /// What turns codes into rows.
+    pub fn decoder(&self) -> &dyn Decoder {
+        &*self.decoder
+    }
+
     /// Numbers in a row.
     pub fn n_features(&self) -> usize {
-        let Code::Linear { encoder, .. } = self;
-        encoder.rows()
+        self.encoder.n_features()
     }
 
     /// Numbers in a code.
     pub fn n_codes(&self) -> usize {
-        let Code::Linear { encoder, .. } = self;
-        encoder.cols()
+        self.encoder.n_codes()
+    }
+
+    /// What codes are like.
+    pub fn codes(&self) -> Codes {
+        self.encoder.codes()
     }
 
     /// Rows to codes, in type `T`.
-    pub fn encoder<T: Real>(&self) -> Affine<T> {
-        let Code::Linear { mean, encoder, .. } = self;
-        Affine { subtract: mean.to::<T>().into_owned(), matrix: encoder.cast(), add: Vec::new(), bend: None }
+    pub(super) fn encode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
+        by_type(|| self.encoder.in_f32(), || self.encoder.in_f64())
     }
 
     /// Codes to rows, in type `T`.
-    pub fn decoder<T: Real>(&self) -> Affine<T> {
-        let Code::Linear { mean, decoder, bend, .. } = self;
-        Affine {
-            subtract: Vec::new(),
-            matrix: decoder.cast(),
-            add: mean.to::<T>().into_owned(),
-            bend: bend.clone(),
-        }
+    pub(super) fn decode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
+        by_type(|| self.decoder.in_f32(), || self.decoder.in_f64())
     }
 
-    /// `n_features x n_components`: the columns that decode.
+    /// `n_features x n_codes`: what one unit of each code adds to a row.
     pub fn mixing(&self) -> Matrix<f64> {
-        let Code::Linear { decoder, .. } = self;
-        decoder.transposed()
+        self.decoder.mixing()
     }
 }
 
-/// `y = (x - subtract) matrix + add`, rows on the left. An empty vector stands for zeros. Codes may be bent first.
-#[derive(Clone, Debug)]
-pub struct Affine<T> {
-    subtract: Vec<T>,
-    matrix: Matrix<T>,
-    add: Vec<T>,
-    bend: Option<Bend>,
-}
-
-impl<T: Real> Affine<T> {
-    /// Numbers that it makes of a row.
-    pub fn width(&self) -> usize {
-        self.matrix.cols()
-    }
-
-    /// Maps row-major `rows` into `out`. A row gets the same bits alone and in any block.
-    ///
-    /// Centred before the product, not after: `xB - mean B` loses the digits that the rows have in common with their mean.
-    pub fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        match &self.bend {
-            None => self.map(rows, out, work),
-            Some(bend) => self.map(&bend.apply(rows), out, work),
-        }
-    }
-
-    fn map(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
-        let (p, k) = (self.matrix.rows(), self.matrix.cols());
-        if k == 0 {
-            return;
-        }
-        if p == 0 {
-            // Nothing to multiply: every row is what is added.
-            out.chunks_exact_mut(k).for_each(|row| row.copy_from_slice(&self.add));
-            return;
-        }
-        let n = rows.len() / p;
-        let input = match self.subtract.is_empty() {
-            true => rows,
-            false => {
-                // Not cleared first: what is there is written over.
-                work.rows.resize(rows.len(), T::default());
-                widest(
-                    #[inline(always)]
-                    || {
-                        for (row, out) in rows.chunks_exact(p).zip(work.rows.chunks_exact_mut(p)) {
-                            for ((o, x), m) in out.iter_mut().zip(row).zip(&self.subtract) {
-                                *o = x.minus(*m);
-                            }
-                        }
-                    },
-                );
-                &work.rows
-            }
-        };
-        kernel::product(out, input, self.matrix.as_slice(), n, p, k);
-        if !self.add.is_empty() {
-            for row in out.chunks_exact_mut(k) {
-                row.iter_mut().zip(&self.add).for_each(|(y, a)| *y = y.plus(*a));
-            }
-        }
+/// The map for rows of type `T`, which is one of the two.
+fn by_type<T: Real>(
+    single: impl FnOnce() -> Box<dyn RowMap<f32>>,
+    double: impl FnOnce() -> Box<dyn RowMap<f64>>,
+) -> Box<dyn RowMap<T>> {
+    let map: Box<dyn Any> = match T::DTYPE {
+        Dtype::F32 => Box::new(single()),
+        Dtype::F64 => Box::new(double()),
+    };
+    match map.downcast::<Box<dyn RowMap<T>>>() {
+        Ok(map) => *map,
+        Err(_) => unreachable!("numbers are of single or of double precision"),
     }
 }
 
-/// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
-/// `noise_scale` where there is one.
-#[derive(Clone, Debug)]
-pub struct Gaussian {
-    /// Mean, `n_features`.
-    pub mean: Vec<f64>,
-    /// What columns are divided by before they meet the axes, `n_features`.
-    pub noise_scale: Option<Vec<f64>>,
-    /// `k x n_features`, orthonormal rows.
-    pub axes: Matrix<f64>,
-    /// Variance along each axis, at least `noise`.
-    pub variance: Vec<f64>,
-    /// Variance across them.
-    pub noise: f64,
+/// Rows that an iterative encoder left above its tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsolved {
+    /// What was asked of every row.
+    pub certificate: Certificate,
+    /// How many rows are above it.
+    pub n_rows: u64,
+    /// The row that is farthest above it, the first of these.
+    pub worst_row: u64,
+    /// How far it is.
+    pub worst: f64,
 }
 
-impl Gaussian {
-    /// `log p(x)` of every row.
-    ///
-    /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.
-    pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
-        let (k, p) = (self.axes.rows(), self.axes.cols());
-        let constant = p as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
-        let n = rows.len() / p;
-        let mut centred = Vec::with_capacity(n * p);
-        for row in rows.chunks_exact(p) {
-            centred.extend(row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m));
-        }
-        if let Some(scale) = &self.noise_scale {
-            for row in centred.chunks_exact_mut(p) {
-                row.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
-            }
-        }
-        let mut scores = vec![0.0; n * k];
-        work.wide.clear();
-        work.wide.resize(n * p, 0.0);
-        if k > 0 {
-            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), n, p, k);
-            kernel::product(&mut work.wide, &scores, self.axes.as_slice(), n, k, p);
-        }
-        for (i, log_p) in out.iter_mut().enumerate() {
-            let y = &scores[i * k..(i + 1) * k];
-            let along: f64 = y.iter().zip(&self.variance).map(|(y, v)| y * y / v).sum();
-            let (x, fitted) = (&centred[i * p..(i + 1) * p], &work.wide[i * p..(i + 1) * p]);
-            let across =
-                if k == p { 0.0 } else { x.iter().zip(fitted).map(|(x, f)| (x - f) * (x - f)).sum() };
-            *log_p = -0.5 * (constant + along + across / self.noise);
-        }
+impl Unsolved {
+    /// Both together: rows add up, and the worst of all is kept.
+    pub fn merged(self, other: Self) -> Self {
+        let n_rows = self.n_rows + other.n_rows;
+        let order = other.worst.total_cmp(&self.worst).then(self.worst_row.cmp(&other.worst_row));
+        let worst = if order.is_gt() { other } else { self };
+        Self { n_rows, ..worst }
     }
 
-    /// Logarithm of the determinant of the covariance.
-    pub fn log_determinant(&self) -> f64 {
-        let rest = (self.axes.cols() - self.axes.rows()) as f64;
-        let units: f64 = self.noise_scale.iter().flatten().map(|s| s.ln()).sum();
-        self.variance.iter().map(|v| v.ln()).sum::<f64>()
-            + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
-            + 2.0 * units
-    }
-
-    /// The covariance, `n_features x n_features`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Memory`](crate::Error::Memory) where so large a table cannot be had.
-    pub fn covariance(&self) -> Result<Matrix<f64>> {
-        self.sandwich(|v| v - self.noise, self.noise, |s| s)
-    }
-
-    /// Its inverse.
-    ///
-    /// # Errors
-    ///
-    /// As [`covariance`](Self::covariance).
-    pub fn precision(&self) -> Result<Matrix<f64>> {
-        if self.axes.rows() == self.axes.cols() {
-            // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
-            return self.sandwich(|v| 1.0 / v, 0.0, |s| 1.0 / s);
-        }
-        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, |s| 1.0 / s)
-    }
-
-    /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
-    fn sandwich(
-        &self,
-        f: impl Fn(f64) -> f64,
-        diagonal: f64,
-        unit: impl Fn(f64) -> f64,
-    ) -> Result<Matrix<f64>> {
-        let (k, p) = (self.axes.rows(), self.axes.cols());
-        // The table and the copy of it that is handed out.
-        check_square("the covariance of a model", p, 2)?;
-        let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
-        let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
-        for i in 0..p {
-            for j in 0..i {
-                let mean = 0.5 * (out[(i, j)] + out[(j, i)]);
-                (out[(i, j)], out[(j, i)]) = (mean, mean);
-            }
-            out[(i, i)] += diagonal;
-        }
-        if let Some(scale) = &self.noise_scale {
-            let units: Vec<f64> = scale.iter().map(|s| unit(*s)).collect();
-            for i in 0..p {
-                out.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
-            }
-        }
-        Ok(out)
+    /// What `gaps` of rows from `first_row` on leave unsolved.
+    pub(super) fn among(certificate: Certificate, first_row: u64, gaps: &[f64]) -> Option<Self> {
+        // A gap that is no number is no certificate.
+        let above = |gap: f64| !(gap <= certificate.tol);
+        gaps.iter()
+            .enumerate()
+            .filter(|(_, gap)| above(**gap))
+            .map(|(i, gap)| Self { certificate, n_rows: 1, worst_row: first_row + i as u64, worst: *gap })
+            .reduce(Self::merged)
     }
 }
 
-impl<T: Real> crate::data::Rows<'_, T> {
-    /// An error that names the first number of the block that is not finite.
-    pub(crate) fn check_finite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
-        if widest(
-            #[inline(always)]
-            || block.data.iter().fold(true, |all, x| all & x.finite()),
-        ) {
-            return Ok(());
-        }
-        let Some(at) = block.data.iter().position(|x| !x.finite()) else { return Ok(()) };
-        let column = at % block.n_features;
-        let row = block.first_row + (at / block.n_features) as u64;
-        Err(self.not_finite_at(what, row, column, block.data[at].to_f64()))
+impl std::fmt::Display for Unsolved {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { certificate: Certificate { name, tol }, n_rows, worst_row, worst } = self;
+        let rows = if *n_rows == 1 { "row was" } else { "rows were" };
+        write!(f, "{n_rows} {rows} not encoded to a {name} of {tol:e}: it is {worst:.3e} for row {worst_row}")
+    }
+}
+
+/// What became of rows that were encoded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Encoded {
+    /// How many rows there were.
+    pub n_rows: u64,
+    /// Those that the encoder did not solve.
+    pub unsolved: Option<Unsolved>,
+}
+
+impl Encoded {
+    /// What a person should know of it, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        self.unsolved.iter().map(ToString::to_string).collect()
     }
 }

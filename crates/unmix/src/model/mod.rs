@@ -1,9 +1,12 @@
 //! What a fit returns, whatever the method: one model with `encode` and `decode`, and one file format.
 
+mod affine;
+mod apply;
 mod canonical;
 mod chosen;
 mod code;
 mod file;
+mod gaussian;
 mod linear;
 mod quality;
 mod registry;
@@ -17,10 +20,13 @@ pub use crate::num::Values;
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::Chosen;
-pub use code::{Affine, Bend, Code, Gaussian};
+pub use affine::{LinearDecoder, LinearEncoder};
+pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
+pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unsolved};
 pub use file::{FORMAT, is_model_file};
+pub use gaussian::Gaussian;
 pub(crate) use linear::{Described, Linear};
-pub use quality::{Parts, Quality};
+pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Fit, MakeSpec, Method, Takes, Variant};
 pub use report::{LEVEL, Outcome, Report, RunRecord};
 pub use settings::{Condition, Kind, Setting, resolve, without_effect};
@@ -29,10 +35,10 @@ pub use sums::Sums;
 pub(crate) use tensor::require;
 pub use tensor::{Tensor, Tensors};
 
-use crate::data::{AnyRows, Features, Rows, Sink, VecSink};
+use crate::data::{AnyRows, Features};
 use crate::error::{Error, Result};
 use crate::method::find;
-use crate::num::{Dtype, Real};
+use crate::num::Dtype;
 use crate::run::Run;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -249,145 +255,6 @@ impl Model {
     /// How rows become codes and back.
     pub fn code(&self) -> &Code {
         &self.code
-    }
-
-    /// Codes of `rows`, in order, in their type: `n_components` numbers a row.
-    pub fn encode<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
-        self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
-        if let Some(sparse) = rows.sparse() {
-            if let Some((row, column, x)) = sparse.first_not_finite() {
-                return Err(rows.not_finite_at("encoding", row, column, x));
-            }
-            return sparse::SparseEncoder::new::<T>(&self.code).apply(sparse, run, "encoding", sink);
-        }
-        self.apply(rows, run, "encoding", &self.code.encoder::<T>(), sink)
-    }
-
-    /// Rows that `codes` stand for, in order.
-    pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
-        self.check_width("decode", codes.n_features(), self.n_codes(), codes.origin())?;
-        self.apply(codes, run, "decoding", &self.code.decoder::<T>(), sink)
-    }
-
-    /// `decode(encode(rows))`, in one pass.
-    pub fn reconstruct<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<T>,
-    ) -> Result<u64> {
-        self.reconstruct_without(&[], rows, run, sink)
-    }
-
-    /// [`reconstruct`](Self::reconstruct) without some of the components: their codes count as 0.
-    ///
-    /// # Errors
-    ///
-    /// Those of it; a component that the model has not.
-    pub fn reconstruct_without<T: Real>(
-        &self,
-        exclude: &[usize],
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<T>,
-    ) -> Result<u64> {
-        let k = self.n_codes();
-        if let Some(c) = exclude.iter().find(|&&c| c >= k) {
-            let why = format!("the model has {k} components, which count from 0");
-            return Err(Error::setting("exclude", c, why, "name components that it has"));
-        }
-        self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
-        let (encoder, decoder) = (self.code.encoder::<T>(), self.code.decoder::<T>());
-        let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
-            rows.check_finite("reconstruct", &block)?;
-            let mut codes = vec![T::default(); block.n_rows() * k];
-            encoder.apply(block.data, &mut codes, work);
-            for code in codes.chunks_exact_mut(k.max(1)) {
-                exclude.iter().for_each(|&c| code[c] = T::default());
-            }
-            decoder.apply(&codes, out, work);
-            Ok(())
-        };
-        rows.map(run, "reconstructing", self.n_features, step, sink)
-    }
-
-    /// Log-likelihood of every row, where the model has one.
-    pub fn score_samples<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<f64>,
-    ) -> Result<u64> {
-        self.score_samples_under(&self.density()?, rows, run, sink)
-    }
-
-    /// Log-likelihood of every row under another density of the same features.
-    pub fn score_samples_under<T: Real>(
-        &self,
-        density: &Gaussian,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        sink: &mut dyn Sink<f64>,
-    ) -> Result<u64> {
-        self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
-        let step =
-            |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut crate::data::Workspace<T>| {
-                rows.check_finite("score", &block)?;
-                density.log_density(block.data, out, work);
-                Ok(())
-            };
-        rows.map(run, "scoring", 1, step, sink)
-    }
-
-    /// The Gaussian that the model says the rows come from.
-    pub fn density(&self) -> Result<Gaussian> {
-        let make = self.method.density.ok_or_else(|| Error::Unsupported {
-            asked: format!("the likelihood of a {} model", self.method.key),
-            found: "it has none".into(),
-            remedy: "compare reconstruction errors instead".into(),
-        })?;
-        make(&self.tensors)
-    }
-
-    /// [`encode`](Self::encode) into memory.
-    pub fn encode_to_vec<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
-        let mut sink = VecSink(Vec::new());
-        self.encode(rows, run, &mut sink)?;
-        Ok(sink.0)
-    }
-
-    /// [`decode`](Self::decode) into memory.
-    pub fn decode_to_vec<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
-        let mut sink = VecSink(Vec::new());
-        self.decode(codes, run, &mut sink)?;
-        Ok(sink.0)
-    }
-
-    fn apply<T: Real>(
-        &self,
-        rows: &Rows<'_, T>,
-        run: &Run<'_>,
-        stage: &str,
-        map: &Affine<T>,
-        sink: &mut dyn Sink<T>,
-    ) -> Result<u64> {
-        let step = |block: crate::num::Block<'_, T>, out: &mut [T], work: &mut crate::data::Workspace<T>| {
-            rows.check_finite(stage, &block)?;
-            map.apply(block.data, out, work);
-            Ok(())
-        };
-        rows.map(run, stage, map.width(), step, sink)
-    }
-
-    fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {
-        if got == need {
-            return Ok(());
-        }
-        let remedy = match what {
-            "decode" => format!("give codes of this model; {origin} is not that"),
-            _ => format!("choose the columns of {origin} that the model was fitted on"),
-        };
-        Err(Error::Width { what: what.into(), need, got, remedy })
     }
 }
 

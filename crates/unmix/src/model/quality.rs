@@ -11,10 +11,12 @@
 //! Nothing here depends on `whiten`.
 
 use super::Model;
+use super::apply::Coder;
+use super::code::{Certificate, RowMap};
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::kernel;
-use crate::num::{Matrix, Real};
+use crate::num::{Block, Matrix, Real};
 use crate::run::Run;
 
 /// Which numbers are wanted of each row.
@@ -135,13 +137,78 @@ impl Quality {
     }
 }
 
+/// How far rows lie from what a model makes of them, where it has no variances along orthonormal axes:
+/// `Q = ||x - decode(encode(x))||²`, in the units of the rows, and the certificate of the code where the encoder iterates.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    n_features: usize,
+    certificate: Option<Certificate>,
+    columns: bool,
+}
+
+/// Which measures a model has.
+#[derive(Clone, Debug)]
+pub enum Measures {
+    /// T² and Q.
+    Axes(Quality),
+    /// Q alone.
+    Residual(Residual),
+}
+
+impl Measures {
+    /// Those of `model`: T² and Q where it has variances along orthonormal axes, else the residual of its reconstruction.
+    pub fn of(model: &Model, parts: Parts) -> Self {
+        Quality::of(model, parts).map_or_else(
+            |_| {
+                let certificate = model.code().encoder().certificate();
+                Self::Residual(Residual { n_features: model.n_features(), certificate, columns: parts.columns })
+            },
+            Self::Axes,
+        )
+    }
+
+    /// Numbers for each row.
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Axes(quality) => quality.width(),
+            Self::Residual(of) => {
+                1 + usize::from(of.certificate.is_some()) + if of.columns { of.n_features } else { 0 }
+            }
+        }
+    }
+
+    /// A name for each of them, as in `t2,q,t2_pca0,cos2_pca0,q_height`.
+    pub fn names(&self, model: &Model) -> Vec<String> {
+        let (mut names, parts) = match self {
+            Self::Axes(quality) => (vec!["t2".to_string(), "q".to_string()], quality.parts),
+            Self::Residual(of) => {
+                let certificate = of.certificate.map(|c| c.name.replace(' ', "_"));
+                let names = std::iter::once("q".to_string()).chain(certificate).collect();
+                (names, Parts { components: false, columns: of.columns })
+            }
+        };
+        if parts.components {
+            let (k, class) = (model.n_components(), model.method().class.to_lowercase());
+            names.extend((0..k).map(|i| format!("t2_{class}{i}")));
+            names.extend((0..k).map(|i| format!("cos2_{class}{i}")));
+        }
+        if parts.columns {
+            let name = |j: usize| match &model.features().names {
+                Some(names) => format!("q_{}", names[j]),
+                None => format!("q_x{j}"),
+            };
+            names.extend((0..model.n_features()).map(name));
+        }
+        names
+    }
+}
+
 impl Model {
-    /// T² and Q of every row, and what they are made of: [`Quality::width`] numbers a row, in double precision.
+    /// [`Measures`] of every row, in double precision: T² and Q and what they are made of, or the residual.
     ///
     /// # Errors
     ///
-    /// A model without variances along its components; rows of another width; numbers that are not finite, or whose squares
-    /// are not.
+    /// Rows of another width; numbers that are not finite, or whose squares are not.
     pub fn quality<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -149,17 +216,27 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        let quality = Quality::of(self, parts)?;
+        let measures = Measures::of(self, parts);
         self.check_width("quality", rows.n_features(), self.n_features(), rows.origin())?;
-        let step = |block: crate::num::Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            rows.check_finite("quality", &block)?;
-            quality.measure(block.data, out, work);
+        let (coder, decoder) = (Coder::of(self), self.code().decode_map::<T>());
+        let width = measures.width();
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            match &measures {
+                Measures::Axes(quality) => {
+                    rows.check_finite("quality", &block)?;
+                    quality.measure(block.data, out, work);
+                }
+                Measures::Residual(of) => {
+                    coder.check("quality", rows, &block)?;
+                    of.measure(&block, (&*coder.map, &*decoder), self.n_codes(), out, work);
+                }
+            }
             match out.iter().all(|x| x.is_finite()) {
                 true => Ok(()),
                 false => Err(Error::Overflow { method: "quality".into(), dtype: "float64" }),
             }
         };
-        rows.map(run, "measuring", quality.width(), step, sink)
+        rows.map(run, "measuring", width, step, sink)
     }
 
     /// Standard error of each entry of `explained_variance`: `v_i sqrt(2 / (n - 1))` (Anderson 1963, Annals of Mathematical
@@ -171,5 +248,38 @@ impl Model {
         let variance = self.tensor("explained_variance")?.f64s();
         let degrees = (self.report().n_samples - 1.0).max(1.0);
         Some(variance.iter().map(|v| v * (2.0 / degrees).sqrt()).collect())
+    }
+}
+
+impl Residual {
+    /// `Q`, the certificate, and the squared residual of each column; cells that are missing have none.
+    fn measure<T: Real>(
+        &self,
+        block: &Block<'_, T>,
+        (encoder, decoder): (&dyn RowMap<T>, &dyn RowMap<T>),
+        n_codes: usize,
+        out: &mut [f64],
+        work: &mut Workspace<T>,
+    ) {
+        let (n, p) = (block.n_rows(), block.n_features);
+        let (mut codes, mut back) = (vec![T::default(); n * n_codes], vec![T::default(); n * p]);
+        let mut gaps = vec![0.0; n];
+        encoder.certified(block.data, &mut codes, &mut gaps, work);
+        decoder.apply(&codes, &mut back, work);
+        let width = out.len() / n.max(1);
+        for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            let row = |all: &[T]| all[i * p..(i + 1) * p].iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
+            let square = |(x, fitted): (&f64, &f64)| if x.is_nan() { 0.0 } else { (x - fitted).powi(2) };
+            let (x, fitted) = (row(block.data), row(&back));
+            out[0] = x.iter().zip(&fitted).map(square).sum();
+            let mut at = 1;
+            if self.certificate.is_some() {
+                out[1] = gaps[i];
+                at = 2;
+            }
+            if self.columns {
+                x.iter().zip(&fitted).map(square).zip(&mut out[at..]).for_each(|(q, to)| *to = q);
+            }
+        }
     }
 }

@@ -110,7 +110,7 @@ impl Method {
     /// # Errors
     ///
     /// Weights or sparse rows where [`takes`](Self::takes) says that the method has no use for them; what the source reports.
-    pub(crate) fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
+    pub fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let refused = |what: &str, found: &str, remedy: &str| {
             let asked = format!("{} of {what}", self.key);
             Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })

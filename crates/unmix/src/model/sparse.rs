@@ -1,6 +1,6 @@
 //! Codes of sparse rows from their stored entries.
 
-use super::Code;
+use super::tensor::Tensor;
 use crate::data::{Sink, Sparse};
 use crate::error::Result;
 use crate::num::{Matrix, Real};
@@ -26,9 +26,8 @@ pub(super) struct SparseEncoder<'m> {
 }
 
 impl<'m> SparseEncoder<'m> {
-    /// The encoder of `code`, for rows of type `T`: about the mean as rows of that type see it.
-    pub(super) fn new<T: Real>(code: &'m Code) -> Self {
-        let Code::Linear { mean, encoder, .. } = code;
+    /// `(x - mean) encoder` for rows of type `T`: about the mean as rows of that type see it.
+    pub(super) fn new<T: Real>(mean: &Tensor, encoder: &'m Matrix<f64>) -> Self {
         let mean: Vec<f64> = mean.to::<T>().iter().map(|m| m.to_f64()).collect();
         let (p, k) = (encoder.rows(), encoder.cols());
         let mut size = vec![0.0f64; k];

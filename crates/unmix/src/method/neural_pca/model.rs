@@ -118,5 +118,5 @@ pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let whiten = settings.get("whiten").and_then(Value::as_bool) == Some(true);
     let parts = Linear { noise: None, axes: &w, scale: whiten.then_some(&scale[..]), turn: None };
     let (encoder, decoder) = (parts.encoder(), parts.least_squares()?);
-    Ok(Code::Linear { mean, encoder, decoder, bend: None })
+    Code::linear(mean, encoder, decoder)
 }

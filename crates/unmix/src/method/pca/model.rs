@@ -143,7 +143,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         turn: turn.as_ref(),
     };
     let (encoder, decoder) = (parts.encoder(), parts.transposed());
-    Ok(Code::Linear { mean, encoder, decoder, bend: None })
+    Code::linear(mean, encoder, decoder)
 }
 
 /// Axes, and what columns are divided by before they meet them.

@@ -152,10 +152,5 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let (k, p) = (components.shape()[0], components.shape()[1]);
     let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?;
     let mean = require(tensors, "mean", &[Some(p)])?.clone();
-    Ok(Code::Linear {
-        mean,
-        encoder: components.to_matrix().transposed(),
-        decoder: mixing.to_matrix().transposed(),
-        bend: None,
-    })
+    Code::linear(mean, components.to_matrix().transposed(), mixing.to_matrix().transposed())
 }

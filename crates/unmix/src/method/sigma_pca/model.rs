@@ -4,7 +4,9 @@ use super::{Ended, METHOD, Order, SigmaPca};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::warnings;
-use crate::model::{Bend, Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
+use crate::model::{
+    Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors, completed_axes, require,
+};
 use crate::neural::forces::Separation;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
@@ -156,15 +158,23 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let encoder = parts.encoder();
     if settings.get("reconstruct").and_then(Value::as_str) == Some("nonlinear") {
         let decoder = Linear { scale: None, ..parts }.transposed();
-        let bend = bend(settings, tensors, &scale, whiten)?;
-        return Ok(Code::Linear { mean, encoder, decoder, bend: Some(bend) });
+        let of_codes = nonlinearity(settings, tensors, &scale, whiten)?;
+        return Code::new(
+            LinearEncoder::new(mean.clone(), encoder),
+            NonlinearDecoder::new(of_codes, mean, decoder),
+        );
     }
     let decoder = parts.least_squares()?;
-    Ok(Code::Linear { mean, encoder, decoder, bend: None })
+    Code::linear(mean, encoder, decoder)
 }
 
 /// `sigma h(y / sigma)`, with the standard deviations of the codes, or those that the rule has learnt or does without.
-fn bend(settings: &Map<String, Value>, tensors: &Tensors, scale: &[f64], whiten: bool) -> Result<Bend> {
+fn nonlinearity(
+    settings: &Map<String, Value>,
+    tensors: &Tensors,
+    scale: &[f64],
+    whiten: bool,
+) -> Result<Nonlinearity> {
     let spec = SigmaPca::from_settings(settings)?;
     let k = scale.len();
     let a = require(tensors, "a", &[Some(k)])?.f64s();
@@ -179,5 +189,5 @@ fn bend(settings: &Map<String, Value>, tensors: &Tensors, scale: &[f64], whiten:
         true => 0.0,
     };
     let unit = (0..k).map(unit).collect();
-    Ok(Bend { h: spec.shape()?.function(), a, unit, scale: sigma })
+    Ok(Nonlinearity { h: spec.shape()?.function(), a, unit, scale: sigma })
 }

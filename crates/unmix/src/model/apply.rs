@@ -1,0 +1,284 @@
+//! A model applied to rows: codes, rows back, likelihoods, certificates.
+
+use super::code::{Encoded, RowMap, Unsolved};
+use super::sparse::SparseEncoder;
+use super::{Gaussian, Model};
+use crate::data::{Rows, Sink, VecSink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::{Block, Real, widest};
+use crate::run::Run;
+use std::sync::Mutex;
+
+impl Model {
+    /// Codes of `rows`, in order, in their type: `n_codes` numbers a row. A row has the same bits alone and among others.
+    ///
+    /// Where the encoder iterates, rows that it did not solve to its tolerance are encoded all the same, and counted in what is returned.
+    ///
+    /// # Errors
+    ///
+    /// Rows of another width; numbers that are not finite, but for NaN where the encoder takes missing cells; those of the source.
+    pub fn encode<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<Encoded> {
+        self.check_width("encode", rows.n_features(), self.n_features, rows.origin())?;
+        let encoder = self.code.encoder();
+        if let (Some(sparse), Some((mean, matrix))) = (rows.sparse(), encoder.linear()) {
+            if let Some((row, column, x)) = sparse.first_not_finite() {
+                return Err(rows.not_finite_at("encoding", row, column, x));
+            }
+            let n_rows = SparseEncoder::new::<T>(mean, matrix).apply(sparse, run, "encoding", sink)?;
+            return Ok(Encoded { n_rows, unsolved: None });
+        }
+        let coder = Coder::of(self);
+        let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+            coder.check("encoding", rows, &block)?;
+            coder.encode(&block, out, work);
+            Ok(())
+        };
+        let n_rows = rows.map(run, "encoding", self.n_codes(), step, sink)?;
+        Ok(Encoded { n_rows, unsolved: coder.unsolved() })
+    }
+
+    /// Rows that `codes` stand for, in order.
+    ///
+    /// # Errors
+    ///
+    /// Codes of another width; numbers that are not finite; those of the source.
+    pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+        self.check_width("decode", codes.n_features(), self.n_codes(), codes.origin())?;
+        let decoder = self.code.decode_map::<T>();
+        let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+            codes.check_finite("decoding", &block)?;
+            decoder.apply(block.data, out, work);
+            Ok(())
+        };
+        codes.map(run, "decoding", self.n_features, step, sink)
+    }
+
+    /// `decode(encode(rows))`, in one pass.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`encode`](Self::encode).
+    pub fn reconstruct<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<Encoded> {
+        self.reconstruct_without(&[], rows, run, sink)
+    }
+
+    /// [`reconstruct`](Self::reconstruct) without some of the components: their codes count as 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of it; a component that the model has not.
+    pub fn reconstruct_without<T: Real>(
+        &self,
+        exclude: &[usize],
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<Encoded> {
+        let k = self.n_codes();
+        if let Some(c) = exclude.iter().find(|&&c| c >= k) {
+            let why = format!("the model has {k} components, which count from 0");
+            return Err(Error::setting("exclude", c, why, "name components that it has"));
+        }
+        self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
+        let (coder, decoder) = (Coder::of(self), self.code.decode_map::<T>());
+        let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+            coder.check("reconstruct", rows, &block)?;
+            let mut codes = vec![T::default(); block.n_rows() * k];
+            coder.encode(&block, &mut codes, work);
+            for code in codes.chunks_exact_mut(k.max(1)) {
+                exclude.iter().for_each(|&c| code[c] = T::default());
+            }
+            decoder.apply(&codes, out, work);
+            Ok(())
+        };
+        let n_rows = rows.map(run, "reconstructing", self.n_features, step, sink)?;
+        Ok(Encoded { n_rows, unsolved: coder.unsolved() })
+    }
+
+    /// How far the code of every row is from its solution: one number a row, in the quantity of
+    /// [`Certificate`](super::Certificate).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`encode`](Self::encode); an encoder that does not iterate has no certificates.
+    pub fn certificates<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        self.check_width("certify", rows.n_features(), self.n_features, rows.origin())?;
+        if self.code.encoder().certificate().is_none() {
+            return Err(Error::Unsupported {
+                asked: format!("certificates of the codes of a {} model", self.method.key),
+                found: "its codes are exact: nothing is iterated".into(),
+                remedy: "encode the rows".into(),
+            });
+        }
+        let (coder, k) = (Coder::of(self), self.n_codes());
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            coder.check("certify", rows, &block)?;
+            let mut codes = vec![T::default(); block.n_rows() * k];
+            coder.map.certified(block.data, &mut codes, out, work);
+            Ok(())
+        };
+        rows.map(run, "encoding", 1, step, sink)
+    }
+
+    /// Log-likelihood of every row, where the model has one.
+    ///
+    /// # Errors
+    ///
+    /// A model without a density; rows of another width; numbers that are not finite; those of the source.
+    pub fn score_samples<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        self.score_samples_under(&self.density()?, rows, run, sink)
+    }
+
+    /// Log-likelihood of every row under another density of the same features.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`score_samples`](Self::score_samples).
+    pub fn score_samples_under<T: Real>(
+        &self,
+        density: &Gaussian,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            rows.check_finite("score", &block)?;
+            density.log_density(block.data, out, work);
+            Ok(())
+        };
+        rows.map(run, "scoring", 1, step, sink)
+    }
+
+    /// The Gaussian that the model says the rows come from.
+    ///
+    /// # Errors
+    ///
+    /// A model without one.
+    pub fn density(&self) -> Result<Gaussian> {
+        let make = self.method.density.ok_or_else(|| Error::Unsupported {
+            asked: format!("the likelihood of a {} model", self.method.key),
+            found: "it has none".into(),
+            remedy: "compare reconstruction errors instead".into(),
+        })?;
+        make(&self.tensors)
+    }
+
+    /// [`encode`](Self::encode) into memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of it.
+    pub fn encode_to_vec<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
+        let mut sink = VecSink(Vec::new());
+        self.encode(rows, run, &mut sink)?;
+        Ok(sink.0)
+    }
+
+    /// [`decode`](Self::decode) into memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of it.
+    pub fn decode_to_vec<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<T>> {
+        let mut sink = VecSink(Vec::new());
+        self.decode(codes, run, &mut sink)?;
+        Ok(sink.0)
+    }
+
+    pub(super) fn check_width(&self, what: &str, got: usize, need: usize, origin: &str) -> Result<()> {
+        if got == need {
+            return Ok(());
+        }
+        let remedy = match what {
+            "decode" => format!("give codes of this model; {origin} is not that"),
+            _ => format!("choose the columns of {origin} that the model was fitted on"),
+        };
+        Err(Error::Width { what: what.into(), need, got, remedy })
+    }
+}
+
+/// The encoder of a model for rows of one type, and what it left unsolved.
+pub(super) struct Coder<'m, T> {
+    model: &'m Model,
+    pub(super) map: Box<dyn RowMap<T>>,
+    unsolved: Mutex<Option<Unsolved>>,
+}
+
+impl<'m, T: Real> Coder<'m, T> {
+    pub(super) fn of(model: &'m Model) -> Self {
+        Self { model, map: model.code.encode_map(), unsolved: Mutex::new(None) }
+    }
+
+    /// Refuses numbers that are not finite, but for NaN where that is a missing cell.
+    pub(super) fn check(&self, stage: &str, rows: &Rows<'_, T>, block: &Block<'_, T>) -> Result<()> {
+        match self.model.code.codes().missing {
+            true => rows.check_infinite(stage, block),
+            false => rows.check_finite(stage, block),
+        }
+    }
+
+    pub(super) fn encode(&self, block: &Block<'_, T>, out: &mut [T], work: &mut Workspace<T>) {
+        let Some(certificate) = self.model.code.encoder().certificate() else {
+            return self.map.apply(block.data, out, work);
+        };
+        let mut gaps = vec![0.0; block.n_rows()];
+        self.map.certified(block.data, out, &mut gaps, work);
+        if let Some(found) = Unsolved::among(certificate, block.first_row, &gaps) {
+            let mut all = self.unsolved.lock().unwrap_or_else(|e| e.into_inner());
+            *all = Some(match all.take() {
+                None => found,
+                Some(others) => others.merged(found),
+            });
+        }
+    }
+
+    fn unsolved(self) -> Option<Unsolved> {
+        self.unsolved.into_inner().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl<T: Real> Rows<'_, T> {
+    /// An error that names the first number of the block that is not finite.
+    pub(crate) fn check_finite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
+        if widest(
+            #[inline(always)]
+            || block.data.iter().fold(true, |all, x| all & x.finite()),
+        ) {
+            return Ok(());
+        }
+        self.check_each(what, block, |x| x.finite())
+    }
+
+    /// An error that names the first infinite number of the block; NaN is a missing cell.
+    fn check_infinite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
+        self.check_each(what, block, |x| x.finite() || x.to_f64().is_nan())
+    }
+
+    fn check_each(&self, what: &str, block: &Block<'_, T>, is_right: impl Fn(T) -> bool) -> Result<()> {
+        let Some(at) = block.data.iter().position(|x| !is_right(*x)) else { return Ok(()) };
+        let column = at % block.n_features;
+        let row = block.first_row + (at / block.n_features) as u64;
+        Err(self.not_finite_at(what, row, column, block.data[at].to_f64()))
+    }
+}

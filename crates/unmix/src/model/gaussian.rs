@@ -1,0 +1,116 @@
+//! The density that a model says its rows come from.
+
+use crate::data::Workspace;
+use crate::error::Result;
+use crate::machine::check_square;
+use crate::num::{Matrix, Real, kernel};
+
+/// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
+/// `noise_scale` where there is one.
+#[derive(Clone, Debug)]
+pub struct Gaussian {
+    /// Mean, `n_features`.
+    pub mean: Vec<f64>,
+    /// What columns are divided by before they meet the axes, `n_features`.
+    pub noise_scale: Option<Vec<f64>>,
+    /// `k x n_features`, orthonormal rows.
+    pub axes: Matrix<f64>,
+    /// Variance along each axis, at least `noise`.
+    pub variance: Vec<f64>,
+    /// Variance across them.
+    pub noise: f64,
+}
+
+impl Gaussian {
+    /// `log p(x)` of every row.
+    ///
+    /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.
+    pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let constant = p as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
+        let n = rows.len() / p;
+        let mut centred = Vec::with_capacity(n * p);
+        for row in rows.chunks_exact(p) {
+            centred.extend(row.iter().zip(&self.mean).map(|(x, m)| x.to_f64() - m));
+        }
+        if let Some(scale) = &self.noise_scale {
+            for row in centred.chunks_exact_mut(p) {
+                row.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+            }
+        }
+        let mut scores = vec![0.0; n * k];
+        work.wide.clear();
+        work.wide.resize(n * p, 0.0);
+        if k > 0 {
+            kernel::product(&mut scores, &centred, self.axes.transposed().as_slice(), n, p, k);
+            kernel::product(&mut work.wide, &scores, self.axes.as_slice(), n, k, p);
+        }
+        for (i, log_p) in out.iter_mut().enumerate() {
+            let y = &scores[i * k..(i + 1) * k];
+            let along: f64 = y.iter().zip(&self.variance).map(|(y, v)| y * y / v).sum();
+            let (x, fitted) = (&centred[i * p..(i + 1) * p], &work.wide[i * p..(i + 1) * p]);
+            let across =
+                if k == p { 0.0 } else { x.iter().zip(fitted).map(|(x, f)| (x - f) * (x - f)).sum() };
+            *log_p = -0.5 * (constant + along + across / self.noise);
+        }
+    }
+
+    /// Logarithm of the determinant of the covariance.
+    pub fn log_determinant(&self) -> f64 {
+        let rest = (self.axes.cols() - self.axes.rows()) as f64;
+        let units: f64 = self.noise_scale.iter().flatten().map(|s| s.ln()).sum();
+        self.variance.iter().map(|v| v.ln()).sum::<f64>()
+            + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
+            + 2.0 * units
+    }
+
+    /// The covariance, `n_features x n_features`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Memory`](crate::Error::Memory) where so large a table cannot be had.
+    pub fn covariance(&self) -> Result<Matrix<f64>> {
+        self.sandwich(|v| v - self.noise, self.noise, |s| s)
+    }
+
+    /// Its inverse.
+    ///
+    /// # Errors
+    ///
+    /// As [`covariance`](Self::covariance).
+    pub fn precision(&self) -> Result<Matrix<f64>> {
+        if self.axes.rows() == self.axes.cols() {
+            // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
+            return self.sandwich(|v| 1.0 / v, 0.0, |s| 1.0 / s);
+        }
+        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, |s| 1.0 / s)
+    }
+
+    /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
+    fn sandwich(
+        &self,
+        f: impl Fn(f64) -> f64,
+        diagonal: f64,
+        unit: impl Fn(f64) -> f64,
+    ) -> Result<Matrix<f64>> {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        // The table and the copy of it that is handed out.
+        check_square("the covariance of a model", p, 2)?;
+        let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
+        let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
+        for i in 0..p {
+            for j in 0..i {
+                let mean = 0.5 * (out[(i, j)] + out[(j, i)]);
+                (out[(i, j)], out[(j, i)]) = (mean, mean);
+            }
+            out[(i, i)] += diagonal;
+        }
+        if let Some(scale) = &self.noise_scale {
+            let units: Vec<f64> = scale.iter().map(|s| unit(*s)).collect();
+            for i in 0..p {
+                out.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
+            }
+        }
+        Ok(out)
+    }
+}

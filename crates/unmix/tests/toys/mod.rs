@@ -1,0 +1,141 @@
+//! One method for each kind of encoder, made of what the library has public: a posterior mean that takes missing cells, a gate with stored
+//! scales, an iterative solver with a certificate for every row, and a short network with a decoder that is no matrix.
+//!
+//! They are not meant to be good. They show that a method of any kind goes the way of the others (file, fit, encode, decode, score, page,
+//! Python) and that nothing on that way knows it.
+
+#![allow(dead_code, reason = "each program that includes this file uses a part of it")]
+
+mod gate;
+mod network;
+mod posterior;
+mod solver;
+
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use unmix::method::{self, Fit, Kind, Method, Setting, Takes};
+use unmix::model::{Gaussian, Tensor, Tensors};
+use unmix::{Error, Matrix, Model, Real, Report, Result, Rows, Run};
+
+/// All of them.
+pub static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
+
+/// Adds them to the methods of this process.
+pub fn register() {
+    for toy in TOYS {
+        method::register(toy).unwrap();
+    }
+}
+
+const N_COMPONENTS: Setting = Setting {
+    name: "n_components",
+    kind: Kind::Integer,
+    choices: &[],
+    default: "2",
+    doc: "Number of components.",
+    python_only: false,
+    only: &[],
+};
+
+const fn number(name: &'static str, default: &'static str, doc: &'static str) -> Setting {
+    Setting { name, kind: Kind::Number, choices: &[], default, doc, python_only: false, only: &[] }
+}
+
+/// What the toys have in common: the first components of PCA, and what each makes of them.
+struct Toy {
+    method: &'static Method,
+    settings: Map<String, Value>,
+}
+
+/// A row of the registry.
+const fn toy(
+    key: &'static str,
+    class: &'static str,
+    settings: &'static [Setting],
+    spec: method::MakeSpec,
+    code: fn(&Map<String, Value>, &Tensors) -> Result<unmix::model::Code>,
+    density: Option<fn(&Tensors) -> Result<Gaussian>>,
+) -> Method {
+    Method {
+        key,
+        class,
+        summary: "a method of the tests",
+        settings,
+        variants: &[],
+        takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+        by_independence: false,
+        of_signals: false,
+        to_compare: &[],
+        equals: &[],
+        references: &[],
+        spec,
+        code,
+        density,
+        memory: |n_rows, n_features| vec![("pca", 8 * n_rows.min(n_features as u64).pow(2))],
+    }
+}
+
+impl Toy {
+    fn spec(method: &'static Method, given: &Map<String, Value>) -> Result<Box<dyn Fit>> {
+        Ok(Box::new(Self { method, settings: method::resolve(method.settings, given)? }))
+    }
+
+    fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        self.method.admit(rows, run)?;
+        let k = self.settings["n_components"].as_u64().unwrap_or(0);
+        let pca = unmix::Pca::from_settings(&Map::from_iter([("n_components".into(), k.into())]))?;
+        let found = pca.fit(rows, run)?;
+        let mut tensors: BTreeMap<String, Tensor> = BTreeMap::new();
+        for (name, tensor) in found.tensors() {
+            if ["components", "mean", "explained_variance", "noise_variance"].contains(&name.as_str()) {
+                tensors.insert(name.clone(), tensor.clone());
+            }
+        }
+        let report = Report { solver: "pca".into(), ..found.report().clone() };
+        Model::new(self.method, self.settings.clone(), rows.features().clone(), 1, tensors, report)
+    }
+}
+
+impl Fit for Toy {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}
+
+/// A parameter that the file of a model must have.
+fn tensor<'a>(tensors: &'a Tensors, name: &str) -> Result<&'a Tensor> {
+    tensors.get(name).ok_or_else(|| Error::Unsupported {
+        asked: "a toy".into(),
+        found: format!("the file has no {name}"),
+        remedy: "fit again".into(),
+    })
+}
+
+fn components(tensors: &Tensors) -> Result<Matrix<f64>> {
+    tensor(tensors, "components").map(Tensor::to_matrix)
+}
+
+fn numbers(tensors: &Tensors, name: &str) -> Result<Vec<f64>> {
+    tensor(tensors, name).map(Tensor::f64s)
+}
+
+/// A setting that is a number.
+fn setting(settings: &Map<String, Value>, name: &str) -> f64 {
+    settings[name].as_f64().unwrap_or(f64::NAN)
+}
+
+/// Computes in double precision whatever the type of rows is, one row at a time: a row then has the same bits alone and among others.
+fn by_row<T: Real>(rows: &[T], out: &mut [T], p: usize, k: usize, mut f: impl FnMut(usize, &[f64]) -> Vec<f64>) {
+    for (i, (row, out)) in rows.chunks_exact(p).zip(out.chunks_exact_mut(k)).enumerate() {
+        let wide: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
+        f(i, &wide).iter().zip(out).for_each(|(y, out)| *out = T::from_f64(*y));
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}

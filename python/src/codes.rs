@@ -1,0 +1,174 @@
+//! Codes of rows and rows of codes, as arrays, as scipy's compressed sparse rows, or in files.
+
+use numpy::{Element, PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use std::path::Path;
+use unmix::data::{Sink, VecSink};
+use unmix::model::Encoded;
+use unmix::{AnyRows, Real, Rows, Run};
+
+/// Which of the model's two maps is meant.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    Encode,
+    Decode,
+}
+
+/// What a map made of rows.
+pub(crate) struct Table {
+    pub(crate) encoded: Encoded,
+    width: usize,
+    numbers: Numbers,
+}
+
+enum Numbers {
+    F32(Entries<f32>),
+    F64(Entries<f64>),
+}
+
+/// Row-major numbers, or those of them that are not zero.
+enum Entries<T> {
+    Dense(Vec<T>),
+    Sparse(Stored<T>),
+}
+
+/// Compressed sparse rows.
+struct Stored<T> {
+    width: usize,
+    values: Vec<T>,
+    columns: Vec<i32>,
+    /// Where each row begins, and where the last one ends.
+    starts: Vec<i64>,
+}
+
+impl<T: Real> Sink<T> for Stored<T> {
+    fn put(&mut self, rows: &[T]) -> unmix::Result<()> {
+        for row in rows.chunks_exact(self.width.max(1)) {
+            for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != T::default()) {
+                self.values.push(*x);
+                self.columns.push(j as i32);
+            }
+            self.starts.push(self.values.len() as i64);
+        }
+        Ok(())
+    }
+}
+
+impl Way {
+    fn width(self, model: &unmix::Model) -> usize {
+        match self {
+            Way::Encode => model.n_codes(),
+            Way::Decode => model.n_features(),
+        }
+    }
+
+    fn apply<T: Real>(
+        self,
+        model: &unmix::Model,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> unmix::Result<Encoded> {
+        match self {
+            Way::Encode => model.encode(rows, run, sink),
+            Way::Decode => Ok(Encoded { n_rows: model.decode(rows, run, sink)?, unsolved: None }),
+        }
+    }
+
+    /// Into memory.
+    pub(crate) fn table(
+        self,
+        model: &unmix::Model,
+        rows: &AnyRows<'_>,
+        run: &Run<'_>,
+    ) -> unmix::Result<Table> {
+        let (encoded, numbers) = match rows {
+            AnyRows::F32(rows) => {
+                let (encoded, entries) = self.collect(model, rows, run)?;
+                (encoded, Numbers::F32(entries))
+            }
+            AnyRows::F64(rows) => {
+                let (encoded, entries) = self.collect(model, rows, run)?;
+                (encoded, Numbers::F64(entries))
+            }
+        };
+        Ok(Table { encoded, width: self.width(model), numbers })
+    }
+
+    fn collect<T: Real>(
+        self,
+        model: &unmix::Model,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> unmix::Result<(Encoded, Entries<T>)> {
+        let width = self.width(model);
+        let sparse = matches!(self, Way::Encode) && model.code().codes().sparse;
+        let (encoded, entries) = if sparse {
+            let mut sink = Stored { width, values: Vec::new(), columns: Vec::new(), starts: vec![0] };
+            (self.apply(model, rows, run, &mut sink)?, Entries::Sparse(sink))
+        } else {
+            let room = rows.n_rows().unwrap_or(0) as usize * width;
+            let mut sink = VecSink(Vec::with_capacity(room));
+            (self.apply(model, rows, run, &mut sink)?, Entries::Dense(sink.0))
+        };
+        // Rows of no numbers are counted by their source.
+        Ok((Encoded { n_rows: rows.n_rows().unwrap_or(encoded.n_rows), ..encoded }, entries))
+    }
+
+    /// Into a file whose ending says the format, a few blocks at a time.
+    pub(crate) fn write(
+        self,
+        model: &unmix::Model,
+        rows: &AnyRows<'_>,
+        path: &Path,
+        run: &Run<'_>,
+    ) -> unmix::Result<Encoded> {
+        let names = match self {
+            Way::Encode => model.component_names(),
+            Way::Decode => model
+                .features()
+                .names
+                .clone()
+                .unwrap_or_else(|| (0..model.n_features()).map(|j| format!("x{j}")).collect()),
+        };
+        let mut file = unmix_cli::TableFile::create(path, names, rows.dtype())?;
+        let encoded = unmix::with_rows!(rows, rows => self.apply(model, rows, run, &mut file)?);
+        file.finish()?;
+        Ok(encoded)
+    }
+}
+
+impl Table {
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        let shape = [self.encoded.n_rows as usize, self.width];
+        match self.numbers {
+            Numbers::F32(entries) => entries.into_python(py, shape),
+            Numbers::F64(entries) => entries.into_python(py, shape),
+        }
+    }
+}
+
+impl<T: Element> Entries<T> {
+    fn into_python(self, py: Python<'_>, shape: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Entries::Dense(numbers) => Ok(PyArray1::from_vec(py, numbers).reshape(shape)?.into_any()),
+            Entries::Sparse(stored) => {
+                let parts = (
+                    PyArray1::from_vec(py, stored.values),
+                    PyArray1::from_vec(py, stored.columns),
+                    PyArray1::from_vec(py, stored.starts),
+                );
+                let shape = (shape[0], shape[1]);
+                py.import("scipy.sparse")?.getattr("csr_array")?.call1((parts, shape))
+            }
+        }
+    }
+}
+
+/// Says which rows an encoder that iterates did not solve, as a warning of convergence.
+pub(crate) fn tell_unsolved(py: Python<'_>, encoded: &Encoded) -> PyResult<()> {
+    for note in encoded.notes() {
+        py.import("unmix._input")?.call_method1("tell_unsolved", (note,))?;
+    }
+    Ok(())
+}
