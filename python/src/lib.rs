@@ -16,6 +16,9 @@ mod shards;
 mod sparse;
 mod stability;
 mod sums;
+#[cfg(feature = "toys")]
+#[path = "../../crates/unmix/tests/toys/mod.rs"]
+mod toys;
 mod tools;
 
 use call::{FactsTuple, call};
@@ -33,7 +36,10 @@ mod _unmix {
 
     /// A panic that a reader catches is an error about its file, and nothing else is to be printed of it.
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        #[cfg(feature = "toys")]
+        module.add_function(wrap_pyfunction!(super::register_toys, module)?)?;
+        let _ = module;
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if !unmix_io::panic_is_caught() {
@@ -158,6 +164,13 @@ fn select(
 #[pyfunction]
 fn methods() -> String {
     serde_json::Value::from_iter(unmix::method::all().into_iter().map(unmix::Method::to_json)).to_string()
+}
+
+/// Adds methods of the tests, one for each kind of encoder; in wheels that are built for tests alone.
+#[cfg(feature = "toys")]
+#[pyfunction]
+fn register_toys() {
+    toys::register();
 }
 
 /// Threads used where a call does not say.

@@ -115,7 +115,7 @@ fn build_extension(python: &Path) -> Done {
     let wheels = root().join("target").join("wheels");
     let _ = std::fs::remove_dir_all(&wheels);
     run(Command::new(python)
-        .args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--out"])
+        .args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--features", "toys", "--out"])
         .arg(&wheels)
         .arg("--interpreter")
         .arg(python)

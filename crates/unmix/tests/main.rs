@@ -3,6 +3,7 @@
 //! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
 
 mod clusters;
+mod encoders;
 mod golden;
 mod ica;
 mod laws;

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod encoders;
 mod grow;
 mod memory;
 mod path;

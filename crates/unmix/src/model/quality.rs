@@ -57,7 +57,9 @@ impl Quality {
         let mean = tensor("mean")?.f64s();
         let noise_scale = model.tensor("noise_scale").map(super::Tensor::f64s);
         let p = axes.cols();
-        let fits = variance.len() == axes.rows()
+        // Codes that are no projections have another distance from their rows.
+        let fits = model.code().encoder().linear().is_some()
+            && variance.len() == axes.rows()
             && mean.len() == p
             && noise_scale.as_ref().is_none_or(|s| s.len() == p && s.iter().all(|&s| s > 0.0));
         if fits { Ok(Self { mean, noise_scale, axes, variance, parts }) } else { Err(missing()) }

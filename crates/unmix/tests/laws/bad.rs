@@ -58,12 +58,12 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
         for (at, word, x) in spoiled(&case, &clean) {
             let rows = Rows::from_slice(&x, case.p).unwrap();
             let (mut numbers, mut logs) = (VecSink(Vec::new()), VecSink(Vec::new()));
-            let mut found = vec![model.reconstruct(&rows, &run, &mut numbers)];
+            let mut found = vec![model.reconstruct(&rows, &run, &mut numbers).map(|done| done.n_rows)];
             if case.method.density.is_some() {
                 found.push(model.score_samples(&rows, &run, &mut logs));
             }
             if model.n_codes() > 0 {
-                found.push(model.encode(&rows, &run, &mut numbers));
+                found.push(model.encode(&rows, &run, &mut numbers).map(|done| done.n_rows));
             }
             for result in found {
                 match result {
@@ -231,8 +231,8 @@ fn rows_of_the_wrong_width_are_refused() {
         let rows = Rows::from_slice(&x, case.p + 1).unwrap();
         let (run, mut sink) = (Run::default(), VecSink(Vec::new()));
         let right = |r: unmix::Result<u64>| matches!(r, Err(Error::Width { need, got, .. }) if need == case.p && got == case.p + 1);
-        assert!(right(model.encode(&rows, &run, &mut sink)), "{case}");
-        assert!(right(model.reconstruct(&rows, &run, &mut sink)), "{case}");
+        assert!(right(model.encode(&rows, &run, &mut sink).map(|done| done.n_rows)), "{case}");
+        assert!(right(model.reconstruct(&rows, &run, &mut sink).map(|done| done.n_rows)), "{case}");
         if case.method.density.is_some() {
             assert!(right(model.score_samples(&rows, &run, &mut sink)), "{case}");
         }

@@ -3,27 +3,34 @@
 
 use super::{Toy, by_row, components, dot, number, numbers, setting, toy};
 use unmix::data::Workspace;
-use unmix::method::Method;
+use unmix::method::{Method, Setting};
 use unmix::model::{Code, Codes, Decoder, Encoder, RowMap};
 use unmix::{Matrix, Real};
 
-pub static METHOD: Method = toy(
-    "toy-gate",
-    "ToyGate",
-    &[super::N_COMPONENTS, number("threshold", "0.5", "What a standardised code has to exceed.")],
-    |given| Toy::spec(&METHOD, given),
-    |settings, tensors| {
-        let scale = numbers(tensors, "explained_variance")?.iter().map(|v| 1.0 / v.sqrt()).collect();
-        let gate = Gate {
-            mean: numbers(tensors, "mean")?,
-            w: components(tensors)?,
-            scale,
-            threshold: setting(settings, "threshold"),
-        };
-        Code::new(gate.clone(), Back(gate))
-    },
-    None,
-);
+pub(crate) static METHOD: Method = row();
+
+const SETTINGS: &[Setting] =
+    &[super::N_COMPONENTS, number("threshold", "0.5", "What a standardised code has to exceed.")];
+
+pub(crate) const fn row() -> Method {
+    toy(
+        "toy-gate",
+        "ToyGate",
+        SETTINGS,
+        |given| Toy::spec(&METHOD, given),
+        |settings, tensors| {
+            let scale = numbers(tensors, "explained_variance")?.iter().map(|v| 1.0 / v.sqrt()).collect();
+            let gate = Gate {
+                mean: numbers(tensors, "mean")?,
+                w: components(tensors)?,
+                scale,
+                threshold: setting(settings, "threshold"),
+            };
+            Code::new(gate.clone(), Back(gate))
+        },
+        None,
+    )
+}
 
 #[derive(Clone, Debug)]
 struct Gate {

@@ -18,10 +18,10 @@ use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Report, Result, Rows, Run};
 
 /// All of them.
-pub static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
+pub(crate) static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
 
 /// Adds them to the methods of this process.
-pub fn register() {
+pub(crate) fn register() {
     for toy in TOYS {
         method::register(toy).unwrap();
     }
@@ -138,4 +138,9 @@ fn by_row<T: Real>(rows: &[T], out: &mut [T], p: usize, k: usize, mut f: impl Fn
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The gate's row of the registry, to be changed.
+pub(crate) fn gate() -> Method {
+    gate::row()
 }

@@ -7,7 +7,7 @@ use unmix::method::Method;
 use unmix::model::{Code, Decoder, Encoder, RowMap};
 use unmix::{Matrix, Real};
 
-pub static METHOD: Method = toy(
+pub(crate) static METHOD: Method = toy(
     "toy-network",
     "ToyNetwork",
     &[super::N_COMPONENTS],

@@ -7,7 +7,7 @@ use unmix::method::Method;
 use unmix::model::{Code, Codes, Encoder, Gaussian, LinearDecoder, RowMap, Tensors};
 use unmix::{Matrix, Real, Result};
 
-pub static METHOD: Method = toy(
+pub(crate) static METHOD: Method = toy(
     "toy-posterior",
     "ToyPosterior",
     &[super::N_COMPONENTS],

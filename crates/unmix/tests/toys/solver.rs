@@ -3,19 +3,21 @@
 
 use super::{Toy, by_row, components, dot, number, numbers, setting, toy};
 use unmix::data::Workspace;
-use unmix::method::Method;
+use unmix::method::{Method, Setting};
 use unmix::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap};
 use unmix::{Matrix, Real};
 
-pub static METHOD: Method = toy(
+const SETTINGS: &[Setting] = &[
+    super::N_COMPONENTS,
+    number("alpha", "0.5", "Weight of the penalty."),
+    number("tol", "1e-9", "Relative duality gap of every row."),
+    number("max_iter", "200", "Maximum number of rounds."),
+];
+
+pub(crate) static METHOD: Method = toy(
     "toy-solver",
     "ToySolver",
-    &[
-        super::N_COMPONENTS,
-        number("alpha", "0.5", "Weight of the penalty."),
-        number("tol", "1e-9", "Relative duality gap of every row."),
-        number("max_iter", "200", "Maximum number of rounds."),
-    ],
+    SETTINGS,
     |given| Toy::spec(&METHOD, given),
     |settings, tensors| {
         // Atoms that are not orthogonal, or one round would do.
