@@ -39,7 +39,7 @@ fn a_method_with_an_encoder_of_any_kind_goes_from_file_to_page() {
     for toy in toys::TOYS.map(|toy| toy.key) {
         let ok = |line: &str| assert_eq!(run(folder.path(), line), 0, "{toy}: {line}");
         ok(&format!("fit {toy} at:x.npy --set n_components=2 -o at:m.safetensors --force -q"));
-        ok("report at:m.safetensors at:x.npy -o at:page.html --force -q");
+        ok("report at:m.safetensors at:x.npy -o at:page.html -q");
         let model = Model::load(&at("m.safetensors")).unwrap();
         ok("encode at:m.safetensors at:x.npy -o at:codes.npy -q");
         let codes = numbers(&at("codes.npy"));
