@@ -16,10 +16,10 @@ mod shards;
 mod sparse;
 mod stability;
 mod sums;
+mod tools;
 #[cfg(feature = "toys")]
 #[path = "../../crates/unmix/tests/toys/mod.rs"]
 mod toys;
-mod tools;
 
 use call::{FactsTuple, call};
 use error::raised;

@@ -1,8 +1,8 @@
 //! The fitted model, as Python holds it.
 
 use crate::call::{Facts, FactsTuple, call};
-use crate::error::raised;
 use crate::codes::{Way, tell_unsolved};
+use crate::error::raised;
 use crate::input::{Input, Told, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};

@@ -23,8 +23,7 @@ pub(crate) fn methods(args: &Methods) -> Done {
 fn list() -> String {
     let all = all();
     let width = all.iter().map(|m| m.key.len()).max().unwrap_or(0);
-    let lines =
-        all.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
+    let lines = all.iter().map(|m| format!("{}  {}\n", paint(TYPED, format!("{:width$}", m.key)), m.summary));
     let last =
         format!("\n{}\n", paint(FAINT, "'unmix methods METHOD' lists settings, variants and references."));
     lines.collect::<String>() + &last

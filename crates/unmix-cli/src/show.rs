@@ -99,8 +99,9 @@ fn data_json(file: &Path, found: &Description) -> Result<Value, Failure> {
     if let Value::Object(facts) = found_json {
         out.extend(facts);
     }
-    let memory =
-        method::all().into_iter().map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
+    let memory = method::all()
+        .into_iter()
+        .map(|m| (m.key.to_string(), solvers(m, found).into_iter().collect::<Value>()));
     out.insert("memory".into(), memory.collect::<Value>());
     Ok(out.into())
 }

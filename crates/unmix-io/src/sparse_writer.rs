@@ -91,7 +91,8 @@ impl SparseWriter {
         }
         let mut shape = Vec::new();
         [self.n_rows, self.n_columns as u64].iter().for_each(|n| shape.extend_from_slice(&n.to_le_bytes()));
-        for (part, kind, of, bytes) in [("shape", "<i8", "(2,)", &shape[..]), ("format", "|S3", "()", b"csr")] {
+        for (part, kind, of, bytes) in [("shape", "<i8", "(2,)", &shape[..]), ("format", "|S3", "()", b"csr")]
+        {
             zip.start_file(format!("{part}.npy"), options(0)).map_err(zipped)?;
             zip.write_all(&header(kind, of)).map_err(failed)?;
             zip.write_all(bytes).map_err(failed)?;

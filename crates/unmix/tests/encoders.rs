@@ -211,9 +211,8 @@ fn codes_of_a_gate_are_not_negative_and_its_rows_are_those_of_its_formula() {
 #[test]
 fn what_a_unit_of_a_code_adds_is_measured_where_a_decoder_is_no_matrix() {
     let model = fitted("toy-network", json!({}), &made::<f64>(400));
-    let decode = |code: [f64; 2]| {
-        model.decode_to_vec(&Rows::from_slice(&code, 2).unwrap(), &Run::default()).unwrap()
-    };
+    let decode =
+        |code: [f64; 2]| model.decode_to_vec(&Rows::from_slice(&code, 2).unwrap(), &Run::default()).unwrap();
     let (zero, mixing) = (decode([0.0, 0.0]), model.code().mixing());
     for (i, unit) in [[1.0, 0.0], [0.0, 1.0]].into_iter().enumerate() {
         for (j, x) in decode(unit).into_iter().enumerate() {
@@ -244,10 +243,11 @@ fn every_row_of_every_width_is_mapped() {
         let x: Vec<f32> = (0..n * p).map(|at| (at / p) as f32).collect();
         let rows = Rows::from_slice(&x, p).unwrap();
         let mut sink = VecSink(Vec::new());
-        let first = |block: unmix::num::Block<'_, f32>, out: &mut [f32], _: &mut unmix::data::Workspace<f32>| {
-            block.data.chunks_exact(p).zip(out).for_each(|(row, out)| *out = row[0]);
-            Ok(())
-        };
+        let first =
+            |block: unmix::num::Block<'_, f32>, out: &mut [f32], _: &mut unmix::data::Workspace<f32>| {
+                block.data.chunks_exact(p).zip(out).for_each(|(row, out)| *out = row[0]);
+                Ok(())
+            };
         assert_eq!(rows.map(&Run::default(), "mapping", 1, first, &mut sink).unwrap(), n as u64);
         assert!(sink.0.iter().enumerate().all(|(i, x)| *x == i as f32) && sink.0.len() == n, "{p} columns");
     }

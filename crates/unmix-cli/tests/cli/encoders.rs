@@ -64,7 +64,10 @@ fn a_method_with_an_encoder_of_any_kind_goes_from_file_to_page() {
         assert_eq!(header.contains("relative_duality_gap"), toy == "toy-solver", "{header}");
         ok("show at:m.safetensors --json");
         let page = std::fs::read_to_string(at("page.html")).unwrap();
-        assert!(page.contains("300") && page.contains(model.method().class) && !page.contains("NaN"), "{toy}");
+        assert!(
+            page.contains("300") && page.contains(model.method().class) && !page.contains("NaN"),
+            "{toy}"
+        );
     }
 }
 
@@ -81,5 +84,8 @@ fn missing_cells_are_encoded_where_the_encoder_takes_them() {
         assert_eq!(run(folder.path(), encode) != 0, code != 0, "{toy}");
     }
     let codes = numbers(&at("codes.npy"));
-    assert!(codes.len() == 6 && codes.iter().all(|y| y.is_finite()) && codes[2..4] == [0.0, 0.0], "{codes:?}");
+    assert!(
+        codes.len() == 6 && codes.iter().all(|y| y.is_finite()) && codes[2..4] == [0.0, 0.0],
+        "{codes:?}"
+    );
 }

@@ -211,7 +211,8 @@ impl<T: Real> Rows<'_, T> {
             let Some(taken) = shards.take(buffers)? else { return Ok(None) };
             let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
             let mut out = vec![U::default(); n_rows * width];
-            let (step, first_of_shard, mut first) = (shards.plan.block_rows, taken.rows.start, taken.rows.start);
+            let (step, first_of_shard, mut first) =
+                (shards.plan.block_rows, taken.rows.start, taken.rows.start);
             while first < taken.rows.end {
                 let piece = shards.piece(&taken, first, PIECE, buffers)?;
                 for data in piece.chunks(step * shards.p) {

@@ -123,7 +123,9 @@ impl Code {
         if (p, to) != (q, from) {
             return Err(Error::Unsupported {
                 asked: "a model of this encoder and this decoder".into(),
-                found: format!("one turns rows of {p} into codes of {to}, the other codes of {from} into rows of {q}"),
+                found: format!(
+                    "one turns rows of {p} into codes of {to}, the other codes of {from} into rows of {q}"
+                ),
                 remedy: "give maps of the same widths".into(),
             });
         }

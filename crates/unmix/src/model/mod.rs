@@ -17,11 +17,11 @@ mod sums;
 mod tensor;
 
 pub use crate::num::Values;
+pub use affine::{LinearDecoder, LinearEncoder};
+pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
 pub(crate) use canonical::{Arrangement, completed_axes};
 pub use canonical::{SIGN_RULE, canonical_sign, sign_of};
 pub use chosen::Chosen;
-pub use affine::{LinearDecoder, LinearEncoder};
-pub(crate) use affine::{NonlinearDecoder, Nonlinearity};
 pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unsolved};
 pub use file::{FORMAT, is_model_file};
 pub use gaussian::Gaussian;

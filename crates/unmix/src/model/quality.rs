@@ -163,7 +163,11 @@ impl Measures {
         Quality::of(model, parts).map_or_else(
             |_| {
                 let certificate = model.code().encoder().certificate();
-                Self::Residual(Residual { n_features: model.n_features(), certificate, columns: parts.columns })
+                Self::Residual(Residual {
+                    n_features: model.n_features(),
+                    certificate,
+                    columns: parts.columns,
+                })
             },
             Self::Axes,
         )

@@ -129,7 +129,13 @@ fn setting(settings: &Map<String, Value>, name: &str) -> f64 {
 }
 
 /// Computes in double precision whatever the type of rows is, one row at a time: a row then has the same bits alone and among others.
-fn by_row<T: Real>(rows: &[T], out: &mut [T], p: usize, k: usize, mut f: impl FnMut(usize, &[f64]) -> Vec<f64>) {
+fn by_row<T: Real>(
+    rows: &[T],
+    out: &mut [T],
+    p: usize,
+    k: usize,
+    mut f: impl FnMut(usize, &[f64]) -> Vec<f64>,
+) {
     for (i, (row, out)) in rows.chunks_exact(p).zip(out.chunks_exact_mut(k)).enumerate() {
         let wide: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
         f(i, &wide).iter().zip(out).for_each(|(y, out)| *out = T::from_f64(*y));

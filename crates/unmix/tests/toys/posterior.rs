@@ -14,9 +14,8 @@ pub(crate) static METHOD: Method = toy(
     |given| Toy::spec(&METHOD, given),
     |_, tensors| {
         let density = density(tensors)?;
-        let loading = |i: usize, j: usize| {
-            density.axes[(i, j)] * (density.variance[i] - density.noise).max(0.0).sqrt()
-        };
+        let loading =
+            |i: usize, j: usize| density.axes[(i, j)] * (density.variance[i] - density.noise).max(0.0).sqrt();
         let w = Matrix::from_fn(density.axes.rows(), density.axes.cols(), loading);
         let posterior = Posterior { mean: density.mean.clone(), w: w.clone(), noise: density.noise };
         // What decodes is the mean of the rows that a code may come from.
@@ -70,7 +69,8 @@ impl<T: Real> RowMap<T> for Posterior {
                 let noise = if a == b { self.noise } else { 0.0 };
                 seen.iter().map(|&j| self.w[(a, j)] * self.w[(b, j)]).sum::<f64>() + noise
             };
-            let right = |a: usize| -> f64 { seen.iter().map(|&j| self.w[(a, j)] * (x[j] - self.mean[j])).sum() };
+            let right =
+                |a: usize| -> f64 { seen.iter().map(|&j| self.w[(a, j)] * (x[j] - self.mean[j])).sum() };
             solve(Matrix::from_fn(k, k, product), (0..k).map(right).collect())
         });
     }

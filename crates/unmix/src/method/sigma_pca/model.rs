@@ -5,7 +5,8 @@ use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::warnings;
 use crate::model::{
-    Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors, completed_axes, require,
+    Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
+    completed_axes, require,
 };
 use crate::neural::forces::Separation;
 use crate::neural::native;
