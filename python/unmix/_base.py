@@ -262,7 +262,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         codes : ndarray of shape (n_samples, n_components)
-            Codes, in the type of the rows (float32 or float64).
+            Codes, in the type of the rows (float32 or float64); scipy's ``csr_array`` where the codes of the method are sparse.
         """
         check_is_fitted(self)
         return self._model.encode(self._rows(X), self._facts())
@@ -292,7 +292,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Rows.
         out : path, optional
             A file to write, a few rows at a time, so that neither rows nor codes need to fit in memory; its ending says the format:
-            ``.npy``, ``.csv`` or ``.tsv``.
+            ``.npy``, ``.npz`` (compressed sparse rows, which scipy reads), ``.csv`` or ``.tsv``.
 
         Returns
         -------

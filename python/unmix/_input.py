@@ -135,4 +135,4 @@ class Input:
             return os.fspath(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         dtype = None if plain else np.float32 if _is_single(X) else [np.float64, np.float32]
-        return check_array(X, input_name="X", dtype=dtype, ensure_all_finite=False)
+        return check_array(X, input_name="X", accept_sparse=("csr", "csc"), dtype=dtype, ensure_all_finite=False)
