@@ -160,7 +160,7 @@ def test_codes_and_rows_are_written_in_the_format_of_the_ending(tmp_path, ending
 @pytest.mark.parametrize("name", ["codes.xyz", "codes"])
 def test_an_unknown_ending_is_refused(tmp_path, name):
     pca = PCA(n_components=2).fit(mixed(50))
-    with pytest.raises(ValueError, match=r"the format cannot be told from the ending; end it in \.npy, \.csv or \.tsv"):
+    with pytest.raises(ValueError, match=r"the format cannot be told from the ending; end it in \.npy, \.npz, \.csv or \.tsv"):
         pca.encode(mixed(50), out=tmp_path / name)
     assert not (tmp_path / name).exists()
 

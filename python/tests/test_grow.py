@@ -56,8 +56,8 @@ def test_weights_may_be_fractions_a_number_or_a_list():
 @pytest.mark.parametrize(
     "weights, words",
     [
-        (np.r_[-1, np.ones(299)], "row 0 is -1"),
-        (np.r_[1, np.nan, np.ones(298)], "row 1 is NaN"),
+        (np.r_[-1, np.ones(299)], "row 0 has -1"),
+        (np.r_[1, np.nan, np.ones(298)], "row 1 has NaN"),
         (np.ones(299), "299 weights is not possible: X has 300 rows"),
         (np.full(300, 1e-3), "more than 1"),
         (np.zeros(300), "all zero"),

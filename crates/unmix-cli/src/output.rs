@@ -175,7 +175,7 @@ pub(crate) struct TableWriter {
 enum Kind {
     File(NpyWriter),
     Array(Array),
-    Sparse(SparseWriter, Target),
+    Sparse(Box<SparseWriter>, Target),
     Text(Text),
 }
 
@@ -217,7 +217,7 @@ impl TableWriter {
             }
             (Format::Npz, place) => {
                 let width = shape.trailing.iter().product();
-                Kind::Sparse(SparseWriter::new(width, dtype)?, Target::create(place)?)
+                Kind::Sparse(Box::new(SparseWriter::new(width, dtype)?), Target::create(place)?)
             }
             (format, place) => {
                 let delimiter = if format == Format::Tsv { b'\t' } else { b',' };

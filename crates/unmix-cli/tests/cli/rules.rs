@@ -98,7 +98,7 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("fit pca d.npy --threads 0", "--threads"),
         ("fit pca d.npy --max-seconds=-1", "seconds"),
         ("fit pca d.npy -o -", "a model goes to a file"),
-        ("encode m.safetensors d.csv -o codes.xyz", "end it in .npy, .csv or .tsv"),
+        ("encode m.safetensors d.csv -o codes.xyz", "end it in .npy, .npz, .csv or .tsv"),
         ("methods pac", "did you mean 'pca'?"),
         ("man fti", "did you mean 'fit'?"),
         ("encoed m.safetensors d.csv", "encode"),

@@ -222,7 +222,7 @@ impl Unsolved {
     /// What `gaps` of rows from `first_row` on leave unsolved.
     pub(super) fn among(certificate: Certificate, first_row: u64, gaps: &[f64]) -> Option<Self> {
         // A gap that is no number is no certificate.
-        let above = |gap: f64| !(gap <= certificate.tol);
+        let above = |gap: f64| gap.is_nan() || gap > certificate.tol;
         gaps.iter()
             .enumerate()
             .filter(|(_, gap)| above(**gap))

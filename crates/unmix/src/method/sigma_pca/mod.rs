@@ -77,7 +77,9 @@ pub(super) const METHOD: Method = Method {
     density: None,
     // Verdicts need sums over up to 32 blocks of rows, and their scatter.
     memory: |n, p| {
-        let search = needs::of_orthonormal(n, p, 18).saturating_add(needs::of_coordinates(n, p));
+        // Coordinates of all rows, and of the halves in which widths are chosen and verdicts found.
+        let coordinates = needs::of_coordinates(n, p).saturating_mul(3);
+        let search = needs::of_orthonormal(n, p, 18).saturating_add(coordinates);
         vec![("gpm", search.saturating_add(needs::of_blocks(n, p, 64)))]
     },
 };
