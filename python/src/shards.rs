@@ -7,12 +7,16 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex};
-use unmix::{AnyRows, Dtype, Error, Rows, Run};
+use unmix::shards::GatherAll;
+use unmix::{AnyRows, Dtype, Error, Real, Rows, Run};
 
-/// A multiple of the lengths of all shards of rows of `n_features` numbers.
+/// A multiple of the lengths of all shards of rows of `n_features` numbers, dense or sparse.
 #[pyfunction]
-pub(crate) fn shard_rows(n_features: usize) -> u64 {
-    unmix::shards::shard_rows(n_features)
+pub(crate) fn shard_rows(n_features: usize, sparse: bool) -> u64 {
+    match sparse {
+        true => unmix::shards::sparse_shard_rows(n_features),
+        false => unmix::shards::shard_rows(n_features),
+    }
 }
 
 /// The answer to `job` of one who holds the rows `x`, the first of which is row `first_row` of all.
@@ -38,15 +42,15 @@ pub(crate) fn gather_shards<'py>(
     Ok(PyBytes::new(py, &answer))
 }
 
-/// Fits `method` with `settings` (JSON) to rows of `shape` and `dtype` that others hold; `gather_all` sends them a job and returns their
-/// answers.
+/// Fits `method` with `settings` (JSON) to rows of `shape` (rows, columns, whether they are sparse) and `dtype` that others hold; `gather_all`
+/// sends them a job and returns their answers.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
     method: String,
     settings: &str,
-    shape: (u64, usize),
+    shape: (u64, usize, bool),
     dtype: &str,
     gather_all: Py<PyAny>,
     facts: FactsTuple,
@@ -72,14 +76,22 @@ pub(crate) fn fit_shards(
     };
     let fitted = call(py, facts.into(), dtype, None, move |run| {
         let run = &Run { max_seconds, ..*run };
+        let (n, p, sparse) = shape;
         let mut rows = match dtype {
-            Dtype::F32 => AnyRows::F32(Rows::elsewhere(shape.0, shape.1, &everywhere)),
-            Dtype::F64 => AnyRows::F64(Rows::elsewhere(shape.0, shape.1, &everywhere)),
+            Dtype::F32 => AnyRows::F32(elsewhere(n, p, sparse, &everywhere)),
+            Dtype::F64 => AnyRows::F64(elsewhere(n, p, sparse, &everywhere)),
         };
         unmix::fit(&method, &settings, &mut rows, run)
     });
     match raised_there.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
         Some(error) => Err(error),
         None => fitted.map(Model::new),
+    }
+}
+
+fn elsewhere<T: Real>(n: u64, p: usize, sparse: bool, all: &dyn GatherAll) -> Rows<'_, T> {
+    match sparse {
+        true => Rows::elsewhere_sparse(n, p, all),
+        false => Rows::elsewhere(n, p, all),
     }
 }

@@ -55,6 +55,7 @@ def gather_all(X, tmp_path_factory):
         unmix.PCA(n_components=2),
         unmix.PCA(svd_solver="full", whiten=True),
         unmix.ICA(random_state=0),
+        unmix.ICA(algorithm="sigma-pca", random_state=0),
         unmix.FastICA(n_components=3, random_state=0),
         unmix.SigmaPCA(n_components=2, random_state=0),
         unmix.NeuralPCA(n_components=2, random_state=0),
@@ -88,6 +89,26 @@ def test_weights_of_workers_count_as_in_one_process(X):
         shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1, -1])])
     with pytest.raises(ValueError, match="one weight for each row"):
         shards.fit(unmix.PCA(), (2, 4), lambda job: [shards.gather(job, X[:2], 0, sample_weight=[1])])
+
+
+def test_sparse_rows_have_the_bits_of_one_process(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    step = shards.shard_rows(8, sparse=True)
+    assert step % shards.shard_rows(8) == 0 and step > shards.shard_rows(8)
+    X = sparse.random(2 * step + 300, 8, density=0.2, format="csr", random_state=0)
+    parts = {0: X[:step].tocsc(), step: X[step : 2 * step].tocoo(), 2 * step: tmp_path / "rest.npz"}
+    sparse.save_npz(parts[2 * step], X[2 * step :])
+
+    def gather_all(job):
+        return [shards.gather(job, rows, first) for first, rows in parts.items()]
+
+    for estimator in (unmix.PCA(), unmix.PCA(n_components=2, svd_solver="krylov"), unmix.NeuralPCA(n_components=2)):
+        there = shards.fit(estimator, X.shape, gather_all, sparse=True).components_
+        assert np.array_equal(there, estimator.fit(X).components_)
+    with pytest.raises(ValueError, match="they are sparse, and the fit is of dense rows"):
+        shards.fit(unmix.PCA(), X.shape, gather_all)
+    with pytest.raises(ValueError, match="ica of sparse rows"):
+        shards.fit(unmix.ICA(), X.shape, gather_all, sparse=True)
 
 
 def test_what_a_worker_raises_is_raised(X):

@@ -134,14 +134,14 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._warn()
         return rows
 
-    def _fit_shards(self, shape, dtype, gather_all):
+    def _fit_shards(self, shape, dtype, gather_all, sparse):
         """Fit rows that others hold; see :func:`unmix.shards.fit`."""
         with self._kept_on_error():
             self._validate_params()
             self._check(_Elsewhere(shape, dtype))
             seconds = getattr(self, "max_seconds", None)
             settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
-            model = _unmix.fit_shards(self._method, settings, shape, dtype, gather_all, facts, seconds)
+            model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, seconds)
             self._forget()
             # Shards have no names of columns; those of an earlier fit are not theirs.
             vars(self).pop("feature_names_in_", None)

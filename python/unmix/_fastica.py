@@ -167,13 +167,13 @@ class FastICA(Sources):
             finally:
                 vars(self).pop("_start", None)
 
-    def _fit_shards(self, shape, dtype, gather_all):
+    def _fit_shards(self, shape, dtype, gather_all, sparse):
         if callable(self.fun):
             raise ValueError(
                 "fastica with a callable fun takes the rows themselves, and these are elsewhere; choose one of 'logcosh', 'exp', 'cube' and "
                 "'skew', or bring the rows here"
             )
-        super()._fit_shards(shape, dtype, gather_all)
+        super()._fit_shards(shape, dtype, gather_all, sparse)
 
     def _by_callable(self, rows, seed):
         """Rows of the rotation that a callable finds, the number of iterations, whether these sufficed, and the last change."""

@@ -19,6 +19,7 @@ True
 from numbers import Integral
 
 import numpy as np
+from scipy.sparse import issparse
 
 from . import _unmix
 from ._threads import threads_here
@@ -26,7 +27,7 @@ from ._threads import threads_here
 __all__ = ["fit", "gather", "shard_rows"]
 
 
-def shard_rows(n_features, dtype="float64"):
+def shard_rows(n_features, dtype="float64", sparse=False):
     """Return the number of rows at whose multiples rows may be cut between workers.
 
     Parameters
@@ -35,6 +36,8 @@ def shard_rows(n_features, dtype="float64"):
         Columns of the rows.
     dtype : {"float32", "float64"}, default="float64"
         Their type; the number is the same for both.
+    sparse : bool, default=False
+        Whether the rows are sparse: the shards of these are longer.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def shard_rows(n_features, dtype="float64"):
     _checked(dtype)
     if not isinstance(n_features, Integral) or n_features < 1:
         raise ValueError(f"n_features={n_features!r} is not possible; give a whole number from 1")
-    return _unmix.shard_rows(int(n_features))
+    return _unmix.shard_rows(int(n_features), bool(sparse))
 
 
 def gather(job, rows, first_row, sample_weight=None):
@@ -53,8 +56,9 @@ def gather(job, rows, first_row, sample_weight=None):
     ----------
     job : bytes
         What the driver sent.
-    rows : array-like of shape (n_samples, n_features), or path
-        The rows that the worker holds, dense, without missing numbers, of the type that the fit is of.
+    rows : array-like or sparse matrix of scipy's, of shape (n_samples, n_features), or path
+        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the fit is of
+        sparse rows, else on none.
     first_row : int
         The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or of all
         rows.
@@ -67,27 +71,33 @@ def gather(job, rows, first_row, sample_weight=None):
     answer : bytes
         For the driver: about as large as the sums that the fit needs, however many rows.
     """
-    if not hasattr(rows, "__fspath__") and not isinstance(rows, str):
+    if issparse(rows):
+        rows = rows if rows.format in ("csr", "csc") else rows.tocsr()
+    elif not hasattr(rows, "__fspath__") and not isinstance(rows, str):
         rows = np.asarray(rows)
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=np.float64).tolist()
     return _unmix.gather_shards(bytes(job), rows, int(first_row), sample_weight, (0, threads_here(), 0))
 
 
-def fit(estimator, shape, gather_all, dtype="float64"):
+def fit(estimator, shape, gather_all, dtype="float64", sparse=False):
     """Fit an estimator to rows that workers hold, on the driver.
 
     Parameters
     ----------
     estimator : estimator
         Of a class that is fitted by full passes over the rows: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their deterministic
-        solvers. What takes the rows themselves (training by batches, ``algorithm="easi"``) says so.
+        solvers. What takes the rows themselves (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) says
+        so.
     shape : tuple of (n_samples, n_features)
         Of all rows together.
     gather_all : callable
         Takes a job (bytes), lets every worker answer it once for all the rows that it holds, and returns the answers (bytes), in any order.
     dtype : {"float32", "float64"}, default="float64"
         The type of the rows.
+    sparse : bool, default=False
+        Whether the rows are sparse; for estimators that take such rows. Sums are then over stored entries, as those of sparse rows in one
+        process are.
 
     Returns
     -------
@@ -100,7 +110,7 @@ def fit(estimator, shape, gather_all, dtype="float64"):
             raise ValueError(f"shape={shape!r} is not possible: {name} is a whole number from 1")
     if not callable(gather_all):
         raise TypeError(f"gather_all is a function of a job that returns the workers' answers, not {gather_all!r}")
-    estimator._fit_shards((int(n), int(p)), _checked(dtype), gather_all)
+    estimator._fit_shards((int(n), int(p)), _checked(dtype), gather_all, bool(sparse))
     return estimator
 
 

@@ -79,12 +79,7 @@ impl Sample {
         let affordable = (MOST_WORK / (2 * p as u64 * k.max(1) as u64)).clamp(200, MOST_POINTS);
         let stride = stride(n_rows.div_ceil(affordable));
         let total = n_rows.div_ceil(stride) as usize;
-        let wanted: Vec<usize> = (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect();
-        let mean = crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]);
-        let width = k.min(SCORES);
-        let own_unit = own_units(model);
-        let (mut index, mut scores, mut examples) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut spread, mut lost, mut all) = (vec![0.0; p], 0.0, 0.0);
+        let mut read = Read::new(model, total);
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let mut unsolved: Option<Unsolved> = None;
         let quiet = Run { threads: run.threads, watch: &Quiet(run.watch), ..Run::default() };
@@ -97,48 +92,97 @@ impl Sample {
                 ours.extend(codes.iter().map(|y| y.to_f64()));
                 theirs.extend(other.encode_to_vec(&lent, &quiet)?.iter().map(|y| y.to_f64()));
             }
-            for (i, &number) in numbers.iter().enumerate() {
-                let (x, x_fitted) = (&block[i * p..(i + 1) * p], &fitted[i * p..(i + 1) * p]);
-                let (mut missed, mut size) = (0.0, 0.0);
-                for j in 0..p {
-                    let (value, found) = (x[j].to_f64(), x_fitted[j].to_f64());
-                    spread[j] += (value - mean[j]).powi(2);
-                    missed += ((value - found) * own_unit[j]).powi(2);
-                    size += ((value - mean[j]) * own_unit[j]).powi(2);
-                }
-                (lost, all) = (lost + missed, all + size);
-                if wanted.contains(&(index.len())) {
-                    let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect();
-                    // A row that is the mean itself is reconstructed exactly.
-                    let error = if size > 0.0 { (missed / size).sqrt() } else { 0.0 };
-                    examples.push(Example { index: number, row: wide(x), fitted: wide(x_fitted), error });
-                }
-                index.push(number);
-                scores.extend(codes[i * k..i * k + width].iter().map(|y| y.to_f64()));
+            let each = block.chunks_exact(p).zip(fitted.chunks_exact(p));
+            for (i, (&number, (x, fitted))) in numbers.iter().zip(each).enumerate() {
+                read.add(number, x, fitted, &codes[i * k..(i + 1) * k]);
             }
             run.watch.event(Event::Sweep {
                 stage: "report",
-                done: index.len() as u64,
+                done: read.index.len() as u64,
                 total: Some(total as u64),
             });
             if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
         })?;
-        let kept = if all > 0.0 { 1.0 - lost / all } else { 1.0 };
-        spread.iter_mut().for_each(|s| *s = (*s / index.len().max(1) as f64).sqrt());
+        let n = read.index.len();
         let beside = match beside {
-            Some(_) if index.len() > 1 => Some(crate::window::correlations(&ours, &theirs, index.len())?),
+            Some(_) if n > 1 => Some(crate::window::correlations(&ours, &theirs, n)?),
             _ => None,
         };
-        Ok(Self {
-            n_rows,
-            beside,
-            scores: Matrix::from_vec(index.len(), width, scores),
-            index,
-            spread,
-            kept,
-            examples,
-            unsolved,
-        })
+        Ok(Self { n_rows, beside, unsolved, ..read.sample() })
+    }
+}
+
+/// What has been read of a sample so far.
+struct Read {
+    mean: Vec<f64>,
+    /// What differences in each column are multiplied by.
+    own_unit: Vec<f64>,
+    /// Codes of a row that are kept.
+    width: usize,
+    /// Rows, by their place in the sample, that are examples.
+    wanted: Vec<usize>,
+    index: Vec<u64>,
+    scores: Vec<f64>,
+    examples: Vec<Example>,
+    /// Sums of squares of the columns about their means.
+    spread: Vec<f64>,
+    /// Sums over rows of the squares that reconstructions miss, and of all.
+    lost: f64,
+    all: f64,
+}
+
+impl Read {
+    /// Nothing yet of `total` rows.
+    fn new(model: &Model, total: usize) -> Self {
+        let p = model.n_features();
+        Self {
+            mean: crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]),
+            own_unit: own_units(model),
+            width: model.n_codes().min(SCORES),
+            wanted: (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect(),
+            index: Vec::new(),
+            scores: Vec::new(),
+            examples: Vec::new(),
+            spread: vec![0.0; p],
+            lost: 0.0,
+            all: 0.0,
+        }
+    }
+
+    /// Adds row `number` of the data, what its codes make of it, and its codes.
+    fn add<T: Real>(&mut self, number: u64, x: &[T], fitted: &[T], codes: &[T]) {
+        let (mut missed, mut size) = (0.0, 0.0);
+        for (j, (value, found)) in x.iter().zip(fitted).enumerate() {
+            let (value, found) = (value.to_f64(), found.to_f64());
+            self.spread[j] += (value - self.mean[j]).powi(2);
+            missed += ((value - found) * self.own_unit[j]).powi(2);
+            size += ((value - self.mean[j]) * self.own_unit[j]).powi(2);
+        }
+        (self.lost, self.all) = (self.lost + missed, self.all + size);
+        if self.wanted.contains(&self.index.len()) {
+            let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect();
+            // A row that is the mean itself is reconstructed exactly.
+            let error = if size > 0.0 { (missed / size).sqrt() } else { 0.0 };
+            self.examples.push(Example { index: number, row: wide(x), fitted: wide(fitted), error });
+        }
+        self.index.push(number);
+        self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
+    }
+
+    /// The sample, without what another model or an encoder says of it.
+    fn sample(mut self) -> Sample {
+        let n = self.index.len();
+        self.spread.iter_mut().for_each(|s| *s = (*s / n.max(1) as f64).sqrt());
+        Sample {
+            n_rows: 0,
+            beside: None,
+            scores: Matrix::from_vec(n, self.width, self.scores),
+            index: self.index,
+            spread: self.spread,
+            kept: if self.all > 0.0 { 1.0 - self.lost / self.all } else { 1.0 },
+            examples: self.examples,
+            unsolved: None,
+        }
     }
 }
 

@@ -27,15 +27,15 @@
 
 pub use crate::data::GatherAll;
 
-use crate::data::{AnyRows, Job, Rows, Through};
+use crate::data::{AnyRows, Job, Rows};
 use crate::error::{Error, Result};
 use crate::neural::forces::{GatherCodes, Pass};
 use crate::neural::native::NativePass;
 use crate::num::{Plan, Real};
 use crate::run::Run;
 use crate::stats::{
-    Gather, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter, GatherScores, GatherSketch,
-    GatherSources, GatherSparsity, GatherTriangle, GatherUnit, GatherWeights,
+    Gather, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter,
+    GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit, GatherWeights,
 };
 
 /// The number of rows of `n_features` numbers at whose multiples they may be cut between workers.
@@ -43,13 +43,19 @@ pub fn shard_rows(n_features: usize) -> u64 {
     Plan::alignment(n_features) as u64
 }
 
+/// The same of sparse rows, whose shards are longer: the sum over each is a table that does not shrink with the number of its entries.
+pub fn sparse_shard_rows(n_features: usize) -> u64 {
+    Plan::for_stored(n_features).shard_rows as u64
+}
+
 /// The answer to `job` of one who holds `rows`, the first of which is row `first_row` of all. The rows may have
 /// [weights](crate::Rows::weighted); where others have none, theirs count once.
 ///
 /// # Errors
 ///
-/// A job that is cut short, of another version, or of a gather that is not known; rows of another type or width than the job is of, that
-/// are sparse, or that do not begin and end at multiples of [`shard_rows`]; those of a pass over the rows.
+/// A job that is cut short, of another version, or of a gather that is not known; rows of another type or width than the job is of, sparse
+/// rows for one of dense ones or dense for sparse, rows that do not begin and end at multiples of [`shard_rows`] or [`sparse_shard_rows`];
+/// those of a pass over the rows.
 pub fn gather(job: &[u8], rows: &AnyRows<'_>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
     let job = Job::unpack(job)?;
     job.check(rows, first_row)?;
@@ -67,6 +73,7 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherSketch<'_>>(),
         known::<T, GatherLengths>(),
         known::<T, GatherRange>(),
+        known::<T, GatherEntries<T>>(),
         known::<T, GatherRows>(),
         known::<T, GatherSparsity<'_, T>>(),
         known::<T, GatherSources<'_, T>>(),
@@ -74,11 +81,6 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherScores<'_, T>>(),
         known::<T, GatherCodes<T, Pass>>(),
         known::<T, GatherCodes<T, NativePass<T>>>(),
-        through::<T, GatherSources<'_, T>>(),
-        through::<T, GatherUnit<'_, T>>(),
-        through::<T, GatherScores<'_, T>>(),
-        through::<T, GatherCodes<T, Pass>>(),
-        through::<T, GatherCodes<T, NativePass<T>>>(),
     ];
     if job.kind() == <GatherWeights as Gather<T>>::KIND {
         return Ok(job.answer_weights(rows, first_row));
@@ -97,8 +99,4 @@ type Known<T> = (&'static str, fn(&Job, &Rows<'_, T>, u64, &Run<'_>) -> Result<V
 
 fn known<T: Real, G: Gather<T>>() -> Known<T> {
     (G::KIND, Job::answer::<T, G>)
-}
-
-fn through<T: Real, G: Gather<T>>() -> Known<T> {
-    (G::THROUGH, Job::answer::<T, Through<'_, T, G>>)
 }

@@ -2,7 +2,7 @@
 
 mod bad;
 mod bits;
-mod cases;
+pub(crate) mod cases;
 mod cheap;
 mod effect;
 mod limits;

@@ -408,7 +408,7 @@ fn single_precision_rows_with_a_mean_of_a_million_keep_their_covariance() {
     // The rows as they are stored: rounded to 1/16, which is not the statistic's doing.
     let want = naive::covariance(&crate::made::wide(&x), p);
     let rows = Rows::from_slice(&x, p).unwrap();
-    let found = rows.sweep(&Run::default(), "covariance", &GatherScatter).unwrap();
+    let found = rows.sweep(&Run::default(), "covariance", &GatherScatter::new()).unwrap();
     for i in 0..p {
         for j in 0..=i {
             let value = found.lower[(i, j)] / (n as f64 - 1.0);

@@ -1,153 +1,15 @@
 //! Rows dealt out to workers that share nothing: the model has the bytes of one process.
 
-use crate::made::{Known, cast, falling, settings};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+mod dealt;
+mod law;
+mod sparse;
+
+use crate::made::{cast, falling, settings};
+use dealt::{Dealt, bytes_but_run, the_same, the_same_of};
+use serde_json::json;
 use std::sync::Mutex;
-use unmix::data::{Features, open_npy, write_npy};
-use unmix::{AnyRows, Error, Model, Rows, Run, shards};
-
-/// Tells this program that it is a worker, and which rows it holds.
-const HELD: &str = "UNMIX_TEST_WORKER";
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
-}
-
-/// A worker: a line of its input is a job, a line of its output that begins with "answer" its answer. No test unless it was started as one.
-#[test]
-fn worker() {
-    let Ok(held) = std::env::var(HELD) else { return };
-    let (first_row, path) = held.split_once(' ').unwrap();
-    let (array, _) = open_npy(Path::new(path)).unwrap();
-    let mut rows = AnyRows::from_array(array, Features::default(), "the file");
-    if let Ok(weights) = std::fs::read_to_string(format!("{path}.weights")) {
-        rows = rows.weighted(weights.lines().map(|w| w.parse().unwrap()).collect::<Vec<f64>>()).unwrap();
-    }
-    let run = Run { threads: 2, ..Run::default() };
-    for job in std::io::stdin().lock().lines() {
-        let answer = shards::gather(&from_hex(&job.unwrap()), &rows, first_row.parse().unwrap(), &run);
-        println!("\nanswer {}", to_hex(&answer.unwrap()));
-    }
-}
-
-/// A process that holds some of the rows.
-struct Worker {
-    process: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
-
-impl Worker {
-    fn new(first_row: usize, path: &Path) -> Self {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "shards::worker", "--nocapture"])
-            .env(HELD, format!("{first_row} {}", path.display()))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (to, from) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        Self { process, to, from }
-    }
-
-    fn ask(&mut self, job: &[u8]) {
-        writeln!(self.to, "{}", to_hex(job)).unwrap();
-        self.to.flush().unwrap();
-    }
-
-    fn answer(&mut self) -> Vec<u8> {
-        let mut line = String::new();
-        while self.from.read_line(&mut line).unwrap() > 0 {
-            if let Some(answer) = line.trim_end().strip_prefix("answer ") {
-                return from_hex(answer);
-            }
-            line.clear();
-        }
-        panic!("the worker ended");
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Rows in files, dealt out unevenly.
-struct Dealt {
-    n: usize,
-    p: usize,
-    workers: Mutex<Vec<Worker>>,
-    _folder: tempfile::TempDir,
-}
-
-impl Dealt {
-    /// `x` cut at these multiples of the shards.
-    fn new<T: Known>(x: &[T], p: usize, cuts: &[usize]) -> Self {
-        Self::weighted(x, p, cuts, None)
-    }
-
-    /// The same with weights, but for the rows of the last worker, which has none.
-    fn weighted<T: Known>(x: &[T], p: usize, cuts: &[usize], weights: Option<&[f64]>) -> Self {
-        let (folder, n, size) = (tempfile::tempdir().unwrap(), x.len() / p, shards::shard_rows(p) as usize);
-        let ends: Vec<usize> = cuts.iter().map(|cut| cut * size).chain([n]).collect();
-        let begins: Vec<usize> = [0].into_iter().chain(ends.iter().copied()).collect();
-        let worker = |(i, (begin, end)): (usize, (&usize, &usize))| {
-            let path: PathBuf = folder.path().join(format!("{i}.npy"));
-            write_npy(&path, &x[begin * p..end * p], &[p]).unwrap();
-            if let Some(weights) = weights.filter(|_| *end < n) {
-                let lines: Vec<String> = weights[*begin..*end].iter().map(f64::to_string).collect();
-                std::fs::write(folder.path().join(format!("{i}.npy.weights")), lines.join("\n")).unwrap();
-            }
-            Worker::new(*begin, &path)
-        };
-        let workers = begins.iter().zip(&ends).enumerate().map(worker).collect();
-        Self { n, p, workers: Mutex::new(workers), _folder: folder }
-    }
-
-    fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
-        let mut workers = self.workers.lock().unwrap();
-        workers.iter_mut().for_each(|worker| worker.ask(job));
-        // In any order.
-        Ok(workers.iter_mut().rev().map(Worker::answer).collect())
-    }
-
-    fn fit<T: Known>(&self, key: &str, given: &Value) -> unmix::Result<Model> {
-        let all = |job: &[u8]| self.gather_all(job);
-        let mut rows = T::any(Rows::elsewhere(self.n as u64, self.p, &all));
-        unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
-    }
-}
-
-/// The bytes of a model, without the entry about its run.
-fn bytes_but_run(model: &Model) -> (String, Vec<u8>) {
-    let bytes = model.to_bytes().unwrap();
-    let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let mut header: Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();
-    header["__metadata__"].as_object_mut().unwrap().shift_remove("run").unwrap();
-    (header.to_string(), bytes[8 + n..].to_vec())
-}
-
-fn the_same<T: Known>(dealt: &Dealt, x: &[T], key: &str, given: Value) {
-    the_same_of(dealt, Rows::from_slice(x, dealt.p).unwrap(), key, given);
-}
-
-fn the_same_of<T: Known>(dealt: &Dealt, rows: Rows<'_, T>, key: &str, given: Value) {
-    let here = unmix::fit(key, &settings(given.clone()), &mut T::any(rows), &Run::default());
-    let (here, there) =
-        (here.unwrap(), dealt.fit::<T>(key, &given).unwrap_or_else(|e| panic!("{key} {given}: {e}")));
-    let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
-    assert_eq!(want.0, found.0, "{key} {given}");
-    assert!(want.1 == found.1, "{key} {given}: numbers differ");
-}
+use unmix::data::{Features, Sparse};
+use unmix::{AnyRows, Rows, Run, shards};
 
 /// Sources that are not Gaussian, mixed, on falling variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
@@ -280,23 +142,6 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
 }
 
-#[test]
-fn what_takes_the_rows_themselves_says_so() {
-    let x = mixed(3000, 4);
-    let dealt = Dealt::new(&x, 4, &[]);
-    for (key, given) in [
-        ("ica", json!({"algorithm": "easi"})),
-        ("neural-pca", json!({"solver": "adam", "n_components": 2})),
-        ("sigma-pca", json!({"variant": "ema-tanh", "n_components": 2})),
-        ("rica", json!({"batch_size": 100})),
-    ] {
-        match dealt.fit::<f64>(key, &given) {
-            Err(Error::Unsupported { found, .. }) => assert!(found.contains("elsewhere"), "{key}: {found}"),
-            other => panic!("{key} {given}: {:?}", other.map(|m| m.report().clone())),
-        }
-    }
-}
-
 /// What a fit says when the answers to its first job are changed so.
 fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
     let everywhere = |job: &[u8]| Ok(change(job));
@@ -359,5 +204,9 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     let wide = AnyRows::from(Rows::from_slice(&single[..400], 4).unwrap());
     assert!(error(&wide, 0).contains("they have 4 columns, and the fit is of 3"));
     assert!(error(&narrow, 7).contains("are not whole shards"));
+    let entries = Sparse::from_csr(&[0usize, 1], &[0u32], &[1.0f32][..], p).unwrap();
+    let sparse = AnyRows::F32(Rows::new(entries, Features::default(), "sparse rows"));
+    let told = error(&sparse, 0);
+    assert!(told.contains("they are sparse, and the fit is of dense rows; give dense rows"), "{told}");
     assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
 }

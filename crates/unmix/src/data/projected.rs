@@ -4,13 +4,15 @@
 //! they are made anew from every block. Either way a gather of coordinates gets the same numbers, cut in the same way: its sums have the
 //! same bits.
 
+use super::source::{RandomAccess, Source, Stream};
 use super::{Features, Rows, VecSink};
 use crate::error::Result;
 use crate::machine::check_memory;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Bytes of coordinates that are kept in memory at most; beyond that they are made anew in every pass. Decided by the shape alone, so that rows
 /// in memory and rows in a file take the same path.
@@ -43,10 +45,20 @@ impl<T: Real> Map<T> {
         kernel::product(out, rows, self.into.as_slice(), data.len() / p, p, k);
     }
 
-    /// How rows are cut for a gather of their coordinates.
-    fn plan<G: Gather<T>>(&self, gather: &G) -> Plan {
-        let Plan { block_rows, shard_rows } = gather.plan(self.k());
-        Plan::within(self.mean.len(), block_rows, shard_rows)
+    /// Numbers of a row that it makes coordinates of.
+    pub(super) fn n_features(&self) -> usize {
+        self.mean.len()
+    }
+
+    pub(super) fn pack(&self, out: &mut Packer) {
+        out.numbers(&self.mean);
+        out.matrix_of(&self.into);
+    }
+
+    pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (mean, into) = (from.numbers()?, from.matrix_of::<T>()?);
+        from.check(into.rows() == mean.len() && into.cols() > 0)?;
+        Ok(Self { mean, into })
     }
 
     /// The coordinates of every row.
@@ -69,49 +81,73 @@ impl<T: Real> Map<T> {
     }
 }
 
-/// A gather of coordinates, as a gather of rows.
-pub(crate) struct Through<'a, T: Real, G> {
-    map: Cow<'a, Map<T>>,
-    gather: G,
+/// Coordinates of rows, made as they are read.
+struct Mapped<'a, 'b, T: Real> {
+    of: &'a Rows<'b, T>,
+    map: &'a Map<T>,
 }
 
-impl<T: Real, G: Gather<T>> Gather<T> for Through<'_, T, G> {
-    type Part = G::Part;
-    const KIND: &'static str = G::THROUGH;
-    const THROUGH: &'static str = "through through";
-
-    fn plan(&self, _: usize) -> Plan {
-        self.map.plan(&self.gather)
+impl<T: Real> Source<T> for Mapped<'_, '_, T> {
+    fn n_features(&self) -> usize {
+        self.map.k()
     }
 
-    fn width(&self) -> Option<usize> {
-        Some(self.map.mean.len())
+    fn n_rows(&self) -> Option<u64> {
+        self.of.n_rows()
     }
 
-    fn zero(&self, _: usize) -> G::Part {
-        self.gather.zero(self.map.k())
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(MappedStream { of: self.of.source().stream()?, map: self.map, rows: Vec::new() }))
     }
 
-    fn add(&self, part: &mut G::Part, block: Block<'_, T>, work: &mut Workspace<T>) {
-        let mut coordinates = std::mem::take(&mut work.coordinates);
-        coordinates.resize(block.n_rows() * self.map.k(), T::default());
-        self.map.apply(block.data, &mut coordinates, &mut work.rows);
-        self.gather.add(part, Block { data: &coordinates, n_features: self.map.k(), ..block }, work);
-        work.coordinates = coordinates;
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        self.of.source().random().map(|_| self as &dyn RandomAccess<T>)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
+    fn n_rows(&self) -> u64 {
+        self.of.settled().n_rows()
     }
 
-    fn pack(&self, out: &mut Packer) {
-        out.numbers(&self.map.mean);
-        out.matrix_of(&self.map.into);
-        self.gather.pack(out);
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
+        let (p, k, from, step) =
+            (self.map.n_features(), self.map.k(), self.of.settled(), self.of.plan().block_rows);
+        let (mut block, mut centred, mut made) = (Vec::new(), Vec::new(), Vec::new());
+        let blocks = rows.clone().step_by(step).zip(out.chunks_mut((step * columns.len()).max(1)));
+        for (first, out) in blocks {
+            let within = first..rows.end.min(first + step as u64);
+            let n = (within.end - within.start) as usize;
+            let data = match from.lend(within.clone()) {
+                Some(lent) => lent,
+                None => {
+                    block.resize(n * p, T::default());
+                    from.read(within, 0..p, &mut block, raw)?;
+                    &block
+                }
+            };
+            made.resize(n * k, T::default());
+            self.map.apply(data, &mut made, &mut centred);
+            let each = made.chunks_exact(k).zip(out.chunks_exact_mut(columns.len()));
+            each.for_each(|(made, out)| out.copy_from_slice(&made[columns.clone()]));
+        }
+        Ok(())
     }
+}
 
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (mean, into) = (from.numbers()?, from.matrix_of::<T>()?);
-        from.check(into.rows() == mean.len())?;
-        let gather = G::unpack(from)?;
-        from.check(gather.width().is_none_or(|k| k == into.cols()))?;
-        Ok(Self { map: Cow::Owned(Map { mean, into }), gather })
+/// The same of rows that can only be read forward.
+struct MappedStream<'a, T: Real> {
+    of: Box<dyn Stream<T> + 'a>,
+    map: &'a Map<T>,
+    rows: Vec<T>,
+}
+
+impl<T: Real> Stream<T> for MappedStream<'_, T> {
+    fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
+        self.rows.clear();
+        let n = self.of.read(max_rows, &mut self.rows)?;
+        out.extend(self.map.of_some(&self.rows));
+        Ok(n)
     }
 }
 
@@ -160,21 +196,31 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     ///
     /// Those of [`Rows::sweep`].
     pub(crate) fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: G) -> Result<G::Part> {
-        match &self.copy {
-            Some(copy) => {
-                let plan = self.map.plan(&gather);
-                self.lent(copy)?.sweep_by(plan, run, stage, &gather)
-            }
-            None => self.rows.sweep(run, stage, &Through { map: Cow::Borrowed(&self.map), gather }),
-        }
+        self.coordinates()?.sweep(run, stage, &gather)
     }
 
     fn lent<'c>(&'c self, copy: &'c [T]) -> Result<Rows<'c, T>> {
-        let rows = Rows::from_slice(copy, self.k())?;
+        self.with_weights(Rows::from_slice(copy, self.k())?)
+    }
+
+    fn with_weights<'c>(&'c self, rows: Rows<'c, T>) -> Result<Rows<'c, T>> {
         match self.rows.weights() {
             Some(weights) => rows.weighted(Cow::Borrowed(weights)),
             None => Ok(rows),
         }
+    }
+
+    /// The coordinates of all rows as rows, which are elsewhere where those are, and cut where those may be cut between workers.
+    ///
+    /// # Errors
+    ///
+    /// None for the weights of rows.
+    pub(crate) fn coordinates(&self) -> Result<Rows<'_, T>> {
+        let rows = match &self.copy {
+            Some(copy) => self.lent(copy)?,
+            None => self.with_weights(self.rows.coordinates_elsewhere(&self.map))?,
+        };
+        Ok(rows.cut_as(self.rows))
     }
 
     /// The coordinates of all rows as rows; not where these are elsewhere.
@@ -207,6 +253,15 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
 }
 
 impl<T: Real> Rows<'_, T> {
+    /// What `map` makes of these rows, which are here, with their weights.
+    pub(super) fn mapped<'c>(&'c self, map: &'c Map<T>) -> Result<Rows<'c, T>> {
+        let rows = Rows::new(Mapped { of: self, map }, Features::default(), self.origin());
+        match self.weights() {
+            Some(weights) => rows.weighted(Cow::Borrowed(weights)),
+            None => Ok(rows),
+        }
+    }
+
     /// Numbers of this width as rows with the weights of some of these.
     pub(crate) fn of_picked(
         numbers: Vec<T>,

@@ -10,7 +10,7 @@ use crate::machine::check_memory;
 use crate::num::threads::on_pool;
 use crate::num::{Dtype, Plan, Real};
 use crate::run::{Run, Silent};
-use crate::stats::{GatherRange, GatherRows, Range};
+use crate::stats::{Entries, GatherEntries, GatherRange, GatherRows, Range};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -32,12 +32,27 @@ pub struct Rows<'a, T: Real> {
     origin: String,
     weights: Option<Cow<'a, [f64]>>,
     notes: Vec<String>,
+    /// The longest shard that there may be, where they are coordinates of rows that are cut between workers.
+    longest: Option<usize>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
     /// Rows of `source`; `origin` says in messages where they come from, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
-        Self { source: Box::new(source), features, origin: origin.into(), weights: None, notes: Vec::new() }
+        let (source, origin) = (Box::new(source), origin.into());
+        Self { source, features, origin, weights: None, notes: Vec::new(), longest: None }
+    }
+
+    /// The same in shards that are no longer than those of `rows`, of which these are coordinates.
+    pub(super) fn cut_as(mut self, rows: &Rows<'_, T>) -> Self {
+        let own = Plan::alignment(rows.n_features());
+        self.longest = Some(rows.longest.map_or(own, |longest| longest.min(own)));
+        self
+    }
+
+    /// How they are cut for a gather that wishes for `plan`.
+    pub(super) fn cut(&self, plan: Plan) -> Plan {
+        self.longest.map_or(plan, |longest| plan.at_most(longest))
     }
 
     /// Row-major numbers in memory, lent.
@@ -158,6 +173,11 @@ impl<'a, T: Real> Rows<'a, T> {
         self.source.sparse()
     }
 
+    /// Whether only the numbers that differ from 0 are stored, here or where the rows are.
+    pub fn is_sparse(&self) -> bool {
+        self.source.is_sparse()
+    }
+
     /// How the rows are cut.
     pub fn plan(&self) -> Plan {
         Plan::for_width(self.n_features())
@@ -273,12 +293,12 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// Between which values each column lies, and the first number that is not finite; of rows that count.
     fn range(&self) -> Result<Range> {
-        self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange)
+        self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
     }
 
     /// How far each of these columns reaches, over rows that count; 0 for sparse rows, which are not looked at.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        if self.sparse().is_some() {
+        if self.is_sparse() {
             return Ok(vec![0.0; columns.len()]);
         }
         let all: Vec<f64> = self.range()?.spread().collect();
@@ -331,9 +351,16 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Brings rows that are elsewhere here, where there are fewer of them than columns: sums over columns are then the smaller ones.
     pub(crate) fn bring_few(&mut self, run: &Run<'_>) -> Result<()> {
         let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
-        if self.source.elsewhere().is_some() && n < p as u64 {
-            self.source = Box::new(Held::new(self.picked((0..n).collect(), run)?, p));
+        if self.source.elsewhere().is_none() || n >= p as u64 {
+            return Ok(());
         }
+        self.source = match self.is_sparse() {
+            true => {
+                let Entries { starts, columns, values } = self.sweep(run, "rows", &GatherEntries::new())?;
+                Box::new(Sparse::from_csr(&starts, &columns, values, p)?)
+            }
+            false => Box::new(Held::new(self.picked((0..n).collect(), run)?, p)),
+        };
         Ok(())
     }
 }

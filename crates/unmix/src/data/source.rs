@@ -37,9 +37,14 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
-    /// The rows as stored entries, where that is how they are kept.
+    /// The rows as stored entries, where that is how they are kept here.
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None
+    }
+
+    /// Whether they are kept as stored entries, here or elsewhere.
+    fn is_sparse(&self) -> bool {
+        self.sparse().is_some()
     }
 }
 

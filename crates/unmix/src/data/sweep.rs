@@ -6,7 +6,7 @@
 //! bounds the growth of rounding errors. Shards of sparse rows come one after the other, each added up by all threads, a line of its table by one of them.
 
 use super::Sparse;
-use super::elsewhere::Job;
+use super::job::Job;
 use super::ladder::Ladder;
 use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
@@ -76,24 +76,14 @@ impl<T: Real> Rows<'_, T> {
     /// another width.
     pub fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: &G) -> Result<G::Part> {
         let p = self.n_features();
-        let stored = gather.stored().is_some() && self.sparse().is_some();
-        let plan = if stored { Plan::for_stored(p) } else { gather.plan(p) };
-        self.sweep_by(plan, run, stage, gather)
-    }
-
-    /// [`sweep`](Self::sweep) by another plan.
-    pub(crate) fn sweep_by<G: Gather<T>>(
-        &self,
-        plan: Plan,
-        run: &Run<'_>,
-        stage: &str,
-        gather: &G,
-    ) -> Result<G::Part> {
-        check_gather(gather, self.n_features(), stage)?;
+        check_gather(gather, p, stage)?;
+        let plan = match gather.stored() {
+            Some(_) if self.is_sparse() => Plan::for_stored(p),
+            _ => self.cut(gather.plan(p)),
+        };
         if let Some(elsewhere) = self.source().elsewhere() {
             let n = self.n_rows().unwrap_or(0);
-            let job = Job::of::<T, G>(gather, plan, self.n_features(), n);
-            let total = job.gathered::<G::Part>(elsewhere)?;
+            let total = Job::of(gather, plan, self).gathered::<G::Part>(elsewhere)?;
             run.sweep_progress(stage, n, Some(n))?;
             return Ok(total);
         }

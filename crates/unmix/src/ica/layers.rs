@@ -86,7 +86,7 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    view.with_rows("ica with algorithm='sigma-pca'", |rows| on_rows(view, rows, contrast, start, limits, run))
+    view.swept(|rows| on_rows(view, rows, contrast, start, limits, run))
 }
 
 fn on_rows<T: Real>(

@@ -131,7 +131,7 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
         self.sweeps += 1;
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
         let sources = self.view.sources(&unit, self.contrast.into());
-        let sums = self.view.sweep(self.run, "sources", GatherUnit(sources))?;
+        let sums = self.view.sweep(self.run, "sources", GatherUnit::new(sources))?;
         let p = self.view.width();
         let mean = Matrix::from_vec(1, p, sums.cross.iter().map(|c| c / sums.n).collect());
         let image = match self.view.basis {

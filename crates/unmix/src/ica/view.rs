@@ -61,7 +61,15 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         }
     }
 
-    /// What is swept over, as rows that can be read one by one.
+    /// What is swept over, as rows.
+    pub(super) fn swept<O>(&self, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
+        match self.place {
+            SweptRows::Rows(rows) => f(rows),
+            SweptRows::Projected(projected) => f(&projected.coordinates()?),
+        }
+    }
+
+    /// The same as rows that can be read one by one.
     ///
     /// # Errors
     ///
@@ -98,7 +106,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         contrast: impl Into<Contrasts<'s>>,
         run: &Run<'_>,
     ) -> Result<Option<SourceSums>> {
-        let mut sums = self.sweep(run, "sources", GatherSources(self.sources(w, contrast.into())))?;
+        let mut sums = self.sweep(run, "sources", GatherSources::new(self.sources(w, contrast.into())))?;
         let n = sums.n;
         let mean = |values: &mut [f64]| values.iter_mut().for_each(|v| *v /= n);
         mean(sums.cross.as_mut_slice());
@@ -109,6 +117,6 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
 
     /// What contrasts are fitted to the sources `w z` by: one pass.
     pub(super) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
-        self.sweep(run, "scores", GatherScores(self.sources(w, Contrasts::Each(&[]))))
+        self.sweep(run, "scores", GatherScores::new(self.sources(w, Contrasts::Each(&[]))))
     }
 }

@@ -84,7 +84,7 @@ impl Preparation {
         if !matches!(self.n_components, Components::All) {
             warnings.push("Ignoring n_components with whiten=False.".into());
         }
-        let scatter = rows.sweep(run, "covariance", &GatherScatter)?;
+        let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
         if !scatter.finite() {
             return Err(rows.not_finite(self.method));
         }

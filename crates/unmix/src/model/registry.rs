@@ -115,7 +115,7 @@ impl Method {
             let asked = format!("{} of {what}", self.key);
             Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
         };
-        if !self.takes.sparse && rows.sparse().is_some() {
+        if !self.takes.sparse && rows.is_sparse() {
             let found = "it needs every number of the rows, the zeros too";
             return refused("sparse rows", found, "make the rows dense");
         }

@@ -16,8 +16,8 @@ use crate::stats::{Gather, Packer, Partial, Unpacker};
 pub(crate) trait Rule<T: Real>: Sync + Clone {
     /// What is summed.
     type Sums: Partial;
-    /// The name of its gather in packed form, of rows and of coordinates.
-    const KINDS: [&'static str; 2];
+    /// The name of its gather in packed form.
+    const KIND: &'static str;
     /// Nothing yet, of `k` components and rows of `p`.
     fn zero(&self, k: usize, p: usize) -> Self::Sums;
     /// Adds rows `x` and their codes `z`, which it may overwrite.
@@ -43,8 +43,7 @@ pub(crate) struct GatherCodes<T, R> {
 
 impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
     type Part = R::Sums;
-    const KIND: &'static str = R::KINDS[0];
-    const THROUGH: &'static str = R::KINDS[1];
+    const KIND: &'static str = R::KIND;
 
     fn width(&self) -> Option<usize> {
         Some(self.into.rows())
@@ -174,7 +173,7 @@ impl Partial for PassSums {
 
 impl<T: Real> Rule<T> for Pass {
     type Sums = PassSums;
-    const KINDS: [&'static str; 2] = ["forces", "forces of coordinates"];
+    const KIND: &'static str = "forces";
 
     fn zero(&self, k: usize, p: usize) -> PassSums {
         PassSums::empty(k, p, self.looks.len())

@@ -101,7 +101,7 @@ impl<'a, T: Real> Principal<'a, T> {
         let mut mean = found.mean.clone();
         let mut offset = None;
         if !ask.center {
-            mean = rows.sweep(run, "mean", &GatherMoments)?.mean;
+            mean = rows.sweep(run, "mean", &GatherMoments::new())?.mean;
             offset =
                 Some(factor::multiply(&Matrix::from_vec(1, p, mean.clone()), &map.transposed()).into_vec());
             sweeps += 1;

@@ -75,8 +75,15 @@ impl Plan {
 
     /// A plan of these lengths for rows of `p` numbers, which shards of `shard_rows`, a power of two, must not exceed the alignment of.
     pub(crate) const fn within(p: usize, block_rows: usize, shard_rows: usize) -> Self {
-        let most = Self::alignment(p);
-        let shard_rows = if shard_rows > most { most } else { shard_rows };
+        Self { block_rows, shard_rows }.at_most(Self::alignment(p))
+    }
+
+    /// The same with shards of at most so many rows, a power of two, or of one block.
+    pub(crate) const fn at_most(self, most: usize) -> Self {
+        let Self { block_rows, mut shard_rows } = self;
+        if shard_rows > most {
+            shard_rows = most;
+        }
         Self { block_rows, shard_rows: if shard_rows < block_rows { block_rows } else { shard_rows } }
     }
 

@@ -167,53 +167,53 @@ fn ql(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize) -> Option<()>
             if steps > MAX_STEPS {
                 return None;
             }
-            let g = (d[l + 1] - d[l]) / (2.0 * e[l]);
-            let r = g.hypot(1.0);
-            let mut g = d[m] - d[l] + e[l] / (g + if g >= 0.0 { r } else { -r });
-            let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
-            let mut split = false;
-            // Rows are turned one rotation late: multiplications that are ready then fill the time in which the next root is waited for;
-            // multiplications that wait for it themselves would keep the processor from seeing what comes after them.
-            let mut late = None;
-            for i in (l..m).rev() {
-                let (f, b) = (s * e[i], c * e[i]);
-                let square = f * f + g * g;
-                if square < f64::MIN_POSITIVE {
-                    e[i + 1] = 0.0;
-                    d[i + 1] -= p;
-                    e[m] = 0.0;
-                    split = true;
-                    break;
-                }
-                // What the next rotation waits for is made of squares and products of sine and cosine, which need a quotient; the
-                // root, which takes longer, is only needed one rotation later.
-                let quotient = 1.0 / square;
-                let (mixed, turned) = (f * g * quotient, (g - f) * (g + f) * quotient);
-                let root = square.sqrt();
-                let inverse = root * quotient;
-                e[i + 1] = root;
-                (s, c) = (f * inverse, g * inverse);
-                let own = d[i + 1] - p;
-                let apart = d[i] - own;
-                p = f * f * quotient * apart + 2.0 * mixed * b;
-                d[i + 1] = own + p;
-                g = mixed * apart + turned * b;
-                if let Some(rotation) = late.replace((i, s, c)) {
-                    turn(vectors, n, rotation);
-                }
-            }
-            if let Some(rotation) = late {
-                turn(vectors, n, rotation);
-            }
-            if split {
-                continue;
-            }
-            d[l] -= p;
-            e[l] = g;
-            e[m] = 0.0;
+            step(d, e, vectors, n, (l, m));
         }
     }
     Some(())
+}
+
+/// One implicit step of the block from `l` to `m`, by rotations from its end to its beginning; it ends early where the block falls apart.
+#[inline(always)]
+fn step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (l, m): (usize, usize)) {
+    let g = (d[l + 1] - d[l]) / (2.0 * e[l]);
+    let r = g.hypot(1.0);
+    let mut g = d[m] - d[l] + e[l] / (g + if g >= 0.0 { r } else { -r });
+    let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
+    // Rows are turned one rotation late: multiplications that are ready then fill the time in which the next root is waited for;
+    // multiplications that wait for it themselves would keep the processor from seeing what comes after them.
+    let mut late = None;
+    for i in (l..m).rev() {
+        let (f, b) = (s * e[i], c * e[i]);
+        let square = f * f + g * g;
+        if square < f64::MIN_POSITIVE {
+            e[i + 1] = 0.0;
+            d[i + 1] -= p;
+            e[m] = 0.0;
+            late.into_iter().for_each(|rotation| turn(vectors, n, rotation));
+            return;
+        }
+        // What the next rotation waits for is made of squares and products of sine and cosine, which need a quotient; the
+        // root, which takes longer, is only needed one rotation later.
+        let quotient = 1.0 / square;
+        let (mixed, turned) = (f * g * quotient, (g - f) * (g + f) * quotient);
+        let root = square.sqrt();
+        let inverse = root * quotient;
+        e[i + 1] = root;
+        (s, c) = (f * inverse, g * inverse);
+        let own = d[i + 1] - p;
+        let apart = d[i] - own;
+        p = f * f * quotient * apart + 2.0 * mixed * b;
+        d[i + 1] = own + p;
+        g = mixed * apart + turned * b;
+        if let Some(rotation) = late.replace((i, s, c)) {
+            turn(vectors, n, rotation);
+        }
+    }
+    late.into_iter().for_each(|rotation| turn(vectors, n, rotation));
+    d[l] -= p;
+    e[l] = g;
+    e[m] = 0.0;
 }
 
 /// Turns rows `i` and `i + 1`.

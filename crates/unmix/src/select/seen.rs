@@ -24,6 +24,7 @@ impl<T: Real> Seen<'_, '_, T> {
     pub(super) fn columns(&self, run: &Run<'_>, rule: &str, copies: u64) -> Result<Matrix<f64>> {
         let (rows, p) = (self.rows, self.rows.n_features());
         self.check_weights(rule)?;
+        rows.here(&format!("n_components='{rule}'"))?;
         let n = rows.n_samples();
         check_memory(
             &format!("the rule '{rule}', which looks at all {n} x {p} numbers at once,"),

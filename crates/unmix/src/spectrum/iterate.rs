@@ -104,7 +104,7 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
 
 fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let moments = rows.sweep(run, "moments", &GatherMoments)?;
+    let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
     if !moments.squares.iter().sum::<f64>().is_finite() {
         return Err(rows.not_finite(request.method));
     }

@@ -223,7 +223,7 @@ pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomp
         check_total_weight(rows.n_samples(), rows.origin())?;
     }
     check_n_rows("pca", rows.n_counted(), rows.origin(), "variance is about differences between rows")?;
-    let (n, p, sparse) = (rows.n_rows().unwrap_or(0), rows.n_features(), rows.sparse().is_some());
+    let (n, p, sparse) = (rows.n_rows().unwrap_or(0), rows.n_features(), rows.is_sparse());
     let request = Request {
         method: "pca",
         solver: auto_solver(n, p, None, sparse),
@@ -307,7 +307,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
     if rows.n_features() == 0 {
         return Err(no_columns(request.method, rows.origin()));
     }
-    if request.solver == Solver::Full && rows.sparse().is_some() {
+    if request.solver == Solver::Full && rows.is_sparse() {
         return Err(Error::Unsupported {
             asked: "svd_solver='full' of sparse rows".into(),
             found: "it needs every number of the rows, the zeros too".into(),

@@ -21,7 +21,7 @@ pub(super) fn scatter<T: Real>(
 
 /// The scatter, of finite numbers.
 pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Scatter> {
-    let scatter = rows.sweep(run, "covariance", &GatherScatter)?;
+    let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
     if !scatter.finite() {
         return Err(rows.not_finite(request.method));
     }
@@ -31,7 +31,7 @@ pub(super) fn gathered<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Req
 /// By the triangular factor of the rows.
 pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Result<Decomposition> {
     let p = rows.n_features();
-    let mut triangle = rows.sweep(run, "factorisation", &GatherTriangle)?;
+    let mut triangle = rows.sweep(run, "factorisation", &GatherTriangle::new())?;
     if !triangle.finite() {
         return Err(rows.not_finite(request.method));
     }

@@ -169,16 +169,8 @@ where
     let others = fitted.split_off(2 * trials.cuts);
 
     let halved = Halved::compared(&seen, &fitted, run)?;
-    let mut gaussian = vec![0.0; k];
-    if let (Some((left, right)), [a, b, ..]) = (cuts.first(), &fitted[..]) {
-        // Each half is tested on the rows of the other.
-        for (model, order, held_out) in [(a, &halved.orders[0], right), (b, &halved.orders[1], left)] {
-            let codes = codes(model, &of(thinned(held_out.clone())), run)?;
-            let p = gaussian::p_values(&codes, model.n_codes(), together.stretch > 1);
-            let of_component = |j: usize| order[j].map_or(1.0, |i| p[i]);
-            (0..k).for_each(|j| gaussian[j] = f64::max(gaussian[j], of_component(j)));
-        }
-    }
+    let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
+    let gaussian = halved.gaussian(k, &fitted, cuts.first(), held_out, together.stretch > 1, run)?;
     let restarted = Restarted::compared(&seen, model, &others, run)?;
     let variances = variances(model);
     let squares =
@@ -193,17 +185,12 @@ where
     let groups = verdict::groups(k, &evidence);
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
-    let own = |j: usize| halved.agreement.iter().map(|cut: &Vec<f64>| cut[j]).collect::<Vec<f64>>();
-    let mut spaces = Vec::new();
-    for (j, others) in groups.iter().enumerate() {
-        let alone = others.is_empty() || (k == p && others.len() + 1 == k);
-        spaces.push(if alone { own(j) } else { space(&halved.pairs, j, others)? });
-    }
+    let spaces = halved.spaces(&groups, k == p)?;
     let space_interval: Vec<(f64, f64)> = spaces.iter().map(|cuts| interval::interval(cuts)).collect();
     Ok(Stability {
         clusters: clusters::clusters(&seen.codes, &started, &halved.estimates(&fitted)),
         verdicts: verdict::verdicts(groups, &space_interval, k == p),
-        interval: (0..k).map(|j| interval::interval(&own(j))).collect(),
+        interval: (0..k).map(|j| interval::interval(&halved.of(j))).collect(),
         space: spaces.iter().map(|cuts| cuts.iter().sum::<f64>() / cuts.len().max(1) as f64).collect(),
         space_interval,
         cuts: trials.cuts,
@@ -217,7 +204,8 @@ where
 
 /// Rows that halves can be made of.
 fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
-    let source = rows.source().random().filter(|_| rows.sparse().is_none() && rows.weights().is_none());
+    rows.here("stability of a decomposition")?;
+    let source = rows.source().random().filter(|_| !rows.is_sparse() && rows.weights().is_none());
     source.ok_or_else(|| Error::Unsupported {
         asked: "stability of a decomposition".into(),
         found: "these rows are sparse, have weights, or can only be read forward".into(),
@@ -262,6 +250,43 @@ impl Halved {
             out.pairs.push((a.vectors, b.vectors));
         }
         Ok(out)
+    }
+
+    /// How well the halves of every cut agree about component `j`.
+    fn of(&self, j: usize) -> Vec<f64> {
+        self.agreement.iter().map(|cut| cut[j]).collect()
+    }
+
+    /// For each component, the larger p-value of two tests of its codes for Gaussianity: those that each half of the first cut gives the
+    /// `held_out` rows of the other.
+    fn gaussian<'a, T: Real>(
+        &self,
+        k: usize,
+        fitted: &[Model],
+        cut: Option<&(Vec<u64>, Vec<u64>)>,
+        held_out: impl Fn(&[u64]) -> Rows<'a, T>,
+        dependent: bool,
+        run: &Run<'_>,
+    ) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; k];
+        let (Some((left, right)), [a, b, ..]) = (cut, fitted) else { return Ok(out) };
+        for (model, order, rows) in [(a, &self.orders[0], right), (b, &self.orders[1], left)] {
+            let codes = codes(model, &held_out(rows), run)?;
+            let p = gaussian::p_values(&codes, model.n_codes(), dependent);
+            let of_component = |j: usize| order[j].map_or(1.0, |i| p[i]);
+            (0..k).for_each(|j| out[j] = f64::max(out[j], of_component(j)));
+        }
+        Ok(out)
+    }
+
+    /// For each component, how well the halves of every cut agree about the space of its group; about itself where it is told apart from
+    /// all others, or its group is the `whole` space.
+    fn spaces(&self, groups: &[Vec<usize>], whole: bool) -> Result<Vec<Vec<f64>>> {
+        let of_group = |(j, others): (usize, &Vec<usize>)| {
+            let alone = others.is_empty() || (whole && others.len() + 1 == groups.len());
+            if alone { Ok(self.of(j)) } else { space(&self.pairs, j, others) }
+        };
+        groups.iter().enumerate().map(of_group).collect()
     }
 
     /// What is clustered.

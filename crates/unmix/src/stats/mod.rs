@@ -1,6 +1,7 @@
 //! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic never knows where its rows live.
 
 mod contrast;
+mod entries;
 mod gram;
 mod lengths;
 mod moments;
@@ -13,10 +14,12 @@ mod sketch;
 mod sources;
 mod sparsity;
 mod stored;
+mod sum;
 mod triangle;
 mod weights;
 
 pub use contrast::{Contrast, ContrastSums, Contrasts};
+pub use entries::{Entries, GatherEntries};
 pub(crate) use gram::root_of_squares;
 pub use gram::{Feature, FeatureView, GatherGram, Gram};
 pub use lengths::{GatherLengths, Lengths};
@@ -26,9 +29,10 @@ pub use rows::{GatherRange, GatherRows, GatheredRows, Range};
 pub use scatter::{GatherScatter, Scatter};
 pub use score::{GatherScores, Score, ScoreSums};
 pub use sketch::{GatherSketch, Sketch, Viewpoint};
-pub use sources::{GatherSources, GatherUnit, SourceSums, SourceView, UnitSums};
+pub use sources::{GatherSources, GatherUnit, GatherView, OfSources, SourceSums, SourceView, UnitSums};
 pub use sparsity::{Filters, GatherSparsity, Penalty, Sparsity};
 pub use stored::AddStored;
+pub use sum::{AddShard, GatherSum, Sum};
 pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
 pub use weights::{GatherWeights, RowWeights};
 
@@ -61,9 +65,6 @@ pub trait Gather<T: Real>: Sync + Sized {
 
     /// The name of this gather in packed form.
     const KIND: &'static str;
-
-    /// The same where it sums coordinates of rows and not their numbers; "none" for gathers that never do.
-    const THROUGH: &'static str = "none";
 
     /// How rows of `n_features` numbers are cut.
     fn plan(&self, n_features: usize) -> Plan {

@@ -1,7 +1,8 @@
 //! Number, mean and sum of squares about the mean, column by column.
 
 use super::stored::{Counts, LineMoments};
-use super::{AddStored, Gather, Packer, Partial, Unpacker};
+use super::sum::{AddShard, GatherSum, Sum};
+use super::{Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace, kernel};
 
@@ -66,40 +67,21 @@ impl Moments {
 }
 
 /// Gathers [`Moments`].
-#[derive(Clone, Copy, Debug)]
-pub struct GatherMoments;
+pub type GatherMoments = GatherSum<Moments>;
 
-impl<T: Real> Gather<T> for GatherMoments {
-    type Part = Moments;
+impl<T: Real> Sum<T> for Moments {
     const KIND: &'static str = "moments";
-
-    fn width(&self) -> Option<usize> {
-        None
-    }
-
-    fn zero(&self, n_features: usize) -> Moments {
-        Moments::empty(n_features)
-    }
-
-    fn add(&self, part: &mut Moments, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, work);
-    }
-
-    fn stored(&self) -> Option<&dyn AddStored<T, Moments>> {
-        Some(self)
-    }
-
-    fn pack(&self, _: &mut Packer) {}
-
-    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self)
-    }
-}
-
-impl<T: Real> AddStored<T, Moments> for GatherMoments {
-    fn add_stored(&self, part: &mut Moments, shard: &Stored<'_, T>) -> Result<()> {
+    const STORED: Option<AddShard<Self, T>> = Some(|part, shard| {
         part.merge(Moments::of_stored(shard)?.0);
         Ok(())
+    });
+
+    fn zero(n_features: usize) -> Self {
+        Self::empty(n_features)
+    }
+
+    fn add(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, work);
     }
 }
 

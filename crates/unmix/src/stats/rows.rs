@@ -1,7 +1,8 @@
 //! Some of the rows themselves, gathered: what a search begins on, and what a message names.
 
 use super::stored::Counts;
-use super::{AddStored, Gather, Packer, Partial, Unpacker};
+use super::sum::{AddShard, GatherSum, Sum};
+use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace};
 
@@ -83,9 +84,8 @@ impl<T: Real> Partial for GatheredRows<T> {
     }
 }
 
-/// Looks at single numbers: the first that is not finite, and between which values each column lies.
-#[derive(Clone, Copy, Debug)]
-pub struct GatherRange;
+/// Gathers a [`Range`].
+pub type GatherRange = GatherSum<Range>;
 
 /// The range of every column, and the first number that is not finite; of rows that count.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,72 +103,56 @@ impl Range {
     }
 }
 
-impl<T: Real> Gather<T> for GatherRange {
-    type Part = Range;
+impl<T: Real> Sum<T> for Range {
     const KIND: &'static str = "range";
+    const STORED: Option<AddShard<Self, T>> = Some(add_stored);
 
-    fn width(&self) -> Option<usize> {
-        None
+    fn zero(n_features: usize) -> Self {
+        Self { between: vec![(f64::INFINITY, f64::NEG_INFINITY); n_features], not_finite: None }
     }
 
-    fn zero(&self, n_features: usize) -> Range {
-        Range { between: vec![(f64::INFINITY, f64::NEG_INFINITY); n_features], not_finite: None }
-    }
-
-    fn add(&self, part: &mut Range, block: Block<'_, T>, _: &mut Workspace<T>) {
+    fn add(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
         for (i, row) in block.rows().enumerate() {
             if block.weights.is_some_and(|w| w[i] == 0.0) {
                 continue;
             }
-            for (x, (low, high)) in row.iter().zip(&mut part.between) {
+            for (x, (low, high)) in row.iter().zip(&mut self.between) {
                 let x = x.to_f64();
                 // In two parts, since numbers that are none compare with nothing.
                 (*low, *high) = (low.min(x), high.max(x));
             }
-            if part.not_finite.is_none() {
+            if self.not_finite.is_none() {
                 let at = row.iter().position(|x| !x.finite());
-                part.not_finite = at.map(|j| (block.first_row + i as u64, j, row[j].to_f64()));
+                self.not_finite = at.map(|j| (block.first_row + i as u64, j, row[j].to_f64()));
             }
         }
     }
-
-    fn stored(&self) -> Option<&dyn AddStored<T, Range>> {
-        Some(self)
-    }
-
-    fn pack(&self, _: &mut Packer) {}
-
-    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self)
-    }
 }
 
-impl<T: Real> AddStored<T, Range> for GatherRange {
-    /// `O(stored + p)`.
-    fn add_stored(&self, part: &mut Range, shard: &Stored<'_, T>) -> Result<()> {
-        let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
-        if counts.rows == 0 {
-            return Ok(());
-        }
-        let mut table = vec![0.0; 2 * p];
-        shard.fill(&mut table, 2, |j, out| {
-            let (rows, values) = shard.column(j);
-            let unstored = if counts.full(rows) { (f64::INFINITY, f64::NEG_INFINITY) } else { (0.0, 0.0) };
-            let entries = rows.iter().zip(values).filter(|(i, _)| counts.of(**i as usize) > 0.0);
-            let between =
-                entries.fold(unstored, |(low, high), (_, x)| (low.min(x.to_f64()), high.max(x.to_f64())));
-            (out[0], out[1]) = between;
-        })?;
-        let mut of_row = shard.rows().filter(|&i| counts.of(i) > 0.0);
-        let not_finite = of_row.find_map(|i| {
-            let (columns, values) = shard.row(i);
-            let at = values.iter().position(|x| !x.finite())?;
-            Some((shard.number(i), columns[at] as usize, values[at].to_f64()))
-        });
-        let between = table.as_chunks::<2>().0.iter().map(|&[low, high]| (low, high)).collect();
-        part.merge(Range { between, not_finite });
-        Ok(())
+/// `O(stored + p)`.
+fn add_stored<T: Real>(part: &mut Range, shard: &Stored<'_, T>) -> Result<()> {
+    let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
+    if counts.rows == 0 {
+        return Ok(());
     }
+    let mut table = vec![0.0; 2 * p];
+    shard.fill(&mut table, 2, |j, out| {
+        let (rows, values) = shard.column(j);
+        let unstored = if counts.full(rows) { (f64::INFINITY, f64::NEG_INFINITY) } else { (0.0, 0.0) };
+        let entries = rows.iter().zip(values).filter(|(i, _)| counts.of(**i as usize) > 0.0);
+        let between =
+            entries.fold(unstored, |(low, high), (_, x)| (low.min(x.to_f64()), high.max(x.to_f64())));
+        (out[0], out[1]) = between;
+    })?;
+    let mut of_row = shard.rows().filter(|&i| counts.of(i) > 0.0);
+    let not_finite = of_row.find_map(|i| {
+        let (columns, values) = shard.row(i);
+        let at = values.iter().position(|x| !x.finite())?;
+        Some((shard.number(i), columns[at] as usize, values[at].to_f64()))
+    });
+    let between = table.as_chunks::<2>().0.iter().map(|&[low, high]| (low, high)).collect();
+    part.merge(Range { between, not_finite });
+    Ok(())
 }
 
 impl Partial for Range {

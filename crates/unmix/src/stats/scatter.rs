@@ -12,7 +12,8 @@
 //! the data (with a mean of 10⁶ standard deviations, all of single precision).
 
 use super::stored::{Counts, shift};
-use super::{AddStored, Gather, Moments, Packer, Partial, Unpacker};
+use super::sum::{AddShard, GatherSum, Sum};
+use super::{Moments, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 
@@ -107,37 +108,22 @@ impl Scatter {
 }
 
 /// Gathers [`Scatter`].
-#[derive(Clone, Copy, Debug)]
-pub struct GatherScatter;
+pub type GatherScatter = GatherSum<Scatter>;
 
-impl<T: Real> Gather<T> for GatherScatter {
-    type Part = Scatter;
+impl<T: Real> Sum<T> for Scatter {
     const KIND: &'static str = "scatter";
+    const STORED: Option<AddShard<Self, T>> = Some(add_stored);
 
-    fn plan(&self, n_features: usize) -> Plan {
+    fn plan(n_features: usize) -> Plan {
         Plan::for_table(n_features)
     }
 
-    fn width(&self) -> Option<usize> {
-        None
+    fn zero(n_features: usize) -> Self {
+        Self::empty(n_features)
     }
 
-    fn zero(&self, n_features: usize) -> Scatter {
-        Scatter::empty(n_features)
-    }
-
-    fn add(&self, part: &mut Scatter, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, work);
-    }
-
-    fn stored(&self) -> Option<&dyn AddStored<T, Scatter>> {
-        Some(self)
-    }
-
-    fn pack(&self, _: &mut Packer) {}
-
-    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self)
+    fn add(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, work);
     }
 }
 
@@ -149,53 +135,49 @@ fn add_line(line: &mut [f64], other: &[f64], i: usize, delta: &[f64], weight: f6
     }
 }
 
-impl<T: Real> AddStored<T, Scatter> for GatherScatter {
-    /// `Σ_i s_i²/2` multiplications for rows of `s_i` stored entries.
-    fn add_stored(&self, part: &mut Scatter, shard: &Stored<'_, T>) -> Result<()> {
-        let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
-        let (Moments { n, mean, rest, squares }, full) = Moments::of_stored(shard)?;
-        if n == 0.0 {
-            return Ok(());
+/// `Σ_i s_i²/2` multiplications for rows of `s_i` stored entries.
+fn add_stored<T: Real>(part: &mut Scatter, shard: &Stored<'_, T>) -> Result<()> {
+    let (p, counts) = (shard.n_features(), Counts::of_shard(shard));
+    let (Moments { n, mean, rest, squares }, full) = Moments::of_stored(shard)?;
+    if n == 0.0 {
+        return Ok(());
+    }
+    let shifts = full.iter().zip(mean.iter().zip(&rest)).map(|(&full, (&m, &r))| shift(full, m, r));
+    let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
+    let shifted = shift.iter().any(|&c| c != 0.0);
+    let line = |i: usize, out: &mut [f64]| {
+        // Of a column that does not vary every product is 0, and its rounding errors are not.
+        if squares[i] == 0.0 {
+            return;
         }
-        let shifts = full.iter().zip(mean.iter().zip(&rest)).map(|(&full, (&m, &r))| shift(full, m, r));
-        let (shift, left): (Vec<f64>, Vec<f64>) = shifts.unzip();
-        let shifted = shift.iter().any(|&c| c != 0.0);
-        let line = |i: usize, out: &mut [f64]| {
-            // Of a column that does not vary every product is 0, and its rounding errors are not.
-            if squares[i] == 0.0 {
-                return;
+        let (rows, values) = shard.column(i);
+        for (&r, x) in rows.iter().zip(values) {
+            let w = counts.of(r as usize);
+            if w == 0.0 {
+                continue;
             }
-            let (rows, values) = shard.column(i);
-            for (&r, x) in rows.iter().zip(values) {
-                let w = counts.of(r as usize);
-                if w == 0.0 {
-                    continue;
-                }
-                let a = w * (x.to_f64() - shift[i]);
-                let (columns, values) = shard.row(r as usize);
-                let entries = columns.iter().zip(values).take_while(|(j, _)| (**j as usize) < i);
-                match shifted {
-                    true => {
-                        entries.for_each(|(&j, v)| out[j as usize] += a * (v.to_f64() - shift[j as usize]))
-                    }
-                    false => entries.for_each(|(&j, v)| out[j as usize] += a * v.to_f64()),
-                }
+            let a = w * (x.to_f64() - shift[i]);
+            let (columns, values) = shard.row(r as usize);
+            let entries = columns.iter().zip(values).take_while(|(j, _)| (**j as usize) < i);
+            match shifted {
+                true => entries.for_each(|(&j, v)| out[j as usize] += a * (v.to_f64() - shift[j as usize])),
+                false => entries.for_each(|(&j, v)| out[j as usize] += a * v.to_f64()),
             }
-            let rest = counts.total * left[i];
-            if rest != 0.0 {
-                (0..i).for_each(|j| out[j] -= rest * left[j]);
-            }
-            (0..i).filter(|&j| squares[j] == 0.0).for_each(|j| out[j] = 0.0);
-            out[i] = squares[i];
-        };
-        match part.join(n, &mean, &rest) {
-            None => shard.fill(part.lower.as_mut_slice(), p, line),
-            Some((delta, weight)) => shard.fill(part.lower.as_mut_slice(), p, |i, out| {
-                let mut other = vec![0.0; i + 1];
-                line(i, &mut other);
-                add_line(out, &other, i, &delta, weight);
-            }),
         }
+        let rest = counts.total * left[i];
+        if rest != 0.0 {
+            (0..i).for_each(|j| out[j] -= rest * left[j]);
+        }
+        (0..i).filter(|&j| squares[j] == 0.0).for_each(|j| out[j] = 0.0);
+        out[i] = squares[i];
+    };
+    match part.join(n, &mean, &rest) {
+        None => shard.fill(part.lower.as_mut_slice(), p, line),
+        Some((delta, weight)) => shard.fill(part.lower.as_mut_slice(), p, |i, out| {
+            let mut other = vec![0.0; i + 1];
+            line(i, &mut other);
+            add_line(out, &other, i, &delta, weight);
+        }),
     }
 }
 

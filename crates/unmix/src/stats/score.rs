@@ -17,10 +17,11 @@
 //! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
 
 use super::contrast::{ContrastSums, lanes, weighted};
-use super::{Gather, Packer, Partial, SourceView, Unpacker};
+use super::sources::{GatherView, OfSources};
+use super::{Packer, Partial, SourceView, Unpacker};
 use crate::error::Result;
 use crate::num::factor::Cholesky;
-use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
+use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
 
 /// How many functions.
 const FUNCTIONS: usize = 6;
@@ -178,37 +179,18 @@ fn add(sums: &mut [f64], y: f64, t: f64, counted: impl Fn(f64) -> f64) {
     }
 }
 
-/// Gathers [`ScoreSums`] of the sources of a [`SourceView`].
-#[derive(Clone, Debug)]
-pub struct GatherScores<'a, T>(pub SourceView<'a, T>);
+/// Gathers [`ScoreSums`].
+pub type GatherScores<'a, T> = GatherView<'a, T, ScoreSums>;
 
-impl<T: Real> Gather<T> for GatherScores<'_, T> {
-    type Part = ScoreSums;
+impl<T: Real> OfSources<T> for ScoreSums {
     const KIND: &'static str = "scores";
-    const THROUGH: &'static str = "scores of coordinates";
 
-    fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_sources(n_features, self.0.unmixing.rows())
+    fn zero(k: usize, _: usize) -> Self {
+        Self::empty(k)
     }
 
-    fn width(&self) -> Option<usize> {
-        Some(self.0.unmixing.cols())
-    }
-
-    fn zero(&self, _: usize) -> ScoreSums {
-        ScoreSums::empty(self.0.unmixing.rows())
-    }
-
-    fn add(&self, part: &mut ScoreSums, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, &self.0, work);
-    }
-
-    fn pack(&self, out: &mut Packer) {
-        self.0.pack(out);
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        SourceView::unpack(from).map(Self)
+    fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, view, work);
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Contrasts, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 /// Sums over rows `x` of the sources `y = B (x - mean)` and of their contrast.
 ///
@@ -212,73 +213,89 @@ impl UnitSums {
     }
 }
 
-/// Gathers [`SourceSums`] of the sources of a [`SourceView`].
-#[derive(Clone, Debug)]
-pub struct GatherSources<'a, T>(pub SourceView<'a, T>);
+/// What is summed of the sources of a [`SourceView`].
+pub trait OfSources<T: Real>: Partial {
+    /// The name of its gather in packed form.
+    const KIND: &'static str;
+    /// Whether it is of one source only.
+    const ONE: bool = false;
+    /// The sum over no rows of `p` numbers, of `k` sources.
+    fn zero(k: usize, p: usize) -> Self;
+    /// Adds the sources of the rows of a block, each as often as it counts.
+    fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>);
+}
 
-impl<T: Real> Gather<T> for GatherSources<'_, T> {
-    type Part = SourceSums;
-    const KIND: &'static str = "sources";
-    const THROUGH: &'static str = "sources of coordinates";
+/// Gathers sums of the sources of a [`SourceView`].
+pub struct GatherView<'a, T, P> {
+    view: SourceView<'a, T>,
+    part: PhantomData<fn() -> P>,
+}
 
-    fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_sources(n_features, self.0.unmixing.rows())
-    }
+/// Gathers [`SourceSums`].
+pub type GatherSources<'a, T> = GatherView<'a, T, SourceSums>;
+/// Gathers [`UnitSums`] of the one source of a view.
+pub type GatherUnit<'a, T> = GatherView<'a, T, UnitSums>;
 
-    fn width(&self) -> Option<usize> {
-        Some(self.0.unmixing.cols())
-    }
-
-    fn zero(&self, _: usize) -> SourceSums {
-        SourceSums::empty(self.0.unmixing.rows())
-    }
-
-    fn add(&self, part: &mut SourceSums, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, &self.0, work);
-    }
-
-    fn pack(&self, out: &mut Packer) {
-        self.0.pack(out);
-    }
-
-    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        SourceView::unpack(from).map(Self)
+impl<'a, T, P> GatherView<'a, T, P> {
+    /// Of the sources of `view`.
+    pub fn new(view: SourceView<'a, T>) -> Self {
+        Self { view, part: PhantomData }
     }
 }
 
-/// Gathers [`UnitSums`] of the one source of a [`SourceView`].
-#[derive(Clone, Debug)]
-pub struct GatherUnit<'a, T>(pub SourceView<'a, T>);
-
-impl<T: Real> Gather<T> for GatherUnit<'_, T> {
-    type Part = UnitSums;
-    const KIND: &'static str = "unit";
-    const THROUGH: &'static str = "unit of coordinates";
+impl<T: Real, P: OfSources<T>> Gather<T> for GatherView<'_, T, P> {
+    type Part = P;
+    const KIND: &'static str = P::KIND;
 
     fn plan(&self, n_features: usize) -> Plan {
-        Plan::for_sources(n_features, 1)
+        Plan::for_sources(n_features, self.view.unmixing.rows())
     }
 
     fn width(&self) -> Option<usize> {
-        Some(self.0.unmixing.cols())
+        Some(self.view.unmixing.cols())
     }
 
-    fn zero(&self, n_features: usize) -> UnitSums {
-        UnitSums::empty(n_features)
+    fn zero(&self, n_features: usize) -> P {
+        P::zero(self.view.unmixing.rows(), n_features)
     }
 
-    fn add(&self, part: &mut UnitSums, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, &self.0, work);
+    fn add(&self, part: &mut P, block: Block<'_, T>, work: &mut Workspace<T>) {
+        part.add(block, &self.view, work);
     }
 
     fn pack(&self, out: &mut Packer) {
-        self.0.pack(out);
+        self.view.pack(out);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let view = SourceView::unpack(from)?;
-        from.check(view.unmixing.rows() == 1)?;
-        Ok(Self(view))
+        from.check(!P::ONE || view.unmixing.rows() == 1)?;
+        Ok(Self::new(view))
+    }
+}
+
+impl<T: Real> OfSources<T> for SourceSums {
+    const KIND: &'static str = "sources";
+
+    fn zero(k: usize, _: usize) -> Self {
+        Self::empty(k)
+    }
+
+    fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, view, work);
+    }
+}
+
+impl<T: Real> OfSources<T> for UnitSums {
+    const KIND: &'static str = "unit";
+    const ONE: bool = true;
+
+    fn zero(_: usize, p: usize) -> Self {
+        Self::empty(p)
+    }
+
+    fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, view, work);
     }
 }
 

@@ -3,6 +3,7 @@
 //! Merged as scatters are, with triangles in the place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of
 //! both parts), by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
 
+use super::sum::{GatherSum, Sum};
 use super::{FeatureView, Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, factor, kernel};
@@ -72,29 +73,17 @@ impl Triangle {
 }
 
 /// Gathers the [`Triangle`] of rows.
-#[derive(Clone, Copy, Debug)]
-pub struct GatherTriangle;
+pub type GatherTriangle = GatherSum<Triangle>;
 
-impl<T: Real> Gather<T> for GatherTriangle {
-    type Part = Triangle;
+impl<T: Real> Sum<T> for Triangle {
     const KIND: &'static str = "triangle";
 
-    fn width(&self) -> Option<usize> {
-        None
+    fn zero(n_features: usize) -> Self {
+        Self::empty(n_features)
     }
 
-    fn zero(&self, n_features: usize) -> Triangle {
-        Triangle::empty(n_features)
-    }
-
-    fn add(&self, part: &mut Triangle, block: Block<'_, T>, work: &mut Workspace<T>) {
-        part.gather(block, work);
-    }
-
-    fn pack(&self, _: &mut Packer) {}
-
-    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self)
+    fn add(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        self.gather(block, work);
     }
 }
 

@@ -1,12 +1,12 @@
 //! How often rows count that are elsewhere.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::sum::{GatherSum, Sum};
+use super::{Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 
-/// Gathers how often each row counts.
-#[derive(Clone, Copy, Debug)]
-pub struct GatherWeights;
+/// Gathers [`RowWeights`].
+pub type GatherWeights = GatherSum<RowWeights>;
 
 /// How often each of some rows counts, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,26 +28,15 @@ impl RowWeights {
     }
 }
 
-impl<T: Real> Gather<T> for GatherWeights {
-    type Part = RowWeights;
+impl<T: Real> Sum<T> for RowWeights {
     const KIND: &'static str = "weights";
 
-    fn width(&self) -> Option<usize> {
-        None
+    fn zero(_: usize) -> Self {
+        Self::default()
     }
 
-    fn zero(&self, _: usize) -> RowWeights {
-        RowWeights::default()
-    }
-
-    fn add(&self, part: &mut RowWeights, block: Block<'_, T>, _: &mut Workspace<T>) {
-        part.merge(RowWeights::new(block.n_rows() as u64, block.weights));
-    }
-
-    fn pack(&self, _: &mut Packer) {}
-
-    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
-        Ok(Self)
+    fn add(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        self.merge(Self::new(block.n_rows() as u64, block.weights));
     }
 }
 

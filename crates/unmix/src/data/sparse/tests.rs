@@ -168,7 +168,7 @@ fn shapes_with_nothing_in_them_are_sums_of_nothing() {
     for (n, p) in [(0, 3), (4, 0), (0, 0), (5, 2)] {
         let s = Sparse::<f64>::from_csr(&vec![0; n + 1], &[0i32; 0], &[], p).unwrap();
         assert_eq!((s.n_rows(), s.n_features(), Source::n_rows(&s)), (n, p, Some(n as u64)));
-        let found = summed(&s, None, &run, &GatherScatter).unwrap();
+        let found = summed(&s, None, &run, &GatherScatter::new()).unwrap();
         assert!(found.lower.as_slice().iter().all(|x| n == 0 || *x == 0.0));
         assert_eq!(found.mean.len(), p);
         let sketch = GatherSketch(Viewpoint::new(vec![0.0; p], &Matrix::zeros(2, p)));
@@ -196,7 +196,7 @@ fn check_scatter<T: Real>(x: &[f64], p: usize, weights: Option<&[f64]>, tol: f64
     let (starts, columns, values) = compressed::<T>(x, p);
     let s = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
     let (mean, lower) = naive(x, p, weights, true);
-    let found = summed(&s, weights, &Run::default(), &GatherScatter).unwrap();
+    let found = summed(&s, weights, &Run::default(), &GatherScatter::new()).unwrap();
     let n: f64 = weights.map_or((x.len() / p) as f64, |w| w.iter().sum());
     assert_eq!(found.n, n);
     for i in 0..p {
@@ -243,7 +243,7 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
 
     let stream = Stream::new(9, 0);
     let directions = Matrix::from_fn(3, p, |i, j| stream.normal((i * p + j) as u64));
-    let moments = summed(&s, weights, &run, &GatherMoments).unwrap();
+    let moments = summed(&s, weights, &run, &GatherMoments::new()).unwrap();
     let rest = if centre { moments.rest } else { vec![0.0; p] };
     let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
     let image = summed(&s, weights, &run, &sketch).unwrap().image;
@@ -298,7 +298,7 @@ fn a_far_column_loses_no_digits_to_rows_that_are_sparse_beside_it() {
         x.iter().enumerate().map(|(at, v)| v - if at % p % 6 == 0 { 1e6 } else { 0.0 }).collect();
     let (starts, columns, values) = compressed::<f64>(&x, p);
     let s = Sparse::from_csr(&starts, &columns, &values, p).unwrap();
-    let far = summed(&s, None, &Run::default(), &GatherScatter);
+    let far = summed(&s, None, &Run::default(), &GatherScatter::new());
     let (_, lower) = naive(&near, p, None, true);
     for i in 0..p {
         for j in 0..=i {
@@ -317,11 +317,11 @@ fn threads_change_no_bit() {
     let directions = Matrix::from_fn(5, p, |i, j| ((i * 31 + j * 17) % 11) as f64 - 5.0);
     let all = |threads: usize| {
         let run = Run { threads, ..Run::default() };
-        let Moments { mean, rest, squares, .. } = summed(&s, None, &run, &GatherMoments).unwrap();
+        let Moments { mean, rest, squares, .. } = summed(&s, None, &run, &GatherMoments::new()).unwrap();
         let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
         let image = summed(&s, None, &run, &sketch).unwrap();
         let products = products(&s, &FeatureView::new(n as f64, None, true, false), &run);
-        (mean, squares, summed(&s, None, &run, &GatherScatter).unwrap(), image, products)
+        (mean, squares, summed(&s, None, &run, &GatherScatter::new()).unwrap(), image, products)
     };
     let one = all(1);
     assert_eq!(one, all(2));
@@ -334,11 +334,11 @@ fn a_number_that_is_not_finite_is_found_where_it_is_stored() {
     let s = Sparse::from_csr(&[0, 1, 1, 3], &[2, 0, 3], &values, 5).unwrap();
     assert_eq!(s.first_not_finite().map(|(i, j, _)| (i, j)), Some((2, 0)));
     let run = Run::default();
-    let range = |weights: Option<&[f64]>| summed(&s, weights, &run, &GatherRange).unwrap();
+    let range = |weights: Option<&[f64]>| summed(&s, weights, &run, &GatherRange::new()).unwrap();
     assert_eq!(range(None).not_finite.map(|(i, j, _)| (i, j)), Some((2, 0)));
     assert!(range(Some(&[1.0, 1.0, 0.0])).not_finite.is_none());
-    assert!(!summed(&s, None, &run, &GatherScatter).unwrap().finite());
-    assert!(summed(&s, Some(&[1.0, 2.0, 0.0]), &run, &GatherMoments).unwrap().squares[0] == 0.0);
+    assert!(!summed(&s, None, &run, &GatherScatter::new()).unwrap().finite());
+    assert!(summed(&s, Some(&[1.0, 2.0, 0.0]), &run, &GatherMoments::new()).unwrap().squares[0] == 0.0);
 }
 
 #[test]
@@ -369,9 +369,9 @@ fn adding_a_shard_has_the_bits_of_merging_its_sum() {
         }
     }
     for weights in [None, Some(&weights[..])] {
-        merged(&s, weights, &GatherMoments);
-        merged(&s, weights, &GatherScatter);
-        merged(&s, weights, &GatherRange);
+        merged(&s, weights, &GatherMoments::new());
+        merged(&s, weights, &GatherScatter::new());
+        merged(&s, weights, &GatherRange::new());
         merged(&s, weights, &GatherSketch(Viewpoint::new(vec![0.5; p], &directions)));
         let total = weights.map_or(n as f64, |w| w.iter().sum());
         merged(&s.transposed(), None, &GatherGram(FeatureView::new(total, weights, true, true)));
@@ -404,10 +404,10 @@ fn shards_add_up_to_the_sums_of_the_dense_rows_by_row_and_by_column() {
         let all = |rows: Rows<'_, f64>, threads: usize| {
             let run = Run { threads, ..Run::default() };
             let rows = if let Some(w) = weights { rows.weighted(w).unwrap() } else { rows };
-            let moments = rows.sweep(&run, "moments", &GatherMoments).unwrap();
+            let moments = rows.sweep(&run, "moments", &GatherMoments::new()).unwrap();
             let sketch = GatherSketch(Viewpoint::new(&moments.mean, &directions).with_rest(&moments.rest));
             let image = rows.sweep(&run, "image", &sketch).unwrap();
-            (rows.sweep(&run, "scatter", &GatherScatter).unwrap(), moments, image)
+            (rows.sweep(&run, "scatter", &GatherScatter::new()).unwrap(), moments, image)
         };
         let stored = |s: &Sparse<'_, f64>, threads: usize| {
             all(Rows::new(s.transposed().transposed(), Features::default(), "sparse"), threads)

@@ -223,72 +223,65 @@ impl Ica {
 
     /// Which solver, and by which contrast.
     fn solver(&self) -> Result<(Algorithm, Contrast)> {
+        self.check()?;
         let contrast = self.fun.contrast(1.0);
-        let named =
+        let extended = |default| self.extended.unwrap_or(default);
+        Ok(match self.algorithm {
+            // Fitted contrasts have signs of their own; what comes before them finds sources of either kind.
+            IcaAlgorithm::Picard if self.ortho || self.fun == Fun::Adaptive => {
+                (Algorithm::PicardO { extended: extended(true) }, contrast)
+            }
+            IcaAlgorithm::Picard => (Algorithm::Picard { extended: extended(false) }, contrast),
+            IcaAlgorithm::FastIca if self.orthogonalization == Orthogonalization::Deflation => {
+                (Algorithm::Deflation, contrast)
+            }
+            IcaAlgorithm::FastIca => (Algorithm::FastIca, contrast),
+            IcaAlgorithm::SigmaPca => {
+                (Algorithm::Layers { both: self.first_layer == FirstLayer::SigmaPca }, contrast)
+            }
+            // y + k tanh(y) for both signs, as Lee, Girolami & Sejnowski have it.
+            IcaAlgorithm::Infomax if self.extended == Some(true) => {
+                (Algorithm::Picard { extended: true }, contrast)
+            }
+            IcaAlgorithm::Infomax => (Algorithm::Picard { extended: false }, Contrast::LogCosh(0.5)),
+            IcaAlgorithm::Easi => (Algorithm::Easi { extended: extended(true) }, contrast),
+        })
+    }
+
+    /// Settings that exclude each other.
+    fn check(&self) -> Result<()> {
+        let refused =
             |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
         if matches!(self.whiten, Whitening::Not(true)) {
-            return named(
-                "whiten",
-                "true",
-                "it must be 'unit-variance' or false",
-                "leave it out for 'unit-variance'",
-            );
+            let why = "it must be 'unit-variance' or false";
+            return refused("whiten", "true", why, "leave it out for 'unit-variance'");
         }
         if self.n_init == 0 {
-            return named("n_init", "0", "it must be at least 1", "leave it out for one start");
+            return refused("n_init", "0", "it must be at least 1", "leave it out for one start");
         }
-        let plain = |name| {
-            named(
-                "fun",
-                self.fun.name(),
-                name,
-                "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')",
-            )
+        let plain = |why| {
+            let remedy = "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')";
+            refused("fun", self.fun.name(), why, remedy)
         };
         match self.algorithm {
-            // Fitted contrasts have signs of their own; what comes before them finds sources of either kind.
-            IcaAlgorithm::Picard if self.fun == Fun::Adaptive => {
-                Ok((Algorithm::PicardO { extended: self.extended.unwrap_or(true) }, contrast))
+            IcaAlgorithm::Picard if self.fun == Fun::Adaptive => Ok(()),
+            _ if self.fun == Fun::Adaptive => {
+                let why = "contrasts are fitted to the sources by algorithm='picard' alone";
+                refused("fun", "adaptive", why, "leave the algorithm out, or choose another fun")
             }
-            _ if self.fun == Fun::Adaptive => named(
-                "fun",
-                "adaptive",
-                "contrasts are fitted to the sources by algorithm='picard' alone",
-                "leave the algorithm out, or choose another fun",
-            ),
-            IcaAlgorithm::Picard if self.ortho => {
-                Ok((Algorithm::PicardO { extended: self.extended.unwrap_or(true) }, contrast))
-            }
-            IcaAlgorithm::Picard if self.fun != Fun::LogCosh => {
+            IcaAlgorithm::Picard if !self.ortho && self.fun != Fun::LogCosh => {
                 plain("without ortho the contrast has to be the logarithm of a density, whatever its sign")
             }
-            IcaAlgorithm::Picard => {
-                Ok((Algorithm::Picard { extended: self.extended.unwrap_or(false) }, contrast))
-            }
-            IcaAlgorithm::FastIca if self.orthogonalization == Orthogonalization::Deflation => {
-                Ok((Algorithm::Deflation, contrast))
-            }
-            IcaAlgorithm::FastIca => Ok((Algorithm::FastIca, contrast)),
             IcaAlgorithm::Infomax | IcaAlgorithm::Easi | IcaAlgorithm::SigmaPca
                 if self.fun != Fun::LogCosh =>
             {
                 plain("infomax, easi and sigma-pca have nonlinearities of their own")
             }
-            IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => named(
-                "whiten",
-                "false",
-                "the first layer of two is what makes coordinates white",
-                "leave it out, or choose another algorithm",
-            ),
-            IcaAlgorithm::SigmaPca => {
-                Ok((Algorithm::Layers { both: self.first_layer == FirstLayer::SigmaPca }, contrast))
+            IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => {
+                let why = "the first layer of two is what makes coordinates white";
+                refused("whiten", "false", why, "leave it out, or choose another algorithm")
             }
-            // y + k tanh(y) for both signs, as Lee, Girolami & Sejnowski have it.
-            IcaAlgorithm::Infomax if self.extended == Some(true) => {
-                Ok((Algorithm::Picard { extended: true }, contrast))
-            }
-            IcaAlgorithm::Infomax => Ok((Algorithm::Picard { extended: false }, Contrast::LogCosh(0.5))),
-            IcaAlgorithm::Easi => Ok((Algorithm::Easi { extended: self.extended.unwrap_or(true) }, contrast)),
+            _ => Ok(()),
         }
     }
 }

@@ -111,9 +111,12 @@ impl NeuralPca {
         let (_, row) = find_row(&LINEAR, &self.variant.key())?;
         self.check_numbers()?;
         METHOD.admit(rows, run)?;
+        if self.solver != Solver::Auto {
+            rows.here("training by batches")?;
+        }
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let k = self.count(rows)?;
-        if self.solver != Solver::Auto && (rows.weights().is_some() || rows.sparse().is_some()) {
+        if self.solver != Solver::Auto && (rows.weights().is_some() || rows.is_sparse()) {
             return Err(Error::Unsupported {
                 asked: "training on weighted or sparse rows".into(),
                 found: "small batches are of plain rows".into(),
@@ -138,7 +141,7 @@ impl NeuralPca {
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         let request = Request {
             method: "neural-pca",
-            solver: auto_solver(n, p, None, rows.sparse().is_some()),
+            solver: auto_solver(n, p, None, rows.is_sparse()),
             top: None,
             center: self.center,
             standardize: false,

@@ -107,9 +107,7 @@ impl Pca {
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let size = Size::of(rows);
         let solver = match self.svd_solver {
-            Solver::Auto => {
-                auto_solver(rows.n_rows().unwrap_or(0), size.p, self.number(), rows.sparse().is_some())
-            }
+            Solver::Auto => auto_solver(rows.n_rows().unwrap_or(0), size.p, self.number(), rows.is_sparse()),
             named => named,
         };
         let top = match self.n_components {

@@ -150,6 +150,7 @@ impl SigmaPca {
     /// Solves for `k` components; no verdict yet.
     fn ended<'a, T: Real>(&self, rows: &'a Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Ended<'a, T>> {
         if self.is_trained() {
+            rows.here("training by batches")?;
             return self.fit_trained(rows, k, run);
         }
         let ask = PrincipalOptions {

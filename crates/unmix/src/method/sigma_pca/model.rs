@@ -11,7 +11,7 @@ use crate::model::{
 use crate::neural::forces::Separation;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
-use crate::num::{Matrix, Real};
+use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
@@ -65,35 +65,20 @@ impl SigmaPca {
         let (p, kept) = (found.mean.len(), solved.w.rows());
         let (sigma, mut a) = (solved.sigma, solved.a);
 
-        let of_verdicts = |f: &dyn Fn(usize) -> f64| -> Vec<f64> {
-            // Components that the rows do not have are not resolved either.
-            (0..k).map(|j| if j < kept { f(j) } else { 0.0 }).collect()
-        };
-        let variances = of_verdicts(&|j| (sigma[j] * rows.unit).powi(2));
-        let total = found.total * (found.n - 1.0) / found.n;
         a.resize(k, a.last().copied().unwrap_or(1.0));
-        let each = |f: &dyn Fn(f64) -> f64| variances.iter().map(|&v| f(v)).collect::<Vec<f64>>();
-        let mut own = vec![
-            ("explained_variance", Tensor::vector(&variances, dtype)),
-            ("explained_variance_ratio", Tensor::vector(&each(&|v| v / total), dtype)),
-            ("a", Tensor::vector(&a, dtype)),
-            ("separation", Tensor::vector(&of_verdicts(&|j| verdicts[j].separation), dtype)),
-            ("seeking", Tensor::vector(&of_verdicts(&|j| verdicts[j].seeking), dtype)),
-            (
-                "resolved",
-                Tensor::vector(&of_verdicts(&|j| f64::from(u8::from(verdicts[j].doubt.is_none()))), dtype),
-            ),
-        ];
+        let variances = padded(k, sigma.iter().map(|s| (s * rows.unit).powi(2)));
+        let mut own =
+            of_components(&variances, found.total * (found.n - 1.0) / found.n, &a, &verdicts[..kept], dtype);
         if let Some(learnt) = also.learnt {
-            let learnt = of_verdicts(&|j| learnt[j]);
-            own.push(("trained_scale", Tensor::vector(&learnt, dtype)));
+            own.push(("trained_scale", Tensor::vector(&padded(k, learnt.into_iter().take(kept)), dtype)));
         }
+        let scale: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
         let described = Described {
             components: &components,
             mean: &found.mean,
             decoder: None,
             axes: None,
-            scale: Some(&each(&|v| v.sqrt())),
+            scale: Some(&scale),
             noise_scale: found.noise_scale.as_deref(),
             second_rotation: None,
         };
@@ -141,6 +126,32 @@ fn wrong_width(better: f64) -> String {
         "these components look more Gaussian than the principal axes do, so their a may be wrong for the data; a={better} or \
          a='auto' may do"
     )
+}
+
+/// `k` numbers, one for each component; 0 for those that the rows do not have, which are not resolved either.
+fn padded(k: usize, found: impl Iterator<Item = f64>) -> Vec<f64> {
+    found.chain(std::iter::repeat(0.0)).take(k).collect()
+}
+
+/// The tensors that say how components are told apart: their variances, shares of `total`, widths and verdicts.
+fn of_components(
+    variances: &[f64],
+    total: f64,
+    a: &[f64],
+    verdicts: &[Verdict],
+    dtype: Dtype,
+) -> Vec<(&'static str, Tensor)> {
+    let k = variances.len();
+    let shares: Vec<f64> = variances.iter().map(|v| v / total).collect();
+    let of = |f: fn(&Verdict) -> f64| Tensor::vector(&padded(k, verdicts.iter().map(f)), dtype);
+    vec![
+        ("explained_variance", Tensor::vector(variances, dtype)),
+        ("explained_variance_ratio", Tensor::vector(&shares, dtype)),
+        ("a", Tensor::vector(a, dtype)),
+        ("separation", of(|verdict| verdict.separation)),
+        ("seeking", of(|verdict| verdict.seeking)),
+        ("resolved", of(|verdict| f64::from(u8::from(verdict.doubt.is_none())))),
+    ]
 }
 
 /// `y = (x - mean) diag(1/noise) W`, divided by `scale` when whitened; back by the least-squares decoder.

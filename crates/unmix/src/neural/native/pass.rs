@@ -159,7 +159,7 @@ impl<T: Real> NativePass<T> {
 
 impl<T: Real> Rule<T> for NativePass<T> {
     type Sums = NativeSums;
-    const KINDS: [&'static str; 2] = ["native forces", "native forces of coordinates"];
+    const KIND: &'static str = "native forces";
 
     fn zero(&self, k: usize, p: usize) -> NativeSums {
         NativeSums::empty(k, p)

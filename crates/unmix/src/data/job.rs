@@ -1,0 +1,300 @@
+//! A sweep as bytes, and the answers of those who hold the rows.
+//!
+//! A job says which gather, its state, what makes coordinates of the rows first, and how rows are cut; an answer has nodes of the merge tree.
+
+use super::ladder::Ladder;
+use super::projected::Map;
+use super::{AnyRows, GatherAll, Rows};
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Plan, Real};
+use crate::run::Run;
+use crate::stats::{Gather, Packer, Partial, RowWeights, Unpacker, from_bytes, to_bytes};
+
+/// What jobs and answers begin with, and the number of their form.
+const MAGIC: (&str, u64) = ("unmix shards", 2);
+
+/// A sweep in packed form.
+pub(crate) struct Job {
+    kind: String,
+    dtype: Dtype,
+    plan: Plan,
+    /// Numbers of the rows that are held.
+    n_features: usize,
+    n_rows: u64,
+    /// Whether the rows that are held are sparse.
+    sparse: bool,
+    /// What makes coordinates of the rows, coordinates of these, and so on, before anything is summed: maps in packed form.
+    maps: Vec<Vec<u8>>,
+    state: Vec<u8>,
+}
+
+/// The answer to a job by one who holds rows `rows`.
+struct Answer<P> {
+    rows: std::ops::Range<u64>,
+    nodes: Vec<(u64, u32, P)>,
+}
+
+impl Job {
+    /// To sum `gather` over `rows`, cut by `plan`.
+    pub(super) fn of<T: Real, G: Gather<T>>(gather: &G, plan: Plan, rows: &Rows<'_, T>) -> Self {
+        let mut state = Packer::default();
+        gather.pack(&mut state);
+        Self {
+            kind: G::KIND.to_string(),
+            dtype: T::DTYPE,
+            plan,
+            n_features: rows.n_features(),
+            n_rows: rows.n_rows().unwrap_or(0),
+            sparse: rows.is_sparse(),
+            maps: Vec::new(),
+            state: state.into_bytes(),
+        }
+    }
+
+    /// The same over rows of which `map` makes those that the job was about; `sparse` says whether they are.
+    pub(super) fn through<T: Real>(mut self, map: &Map<T>, sparse: bool) -> Self {
+        let mut packed = Packer::default();
+        map.pack(&mut packed);
+        self.maps.insert(0, packed.into_bytes());
+        (self.n_features, self.sparse) = (map.n_features(), sparse);
+        self
+    }
+
+    /// Which gather it is.
+    pub(crate) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    pub(super) fn pack(&self) -> Vec<u8> {
+        let mut out = self.head();
+        out.count(self.plan.block_rows as u64);
+        out.count(self.plan.shard_rows as u64);
+        out.count(self.n_features as u64);
+        out.count(self.n_rows);
+        out.count(u64::from(self.sparse));
+        out.count(self.maps.len() as u64);
+        self.maps.iter().for_each(|map| out.bytes(map));
+        out.bytes(&self.state);
+        out.into_bytes()
+    }
+
+    fn head(&self) -> Packer {
+        let mut out = Packer::default();
+        out.text(MAGIC.0);
+        out.count(MAGIC.1);
+        out.text(&self.kind);
+        out.text(self.dtype.name());
+        out
+    }
+
+    /// What [`pack`](Self::pack) made.
+    pub(crate) fn unpack(bytes: &[u8]) -> Result<Self> {
+        let mut from = Unpacker::new(bytes);
+        let (kind, dtype) = heading(&mut from, "the job")?;
+        let (block_rows, shard_rows) = (from.count()? as usize, from.count()? as usize);
+        let (n_features, n_rows, sparse) = (from.count()? as usize, from.count()?, from.flag()?);
+        let maps = (0..from.count()?).map(|_| from.bytes().map(<[u8]>::to_vec)).collect::<Result<_>>()?;
+        let state = from.bytes()?.to_vec();
+        from.end()?;
+        from.check(block_rows > 0 && shard_rows > 0 && shard_rows.is_multiple_of(block_rows))?;
+        Ok(Self {
+            kind,
+            dtype,
+            plan: Plan { block_rows, shard_rows },
+            n_features,
+            n_rows,
+            sparse,
+            maps,
+            state,
+        })
+    }
+
+    /// The total of the answers to this job.
+    pub(super) fn gathered<P: Partial>(&self, all: &dyn GatherAll) -> Result<P> {
+        let answers = all.gather_all(&self.pack())?;
+        let mut parts =
+            answers.iter().map(|bytes| self.answer_of::<P>(bytes)).collect::<Result<Vec<Answer<P>>>>()?;
+        parts.sort_by_key(|part| (part.rows.start, part.rows.end));
+        let mut next = 0;
+        for part in &parts {
+            if part.rows.start != next {
+                let (what, rows) = match part.rows.start < next {
+                    true => ("are in two answers", part.rows.start..next.min(part.rows.end)),
+                    false => ("are in no answer", next..part.rows.start),
+                };
+                return Err(self.wrong(format!("rows {} to {} {what}", rows.start, rows.end - 1)));
+            }
+            next = part.rows.end;
+        }
+        if next != self.n_rows {
+            return Err(self.wrong(format!("rows {next} to {} are in no answer", self.n_rows.max(1) - 1)));
+        }
+        let mut ladder = Ladder::default();
+        for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
+            ladder.climb(first, height, part);
+        }
+        ladder.total().ok_or_else(|| self.wrong("nobody has any rows".into()))
+    }
+
+    fn wrong(&self, found: String) -> Error {
+        Error::Unsupported {
+            asked: format!("the sum '{}' over {} rows", self.kind, self.n_rows),
+            found,
+            remedy: "let every worker answer once, for all the rows that it holds".into(),
+        }
+    }
+
+    /// One answer: nodes that cover its rows, each shard once.
+    fn answer_of<P: Partial>(&self, bytes: &[u8]) -> Result<Answer<P>> {
+        let mut from = Unpacker::new(bytes);
+        let (kind, dtype) = heading(&mut from, "an answer")?;
+        if kind != self.kind || dtype != self.dtype {
+            let found = format!("an answer about '{kind}' in {dtype}, not '{}' in {}", self.kind, self.dtype);
+            return Err(self.wrong(found));
+        }
+        let (first_row, n_rows, count) = (from.count()?, from.count()?, from.count()?);
+        let size = self.plan.shard_rows as u64;
+        let end = first_row.checked_add(n_rows).filter(|end| *end <= self.n_rows);
+        let Some(end) = end.filter(|_| first_row.is_multiple_of(size)) else {
+            return Err(self.wrong(format!("an answer about {n_rows} rows from {first_row} on")));
+        };
+        let (mut nodes, mut next) = (Vec::new(), first_row / size);
+        for _ in 0..count {
+            let (first, height) = (from.count()?, from.count()?);
+            if first != next || height > 63 || !first.is_multiple_of(1 << height) {
+                let found = format!("nodes from shards {next} and {first} on that overlap or leave a gap");
+                return Err(self.wrong(found));
+            }
+            next = first + (1 << height);
+            nodes.push((first, height as u32, from_bytes(from.bytes()?)?));
+        }
+        from.end()?;
+        if next != end.div_ceil(size) {
+            return Err(self.wrong(format!("nodes of {next} shards where {} are", end.div_ceil(size))));
+        }
+        Ok(Answer { rows: first_row..end, nodes })
+    }
+
+    /// The answer of one who holds `rows`, the first of which is row `first_row` of all.
+    pub(crate) fn answer<T: Real, G: Gather<T>>(
+        &self,
+        rows: &Rows<'_, T>,
+        first_row: u64,
+        run: &Run<'_>,
+    ) -> Result<Vec<u8>> {
+        let mut from = Unpacker::new(&self.state);
+        let gather = G::unpack(&mut from)?;
+        from.end()?;
+        let ladder = self.summed(&self.maps, rows, first_row, run, &gather)?;
+        Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), ladder))
+    }
+
+    /// The nodes of the sums of `gather` over what `maps`, one after the other, make of `rows`.
+    fn summed<T: Real, G: Gather<T>>(
+        &self,
+        maps: &[Vec<u8>],
+        rows: &Rows<'_, T>,
+        first_row: u64,
+        run: &Run<'_>,
+        gather: &G,
+    ) -> Result<Ladder<G::Part>> {
+        let Some((map, further)) = maps.split_first() else {
+            super::sweep::check_gather(gather, rows.n_features(), &self.kind)?;
+            return rows.nodes(self.plan, first_row, run, &self.kind, gather);
+        };
+        let mut from = Unpacker::new(map);
+        let map = Map::unpack(&mut from)?;
+        from.end()?;
+        from.check(map.n_features() == rows.n_features())?;
+        self.summed(further, &rows.mapped(&map)?, first_row, run, gather)
+    }
+
+    /// The answer about weights: the rows themselves are not looked at.
+    pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
+        let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
+        let mut ladder = Ladder::default();
+        for (shard, start) in (first_row / size..).zip((0..n).step_by(size as usize)) {
+            let within = start as usize..n.min(start + size) as usize;
+            let weights = rows.weights().map(|w| &w[within.clone()]);
+            ladder.climb(shard, 0, RowWeights::new(within.len() as u64, weights));
+        }
+        self.answered(first_row, n, ladder)
+    }
+
+    fn answered<P: Partial>(&self, first_row: u64, n: u64, ladder: Ladder<P>) -> Vec<u8> {
+        let mut out = self.head();
+        out.count(first_row);
+        out.count(n);
+        let nodes = ladder.into_nodes();
+        out.count(nodes.len() as u64);
+        for (first, height, part) in nodes {
+            out.count(first);
+            out.count(u64::from(height));
+            out.bytes(&to_bytes(&part));
+        }
+        out.into_bytes()
+    }
+
+    /// The answer of one who holds no rows.
+    pub(crate) fn nothing(&self, first_row: u64) -> Vec<u8> {
+        let mut out = self.head();
+        [first_row, 0, 0].into_iter().for_each(|x| out.count(x));
+        out.into_bytes()
+    }
+
+    /// Refuses rows that do not belong to the job, or cannot lie where they are said to.
+    pub(crate) fn check(&self, rows: &AnyRows<'_>, first_row: u64) -> Result<()> {
+        let refused = |found: String, remedy: String| {
+            Err(Error::Unsupported {
+                asked: format!("the sum '{}' over these rows", self.kind),
+                found,
+                remedy,
+            })
+        };
+        let (n, p, size) = (rows.n_rows(), rows.n_features(), self.plan.shard_rows as u64);
+        if rows.dtype() != self.dtype {
+            let found = format!("they are {}, and the fit is of {}", rows.dtype(), self.dtype);
+            return refused(found, format!("give rows of {}", self.dtype));
+        }
+        if p != self.n_features {
+            let found = format!("they have {p} columns, and the fit is of {}", self.n_features);
+            return refused(found, "give the columns that the fit is of".into());
+        }
+        let sparse = crate::with_rows!(rows, rows => rows.sparse().is_some());
+        if sparse != self.sparse {
+            let name = |sparse: bool| if sparse { "sparse" } else { "dense" };
+            let found = format!("they are {}, and the fit is of {} rows", name(sparse), name(self.sparse));
+            return refused(found, format!("give {} rows", name(self.sparse)));
+        }
+        let Some(n) = n else {
+            return refused("their number is not known".into(), "read them into memory first".into());
+        };
+        let cut = |row: u64| row.is_multiple_of(size) || row == self.n_rows;
+        if !cut(first_row) || !cut(first_row.saturating_add(n)) {
+            let found = format!("rows {first_row} to {} of {} ", first_row + n, self.n_rows);
+            let (alignment, which) = match sparse {
+                true => (Plan::for_stored(p).shard_rows, "sparse_shard_rows"),
+                false => (Plan::alignment(p), "shard_rows"),
+            };
+            let remedy = format!("cut rows at multiples of {alignment}, which is shards.{which}({p})");
+            return refused(found + "are not whole shards", remedy);
+        }
+        Ok(())
+    }
+}
+
+fn heading(from: &mut Unpacker<'_>, what: &str) -> Result<(String, Dtype)> {
+    let wrong = |found: &str| Err(Error::format(what, found, "use the same version of unmix everywhere"));
+    match from.text() {
+        Ok(magic) if magic == MAGIC.0 => {}
+        _ => return wrong("it is no job of unmix and no answer to one"),
+    }
+    if from.count()? != MAGIC.1 {
+        return wrong("it was made by another version of unmix");
+    }
+    let (kind, dtype) = (from.text()?, from.text()?);
+    match Dtype::named(&dtype) {
+        Some(dtype) => Ok((kind, dtype)),
+        None => wrong("its type of numbers is none of float32 and float64"),
+    }
+}

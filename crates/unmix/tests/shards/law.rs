@@ -1,0 +1,97 @@
+//! Every path of every method: the bytes of one process from three workers, or one sentence that says why not.
+
+use super::dealt::{Dealt, bytes_but_run};
+use crate::laws::cases::every_case;
+use crate::made::{falling, settings};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use unmix::{AnyRows, Rows, Run, shards};
+
+/// What does not fit rows that are elsewhere: method, settings, and what the error says was asked. The page about shards has the same list.
+fn refused() -> Vec<(&'static str, Value, &'static str)> {
+    vec![
+        // A step for every row, in their order: the next step depends on the last row.
+        ("ica", json!({"algorithm": "easi"}), "ica with algorithm='easi'"),
+        // A step for every small batch of rows chosen at random: the rows themselves would travel, every epoch.
+        ("neural-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
+        ("neural-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
+        ("sigma-pca", json!({"variant": "ema-tanh", "n_components": 2}), "training by batches"),
+        ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
+        ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
+        ("rica", json!({"batch_size": 100}), "rica by batches"),
+        // Columns are permuted, or blocks of them held out, with all rows in memory.
+        ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
+        ("pca", json!({"n_components": "cv"}), "n_components='cv'"),
+    ]
+}
+
+/// Whether `given` has the settings of one of the refused.
+fn is_refused(key: &str, given: &Value) -> bool {
+    let same = |want: &Value| {
+        let mut want = want.as_object().unwrap().iter().filter(|(name, _)| *name != "n_components");
+        want.all(|(name, value)| given.get(name) == Some(value))
+    };
+    refused().iter().any(|(method, want, _)| {
+        *method == key && want.get("n_components").is_none_or(Value::is_number) && same(want)
+    })
+}
+
+#[test]
+fn every_path_of_every_method_gets_the_bytes_of_one_process() {
+    // Rows of one shape are dealt out once: two shards to the last worker and one to the second, or all rows to the third where they are
+    // fewer than columns, and are brought together.
+    let mut dealt: BTreeMap<(usize, usize), (Vec<f64>, Dealt)> = BTreeMap::new();
+    let mut fitted = 0;
+    for case in every_case() {
+        let p = case.p;
+        // Steps of searches that take hundreds are enough to see a bit that differs.
+        let mut given = settings(case.given.clone());
+        if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca") {
+            given.entry("max_iter").or_insert(json!(12));
+        }
+        let given = Value::Object(given);
+        let (n, cuts): (usize, &[usize]) = match case.n < p {
+            true => (case.n, &[0, 0]),
+            false => (2 * shards::shard_rows(p) as usize + 77, &[0, 1]),
+        };
+        if is_refused(case.method.key, &given) && n >= p {
+            continue;
+        }
+        let (x, dealt) = dealt.entry((n, p)).or_insert_with(|| {
+            let x = falling(n, p, 7);
+            let dealt = Dealt::new(&x, p, cuts);
+            (x, dealt)
+        });
+        let mut rows = AnyRows::F64(Rows::from_slice(x, p).unwrap());
+        let here = unmix::fit(case.method.key, &settings(given.clone()), &mut rows, &Run::default()).unwrap();
+        let there = dealt.fit::<f64>(case.method.key, &given).unwrap_or_else(|e| panic!("{case}: {e}"));
+        let (want, found) = (bytes_but_run(&here), bytes_but_run(&there));
+        assert_eq!(want.0, found.0, "{case}");
+        assert!(want.1 == found.1, "{case}: numbers differ");
+        fitted += 1;
+    }
+    assert!(fitted > 60, "{fitted} paths");
+}
+
+#[test]
+fn what_takes_the_rows_themselves_says_so_as_the_page_does() {
+    let page = include_str!("../../../../docs/shards.md");
+    let x = falling(3000, 4, 7);
+    let dealt = Dealt::new(&x, 4, &[0, 0]);
+    for (key, given, asked) in refused() {
+        let told = dealt.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
+        let want = "these rows are elsewhere, and only sums over them are to be had; choose what works by sums over all rows, or bring the \
+                    rows here";
+        assert!(told.starts_with(asked) && told.ends_with(want), "{key} {given}: {told}");
+        assert!(page.contains(asked), "the page about shards does not name '{asked}'");
+    }
+    let model = dealt.fit::<f64>("pca", &json!({})).unwrap();
+    let nobody = |_: &[u8]| Ok(Vec::new());
+    let rows = AnyRows::F64(Rows::elsewhere(3000, 4, &nobody));
+    let told = unmix::stability::stability(&model, &rows, Default::default(), &Run::default())
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(told.starts_with("stability of a decomposition"), "{told}");
+    assert!(page.contains("`stability`"));
+}
