@@ -4,7 +4,7 @@ use crate::args::Demo;
 use crate::failure::{Done, Failure};
 use crate::fit;
 use crate::interrupt::WritingGuard;
-use crate::output::{self, Place};
+use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use std::path::Path;
@@ -34,13 +34,13 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let mut rows = Rows::<f32>::new(array, features, "data.npy");
     let model = Pca { n_components: k.into(), ..Pca::default() }.fit(&mut rows, &run)?;
     let file = |name: &str| folder.join(name);
-    fit::save(&model, &Place::File(file(MODEL)))?;
+    fit::save(&model, &Destination::File(file(MODEL)))?;
     write_codes(&file("codes.npy"), &model, &rows, &run)?;
 
     let found = found(&model, &made)?;
     let page = page(&model, rows, made, typed, &run)?;
     progress.clear();
-    output::write_whole(&Place::File(file("report.html")), page.as_bytes())?;
+    output::write_whole(&Destination::File(file("report.html")), page.as_bytes())?;
     terminal::text(&told(folder, &found))
 }
 
@@ -52,7 +52,7 @@ fn write_data(folder: &Path, made: &LowRank, side: usize) -> Result<(), Failure>
     write_npy(&folder.join("truth.npy"), made.axes.cast::<f32>().as_slice(), &[side, side])?;
     let lines = std::iter::once("group").chain(made.labels.iter().map(|&label| GROUPS[label]));
     let text: String = lines.map(|line| format!("{line}\n")).collect();
-    Ok(output::write_whole(&Place::File(folder.join("labels.csv")), text.as_bytes())?)
+    Ok(output::write_whole(&Destination::File(folder.join("labels.csv")), text.as_bytes())?)
 }
 
 fn write_codes(path: &Path, model: &Model, rows: &Rows<'_, f32>, run: &Run<'_>) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ fn write_codes(path: &Path, model: &Model, rows: &Rows<'_, f32>, run: &Run<'_>) 
 const GROUPS: [&str; 3] = ["A", "B", "C"];
 
 /// How near the result is to the truth.
-struct Found {
+struct Recovery {
     /// Absolute cosine of each component with its pattern, and the number of that pattern.
     cosines: Vec<(f64, usize)>,
     /// Largest angle between the two subspaces, in degrees.
@@ -75,13 +75,13 @@ struct Found {
     seconds: f64,
 }
 
-fn found(model: &Model, made: &LowRank) -> Result<Found, Failure> {
+fn found(model: &Model, made: &LowRank) -> Result<Recovery, Failure> {
     let tensor =
         |name: &str| model.tensor(name).map(|t| t.to_matrix()).unwrap_or_else(|| Matrix::zeros(0, 0));
     let components = tensor("components");
     let pairs = match_rows(&components, &made.axes);
     let angles = subspace_angles(&components, &made.axes)?;
-    Ok(Found {
+    Ok(Recovery {
         cosines: pairs.cosine.into_iter().zip(pairs.order).collect(),
         angle: angles.first().copied().unwrap_or(0.0).to_degrees(),
         shares: tensor("explained_variance_ratio").into_vec(),
@@ -111,14 +111,14 @@ fn page(
 }
 
 /// The summary for the terminal.
-fn told(folder: &Path, found: &Found) -> String {
+fn told(folder: &Path, found: &Recovery) -> String {
     let (n, side, k, noise) = SIZES;
     let name = |file: &str| folder.join(file).display().to_string();
     let mut out = format!(
         "{}\n  {n} pictures of {side} x {side} pixels: {k} hidden patterns, mixed differently in each, and noise\n  \
          (standard deviation {noise}) in every pixel. PCA sees the pictures alone.\n\n{}\n",
         paint(TITLE, "Made"),
-        paint(TITLE, format!("Found in {:.2} s", found.seconds)),
+        paint(TITLE, format!("Recovery in {:.2} s", found.seconds)),
     );
     out += &paint(FAINT, "  component   variance   |cosine| with the true pattern\n");
     for (i, ((cosine, pattern), share)) in found.cosines.iter().zip(&found.shares).enumerate() {

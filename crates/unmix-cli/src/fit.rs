@@ -3,7 +3,7 @@
 use crate::args::{Fit, json_or_word};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::{self, Place};
+use crate::output::{self, Destination};
 use crate::progress::Progress;
 use crate::terminal::{self, TITLE, TYPED, paint};
 use crate::{input, names, weights};
@@ -64,12 +64,12 @@ pub(crate) fn fit(args: &Fit) -> Done {
 }
 
 /// Writes the model file.
-pub(crate) fn save(model: &Model, place: &Place) -> Result<(), Failure> {
+pub(crate) fn save(model: &Model, place: &Destination) -> Result<(), Failure> {
     if interrupt::pressed() > 0 {
         return Err(Error::Interrupted.into());
     }
     match place {
-        Place::File(path) => {
+        Destination::File(path) => {
             let _guard = interrupt::WritingGuard::new();
             Ok(model.save(path)?)
         }
@@ -100,13 +100,13 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
 }
 
 /// Where the model goes. What is there and is not a model stays, unless `--force` says otherwise.
-pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Place, Failure> {
+pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Destination, Failure> {
     let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
-        Place::StandardOutput => {
+        Destination::StandardOutput => {
             Err(Failure::Usage("a model goes to a file; give -o the name of one".into()))
         }
-        Place::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
+        Destination::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
             Err(Failure::Said(format!(
                 "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
                 to.display()

@@ -3,7 +3,7 @@
 use crate::args::Merge;
 use crate::failure::{Done, Failure};
 use crate::fit::{destination, ended, save};
-use crate::output::Place;
+use crate::output::Destination;
 use crate::progress::Progress;
 use crate::terminal;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use unmix::{Error, Model};
 /// Merges from the left, saves, and shows what came out.
 pub(crate) fn merge(args: &Merge) -> Done {
     let to = args.output.clone().unwrap_or_else(|| PathBuf::from("merged.safetensors"));
-    let place: Place = destination(&to, &args.models, args.force)?;
+    let place: Destination = destination(&to, &args.models, args.force)?;
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
     let mut models = Vec::new();

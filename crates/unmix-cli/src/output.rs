@@ -13,7 +13,7 @@ use unmix_io::SparseWriter;
 
 /// A place to write to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum Destination {
     StandardOutput,
     File(PathBuf),
     /// Written in place: a rename would put a file where the device was.
@@ -21,12 +21,12 @@ pub(crate) enum Place {
 }
 
 /// The place that a path names. `never` are the files that the verb reads: they are never replaced.
-pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Place, Failure> {
+pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Destination, Failure> {
     if path.as_os_str() == "-" {
-        return Ok(Place::StandardOutput);
+        return Ok(Destination::StandardOutput);
     }
     // What a link points to is replaced, not the link.
-    let Ok(real) = std::fs::canonicalize(path) else { return Ok(Place::File(path.into())) };
+    let Ok(real) = std::fs::canonicalize(path) else { return Ok(Destination::File(path.into())) };
     if never.iter().any(|read| std::fs::canonicalize(read).is_ok_and(|r| r == real)) {
         let name = path.display();
         return Err(Failure::Said(format!(
@@ -40,13 +40,13 @@ pub(crate) fn place(path: &Path, never: &[&Path]) -> Result<Place, Failure> {
                 "writing to {name} is not possible: it is read-only; make it writable, or choose another name"
             )))
         }
-        Ok(meta) if !meta.is_file() && !meta.is_dir() => Ok(Place::Device(real)),
-        _ => Ok(Place::File(real)),
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => Ok(Destination::Device(real)),
+        _ => Ok(Destination::File(real)),
     }
 }
 
 /// Writes all of `bytes` to `place`.
-pub(crate) fn write_whole(place: &Place, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_whole(place: &Destination, bytes: &[u8]) -> Result<()> {
     let _guard = WritingGuard::new();
     let mut target = Target::create(place)?;
     target.put(bytes)?;
@@ -55,14 +55,14 @@ pub(crate) fn write_whole(place: &Place, bytes: &[u8]) -> Result<()> {
 
 /// The output of a verb that makes rows: where, and in which format.
 pub(crate) struct Output {
-    pub(crate) place: Place,
+    pub(crate) place: Destination,
     pub(crate) format: Format,
 }
 
 impl Output {
     /// Of a verb that writes files of its own.
     pub(crate) fn none() -> Self {
-        Self { place: Place::StandardOutput, format: Format::Csv }
+        Self { place: Destination::StandardOutput, format: Format::Csv }
     }
 
     /// From what was typed.
@@ -71,7 +71,7 @@ impl Output {
         let place = place(path, never)?;
         let format = match (writing.format, &place) {
             (Some(format), _) => format,
-            (None, Place::File(_)) => by_ending(path).ok_or_else(|| unknown_ending(path))?,
+            (None, Destination::File(_)) => by_ending(path).ok_or_else(|| unknown_ending(path))?,
             (None, _) => Format::Csv,
         };
         let binary = match format {
@@ -79,7 +79,9 @@ impl Output {
             Format::Npz => Some("npz"),
             Format::Csv | Format::Tsv => None,
         };
-        if let Some(ending) = binary.filter(|_| place == Place::StandardOutput && terminal::is_terminal()) {
+        if let Some(ending) =
+            binary.filter(|_| place == Destination::StandardOutput && terminal::is_terminal())
+        {
             return Err(Failure::Usage(format!(
                 "an array cannot be shown in a terminal; add -o NAME.{ending}, or leave --format {ending} out"
             )));
@@ -131,7 +133,7 @@ impl TableFile {
             let why = "the format cannot be told from the ending";
             Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .npz, .csv or .tsv")
         })?;
-        let output = Output { place: Place::File(path.into()), format };
+        let output = Output { place: Destination::File(path.into()), format };
         let trailing = vec![names.len()];
         let shape = Shape { names, trailing, kept: Vec::new(), n_rows: 0 };
         TableWriter::begin(&output, shape, dtype).map(Self)
@@ -210,7 +212,9 @@ impl TableWriter {
     fn begin(output: &Output, shape: Shape, dtype: Dtype) -> Result<Self> {
         let guard = WritingGuard::new();
         let kind = match (output.format, &output.place) {
-            (Format::Npy, Place::File(path)) => Kind::File(NpyWriter::create(path, dtype, &shape.trailing)?),
+            (Format::Npy, Destination::File(path)) => {
+                Kind::File(NpyWriter::create(path, dtype, &shape.trailing)?)
+            }
             (Format::Npy, place) => {
                 let preamble = npy_preamble(dtype, shape.n_rows, &shape.trailing);
                 Kind::Array(Array { target: Target::create(place)?, preamble })
@@ -333,11 +337,11 @@ enum Target {
 }
 
 impl Target {
-    fn create(place: &Place) -> Result<Self> {
+    fn create(place: &Destination) -> Result<Self> {
         Ok(match place {
-            Place::StandardOutput => Target::StandardOutput,
-            Place::File(path) => Target::File(NewFile::create(path)?),
-            Place::Device(path) => {
+            Destination::StandardOutput => Target::StandardOutput,
+            Destination::File(path) => Target::File(NewFile::create(path)?),
+            Destination::Device(path) => {
                 let file = File::options().write(true).open(path);
                 Target::Device(file.map_err(|e| Error::io("cannot write", path, e))?, path.clone())
             }

@@ -25,7 +25,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let place = output::place(&args.output, &never)?;
     // A slip of the keyboard must not put a page in the place of somebody's data.
     let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
-    if matches!(place, output::Place::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
+    if matches!(place, output::Destination::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
         let message =
             format!("a report is a page, and {} does not end in .html; name it so", args.output.display());
         return Err(Failure::Usage(message));
@@ -71,7 +71,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;
     progress.clear();
     output::write_whole(&place, page.as_bytes())?;
-    if place == output::Place::StandardOutput {
+    if place == output::Destination::StandardOutput {
         return Ok(0);
     }
     terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))

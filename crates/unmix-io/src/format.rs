@@ -97,29 +97,29 @@ impl Kind {
 }
 
 /// A format, and whether it is compressed.
-pub(crate) struct Found {
+pub(crate) struct Recognised {
     pub(crate) kind: Kind,
     pub(crate) gz: bool,
 }
 
 /// What kind of file it is.
-pub(crate) fn recognise(stored: &Stored) -> Result<Found> {
+pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
     let bytes = &stored.bytes;
     if stored.nameless {
         let (head, gz) = first_bytes(bytes)?;
         let kind = by_magic(&head).or((!head.contains(&0)).then_some(Kind::Text(b',')));
         return kind
-            .map(|kind| Found { kind, gz })
+            .map(|kind| Recognised { kind, gz })
             .ok_or_else(|| unknown(bytes, "it is neither text nor begins as a known format does"));
     }
     let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
     if let Some(kind) = Kind::by_ending(plain.unwrap_or(&name)) {
-        return Ok(Found { kind, gz: plain.is_some() });
+        return Ok(Recognised { kind, gz: plain.is_some() });
     }
     let (head, gz) = first_bytes(bytes)?;
     match by_magic(&head) {
-        Some(kind) => Ok(Found { kind, gz }),
+        Some(kind) => Ok(Recognised { kind, gz }),
         None => Err(unknown(bytes, "its ending is not known, and it begins as no known format does")),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn begins(head: &[u8]) -> bool {
 
 /// An image among the pixels of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct StoredImage {
     /// Its first number.
     pub(crate) start: u64,
     pub(crate) height: usize,
@@ -36,7 +36,7 @@ pub(crate) fn open(
 ) -> Result<Input> {
     let mut pixels = options.pixels;
     let mut spool = Spool::new(&files[0]);
-    let (mut places, mut kinds): (Vec<Place>, Vec<String>) = Default::default();
+    let (mut places, mut kinds): (Vec<StoredImage>, Vec<String>) = Default::default();
     for (i, path) in files.iter().enumerate() {
         let bytes = match first.take() {
             Some(bytes) => bytes,
@@ -46,13 +46,9 @@ pub(crate) fn open(
         let colours = if is_grey(&image, format) { Pixels::Grey } else { Pixels::Rgb };
         let asked = *pixels.get_or_insert(colours);
         if options.pixels.is_none() && asked != colours {
-            let found = format!("it is {}, but {} is {}", colours.name(), files[0].display(), asked.name());
-            let w = options.wording;
-            let remedy =
-                format!("say {} or {} to read all of them alike", w.flag("grey", true), w.flag("rgb", true));
-            return Err(Error::format(path, found, remedy));
+            return Err(other_colours(path, &files[0], (colours, asked), options));
         }
-        let place = Place {
+        let place = StoredImage {
             start: spool.written() / 8,
             height: image.height() as usize,
             width: image.width() as usize,
@@ -60,16 +56,7 @@ pub(crate) fn open(
         if let (Some(first), None) = (places.first().copied(), &options.patches)
             && (first.height, first.width) != (place.height, place.width)
         {
-            let size = |p: Place| format!("{} x {} pixels", p.height, p.width);
-            let found = format!("it has {}, but {} has {}", size(place), files[0].display(), size(first));
-            return Err(Error::format(
-                path,
-                found,
-                format!(
-                    "make all images equally large, or read patches, as in {}",
-                    options.wording.size("patches", 11, 11)
-                ),
-            ));
+            return Err(other_size(path, &files[0], (place, first), options));
         }
         write(&image, asked, path, &mut spool)?;
         places.push(place);
@@ -95,6 +82,26 @@ pub(crate) fn open(
     Ok(Input { stored: kinds.join(", "), shape: shape.into_iter().map(Some).collect(), ..input })
 }
 
+/// The error of an image whose colours are not those of the `first` file.
+fn other_colours(path: &Path, first: &Path, (own, others): (Pixels, Pixels), options: &Options) -> Error {
+    let found = format!("it is {}, but {} is {}", own.name(), first.display(), others.name());
+    let (grey, rgb) = (options.wording.flag("grey", true), options.wording.flag("rgb", true));
+    Error::format(path, found, format!("say {grey} or {rgb} to read all of them alike"))
+}
+
+/// The error of an image that is not as large as the `first` file.
+fn other_size(
+    path: &Path,
+    first: &Path,
+    (own, others): (StoredImage, StoredImage),
+    options: &Options,
+) -> Error {
+    let size = |p: StoredImage| format!("{} x {} pixels", p.height, p.width);
+    let found = format!("it has {}, but {} has {}", size(own), first.display(), size(others));
+    let patches = options.wording.size("patches", 11, 11);
+    Error::format(path, found, format!("make all images equally large, or read patches, as in {patches}"))
+}
+
 /// Doubles of this machine's, in C order.
 fn header(shape: Vec<u64>) -> NpyHeader {
     let number = NumberType { kind: b'f', size: 8, big_endian: cfg!(target_endian = "big") };
@@ -104,7 +111,7 @@ fn header(shape: Vec<u64>) -> NpyHeader {
 /// Patches as rows. They are cut where somebody reads them, or written down first when columns of them are asked for.
 fn cut(
     bytes: Bytes<'static>,
-    places: Vec<Place>,
+    places: Vec<StoredImage>,
     patches: &crate::Patches,
     channels: usize,
     options: &Options,

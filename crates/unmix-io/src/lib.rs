@@ -58,7 +58,7 @@ pub use sparse_writer::SparseWriter;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 
-use format::{Found, Kind};
+use format::{Kind, Recognised};
 use std::path::Path;
 use stored::Stored;
 use unmix::data::Bytes;
@@ -156,7 +156,7 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
 }
 
 /// Opens a file of a kind that needs no other file to be read.
-fn one(stored: Stored, found: Found, options: &Options, run: &Run<'_>) -> Result<Input> {
+fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> Result<Input> {
     options.suit(found.kind)?;
     let format = format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" });
     let input = match found.kind {
@@ -176,7 +176,7 @@ fn one(stored: Stored, found: Found, options: &Options, run: &Run<'_>) -> Result
 }
 
 /// The bytes, decompressed where they have to be.
-fn plain(stored: Stored, found: &Found, run: &Run<'_>) -> Result<Bytes<'static>> {
+fn plain(stored: Stored, found: &Recognised, run: &Run<'_>) -> Result<Bytes<'static>> {
     if found.gz { gz::unpack(&stored.bytes, run) } else { Ok(stored.bytes) }
 }
 

@@ -1,6 +1,6 @@
 //! Patches of images as rows, cut where they are read.
 
-use crate::image::Place;
+use crate::image::StoredImage;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use unmix::data::{Bytes, RandomAccess, Source, Stream};
@@ -13,7 +13,7 @@ const DRAWS: u64 = 0x7061_7463;
 /// Patches of images whose pixels lie one behind the other, as doubles.
 pub(crate) struct Patches {
     pixels: Bytes<'static>,
-    images: Vec<Place>,
+    images: Vec<StoredImage>,
     how: crate::Patches,
     channels: usize,
     stride: (usize, usize),
@@ -21,6 +21,30 @@ pub(crate) struct Patches {
     starts: Vec<u64>,
     /// The patches that were drawn, in order; all where nobody asked.
     drawn: Option<Vec<u64>>,
+}
+
+/// The number of the first patch of each image, patches `stride` pixels apart, and that of all patches at the end.
+fn starts(images: &[StoredImage], how: &crate::Patches, stride: (usize, usize)) -> Result<Vec<u64>> {
+    let mut starts = vec![0u64];
+    for image in images {
+        let fit = |length: usize, patch: usize, step: usize| {
+            let padded = how.padding.checked_mul(2).and_then(|p| p.checked_add(length));
+            let room = padded.filter(|_| how.padding <= 1 << 20).and_then(|l| l.checked_sub(patch));
+            room.map(|room| (room / step) as u64 + 1)
+        };
+        let down = fit(image.height, how.height, stride.0);
+        let Some((down, across)) = down.zip(fit(image.width, how.width, stride.1)) else {
+            let why = format!(
+                "an image has {} x {} pixels and a padding of {}",
+                image.height, image.width, how.padding
+            );
+            let asked = format!("{}x{}", how.height, how.width);
+            return Err(Error::setting("patches", asked, why, "choose patches that fit into every image"));
+        };
+        let before = starts[starts.len() - 1];
+        starts.push(before.saturating_add(down.saturating_mul(across)));
+    }
+    Ok(starts)
 }
 
 impl Patches {
@@ -31,7 +55,7 @@ impl Patches {
     /// An empty patch, one larger than an image, more of them than there are.
     pub(crate) fn new(
         pixels: Bytes<'static>,
-        images: Vec<Place>,
+        images: Vec<StoredImage>,
         how: crate::Patches,
         channels: usize,
     ) -> Result<Self> {
@@ -54,33 +78,7 @@ impl Patches {
         }
         let side_by_side = if how.number.is_some() { (1, 1) } else { (how.height, how.width) };
         let stride = how.stride.map_or(side_by_side, |s| (s, s));
-        let mut starts = vec![0u64];
-        for image in &images {
-            let fit = |length: usize, patch: usize, step: usize| {
-                let length = how
-                    .padding
-                    .checked_mul(2)
-                    .and_then(|p| p.checked_add(length))
-                    .filter(|_| how.padding <= 1 << 20);
-                length.and_then(|l| l.checked_sub(patch)).map(|room| (room / step) as u64 + 1)
-            };
-            let (down, across) =
-                (fit(image.height, how.height, stride.0), fit(image.width, how.width, stride.1));
-            let Some((down, across)) = down.zip(across) else {
-                let why = format!(
-                    "an image has {} x {} pixels and a padding of {}",
-                    image.height, image.width, how.padding
-                );
-                return Err(Error::setting(
-                    "patches",
-                    asked,
-                    why,
-                    "choose patches that fit into every image",
-                ));
-            };
-            let before = starts[starts.len() - 1];
-            starts.push(before.saturating_add(down.saturating_mul(across)));
-        }
+        let starts = starts(&images, &how, stride)?;
         let all = starts[starts.len() - 1];
         let drawn = match how.number {
             None => None,

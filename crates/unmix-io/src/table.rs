@@ -46,11 +46,11 @@ impl<T: Real> Source<T> for Table {
 }
 
 /// Where a feature's cells are in a batch of columns.
-type Place = (usize, usize);
+type ColumnPlace = (usize, usize);
 
 impl Table {
     /// The columns of some features, ascending, and for each feature its place among them.
-    fn places(&self, features: &[usize]) -> (Vec<usize>, Vec<Place>) {
+    fn places(&self, features: &[usize]) -> (Vec<usize>, Vec<ColumnPlace>) {
         let columns: Vec<usize> = features.iter().map(|&i| self.columns[i]).collect();
         let sorted = ascending(&columns);
         let place = |&i: &usize| (i, sorted.partition_point(|&s| s < self.columns[i]));
@@ -232,7 +232,7 @@ fn lay<T: Real>(
 
 /// The numbers of a batch over their features' places in rows of `p`, so few rows at a time that they stay in the first cache
 /// until they are whole; missing cells are NaN.
-fn write<T: Real>(batch: &RecordBatch, places: &[Place], out: &mut [T], p: usize) {
+fn write<T: Real>(batch: &RecordBatch, places: &[ColumnPlace], out: &mut [T], p: usize) {
     let rows = ((1 << 12) / p.max(1)).max(1);
     for (i, out) in out.chunks_mut(rows * p.max(1)).enumerate() {
         let (start, n) = (i * rows, out.len() / p.max(1));
@@ -250,7 +250,7 @@ fn write<T: Real>(batch: &RecordBatch, places: &[Place], out: &mut [T], p: usize
 struct Front<'a> {
     of: &'a Table,
     /// Where each feature is in a batch.
-    places: Vec<Place>,
+    places: Vec<ColumnPlace>,
     batches: Batches<'a>,
     now: Option<RecordBatch>,
     /// The next row of the batch.

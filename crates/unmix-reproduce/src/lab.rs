@@ -141,13 +141,13 @@ impl<'a> Lab<'a> {
         w: &Matrix<f64>,
         set: &PatchSet,
         others: &Others,
-    ) -> Result<Seen> {
+    ) -> Result<Measured> {
         let unit = measure::unit_rows(w);
         let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
         let moments = measure::moments(&measure::scores(eighth, &unit));
         let kurtosis = moments.iter().map(|m| m.1).sum::<f64>() / moments.len() as f64;
         let agreement = measure::matched(&unit, &others.filters);
-        let seen = Seen {
+        let seen = Measured {
             kurtosis,
             pixels: measure::effective_pixels(&unit, set.channels()),
             orthonormality: measure::orthonormality(w),
@@ -177,7 +177,7 @@ pub(crate) struct Others {
 
 /// What [`Lab::measured`] found.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Measured {
     pub(crate) kurtosis: f64,
     pub(crate) pixels: f64,
     pub(crate) orthonormality: f64,

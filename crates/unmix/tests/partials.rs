@@ -192,7 +192,7 @@ impl Told for PassSums {
         PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let parts = [self.pull.as_slice(), &self.push, &self.looks, self.bend.as_slice()];
+        let parts = [self.gradient.as_slice(), &self.score_mean, &self.looks, self.bend.as_slice()];
         (Vec::new(), Vec::new(), parts.concat())
     }
 }
@@ -208,7 +208,7 @@ impl Told for NativeSums {
         NativeSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        (Vec::new(), Vec::new(), [self.pull.as_slice(), self.pairs.as_slice(), &self.alone].concat())
+        (Vec::new(), Vec::new(), [self.gradient.as_slice(), self.pairs.as_slice(), &self.alone].concat())
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use unmix::datasets::low_rank_plus_noise;
 use unmix::num::factor;
 use unmix::num::random::Stream;
-use unmix::select::{self, Criterion, Seen, Table, select_components, shrunk};
+use unmix::select::{self, Criterion, FittedRows, Table, select_components, shrunk};
 use unmix::{Error, Matrix, Rows, Run};
 
 fn table(x: &[f64], p: usize, rules: &[Criterion], run: &Run<'_>) -> Table {
@@ -254,7 +254,7 @@ fn rules_that_hold_the_rows_in_memory_say_when_they_do_not_fit() {
     )
     .unwrap();
     let rows: Rows<'_, f64> = Rows::new(array, Features::default(), "the array");
-    let seen = Seen { rows: &rows, mean: &[0.5; 2], scale: None };
+    let seen = FittedRows { rows: &rows, mean: &[0.5; 2], scale: None };
     let run = on_threads(1);
     for (name, found) in [("parallel", select::parallel(&seen, &run)), ("cv", select::cv(&seen, &run))] {
         let e = found.unwrap_err();

@@ -244,12 +244,12 @@ impl Chunk {
 /// The bytes of a page after decompression, and where they are.
 #[derive(Default)]
 struct Numbers {
-    place: Place,
+    place: Storage,
     /// How many of them there are.
     len: usize,
 }
 
-enum Place {
+enum Storage {
     /// In the room of the chunk, from this byte on.
     Room(usize),
     /// Where that was too small. Longer than what it holds where it was used before.
@@ -258,24 +258,24 @@ enum Place {
     Lent(bytes::Bytes),
 }
 
-impl Default for Place {
+impl Default for Storage {
     fn default() -> Self {
-        Place::Room(0)
+        Storage::Room(0)
     }
 }
 
 impl Numbers {
     fn bytes<'a>(&'a self, room: &'a [u8]) -> &'a [u8] {
         match &self.place {
-            Place::Room(start) => &room[*start..start + self.len],
-            Place::Own(own) => &own[..self.len],
-            Place::Lent(lent) => &lent[..self.len],
+            Storage::Room(start) => &room[*start..start + self.len],
+            Storage::Own(own) => &own[..self.len],
+            Storage::Lent(lent) => &lent[..self.len],
         }
     }
 
     /// The byte of the room after its last one there.
     fn end(&self) -> usize {
-        if let Place::Room(start) = self.place { start + self.len } else { 0 }
+        if let Storage::Room(start) = self.place { start + self.len } else { 0 }
     }
 
     /// Takes a page, of which all but the first `before` bytes are compressed; the room from byte `free` on may be used.
@@ -290,7 +290,7 @@ impl Numbers {
         self.len = 0;
         if !snappy {
             self.len = page.len();
-            self.place = Place::Lent(page);
+            self.place = Storage::Lent(page);
             return Some(());
         }
         let (plain, compressed) = page.split_at_checked(before)?;
@@ -302,7 +302,7 @@ impl Numbers {
         let len = before + length;
         let to = match room.get_mut(free..free + len) {
             Some(to) => {
-                self.place = Place::Room(free);
+                self.place = Storage::Room(free);
                 to
             }
             None => self.own(len),
@@ -319,7 +319,7 @@ impl Numbers {
     /// Memory for `len` bytes, with anything in it.
     fn own(&mut self, len: usize) -> &mut [u8] {
         let mut own = match std::mem::take(&mut self.place) {
-            Place::Own(own) => own,
+            Storage::Own(own) => own,
             _ => Vec::new(),
         };
         if own.len() < len {
@@ -327,8 +327,8 @@ impl Numbers {
             own.clear();
             own.resize(len, 0);
         }
-        self.place = Place::Own(own);
-        let Place::Own(own) = &mut self.place else { return &mut [] };
+        self.place = Storage::Own(own);
+        let Storage::Own(own) = &mut self.place else { return &mut [] };
         &mut own[..len]
     }
 

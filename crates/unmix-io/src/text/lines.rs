@@ -22,9 +22,9 @@ pub(super) struct Lines<'a> {
 
 /// Where a record begins: a byte of the text, at or before its line's first.
 #[derive(Clone, Copy)]
-pub(super) struct Place(u64);
+pub(super) struct RecordStart(u64);
 
-impl Place {
+impl RecordStart {
     /// That byte.
     pub(super) fn byte(self) -> u64 {
         self.0
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Reads the next record and says where it is; `None` at the end.
-    pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<Place>> {
+    pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<RecordStart>> {
         let at = self.reader.position().byte();
         self.bounds.start.set(at);
         match self.reader.read_byte_record(record) {
@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
                 if at == 0 {
                     self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
                 }
-                Ok(more.then_some(Place(self.start + at)))
+                Ok(more.then_some(RecordStart(self.start + at)))
             }
             Err(e) => match e.into_kind() {
                 csv::ErrorKind::Io(e) => match e.get_ref().and_then(|e| e.downcast_ref::<Endless>()) {
@@ -111,7 +111,7 @@ impl<'a> Lines<'a> {
 
     /// The number, from 1, of the line in which a record begins. Counted from the start when somebody asks, which is once: for
     /// the message that ends the reading.
-    pub(super) fn line(&self, place: Place) -> Result<u64> {
+    pub(super) fn line(&self, place: RecordStart) -> Result<u64> {
         line_of(self.bytes, self.gz, place.0)
     }
 }

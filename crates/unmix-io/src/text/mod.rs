@@ -12,7 +12,7 @@ mod preamble;
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
-use lines::{Lines, Place};
+use lines::{Lines, RecordStart};
 use plain::{Numbers, Plain};
 use unmix::data::{Bytes, Held, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
@@ -125,7 +125,7 @@ impl Table<'_> {
         &self,
         lines: &mut Lines<'_>,
         mut record: csv::ByteRecord,
-        first: Option<Place>,
+        first: Option<RecordStart>,
         run: &Run<'_>,
     ) -> Result<Read> {
         /// Numbers that are gathered before they are written down.
@@ -256,7 +256,14 @@ impl Table<'_> {
         Error::format(self.bytes.path(), found, remedy)
     }
 
-    fn not_a_number(&self, lines: &Lines<'_>, at: Place, row: u64, column: usize, cell: &[u8]) -> Error {
+    fn not_a_number(
+        &self,
+        lines: &Lines<'_>,
+        at: RecordStart,
+        row: u64,
+        column: usize,
+        cell: &[u8],
+    ) -> Error {
         let line = match lines.line(at) {
             Ok(line) => line,
             Err(e) => return e,

@@ -24,7 +24,7 @@ pub(super) fn cells(found: &Value, j: usize) -> Vec<String> {
 }
 
 /// An estimate in the plane.
-struct Place {
+struct MapPoint {
     at: (f64, f64),
     component: usize,
     half: bool,
@@ -36,13 +36,13 @@ pub(super) fn figures(found: &Value) -> Markup {
     let widest = ["both", "halves", "restarts"].into_iter().find(|name| clusters[*name].is_object());
     let Some(widest) = widest.map(|name| &clusters[name]) else { return html! {} };
     let place = |p: &Value| {
-        Some(Place {
+        Some(MapPoint {
             at: (p[0].as_f64()?, p[1].as_f64()?),
             component: p[2].as_u64()? as usize,
             half: p[3].as_u64()? == 1,
         })
     };
-    let places: Vec<Place> = clusters["map"].as_array().into_iter().flatten().filter_map(place).collect();
+    let places: Vec<MapPoint> = clusters["map"].as_array().into_iter().flatten().filter_map(place).collect();
     let n_fits = widest["labels"].as_array().map_or(0, Vec::len);
     let sizes = widest["size"].as_array().into_iter().flatten().filter_map(Value::as_u64);
     let several = places.iter().any(|p| p.half) && places.iter().any(|p| !p.half);
@@ -72,7 +72,7 @@ pub(super) fn figures(found: &Value) -> Markup {
 }
 
 /// Estimates in the colour of their cluster, each cluster inside its convex hull.
-fn drawing(places: &[Place], widest: &Value) -> Markup {
+fn drawing(places: &[MapPoint], widest: &Value) -> Markup {
     let (mut x, mut y) = (extent(places.iter().map(|p| p.at.0)), extent(places.iter().map(|p| p.at.1)));
     let (width, height) = (WIDTH, 360.0);
     // Room for the numbers of clusters at the top, too.
@@ -89,7 +89,7 @@ fn drawing(places: &[Place], widest: &Value) -> Markup {
     components.sort_unstable();
     components.dedup();
     let of = |j: usize, half: Option<bool>| {
-        let is = move |p: &&Place| p.component == j && half.is_none_or(|h| p.half == h);
+        let is = move |p: &&MapPoint| p.component == j && half.is_none_or(|h| p.half == h);
         places.iter().filter(is).map(|p| p.at)
     };
     let hulls: Vec<(usize, Vec<(f64, f64)>)> = components.iter().map(|&j| (j, hull(of(j, None)))).collect();

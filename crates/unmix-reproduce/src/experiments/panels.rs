@@ -1,6 +1,6 @@
 //! Panels of filters with what was measured of them, as most figures of picture patches are.
 
-use crate::lab::{K, Lab, Others, Seen, as_pictures, filters, rule_of, trained};
+use crate::lab::{K, Lab, Measured, Others, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
 use crate::pictures::{Known, PatchSet};
 use serde_json::Value;
@@ -30,7 +30,7 @@ impl Panels {
         caption: &str,
         w: &Matrix<f64>,
         decoder: Option<Decoder>,
-    ) -> Result<Seen> {
+    ) -> Result<Measured> {
         let set = &self.set;
         let w = by_variance(w, set);
         let seen = lab.measured(caption, &w, set, &self.others)?;
@@ -52,7 +52,7 @@ impl Panels {
         caption: &str,
         variant: &str,
         more: Value,
-    ) -> Result<Seen> {
+    ) -> Result<Measured> {
         let settings = trained(lab, variant, K, more);
         let w = filters(&lab.fit_patches("sigma-pca", settings, &self.set)?);
         self.add(lab, caption, &w, Decoder::of(&rule_of(variant)?))

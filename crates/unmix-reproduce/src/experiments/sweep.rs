@@ -3,7 +3,7 @@
 use crate::Experiment;
 use crate::lab::{K, Lab, as_pictures, filters};
 use crate::measure;
-use crate::pictures::Known;
+use crate::pictures::{Known, PatchSet};
 use serde_json::json;
 use unmix::Result;
 use unmix_report::{Content, Sheet};
@@ -51,6 +51,29 @@ fn width(lab: &mut Lab<'_>) -> Result<()> {
         rising.push((a, seen.kurtosis));
         sheet.add(format!("a = {a}: kurtosis {:.1}", seen.kurtosis), as_pictures(&w, &set));
     }
+    check_kurtosis(lab, &rising, (first, last), &set)?;
+    lab.figure("width", &sheet)?;
+    let mut curve = Sheet::new("Mean excess kurtosis by the width of the tanh", 1);
+    let lines = vec![("kurtosis".to_string(), rising)];
+    curve.add(
+        "from 2 on it rises",
+        Content::Lines {
+            lines,
+            names: ("a".into(), "excess kurtosis".into()),
+            log_y: false,
+            shaded: Vec::new(),
+        },
+    );
+    lab.figure("kurtosis", &curve)
+}
+
+/// What was published of the kurtosis by width, `rising`; `first` is that at `a = 2`, `last` that at `a = 8`.
+fn check_kurtosis(
+    lab: &mut Lab<'_>,
+    rising: &[(f64, f64)],
+    (first, last): (f64, f64),
+    set: &PatchSet,
+) -> Result<()> {
     let upward = rising.iter().filter(|p| (2.0..=8.0).contains(&p.0)).collect::<Vec<_>>();
     let rises = upward.windows(2).filter(|w| w[1].1 > w[0].1).count();
     lab.check(
@@ -74,20 +97,7 @@ fn width(lab: &mut Lab<'_>) -> Result<()> {
         "10.5-11.4 over 2.7 (CIFAR-10)",
         "above 1.5",
         last > 1.5 * first,
-    )?;
-    lab.figure("width", &sheet)?;
-    let mut curve = Sheet::new("Mean excess kurtosis by the width of the tanh", 1);
-    let lines = vec![("kurtosis".to_string(), rising)];
-    curve.add(
-        "from 2 on it rises",
-        Content::Lines {
-            lines,
-            names: ("a".into(), "excess kurtosis".into()),
-            log_y: false,
-            shaded: Vec::new(),
-        },
-    );
-    lab.figure("kurtosis", &curve)
+    )
 }
 
 fn scaling(lab: &mut Lab<'_>) -> Result<()> {

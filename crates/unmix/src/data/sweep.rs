@@ -197,31 +197,13 @@ impl<T: Real> Rows<'_, T> {
         let plan = Plan::for_width(self.n_features().max(width));
         let shards = Shards::new(self, plan, stage)?;
         let threads = shards.threads(run);
-        let one = |buffers: &mut Buffers<T>, workspace: &mut Workspace<T>| -> Result<Option<Mapped<U>>> {
-            let Some(taken) = shards.take(buffers)? else { return Ok(None) };
-            let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
-            let mut out = vec![U::default(); n_rows * width];
-            let (step, first_of_shard, mut first) =
-                (shards.plan.block_rows, taken.rows.start, taken.rows.start);
-            while first < taken.rows.end {
-                let piece = shards.piece(&taken, first, PIECE, buffers)?;
-                for data in piece.chunks(step * shards.p) {
-                    let (at, n) = ((first - first_of_shard) as usize, data.len() / shards.p);
-                    let out = &mut out[at * width..(at + n) * width];
-                    let block = Block { first_row: first, data, n_features: shards.p, weights: None };
-                    f(block, out, workspace)?;
-                    first += n as u64;
-                }
-            }
-            Ok(Some(Mapped { shard, n_rows, out }))
-        };
         let mut done = 0;
         let mut kept: Vec<(Buffers<T>, Workspace<T>)> = (0..threads).map(|_| Default::default()).collect();
         loop {
             let made = Mutex::new(BTreeMap::new());
             let wave = |(buffers, workspace): &mut (Buffers<T>, Workspace<T>)| -> Result<()> {
                 for _ in 0..2 {
-                    match one(buffers, workspace)? {
+                    match shards.mapped(width, &f, buffers, workspace)? {
                         Some(mapped) => lock(&made).insert(mapped.shard, mapped),
                         None => break,
                     };
@@ -387,6 +369,33 @@ impl<'a, T: Real> Shards<'a, T> {
             return Err(e);
         }
         Ok(&buffers.rows)
+    }
+}
+
+impl<T: Real> Shards<'_, T> {
+    /// What `f` makes of the next shard, `width` numbers of each row.
+    fn mapped<U: Real>(
+        &self,
+        width: usize,
+        f: &impl Fn(Block<'_, T>, &mut [U], &mut Workspace<T>) -> Result<()>,
+        buffers: &mut Buffers<T>,
+        workspace: &mut Workspace<T>,
+    ) -> Result<Option<Mapped<U>>> {
+        let Some(taken) = self.take(buffers)? else { return Ok(None) };
+        let (shard, n_rows) = (taken.number, (taken.rows.end - taken.rows.start) as usize);
+        let mut out = vec![U::default(); n_rows * width];
+        let (step, first_of_shard, mut first) = (self.plan.block_rows, taken.rows.start, taken.rows.start);
+        while first < taken.rows.end {
+            let piece = self.piece(&taken, first, PIECE, buffers)?;
+            for data in piece.chunks(step * self.p) {
+                let (at, n) = ((first - first_of_shard) as usize, data.len() / self.p);
+                let out = &mut out[at * width..(at + n) * width];
+                let block = Block { first_row: first, data, n_features: self.p, weights: None };
+                f(block, out, workspace)?;
+                first += n as u64;
+            }
+        }
+        Ok(Some(Mapped { shard, n_rows, out }))
     }
 }
 

@@ -59,7 +59,7 @@ struct Sums {
 
 /// Axes, and what blocks of rows say of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct BlockEvidence {
     /// Standard deviations along all axes, components first.
     sigma: Vec<f64>,
     blocks: Vec<Sums>,
@@ -69,7 +69,7 @@ pub(crate) struct Seen {
     rest: usize,
 }
 
-impl Seen {
+impl BlockEvidence {
     /// Of coordinates `x`, cut into `count` blocks, along the orthonormal rows of `w`, whose standard deviations are `sigma`; the first
     /// of them, as many as `h` has widths, are components.
     fn new<T: Real>(
@@ -143,7 +143,7 @@ impl<T: Real> Principal<'_, T> {
         h: &Nonlinearity,
         stretch: u64,
         run: &Run<'_>,
-    ) -> Result<Option<Seen>> {
+    ) -> Result<Option<BlockEvidence>> {
         if orthonormality(w) > FAR {
             return Ok(None);
         }
@@ -162,10 +162,10 @@ impl<T: Real> Principal<'_, T> {
         };
         let (x, weights) = self.some((0..count).flat_map(rows).collect(), run)?;
         let sigma = self.deviations(&frame);
-        let seen = Seen::new(&x, weights.as_deref(), count, &frame, sigma, h);
+        let seen = BlockEvidence::new(&x, weights.as_deref(), count, &frame, sigma, h);
         let share = seen.blocks.iter().map(|b| b.n).sum::<f64>() / self.n();
         let rest = self.spectrum.rank.unwrap_or(self.spectrum.mean.len()).saturating_sub(frame.rows());
-        Ok(Some(Seen { share, rest, ..seen }))
+        Ok(Some(BlockEvidence { share, rest, ..seen }))
     }
 
     /// The rows of `w`, made orthonormal, and other axes, the largest variance first, among the first coordinates.
@@ -218,7 +218,7 @@ pub(crate) struct Demand {
     pub(crate) moving: bool,
 }
 
-impl Seen {
+impl BlockEvidence {
     /// What blocks say of all components, with weights `s^alpha`.
     pub(crate) fn certainty(&self, alpha: f64, demand: Demand) -> Vec<Certainty> {
         let (r, k) = (self.sigma.len(), self.blocks[0].score_slope.len());

@@ -1,7 +1,7 @@
 //! What codes pass on to the rows through a nonlinearity, summed over all rows.
 //!
 //! ```text
-//! pull_j = E[x phi(z_j)]        b_j = E[z phi] = w_j pull_j / sigma_j        A_j = E[phi']        psi = phi' - z phi
+//! gradient_j = E[x phi(z_j)]        b_j = E[z phi] = w_j gradient_j / sigma_j        A_j = E[phi']        psi = phi' - z phi
 //! ```
 //!
 //! `A_j - b_j = E psi` says whether a nonlinearity tells source `j` from others of its variance; its standard error says
@@ -23,7 +23,7 @@ pub(crate) trait Rule<T: Real>: Sync + Clone {
     /// Adds rows `x` and their codes `z`, which it may overwrite.
     fn gather(&self, sums: &mut Self::Sums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>);
     /// The part of the sums, `k x p`, that depends on the coordinates of rows.
-    fn pull<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
+    fn gradient<'s>(&self, sums: &'s mut Self::Sums) -> &'s mut Matrix<f64>;
     /// As bytes.
     fn pack(&self, out: &mut Packer);
     /// From bytes.
@@ -86,20 +86,20 @@ pub struct Pass {
     /// Those whose separation is looked at; the first of them is asked for the bend of every pair, too.
     pub looks: Vec<Nonlinearity>,
     /// Whether the mean of the forces matters, because that of the rows was not subtracted.
-    pub(super) push: bool,
+    pub(super) score_mean: bool,
     /// Whether forces are wanted at all, or looks only.
-    pub(super) pull: bool,
+    pub(super) gradient: bool,
 }
 
 impl Pass {
     /// Of centred rows, by `h`; with a close look through each of `looks`.
     pub fn new(h: Nonlinearity, looks: Vec<Nonlinearity>) -> Self {
-        Self { h, looks, push: false, pull: true }
+        Self { h, looks, score_mean: false, gradient: true }
     }
 
     /// A close look through each of `looks`, without forces.
     pub fn looking(looks: Vec<Nonlinearity>) -> Self {
-        Self { h: Nonlinearity::tanh(vec![1.0]), looks, push: false, pull: false }
+        Self { h: Nonlinearity::tanh(vec![1.0]), looks, score_mean: false, gradient: false }
     }
 }
 
@@ -107,9 +107,9 @@ impl Pass {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PassSums {
     /// Sum of `phi(z_j) x`, `k x p`.
-    pub pull: Matrix<f64>,
+    pub gradient: Matrix<f64>,
     /// Sum of `phi(z_j)`.
-    pub push: Vec<f64>,
+    pub score_mean: Vec<f64>,
     /// For each look: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
     pub looks: Vec<f64>,
     /// Sum of `z_i^2 phi'(z_j)` of the first look, `k x k`; empty where there is none.
@@ -121,8 +121,8 @@ impl PassSums {
     pub fn empty(k: usize, p: usize, looks: usize) -> Self {
         let pairs = if looks == 0 { 0 } else { k };
         Self {
-            pull: Matrix::zeros(k, p),
-            push: vec![0.0; k],
+            gradient: Matrix::zeros(k, p),
+            score_mean: vec![0.0; k],
             looks: vec![0.0; 4 * k * looks],
             bend: Matrix::zeros(pairs, pairs),
         }
@@ -144,30 +144,33 @@ impl PassSums {
 impl Partial for PassSums {
     fn merge(&mut self, right: Self) {
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        add(self.pull.as_mut_slice(), right.pull.as_slice());
-        add(&mut self.push, &right.push);
+        add(self.gradient.as_mut_slice(), right.gradient.as_slice());
+        add(&mut self.score_mean, &right.score_mean);
         add(&mut self.looks, &right.looks);
         add(self.bend.as_mut_slice(), right.bend.as_slice());
     }
 
     fn pack(&self, out: &mut Packer) {
-        out.matrix(&self.pull);
-        out.numbers(&self.push);
+        out.matrix(&self.gradient);
+        out.numbers(&self.score_mean);
         out.numbers(&self.looks);
         out.numbers(self.bend.as_slice());
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (pull, push, looks) = (from.matrix()?, from.numbers()?, from.numbers()?);
-        let (k, bend) = (pull.rows(), from.numbers()?);
+        let (gradient, score_mean, looks) = (from.matrix()?, from.numbers()?, from.numbers()?);
+        let (k, bend) = (gradient.rows(), from.numbers()?);
         let pairs = if looks.is_empty() { 0 } else { k };
         let n_looks = looks.len().checked_div(4 * k).unwrap_or(0);
-        from.check(push.len() == k && n_looks * 4 * k == looks.len() && bend.len() == pairs * pairs)?;
-        Ok(Self { pull, push, looks, bend: Matrix::from_vec(pairs, pairs, bend) })
+        from.check(score_mean.len() == k && n_looks * 4 * k == looks.len() && bend.len() == pairs * pairs)?;
+        Ok(Self { gradient, score_mean, looks, bend: Matrix::from_vec(pairs, pairs, bend) })
     }
 
     fn bytes(&self) -> usize {
-        8 * (self.pull.as_slice().len() + self.push.len() + self.looks.len() + self.bend.as_slice().len())
+        8 * (self.gradient.as_slice().len()
+            + self.score_mean.len()
+            + self.looks.len()
+            + self.bend.as_slice().len())
     }
 }
 
@@ -180,12 +183,12 @@ impl<T: Real> Rule<T> for Pass {
     }
 
     fn gather(&self, sums: &mut PassSums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>) {
-        let (k, p) = (sums.push.len(), sums.pull.cols());
+        let (k, p) = (sums.score_mean.len(), sums.gradient.cols());
         for (i, (look, of_look)) in self.looks.iter().zip(sums.looks.chunks_exact_mut(4 * k)).enumerate() {
             let bend = if i == 0 { Some(&mut sums.bend) } else { None };
             gather_look(&look.ready(k), of_look, bend, z, weights, work);
         }
-        if !self.pull {
+        if !self.gradient {
             return;
         }
         self.h.ready(k).force(z);
@@ -194,30 +197,30 @@ impl<T: Real> Rule<T> for Pass {
                 z.iter_mut().for_each(|z| *z = T::from_f64(z.to_f64() * w));
             }
         }
-        if self.push {
+        if self.score_mean {
             for z in z.chunks_exact(k) {
-                sums.push.iter_mut().zip(z).for_each(|(s, z)| *s += z.to_f64());
+                sums.score_mean.iter_mut().zip(z).for_each(|(s, z)| *s += z.to_f64());
             }
         }
-        kernel::add_cross(sums.pull.as_mut_slice(), z, x, x.len() / p, k, p);
+        kernel::add_cross(sums.gradient.as_mut_slice(), z, x, x.len() / p, k, p);
     }
 
-    fn pull<'s>(&self, sums: &'s mut PassSums) -> &'s mut Matrix<f64> {
-        &mut sums.pull
+    fn gradient<'s>(&self, sums: &'s mut PassSums) -> &'s mut Matrix<f64> {
+        &mut sums.gradient
     }
 
     fn pack(&self, out: &mut Packer) {
         self.h.pack(out);
         out.count(self.looks.len() as u64);
         self.looks.iter().for_each(|look| look.pack(out));
-        out.count(u64::from(self.push));
-        out.count(u64::from(self.pull));
+        out.count(u64::from(self.score_mean));
+        out.count(u64::from(self.gradient));
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let h = Nonlinearity::unpack(from)?;
         let looks = (0..from.count()?).map(|_| Nonlinearity::unpack(from)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { h, looks, push: from.flag()?, pull: from.flag()? })
+        Ok(Self { h, looks, score_mean: from.flag()?, gradient: from.flag()? })
     }
 
     fn is_for(&self, k: usize) -> bool {
@@ -290,7 +293,7 @@ pub struct Forces {
     /// Standard deviations of the codes.
     pub sigma: Vec<f64>,
     /// `E[x phi(z_j)]`, a row for each component.
-    pub pull: Matrix<f64>,
+    pub gradient: Matrix<f64>,
     /// One for each nonlinearity that was looked at.
     pub looks: Vec<Separation>,
     /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
@@ -320,18 +323,18 @@ impl Forces {
         n: f64,
         offset: Option<&[f64]>,
     ) -> Self {
-        let PassSums { mut pull, push, looks, mut bend } = sums;
+        let PassSums { mut gradient, score_mean, looks, mut bend } = sums;
         bend.as_mut_slice().iter_mut().for_each(|x| *x /= n);
         let k = w.rows();
         for j in 0..k {
-            let row = pull.row_mut(j);
+            let row = gradient.row_mut(j);
             row.iter_mut().for_each(|x| *x /= n);
-            // Rows were centred; where the mean belongs to them it is pulled, too.
-            row.iter_mut().zip(offset.into_iter().flatten()).for_each(|(x, m)| *x += m * push[j] / n);
+            // Rows were centred; where the mean belongs to them it counts, too.
+            row.iter_mut().zip(offset.into_iter().flatten()).for_each(|(x, m)| *x += m * score_mean[j] / n);
         }
         Self {
             sigma,
-            pull,
+            gradient,
             looks: looks.chunks_exact(4 * k).map(|sums| Separation::new(sums, n)).collect(),
             bend,
         }

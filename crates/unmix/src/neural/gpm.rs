@@ -191,7 +191,7 @@ impl Polar {
                 a: vec![c],
             }));
         }
-        Pass { push: rows.offset().is_some(), ..Pass::new(h, looks) }
+        Pass { score_mean: rows.offset().is_some(), ..Pass::new(h, looks) }
     }
 
     /// Nothing stands out from a Gaussian: what was asked for cannot be found, and the principal axes are what there is.

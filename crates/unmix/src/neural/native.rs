@@ -72,8 +72,8 @@ pub fn solve<T: Real>(
         if n_iter <= warm && n_iter < how.max_iter {
             let forces = rows.forces(&w, &Pass::new(h, Vec::new()), run)?;
             seen(rows.sweeps(), &w);
-            let pull = |j: usize, i: usize| -forces.sigma[j].powi(3) * forces.pull[(j, i)];
-            w = factor::polar_rows(&Matrix::from_fn(k, w.cols(), pull))?;
+            let weighted = |j: usize, i: usize| -forces.sigma[j].powi(3) * forces.gradient[(j, i)];
+            w = factor::polar_rows(&Matrix::from_fn(k, w.cols(), weighted))?;
             continue;
         }
         let sigma = rows.deviations(&w);

@@ -230,8 +230,8 @@ impl<'a, T: Real> Principal<'a, T> {
                 let into = factor::multiply(&map.transposed(), &scaled).cast();
                 let gather = GatherCodes { mean: Some(mean.clone()), into, rule };
                 let mut sums = self.rows.sweep(run, stage, &gather)?;
-                let pull = gather.rule.pull(&mut sums);
-                *pull = factor::multiply_transposed(pull, map);
+                let gradient = gather.rule.gradient(&mut sums);
+                *gradient = factor::multiply_transposed(gradient, map);
                 Ok(sums)
             }
         }

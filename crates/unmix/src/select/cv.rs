@@ -1,6 +1,6 @@
 //! Bi-cross-validation: how well each block of the data is predicted from the others by a low-rank matrix.
 
-use super::Seen;
+use super::FittedRows;
 use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 /// # Errors
 ///
 /// Too little memory; weights that are not whole numbers; those of the source; interruption.
-pub fn cv<T: Real>(seen: &Seen<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
+pub fn cv<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
     let columns = seen.columns(run, "cv", 5)?;
     let errors = on_pool(run.threads, || errors(&columns, run))?;
     let best = errors.iter().enumerate().fold((f64::INFINITY, 0), |best, (k, &e)| match e < best.0 {

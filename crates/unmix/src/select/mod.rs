@@ -9,7 +9,7 @@ mod gap;
 mod gavish_donoho;
 mod minka;
 mod parallel;
-mod seen;
+mod rows;
 mod table;
 
 pub use crate::spectrum::by_share;
@@ -21,7 +21,7 @@ pub use gavish_donoho::{
 };
 pub use minka::minka;
 pub use parallel::parallel;
-pub use seen::Seen;
+pub use rows::FittedRows;
 pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;

@@ -1,6 +1,6 @@
 //! Parallel analysis: components that are stronger than in data of the same columns without correlation.
 
-use super::Seen;
+use super::FittedRows;
 use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::threads::on_pool;
@@ -27,7 +27,7 @@ const EQUAL: f64 = 1e-9;
 /// # Errors
 ///
 /// Too little memory; weights that are not whole numbers; those of the source; interruption.
-pub fn parallel<T: Real>(seen: &Seen<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
+pub fn parallel<T: Real>(seen: &FittedRows<'_, '_, T>, run: &Run<'_>) -> Result<usize> {
     let columns = seen.columns(run, "parallel", 3)?;
     on_pool(run.threads, || stronger_than_permuted(&columns, run))
 }

@@ -1,6 +1,6 @@
 //! The rules side by side.
 
-use super::{Seen, Spectrum, cv, parallel};
+use super::{FittedRows, Spectrum, cv, parallel};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::Real;
@@ -195,7 +195,7 @@ pub fn select_components<T: Real>(
     on_pool(run.threads, || {
         let found = whole(rows, run)?;
         let spectrum = Spectrum::of(&found, rows.n_features());
-        let seen = Seen { rows, mean: &found.mean, scale: None };
+        let seen = FittedRows { rows, mean: &found.mean, scale: None };
         let mut choices = Vec::new();
         for &rule in rules {
             let k = match rule {

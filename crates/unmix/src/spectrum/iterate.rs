@@ -98,7 +98,8 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let k = request.top.unwrap_or(width);
     let (found, ending) = find(&operator, run, request, rows.n_counted(), width, k)?;
     let found = in_units(found, unit);
-    let seen = Seen { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
+    let seen =
+        FirstSweep { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
 }
 
@@ -135,7 +136,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     };
     drop(operator);
     let found = in_units(found, size);
-    let seen = Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
+    let seen = FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted: rows.n_counted() };
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
 }
 
@@ -172,7 +173,7 @@ fn in_units(mut found: Pairs, unit: f64) -> Pairs {
 }
 
 /// What the first sweep told, and the request.
-struct Seen {
+struct FirstSweep {
     n: f64,
     mean: Vec<f64>,
     noise_scale: Option<Vec<f64>>,
@@ -184,8 +185,8 @@ struct Seen {
     counted: u64,
 }
 
-fn finished(found: Pairs, ending: Ending, seen: Seen, eps: f64) -> Decomposition {
-    let Seen { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = seen;
+fn finished(found: Pairs, ending: Ending, seen: FirstSweep, eps: f64) -> Decomposition {
+    let FirstSweep { n, mean, noise_scale, total, varying, sweeps, p, k, counted } = seen;
     let floor = scatter_floor(counted, p, eps);
     let above = found.values.iter().take_while(|&&v| v > floor * found.values[0]).count().min(k);
     let mut axes = found.vectors.top_rows(above);

@@ -40,7 +40,7 @@ pub struct Clusters {
     /// All of these fits in one. None unless there are both.
     pub both: Option<Clustering>,
     /// The widest of these clusterings in the plane, for a drawing: some 500 estimates at most, of the first 64 components.
-    pub map: Vec<Place>,
+    pub map: Vec<MapPoint>,
 }
 
 /// One clustering. Vectors have one entry for each component of the model.
@@ -68,7 +68,7 @@ pub struct Clustering {
 
 /// An estimate on a drawing on which distances are near `sqrt(1 - |r|)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub struct MapPoint {
     /// From left to right.
     pub x: f64,
     /// Upwards.
@@ -255,7 +255,7 @@ fn centrotypes(
 const DRAWN_COMPONENTS: usize = 64;
 const DRAWN: usize = 512;
 
-fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> Vec<Place> {
+fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> Vec<MapPoint> {
     let fits = found.labels.len();
     let shown: Vec<usize> =
         (0..centres.len().min(DRAWN_COMPONENTS)).filter(|&j| centres[j].is_some()).collect();
@@ -275,8 +275,12 @@ fn map(estimates: &Estimates, found: &Clustering, centres: &[Option<usize>]) -> 
         shown.iter().filter_map(|&j| items.iter().position(|(i, _)| Some(*i) == centres[j])).collect();
     let half = |i: usize| estimates.at[i].0 >= estimates.first_half;
     let places = scaled(&similarity, &cluster, &centre);
-    let placed =
-        |((x, y), &(i, component)): ((f64, f64), &(usize, usize))| Place { x, y, component, half: half(i) };
+    let placed = |((x, y), &(i, component)): ((f64, f64), &(usize, usize))| MapPoint {
+        x,
+        y,
+        component,
+        half: half(i),
+    };
     places.into_iter().zip(&items).map(placed).collect()
 }
 
@@ -285,7 +289,7 @@ impl Clusters {
     pub(super) fn to_json(&self) -> Value {
         // What a drawing shows.
         let short = |x: f64| (x * 1e4).round() / 1e4;
-        let place = |p: &Place| json!([short(p.x), short(p.y), p.component, u8::from(p.half)]);
+        let place = |p: &MapPoint| json!([short(p.x), short(p.y), p.component, u8::from(p.half)]);
         json!({
             "restarts": self.restarts.as_ref().map(Clustering::to_json),
             "halves": self.halves.as_ref().map(Clustering::to_json),

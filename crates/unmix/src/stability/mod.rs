@@ -26,7 +26,7 @@ mod together;
 mod verdict;
 
 pub use crate::model::LEVEL;
-pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, Place};
+pub use clusters::{Clustering, Clusters, MOST_ESTIMATES, MapPoint};
 pub use verdict::Verdict;
 
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};

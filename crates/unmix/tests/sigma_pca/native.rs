@@ -145,7 +145,7 @@ fn by_formula(
             let rebuilt: f64 = (0..k).map(|i| h[i] * sigma[i] * gram[(i, j)]).sum();
             let error = (rebuilt - sigma[j] * z[(r, j)]) * slope[j];
             for c in 0..p {
-                sums.pull[(j, c)] += w * error * x[(r, c)];
+                sums.gradient[(j, c)] += w * error * x[(r, c)];
             }
             for i in 0..k {
                 sums.pairs[(i, j)] += w * z[(r, i)].powi(2) * score_slope;
@@ -179,7 +179,7 @@ fn sums_of_a_pass_are_those_of_the_formulas_with_weights_and_without() {
             let mut got = NativeSums::empty(k, p);
             got.gather(&pass, x.as_slice(), &mut z.as_slice().to_vec(), weights, &mut Vec::new());
             let parts = |s: &NativeSums| {
-                [s.pull.as_slice().to_vec(), s.pairs.as_slice().to_vec(), s.alone.clone()].concat()
+                [s.gradient.as_slice().to_vec(), s.pairs.as_slice().to_vec(), s.alone.clone()].concat()
             };
             for (at, (got, want)) in parts(&got).iter().zip(parts(&want)).enumerate() {
                 assert!(

@@ -28,7 +28,7 @@ use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::num::threads::on_pool;
 use crate::run::Run;
-use crate::select::{self, Seen};
+use crate::select::{self, FittedRows};
 use crate::spectrum::{self, Bounds, Covariance, Decomposition, Request};
 use model::Fitted;
 use serde_json::{Map, Value};
@@ -241,7 +241,7 @@ impl Pca {
         let spectrum = || select::Spectrum::of(found, size.p);
         let seen = || {
             let rows = rows.ok_or_else(|| self.needs_rows())?;
-            Ok::<_, Error>(Seen { rows, mean: &found.mean, scale: found.noise_scale.as_deref() })
+            Ok::<_, Error>(FittedRows { rows, mean: &found.mean, scale: found.noise_scale.as_deref() })
         };
         Ok(match self.n_components {
             Components::All if self.svd_solver.is_truncated() => self.wanted(size),

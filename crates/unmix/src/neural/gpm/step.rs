@@ -20,11 +20,12 @@ impl Step {
     /// `|H|` of the two, which is how far the next step turns the pair.
     pub(super) fn new(forces: &Forces, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
         let (k, sigma) = (w.rows(), &forces.sigma);
-        let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.pull[(j, i)]);
+        let mut h =
+            Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.gradient[(j, i)]);
         let squares = |m: &Matrix<f64>, j: usize| m.row(j).iter().map(|x| x * x).sum::<f64>();
         let mut unseen = vec![false; k];
         for j in 0..k {
-            if squares(&forces.pull, j).sqrt() <= 1e-12 * sigma[j] {
+            if squares(&forces.gradient, j).sqrt() <= 1e-12 * sigma[j] {
                 // Nothing pulls it: it stays where it is.
                 unseen[j] = true;
                 h.row_mut(j)

@@ -14,7 +14,7 @@ const RUN: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct NativeSums {
     /// Sum of `e_j x` with `e` the error of the reconstruction times the slope, `k x p`.
-    pub pull: Matrix<f64>,
+    pub gradient: Matrix<f64>,
     /// Sums of `z_i^2 phi'(z_j)`, `z_i h(z_i) h'(z_j)` and `z_i h(z_j)`, `k x k` each, one below the other.
     pub pairs: Matrix<f64>,
     /// Sums of `z phi`, `phi'` and `h'`, one after the other.
@@ -24,7 +24,7 @@ pub struct NativeSums {
 impl NativeSums {
     /// Of no rows yet: `k` components, rows of `p`.
     pub fn empty(k: usize, p: usize) -> Self {
-        Self { pull: Matrix::zeros(k, p), pairs: Matrix::zeros(3 * k, k), alone: vec![0.0; 3 * k] }
+        Self { gradient: Matrix::zeros(k, p), pairs: Matrix::zeros(3 * k, k), alone: vec![0.0; 3 * k] }
     }
 
     /// Adds rows `x` and their standardised codes `z`, which are written over. `O(n k p + n k²)`.
@@ -43,26 +43,26 @@ impl NativeSums {
 impl Partial for NativeSums {
     fn merge(&mut self, right: Self) {
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
-        add(self.pull.as_mut_slice(), right.pull.as_slice());
+        add(self.gradient.as_mut_slice(), right.gradient.as_slice());
         add(self.pairs.as_mut_slice(), right.pairs.as_slice());
         add(&mut self.alone, &right.alone);
     }
 
     fn pack(&self, out: &mut Packer) {
-        out.matrix(&self.pull);
+        out.matrix(&self.gradient);
         out.numbers(self.pairs.as_slice());
         out.numbers(&self.alone);
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (pull, pairs, alone) = (from.matrix()?, from.numbers()?, from.numbers()?);
-        let k = pull.rows();
+        let (gradient, pairs, alone) = (from.matrix()?, from.numbers()?, from.numbers()?);
+        let k = gradient.rows();
         from.check(alone.len() == 3 * k && pairs.len() == 3 * k * k)?;
-        Ok(Self { pull, pairs: Matrix::from_vec(3 * k, k, pairs), alone })
+        Ok(Self { gradient, pairs: Matrix::from_vec(3 * k, k, pairs), alone })
     }
 
     fn bytes(&self) -> usize {
-        8 * (self.pull.as_slice().len() + self.pairs.as_slice().len() + self.alone.len())
+        8 * (self.gradient.as_slice().len() + self.pairs.as_slice().len() + self.alone.len())
     }
 }
 
@@ -173,7 +173,7 @@ impl<T: Real> Rule<T> for NativePass<T> {
         weights: Option<&[f64]>,
         work: &mut Vec<T>,
     ) {
-        let (k, p, size) = (self.k, sums.pull.cols(), z.len());
+        let (k, p, size) = (self.k, sums.gradient.cols(), z.len());
         let n = size / k;
         // What is there is written over.
         work.resize(6 * size, T::default());
@@ -202,7 +202,7 @@ impl<T: Real> Rule<T> for NativePass<T> {
                 Some(_) => self.columns::<true>(codes, &each, &mut sums.alone),
             },
         );
-        kernel::add_cross(sums.pull.as_mut_slice(), error, x, n, k, p);
+        kernel::add_cross(sums.gradient.as_mut_slice(), error, x, n, k, p);
         let (bends, others) = sums.pairs.as_mut_slice().split_at_mut(k * k);
         let (answers, crossed) = others.split_at_mut(k * k);
         kernel::add_cross(bends, square, score_slope, n, k, k);
@@ -210,8 +210,8 @@ impl<T: Real> Rule<T> for NativePass<T> {
         kernel::add_cross(crossed, z, h, n, k, k);
     }
 
-    fn pull<'s>(&self, sums: &'s mut NativeSums) -> &'s mut Matrix<f64> {
-        &mut sums.pull
+    fn gradient<'s>(&self, sums: &'s mut NativeSums) -> &'s mut Matrix<f64> {
+        &mut sums.gradient
     }
 
     fn pack(&self, out: &mut Packer) {

@@ -37,7 +37,7 @@ impl Step {
         let crossed = Matrix::from_fn(k, k, |i, j| sigma[i] * sigma[j] * mean(2, i, j));
         let [b, score_slope, slope] =
             [0, 1, 2].map(|at| sums.alone[at * k..(at + 1) * k].iter().map(|x| x / n).collect::<Vec<f64>>());
-        let g = Matrix::from_fn(k, r, |j, i| sums.pull[(j, i)] / n);
+        let g = Matrix::from_fn(k, r, |j, i| sums.gradient[(j, i)] / n);
         // What is not parallel to the column, in the span of the columns and outside of it.
         let along: Vec<f64> = (0..k).map(|j| dot(w.row(j), g.row(j))).collect();
         let rest = Matrix::from_fn(k, r, |j, i| g[(j, i)] - along[j] * w[(j, i)]);

@@ -7,7 +7,7 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 
 /// Settled rows, as a fit saw them.
-pub struct Seen<'a, 'b, T: Real> {
+pub struct FittedRows<'a, 'b, T: Real> {
     /// The rows.
     pub rows: &'a Rows<'b, T>,
     /// What is subtracted from each: their mean, or zeros.
@@ -16,7 +16,7 @@ pub struct Seen<'a, 'b, T: Real> {
     pub scale: Option<&'a [f64]>,
 }
 
-impl<T: Real> Seen<'_, '_, T> {
+impl<T: Real> FittedRows<'_, '_, T> {
     /// The columns that are not 0 throughout: one row of the result for each of them. A row that counts several times is there
     /// so often.
     ///
