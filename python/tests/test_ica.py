@@ -160,6 +160,13 @@ def test_a_gaussian_that_is_likelier_and_rows_that_are_not_white_are_told():
         ICA(whiten=False, ortho=False, random_state=0).fit(heavy)
 
 
+def test_pairs_that_two_layers_leave_mixed_are_told():
+    rng = np.random.default_rng(6)
+    X = rng.standard_t(3, size=(4000, 4)) @ rng.normal(size=(4, 4)).T
+    with pytest.warns(UserWarning, match="are not told apart: turned by .* degrees in their plane.*algorithm='picard'"):
+        ICA(algorithm="sigma-pca", random_state=0).fit(X)
+
+
 def test_easi_converges_on_rows_that_are_sorted():
     S = np.random.default_rng(0).laplace(size=(8000, 4))
     S = S[np.argsort((S**2).sum(1))]

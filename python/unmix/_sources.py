@@ -28,6 +28,7 @@ _DOUBTS = (
     "tails than a Gaussian",
     "skewness, but with this contrast",
     "has a higher likelihood",
+    "are not told apart",
 )
 
 

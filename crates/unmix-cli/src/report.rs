@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::terminal::{self, TYPED, paint};
 use crate::{input, output, positions};
 use std::path::{Path, PathBuf};
-use unmix::{Error, Model, Run};
+use unmix::{AnyRows, Error, Model, Run};
 use unmix_report::Options;
 
 /// A label for each row: the name of the column, and the values.
@@ -48,25 +48,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     };
     let rows = match files.is_empty() {
         true => None,
-        false => {
-            let color = args.color.as_deref().map(Color::of).transpose()?;
-            let color = color.map(|c| c.settled(&model, &files, args, &run)).transpose()?;
-            let mut input = open(&model, &files, args, color.as_ref(), &run)?;
-            input.rows.settle(&run)?;
-            let n = input.rows.n_rows().unwrap_or(0);
-            options.labels = match color {
-                None => None,
-                Some(Color::File(file)) => Some(labels_of(file, n, &run)?),
-                Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
-                    Some(kept) => kept,
-                    None => column(&files, &name, &model, args, &run)?,
-                }),
-            };
-            // A column that was asked for to name the rows wins over an index.
-            let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
-            options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
-            Some(input.rows)
-        }
+        false => Some(rows_of(&files, &model, args, &mut options, &run)?),
     };
     let page = unmix_report::page(&model, rows.as_ref(), &options, &run)?;
     progress.clear();
@@ -75,6 +57,33 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
         return Ok(0);
     }
     terminal::text(&format!("The page is {}; open it in a browser.\n", paint(TYPED, args.output.display())))
+}
+
+/// The rows of the page; what they are coloured by, and what they are called, go into its options.
+fn rows_of(
+    files: &[PathBuf],
+    model: &Model,
+    args: &Report,
+    options: &mut Options,
+    run: &Run<'_>,
+) -> Result<AnyRows<'static>, Failure> {
+    let color = args.color.as_deref().map(Color::of).transpose()?;
+    let color = color.map(|c| c.settled(model, files, args, run)).transpose()?;
+    let mut input = open(model, files, args, color.as_ref(), run)?;
+    input.rows.settle(run)?;
+    let n = input.rows.n_rows().unwrap_or(0);
+    options.labels = match color {
+        None => None,
+        Some(Color::File(file)) => Some(labels_of(file, n, run)?),
+        Some(Color::Column { name, .. }) => Some(match input.kept.pop() {
+            Some(kept) => kept,
+            None => column(files, &name, model, args, run)?,
+        }),
+    };
+    // A column that was asked for to name the rows wins over an index.
+    let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
+    options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
+    Ok(input.rows)
 }
 
 /// The inputs as they were typed.

@@ -26,69 +26,66 @@ const SETTINGS: [(&str, Setting, &str, &str); 3] = [
 ];
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
-    for (name, setting, linear, off) in SETTINGS {
-        let data = signals(setting, None);
-        let mut sheet = Sheet::new(format!("Time signals, {name}"), 3);
-        sheet.add("true", as_courses(&data.sources));
-        sheet.add("mixed", as_courses(&data.x));
-        let (_, y) =
-            shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
-        let correlation = measure::correlations(&y, &data.sources)[0];
-        let (says, condition, holds) = match setting {
-            Setting::Distinct => ("separates", "at least .98", correlation >= 0.98),
-            _ => ("does not separate", "below .9", correlation < 0.9),
-        };
-        lab.check(format!("{name}: linear PCA {says}"), correlation, linear, condition, holds)?;
-        let (w, y) = shown(
-            lab,
-            &mut sheet,
-            name,
-            "sigma-PCA",
-            "sigma-pca",
-            json!({"n_components": 3}),
-            &data,
-            ".9975-.9997",
-        )?;
-        let correlation = measure::correlations(&y, &data.sources)[0];
-        lab.check(
-            format!("{name}: sigma-PCA separates"),
-            correlation,
-            ">= .995",
-            "least correlation >= .995",
-            correlation >= 0.995,
-        )?;
-        variances(lab, name, &w, &data)?;
-        let published = published(lab, json!({"variant": "ema-scaled-tanh"}));
-        let (w, _) = shown(
-            lab,
-            &mut sheet,
-            name,
-            "sigma-PCA as published",
-            "sigma-pca",
-            published,
-            &data,
-            ".9975-.9997",
-        )?;
-        lab.check(
-            format!("{name}: sigma-PCA as published, orthonormality"),
-            measure::orthonormality(&w),
-            ".02-.06",
-            "at most .08",
-            measure::orthonormality(&w) <= 0.08,
-        )?;
-        let settings = json!({"n_components": 3});
-        let (w, y) = shown(lab, &mut sheet, name, "FastICA", "fastica", settings, &data, ".996")?;
-        let separates = measure::correlations(&y, &data.sources)[0];
-        let quantity = format!("{name}: FastICA separates");
-        lab.check(quantity, separates, ".996", "at least .99", separates >= 0.99)?;
-        let ours = measure::orthonormality(&measure::unit_rows(&w));
-        let quantity = format!("{name}: FastICA, orthonormality of unit rows");
-        lab.check(quantity, ours, off, "not orthonormal: above .1", ours > 0.1)?;
-        lab.figure(&name.replace(' ', "-"), &sheet)?;
+    for row in SETTINGS {
+        separated(lab, row)?;
     }
     other_draws(lab)?;
     oblique(lab)?;
     lab.note(format!("The draws are those that were published ({PAPER}); sigma-PCA's default has no learning rate and no seed."))
+}
+
+/// Every method on the signals of one setting: its name, the setting, and what was published of linear PCA and of FastICA.
+fn separated(lab: &mut Lab<'_>, (name, setting, linear, off): (&str, Setting, &str, &str)) -> Result<()> {
+    let data = signals(setting, None);
+    let mut sheet = Sheet::new(format!("Time signals, {name}"), 3);
+    sheet.add("true", as_courses(&data.sources));
+    sheet.add("mixed", as_courses(&data.x));
+    let (_, y) =
+        shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
+    let correlation = measure::correlations(&y, &data.sources)[0];
+    let (says, condition, holds) = match setting {
+        Setting::Distinct => ("separates", "at least .98", correlation >= 0.98),
+        _ => ("does not separate", "below .9", correlation < 0.9),
+    };
+    lab.check(format!("{name}: linear PCA {says}"), correlation, linear, condition, holds)?;
+    let (w, y) = shown(
+        lab,
+        &mut sheet,
+        name,
+        "sigma-PCA",
+        "sigma-pca",
+        json!({"n_components": 3}),
+        &data,
+        ".9975-.9997",
+    )?;
+    let correlation = measure::correlations(&y, &data.sources)[0];
+    lab.check(
+        format!("{name}: sigma-PCA separates"),
+        correlation,
+        ">= .995",
+        "least correlation >= .995",
+        correlation >= 0.995,
+    )?;
+    variances(lab, name, &w, &data)?;
+    let published = published(lab, json!({"variant": "ema-scaled-tanh"}));
+    let (w, _) =
+        shown(lab, &mut sheet, name, "sigma-PCA as published", "sigma-pca", published, &data, ".9975-.9997")?;
+    lab.check(
+        format!("{name}: sigma-PCA as published, orthonormality"),
+        measure::orthonormality(&w),
+        ".02-.06",
+        "at most .08",
+        measure::orthonormality(&w) <= 0.08,
+    )?;
+    let settings = json!({"n_components": 3});
+    let (w, y) = shown(lab, &mut sheet, name, "FastICA", "fastica", settings, &data, ".996")?;
+    let separates = measure::correlations(&y, &data.sources)[0];
+    let quantity = format!("{name}: FastICA separates");
+    lab.check(quantity, separates, ".996", "at least .99", separates >= 0.99)?;
+    let ours = measure::orthonormality(&measure::unit_rows(&w));
+    let quantity = format!("{name}: FastICA, orthonormality of unit rows");
+    lab.check(quantity, ours, off, "not orthonormal: above .1", ours > 0.1)?;
+    lab.figure(&name.replace(' ', "-"), &sheet)
 }
 
 /// Settings as published, with what is `given` beside.

@@ -296,11 +296,8 @@ impl<'a, T: Real> Rows<'a, T> {
         self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
     }
 
-    /// How far each of these columns reaches, over rows that count; 0 for sparse rows, which are not looked at.
+    /// How far each of these columns reaches, over rows that count.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        if self.is_sparse() {
-            return Ok(vec![0.0; columns.len()]);
-        }
         let all: Vec<f64> = self.range()?.spread().collect();
         Ok(columns.iter().map(|&j| all[j]).collect())
     }

@@ -1,9 +1,13 @@
 //! What a report says about sources that may not be sources: rows that were not white, too few rows, sources that are nearly Gaussian,
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
+use super::pair_turns::better_turns;
 use super::search::Algorithm;
 use super::{Search, SolverResult};
-use crate::num::{Matrix, factor};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::{Contrast, SourceSums};
 
@@ -47,6 +51,37 @@ pub(super) fn doubts(
     }
     out.extend(less_likely_than_gaussian(coordinates, search, found));
     out
+}
+
+/// A warning about pairs of sources that two layers of sigma-PCA left mixed: their widths see most of few rows far out.
+pub(super) fn mixed_pairs<T: Real>(
+    rows: &Rows<'_, T>,
+    coordinates: &Coordinates,
+    search: &Search<'_>,
+    found: &SolverResult,
+    place: &[usize],
+    run: &Run<'_>,
+) -> Result<Option<String>> {
+    if !matches!(search.algorithm, Algorithm::Layers { .. }) {
+        return Ok(None);
+    }
+    let mean = coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec);
+    let turns = better_turns(rows, mean, &coordinates.folded(&found.w), run)?;
+    let Some(worst) = turns.iter().max_by(|a, b| a.t.total_cmp(&b.t)) else { return Ok(None) };
+    let (i, j) = (place[worst.pair.0], place[worst.pair.1]);
+    let others = match turns.len() - 1 {
+        0 => String::new(),
+        1 => ", and so is another pair".into(),
+        more => format!(", and so are {more} other pairs"),
+    };
+    Ok(Some(format!(
+        "sources {} and {} are not told apart: turned by {:.0} degrees in their plane they are further from Gaussian by {:.1} standard \
+         errors{others}; try algorithm='picard'",
+        i.min(j),
+        i.max(j),
+        worst.angle.abs().to_degrees(),
+        worst.t
+    )))
 }
 
 /// Warnings about what was learnt from a stream, `ranked[i]` the source that is number `i` in the model.

@@ -11,6 +11,7 @@ mod layers;
 mod linear;
 mod online;
 mod orthogonal;
+mod pair_turns;
 mod search;
 mod sources;
 mod stream;

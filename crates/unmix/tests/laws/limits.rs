@@ -3,6 +3,7 @@
 use super::{cases_by_variance, every_case};
 use crate::made::{Known, apart, falling, numbers, on_threads, pca, settings, try_fit};
 use serde_json::{Value, json};
+use unmix::data::{Features, Sparse};
 use unmix::num::random::Stream;
 use unmix::{Error, METHODS, Outcome, Rows, Run};
 
@@ -87,6 +88,16 @@ fn a_column_of_denormal_numbers_whose_mean_is_0_is_not_called_constant() {
     }
     let model = try_fit("ica", &settings(json!({"whiten": false})), &x, 4).unwrap();
     assert_eq!(model.report().n_constant, 1, "{:?}", model.report().warnings);
+    // Stored entries alone.
+    let starts: Vec<usize> = (0..=700).map(|i| 3 * i).collect();
+    let columns: Vec<u32> = [0, 1, 3].repeat(700);
+    let stored: Vec<f64> = x.chunks_exact(4).flat_map(|row| [row[0], row[1], row[3]]).collect();
+    for given in [json!({}), json!({"svd_solver": "krylov", "n_components": 2})] {
+        let sparse = Sparse::from_csr(&starts, &columns, &stored[..], 4).unwrap();
+        let mut rows = unmix::AnyRows::F64(Rows::new(sparse, Features::default(), "sparse rows"));
+        let model = unmix::fit("pca", &settings(given.clone()), &mut rows, &Run::default()).unwrap();
+        assert_eq!(model.report().n_constant, 1, "{given}: {:?}", model.report().warnings);
+    }
     // Fewer rows than columns.
     let wide: Vec<f64> = (0..6)
         .flat_map(|i| [x[4 * i..4 * i + 4].to_vec(), laplace(i + 4, 1, 1.0)[i..].to_vec()].concat())

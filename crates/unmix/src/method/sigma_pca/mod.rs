@@ -229,9 +229,14 @@ impl SigmaPca {
             let why = "the nonlinear reconstruction is defined for centred rows";
             return refused("reconstruct", &"'nonlinear'", why, "choose 'linear', or center=true");
         }
-        if self.is_trained() {
-            return self.check_trained();
-        }
+        if self.is_trained() { self.check_trained() } else { self.check_deterministic() }
+    }
+
+    /// Settings of the deterministic solvers.
+    fn check_deterministic(&self) -> Result<()> {
+        let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
+            Err(Error::setting(name, got, why, remedy))
+        };
         let given = [
             ("beta", self.beta.map(|b| b.to_string())),
             ("beta_scale", self.beta_scale.map(|s| format!("'{}'", s.name()))),

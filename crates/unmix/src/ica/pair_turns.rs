@@ -1,0 +1,175 @@
+//! Whether a turn of two sources in their plane makes them less Gaussian: then they are not told apart, whatever the search says of itself.
+//!
+//! A search by another contrast, or by widths that it chooses on its way, may come to rest at a mixture of two sources. The judge is
+//! `J = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not decide. `J` of
+//! the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over rows.
+//!
+//! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source whose correlation
+//! with the truth is below 0.95, and all of these are told. Of 900 fits of sources of twelve other kinds whose correlations are above 0.95, none
+//! is told.
+
+use super::subsample;
+use crate::data::{Map, Rows};
+use crate::error::Result;
+use crate::num::{Matrix, Real, widest};
+use crate::run::Run;
+use crate::stats::Contrast;
+use crate::stats::quantiles::normal;
+
+/// By what pairs are turned, in rad: by a little more than the angle at which a correlation is 0.98, by twice that, and half the way to where the two
+/// are exchanged.
+const ANGLES: [f64; 5] = [0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2];
+
+/// Probability that chance alone is taken for a doubt, of all pairs and angles together.
+const LEVEL: f64 = 0.01;
+
+/// Rows that are looked at, and values of the contrast: so that the look costs little beside a search.
+const MOST_ROWS: u64 = 1 << 14;
+const MOST_VALUES: u64 = 1 << 25;
+
+/// Fewer rows of many do not say enough; there is no look at sources so many (some 80) that no more than these could be looked at.
+const FEWEST_ROWS: u64 = 1 << 10;
+
+/// Two sources that a turn makes less Gaussian.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Turn {
+    pub(super) pair: (usize, usize),
+    /// In rad.
+    pub(super) angle: f64,
+    /// How much less Gaussian, in standard errors.
+    pub(super) t: f64,
+}
+
+/// The turns of pairs of the sources `unmixing (x - mean)`, of variance 1, that some of the rows are for; of each pair that for which they are
+/// most.
+///
+/// # Errors
+///
+/// Those of a pass over the rows.
+pub(super) fn better_turns<T: Real>(
+    rows: &Rows<'_, T>,
+    mean: Vec<f64>,
+    unmixing: &Matrix<f64>,
+    run: &Run<'_>,
+) -> Result<Vec<Turn>> {
+    let (k, n) = (unmixing.rows() as u64, subsample::n_rows(rows));
+    let pairs = k * k.saturating_sub(1) / 2;
+    if pairs == 0 {
+        return Ok(Vec::new());
+    }
+    let m = (MOST_VALUES / (2 * ANGLES.len() as u64 * pairs)).min(MOST_ROWS).min(n);
+    if m < n.min(FEWEST_ROWS) {
+        return Ok(Vec::new());
+    }
+    let chosen = subsample::chosen(rows, m);
+    let weights = rows.weights_at(&chosen).unwrap_or_else(|| vec![1.0; chosen.len()]);
+    let codes = Map::new(mean, unmixing).of_some(&rows.picked(chosen, run)?);
+    let column = |i: usize| codes.iter().skip(i).step_by(k as usize).map(|y| y.to_f64()).collect();
+    let columns: Vec<Vec<f64>> = (0..k as usize).map(column).collect();
+    Ok(of_columns(&columns, &weights))
+}
+
+fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<Turn> {
+    use rayon::prelude::*;
+    let each: Vec<Vec<f64>> = columns.iter().map(|y| log_cosh(y.iter().copied())).collect();
+    let pairs: Vec<(usize, usize)> = (0..columns.len()).flat_map(|i| (0..i).map(move |j| (j, i))).collect();
+    let certain = normal(LEVEL / (pairs.len() * ANGLES.len()) as f64);
+    let best = |&(i, j): &(usize, usize)| {
+        let of_angle = |&angle: &f64| {
+            let t = gain((&columns[i], &columns[j]), (&each[i], &each[j]), weights, angle);
+            Turn { pair: (i, j), angle, t }
+        };
+        let turns = ANGLES.iter().map(of_angle);
+        turns.filter(|turn| turn.t > certain).max_by(|a, b| a.t.total_cmp(&b.t))
+    };
+    // Small problems are not on a pool.
+    match rayon::current_thread_index() {
+        Some(_) => pairs.par_iter().filter_map(best).collect(),
+        None => pairs.iter().filter_map(best).collect(),
+    }
+}
+
+fn log_cosh<T: Real>(y: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = y.collect();
+    widest(
+        #[inline(always)]
+        || values.iter_mut().for_each(|y| *y = y.log_cosh_of()),
+    );
+    values
+}
+
+/// How much less Gaussian two sources are when they are turned, in standard errors.
+fn gain((x, y): (&[f64], &[f64]), as_they_are: (&[f64], &[f64]), weights: &[f64], angle: f64) -> f64 {
+    let (sin, cos) = angle.sin_cos();
+    let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
+    let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
+    let n: f64 = weights.iter().sum();
+    let mean = |values: &[f64]| values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / n;
+    let values = [&along[..], &across, as_they_are.0, as_they_are.1];
+    let apart = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
+    let gain = apart[0].powi(2) + apart[1].powi(2) - apart[2].powi(2) - apart[3].powi(2);
+    // What a row adds to the first order, less its mean.
+    let factors = [2.0 * apart[0], 2.0 * apart[1], -2.0 * apart[2], -2.0 * apart[3]];
+    let row = |i: usize| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum::<f64>();
+    let middle = values.iter().zip(factors).map(|(v, f)| f * mean(v)).sum::<f64>();
+    let square: f64 = weights.iter().enumerate().map(|(i, w)| (w * (row(i) - middle)).powi(2)).sum();
+    let error = square.sqrt() / n;
+    if error > 0.0 { gain / error } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    fn laplace(n: usize, stream: u64) -> Vec<f64> {
+        let s = Stream::new(3, stream);
+        let draw = |i: usize| {
+            let u = s.uniform(i as u64) - 0.5;
+            -u.signum() * (1.0 - 2.0 * u.abs()).ln() / 2f64.sqrt()
+        };
+        (0..n).map(draw).collect()
+    }
+
+    fn turned(x: &[f64], y: &[f64], angle: f64) -> [Vec<f64>; 2] {
+        let (sin, cos) = angle.sin_cos();
+        let pairs = || x.iter().zip(y);
+        [pairs().map(|(x, y)| cos * x + sin * y).collect(), pairs().map(|(x, y)| cos * y - sin * x).collect()]
+    }
+
+    #[test]
+    fn a_pair_that_is_turned_is_told_with_the_way_back_and_one_that_is_not_is_left() {
+        let (n, alone) = (4000, laplace(4000, 2));
+        for angle in [0.0, 0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2] {
+            let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), angle);
+            let found = of_columns(&[x, alone.clone(), y], &vec![1.0; n]);
+            if angle == 0.0 {
+                assert!(found.is_empty(), "{found:?}");
+                continue;
+            }
+            let [turn] = found[..] else { panic!("{angle}: {found:?}") };
+            // A quarter of a circle further the two are exchanged.
+            let off = (turn.angle + angle).rem_euclid(std::f64::consts::FRAC_PI_2);
+            assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-12, "{angle}: {turn:?}");
+            assert!(turn.pair == (0, 2) && turn.t > 4.0, "{turn:?}");
+        }
+    }
+
+    #[test]
+    fn a_weight_is_a_number_of_repetitions_and_none_leaves_a_row_out() {
+        let n = 900;
+        let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.4);
+        let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        let times = |v: &[f64]| -> Vec<f64> {
+            v.iter().zip(&weights).flat_map(|(v, w)| vec![*v; *w as usize]).collect()
+        };
+        let (each, plain) =
+            ([log_cosh(x.iter().copied()), log_cosh(y.iter().copied())], [times(&x), times(&y)]);
+        let all = plain.clone().map(|v| log_cosh(v.into_iter()));
+        let ones = vec![1.0; plain[0].len()];
+        let weighted = gain((&x, &y), (&each[0], &each[1]), &weights, -0.4);
+        let repeated = gain((&plain[0], &plain[1]), (&all[0], &all[1]), &ones, -0.4);
+        // The same gain; errors count a row of weight 2 as one row, which says no more than it does.
+        assert!(weighted > 0.7 * repeated && weighted <= repeated, "{weighted} {repeated}");
+    }
+}
