@@ -48,12 +48,32 @@ fn three_processes_give_the_bytes_of_one() {
     ] {
         the_same(&dealt, &x, key, given);
     }
+    for first_layer in ["pca", "sigma-pca"] {
+        let given = json!({"algorithm": "sigma-pca", "first_layer": first_layer, "n_components": 4});
+        the_same(&dealt, &x, "ica", given);
+    }
     let narrow: Vec<f32> = cast(&x);
     let dealt = Dealt::new(&narrow, p, &[2, 2]);
     for (key, given) in
         [("pca", json!({})), ("ica", json!({"n_components": 3})), ("rica", json!({"max_iter": 10}))]
     {
         the_same(&dealt, &narrow, key, given);
+    }
+}
+
+#[test]
+fn coordinates_are_cut_where_rows_may_be() {
+    // Rows of three numbers have longer shards than those of a hundred.
+    let p = 100;
+    assert!(shards::shard_rows(3) > shards::shard_rows(p));
+    let x = mixed(3 * shards::shard_rows(p) as usize + 77, p);
+    let dealt = Dealt::new(&x, p, &[1, 2]);
+    for (key, given) in [
+        ("ica", json!({"algorithm": "sigma-pca", "n_components": 3, "max_iter": 20})),
+        ("ica", json!({"n_components": 3, "max_iter": 20})),
+        ("sigma-pca", json!({"n_components": 2, "max_iter": 10})),
+    ] {
+        the_same(&dealt, &x, key, given);
     }
 }
 
@@ -79,6 +99,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         ("sigma-pca", json!({"n_components": 4, "max_iter": 20})),
         ("ica", json!({"n_components": 4, "max_iter": 20})),
         ("ica", json!({"fun": "adaptive", "n_components": 2})),
+        ("ica", json!({"algorithm": "sigma-pca", "n_components": 3})),
         ("fastica", json!({"n_components": 3})),
         ("rica", json!({"n_components": 4, "max_iter": 20})),
     ] {

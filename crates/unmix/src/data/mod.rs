@@ -4,6 +4,7 @@
 //! cuts it into shards whose length belongs to the data, never to the machine; [`Rows::sweep`] gathers each shard alone and
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
+mod any_rows;
 mod bytes;
 mod checks;
 pub(crate) mod cuts;
@@ -23,6 +24,7 @@ mod subset;
 mod sweep;
 
 pub use crate::num::{Plan, Workspace};
+pub use any_rows::AnyRows;
 pub use bytes::Bytes;
 pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use elsewhere::GatherAll;
@@ -33,7 +35,7 @@ pub use new_file::NewFile;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub(crate) use projected::{KEPT, Map, Projected};
 pub use raw::{Axes, NumberType, RawArray};
-pub use rows::{AnyRows, Features, Rows};
+pub use rows::{Features, Rows};
 pub(crate) use source::Forward;
 pub use source::{RandomAccess, Source, Stream};
 pub use sparse::{Index, Sparse};

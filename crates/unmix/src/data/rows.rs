@@ -8,7 +8,7 @@ use super::{Held, Subset};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
-use crate::num::{Dtype, Plan, Real};
+use crate::num::{Plan, Real};
 use crate::run::{Run, Silent};
 use crate::stats::{Entries, GatherEntries, GatherRange, GatherRows, Range};
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Err(Error::setting("sample_weight", got, why, "give one weight for each row"))
     }
 
-    fn with_names(mut self, names: Vec<String>) -> Self {
+    pub(super) fn with_names(mut self, names: Vec<String>) -> Self {
         self.features.names = Some(names);
         self
     }
@@ -359,125 +359,5 @@ impl<'a, T: Real> Rows<'a, T> {
             false => Box::new(Held::new(self.picked((0..n).collect(), run)?, p)),
         };
         Ok(())
-    }
-}
-
-/// Rows whose type is known at run time only.
-pub enum AnyRows<'a> {
-    /// Single precision.
-    F32(Rows<'a, f32>),
-    /// Double precision.
-    F64(Rows<'a, f64>),
-}
-
-/// Runs an expression for rows of either type.
-#[macro_export]
-macro_rules! with_rows {
-    ($any:expr, $rows:ident => $body:expr) => {
-        match $any {
-            $crate::data::AnyRows::F32($rows) => $body,
-            $crate::data::AnyRows::F64($rows) => $body,
-        }
-    };
-}
-
-impl<'a> From<Rows<'a, f32>> for AnyRows<'a> {
-    fn from(rows: Rows<'a, f32>) -> Self {
-        AnyRows::F32(rows)
-    }
-}
-
-impl<'a> From<Rows<'a, f64>> for AnyRows<'a> {
-    fn from(rows: Rows<'a, f64>) -> Self {
-        AnyRows::F64(rows)
-    }
-}
-
-impl<'a> AnyRows<'a> {
-    /// Rows of an array of any kind of number, in the type that it is computed in.
-    pub fn from_array(array: RawArray<'a>, features: Features, origin: impl Into<String>) -> Self {
-        match array.number().computed_in() {
-            Dtype::F32 => AnyRows::F32(Rows::new(array, features, origin)),
-            Dtype::F64 => AnyRows::F64(Rows::new(array, features, origin)),
-        }
-    }
-
-    /// The type of the numbers.
-    pub fn dtype(&self) -> Dtype {
-        match self {
-            AnyRows::F32(_) => Dtype::F32,
-            AnyRows::F64(_) => Dtype::F64,
-        }
-    }
-
-    /// Numbers in a row.
-    pub fn n_features(&self) -> usize {
-        with_rows!(self, rows => rows.n_features())
-    }
-
-    /// How many rows, when that is known.
-    pub fn n_rows(&self) -> Option<u64> {
-        with_rows!(self, rows => rows.n_rows())
-    }
-
-    /// What is known of the columns.
-    pub fn features(&self) -> &Features {
-        with_rows!(self, rows => rows.features())
-    }
-
-    /// Where they come from, for messages.
-    pub fn origin(&self) -> &str {
-        with_rows!(self, rows => rows.origin())
-    }
-
-    /// With these names for the columns.
-    ///
-    /// # Errors
-    ///
-    /// Not one name for each column, a name twice, columns that have names already.
-    pub fn named(self, names: Vec<String>) -> Result<Self> {
-        let refused = |why: String| {
-            let remedy = "give one name for each column, each another, where the columns have none";
-            Err(Error::setting("names", format!("{} names", names.len()), why, remedy))
-        };
-        if self.features().names.is_some() {
-            return refused(format!("the columns of {} have names", self.origin()));
-        }
-        if names.len() != self.n_features() {
-            return refused(format!("there are {} columns", self.n_features()));
-        }
-        if let Some(twice) = (1..names.len()).find(|&j| names[..j].contains(&names[j])) {
-            return refused(format!("'{}' is there twice", names[twice]));
-        }
-        Ok(match self {
-            AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),
-            AnyRows::F64(rows) => AnyRows::F64(rows.with_names(names)),
-        })
-    }
-
-    /// See [`Rows::weighted`].
-    pub fn weighted(self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
-        Ok(match self {
-            AnyRows::F32(rows) => AnyRows::F32(rows.weighted(weights)?),
-            AnyRows::F64(rows) => AnyRows::F64(rows.weighted(weights)?),
-        })
-    }
-
-    /// See [`Rows::with_notes`].
-    pub fn with_notes(self, notes: Vec<String>) -> Self {
-        match self {
-            AnyRows::F32(rows) => AnyRows::F32(rows.with_notes(notes)),
-            AnyRows::F64(rows) => AnyRows::F64(rows.with_notes(notes)),
-        }
-    }
-
-    /// See [`Rows::notes`].
-    pub fn notes(&self) -> &[String] {
-        with_rows!(self, rows => rows.notes())
-    }
-
-    /// See [`Rows::settle`].
-    pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
-        with_rows!(self, rows => rows.settle(run))
     }
 }

@@ -55,6 +55,18 @@ pub trait Partial: Send + Sized {
     fn bytes(&self) -> usize;
 }
 
+/// `right` where both parts are of some rows, `n` of them; else `left` is what merging makes of the two, to the bit.
+fn both<P>(left: &mut P, right: P, n: impl Fn(&P) -> f64) -> Option<P> {
+    if n(&right) == 0.0 {
+        return None;
+    }
+    if n(left) == 0.0 {
+        *left = right;
+        return None;
+    }
+    Some(right)
+}
+
 /// A sum over rows as a value: everything beside the rows that it depends on.
 ///
 /// Whoever has some of the rows can be sent a gather as bytes ([`pack`](Self::pack)), add up the shards that it has, and send back

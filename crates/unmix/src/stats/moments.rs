@@ -2,7 +2,7 @@
 
 use super::stored::{Counts, LineMoments};
 use super::sum::{AddShard, GatherSum, Sum};
-use super::{Packer, Partial, Unpacker};
+use super::{Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace, kernel};
 
@@ -87,13 +87,7 @@ impl<T: Real> Sum<T> for Moments {
 
 impl Partial for Moments {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         let (n1, n2) = (self.n, right.n);
         let (share, weight) = (n2 / (n1 + n2), n1 * n2 / (n1 + n2));
         for j in 0..self.mean.len() {

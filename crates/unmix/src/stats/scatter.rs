@@ -13,7 +13,7 @@
 
 use super::stored::{Counts, shift};
 use super::sum::{AddShard, GatherSum, Sum};
-use super::{Moments, Packer, Partial, Unpacker};
+use super::{Moments, Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 
@@ -183,13 +183,7 @@ fn add_stored<T: Real>(part: &mut Scatter, shard: &Stored<'_, T>) -> Result<()> 
 
 impl Partial for Scatter {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         if let Some((delta, weight)) = self.join(right.n, &right.mean, &right.rest) {
             for i in 0..delta.len() {
                 add_line(self.lower.row_mut(i), right.lower.row(i), i, &delta, weight);

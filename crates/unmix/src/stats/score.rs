@@ -18,7 +18,7 @@
 
 use super::contrast::{ContrastSums, lanes, weighted};
 use super::sources::{GatherView, OfSources};
-use super::{Packer, Partial, SourceView, Unpacker};
+use super::{Packer, Partial, SourceView, Unpacker, both};
 use crate::error::Result;
 use crate::num::factor::Cholesky;
 use crate::num::{Block, Matrix, Real, Workspace, kernel, widest};
@@ -196,13 +196,7 @@ impl<T: Real> OfSources<T> for ScoreSums {
 
 impl Partial for ScoreSums {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         self.n += right.n;
         self.sums.as_mut_slice().iter_mut().zip(right.sums.as_slice()).for_each(|(a, b)| *a += b);
     }

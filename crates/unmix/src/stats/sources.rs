@@ -1,7 +1,7 @@
 //! What independent component analysis sums up over rows: how sources go together with their contrasts.
 
 use super::contrast::HeldContrasts;
-use super::{Contrasts, Gather, Packer, Partial, Unpacker};
+use super::{Contrasts, Gather, Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
 use std::borrow::Cow;
@@ -301,13 +301,7 @@ impl<T: Real> OfSources<T> for UnitSums {
 
 impl Partial for UnitSums {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         self.n += right.n;
         self.slope += right.slope;
         self.loss += right.loss;
@@ -331,13 +325,7 @@ impl Partial for UnitSums {
 
 impl Partial for SourceSums {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         self.n += right.n;
         add(self.cross.as_mut_slice(), right.cross.as_slice());

@@ -1,6 +1,6 @@
 //! How sparse the outputs of filters are, and how that changes with the filters.
 
-use super::{Gather, Packer, Partial, Unpacker};
+use super::{Gather, Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use serde::{Deserialize, Serialize};
@@ -234,13 +234,7 @@ impl<T: Real> Gather<T> for GatherSparsity<'_, T> {
 
 impl Partial for Sparsity {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
-        if self.n == 0.0 {
-            *self = right;
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         self.n += right.n;
         self.value += right.value;
         let sums = self.gradient.as_mut_slice().iter_mut();

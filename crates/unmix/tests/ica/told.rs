@@ -251,11 +251,14 @@ fn least_correlation(model: &Model, x: &[f64], s: &Matrix<f64>) -> f64 {
     (0..s.cols()).map(nearest).fold(1.0, f64::min)
 }
 
+/// Draws `n` rows of `k` sources from a seed.
+type Draw = fn(usize, usize, u64) -> Matrix<f64>;
+
 #[test]
 fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_not() {
     let (k, words) = (4, "are not told apart: turned by");
     let (mut bad, mut good, mut false_doubts) = (0, 0, Vec::new());
-    let draws: [(&str, usize, u64, fn(usize, usize, u64) -> Matrix<f64>); 5] = [
+    let draws: [(&str, usize, u64, Draw); 5] = [
         ("t3", 4000, 60, student),
         ("t3, few rows", 1000, 30, student),
         ("Laplace", 2000, 100, laplace),

@@ -1,0 +1,128 @@
+//! What fits of halves, and from other seeds, found beside the model.
+
+use super::clusters::Fit;
+use super::compare::{Placed, Reference, between, codes, space};
+use super::gaussian;
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::Model;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+
+/// What fits of halves found, component by component of the model.
+#[derive(Default)]
+pub(super) struct Halved {
+    /// For each cut, how well its halves agree about each component.
+    pub(super) agreement: Vec<Vec<f64>>,
+    /// For each cut, the vectors of its halves in the order of the model's components.
+    pub(super) pairs: Vec<(Matrix<f64>, Matrix<f64>)>,
+    /// For each fit, which of its components is whose partner.
+    pub(super) orders: Vec<Vec<Option<usize>>>,
+    /// For each fit, its similarity to the model.
+    pub(super) to_model: Vec<Matrix<f64>>,
+}
+
+impl Halved {
+    /// `fitted` are the fits of the two halves of every cut.
+    pub(super) fn compared<T: Real>(
+        seen: &Reference<'_, T>,
+        fitted: &[Model],
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let mut out = Self::default();
+        for both in fitted.chunks_exact(2) {
+            let (a, b) = (seen.place(&both[0], run)?, seen.place(&both[1], run)?);
+            out.agreement.push(between(&a.vectors, &b.vectors));
+            out.to_model.extend([seen.similar(&a.vectors), seen.similar(&b.vectors)]);
+            out.orders.extend([a.order, b.order]);
+            out.pairs.push((a.vectors, b.vectors));
+        }
+        Ok(out)
+    }
+
+    /// How well the halves of every cut agree about component `j`.
+    pub(super) fn of(&self, j: usize) -> Vec<f64> {
+        self.agreement.iter().map(|cut| cut[j]).collect()
+    }
+
+    /// For each component, the larger p-value of two tests of its codes for Gaussianity: those that each half of the first cut gives the
+    /// `held_out` rows of the other.
+    pub(super) fn gaussian<'a, T: Real>(
+        &self,
+        k: usize,
+        fitted: &[Model],
+        cut: Option<&(Vec<u64>, Vec<u64>)>,
+        held_out: impl Fn(&[u64]) -> Rows<'a, T>,
+        dependent: bool,
+        run: &Run<'_>,
+    ) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; k];
+        let (Some((left, right)), [a, b, ..]) = (cut, fitted) else { return Ok(out) };
+        for (model, order, rows) in [(a, &self.orders[0], right), (b, &self.orders[1], left)] {
+            let codes = codes(model, &held_out(rows), run)?;
+            let p = gaussian::p_values(&codes, model.n_codes(), dependent);
+            let of_component = |j: usize| order[j].map_or(1.0, |i| p[i]);
+            (0..k).for_each(|j| out[j] = f64::max(out[j], of_component(j)));
+        }
+        Ok(out)
+    }
+
+    /// For each component, how well the halves of every cut agree about the space of its group; about itself where it is told apart from
+    /// all others, or its group is the `whole` space.
+    pub(super) fn spaces(&self, groups: &[Vec<usize>], whole: bool) -> Result<Vec<Vec<f64>>> {
+        let of_group = |(j, others): (usize, &Vec<usize>)| {
+            let alone = others.is_empty() || (whole && others.len() + 1 == groups.len());
+            if alone { Ok(self.of(j)) } else { space(&self.pairs, j, others) }
+        };
+        groups.iter().enumerate().map(of_group).collect()
+    }
+
+    /// What is clustered.
+    pub(super) fn estimates<'a>(&'a self, fitted: &'a [Model]) -> Vec<Fit<'a>> {
+        let all = self.pairs.iter().flat_map(|(a, b)| [a, b]).zip(&self.orders).zip(fitted);
+        all.map(|((vectors, order), model)| Fit { model, vectors, order }).collect()
+    }
+}
+
+/// What fits of all rows from other seeds found, component by component of the model.
+pub(super) struct Restarted {
+    /// For each fit, how well it agrees with the model about each component.
+    pub(super) agreement: Vec<Vec<f64>>,
+    /// For each fit, its vectors in the order of the model's components.
+    pub(super) placed: Vec<Placed>,
+    /// For each fit, its similarity to the model.
+    pub(super) to_model: Vec<Matrix<f64>>,
+    /// Whether all of them have the bits of the model.
+    pub(super) same: bool,
+}
+
+impl Restarted {
+    pub(super) fn compared<T: Real>(
+        seen: &Reference<'_, T>,
+        model: &Model,
+        others: &[Model],
+        run: &Run<'_>,
+    ) -> Result<Self> {
+        let mut out = Self { agreement: Vec::new(), placed: Vec::new(), to_model: Vec::new(), same: true };
+        let components = |of: &Model| of.tensor("components").map(|t| t.f64s());
+        for other in others {
+            out.same &= components(other) == components(model);
+            let found = seen.place(other, run)?;
+            let all = seen.similar(&found.vectors);
+            out.placed.push(found);
+            out.agreement.push((0..all.rows()).map(|j| all[(j, j)]).collect());
+            out.to_model.push(all);
+        }
+        Ok(out)
+    }
+
+    /// What is clustered beside the model: nothing where all fits are the same one.
+    pub(super) fn estimates<'a>(&'a self, model: Fit<'a>, others: &'a [Model]) -> Vec<Fit<'a>> {
+        if self.same {
+            return Vec::new();
+        }
+        let placed = others.iter().zip(&self.placed);
+        let placed = placed.map(|(model, p)| Fit { model, vectors: &p.vectors, order: &p.order });
+        std::iter::once(model).chain(placed).collect()
+    }
+}
