@@ -29,6 +29,7 @@ _DOUBTS = (
     "skewness, but with this contrast",
     "has a higher likelihood",
     "are not told apart",
+    "stands out from a Gaussian",
 )
 
 

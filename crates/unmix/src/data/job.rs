@@ -272,11 +272,20 @@ impl Job {
         let cut = |row: u64| row.is_multiple_of(size) || row == self.n_rows;
         if !cut(first_row) || !cut(first_row.saturating_add(n)) {
             let found = format!("rows {first_row} to {} of {} ", first_row + n, self.n_rows);
-            let (alignment, which) = match sparse {
-                true => (Plan::for_stored(p).shard_rows, "sparse_shard_rows"),
-                false => (Plan::alignment(p), "shard_rows"),
+            let remedy = match sparse {
+                true => {
+                    format!(
+                        "cut sparse rows of {p} columns at multiples of {}",
+                        Plan::for_stored(p).shard_rows
+                    )
+                }
+                false => {
+                    format!(
+                        "cut rows at multiples of {}, which is shards.shard_rows({p})",
+                        Plan::alignment(p)
+                    )
+                }
             };
-            let remedy = format!("cut rows at multiples of {alignment}, which is shards.{which}({p})");
             return refused(found + "are not whole shards", remedy);
         }
         Ok(())

@@ -6,6 +6,7 @@ use super::search::Algorithm;
 use super::{Search, SolverResult};
 use crate::data::Rows;
 use crate::error::Result;
+use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::Coordinates;
@@ -53,8 +54,9 @@ pub(super) fn doubts(
     out
 }
 
-/// A warning about pairs of sources that two layers of sigma-PCA left mixed: their widths see most of few rows far out.
-pub(super) fn mixed_pairs<T: Real>(
+/// A warning about sources that two layers of sigma-PCA left mixed: all of them where they saw nothing that is not Gaussian, or some pairs
+/// where their widths saw most of a few rows far out.
+pub(super) fn left_mixed<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
     search: &Search<'_>,
@@ -64,6 +66,13 @@ pub(super) fn mixed_pairs<T: Real>(
 ) -> Result<Option<String>> {
     if !matches!(search.algorithm, Algorithm::Layers { .. }) {
         return Ok(None);
+    }
+    if found.outcome == Outcome::Completed {
+        return Ok(Some(
+            "no source stands out from a Gaussian by what this algorithm looks at, so nothing was looked for: the sources are white \
+             coordinates in any rotation; try algorithm='picard'"
+                .into(),
+        ));
     }
     let mean = coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec);
     let turns = better_turns(rows, mean, &coordinates.folded(&found.w), run)?;

@@ -1,6 +1,6 @@
 //! From what a search found to a model: one scale, one order, one sign.
 
-use super::doubts::{doubts, mixed_pairs, sizes};
+use super::doubts::{doubts, left_mixed, sizes};
 use super::linear::inverse;
 use super::view::{SweptRows, View};
 use super::{Limits, Search, SolverResult, solver_name};
@@ -82,7 +82,7 @@ pub(crate) fn model<T: Real>(
     let mut place = vec![0; k];
     ranked.iter().enumerate().for_each(|(at, &i)| place[i] = at);
     report.warnings.extend(doubts(&coordinates, search, &found, &place));
-    report.warnings.extend(mixed_pairs(rows, &coordinates, search, &found, &place, run)?);
+    report.warnings.extend(left_mixed(rows, &coordinates, search, &found, &place, run)?);
     let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
     let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));
     let basis = coordinates.basis();

@@ -137,7 +137,7 @@ fn rows_that_are_not_what_was_said_are_refused() {
     let told = made.there("pca", &json!({"svd_solver": "full"}), &[200]).map(|_| ()).unwrap_err().to_string();
     assert!(told.contains("svd_solver='full' of sparse rows"), "{told}");
     let told = made.there("pca", &json!({}), &[100, 200]).map(|_| ()).unwrap_err().to_string();
-    assert!(told.contains("cut rows at multiples of 131072, which is shards.sparse_shard_rows(5)"), "{told}");
+    assert!(told.contains("cut sparse rows of 5 columns at multiples of 131072"), "{told}");
     let x = vec![1.0; 200 * 5];
     let dense = |job: &[u8]| {
         let rows = AnyRows::F64(Rows::from_slice(&x, 5).unwrap());
