@@ -9,6 +9,7 @@ mod error;
 mod input;
 mod mixed;
 mod model;
+mod options;
 mod progress;
 mod quality;
 mod read;
@@ -25,9 +26,9 @@ use call::{FactsTuple, call};
 use error::raised;
 use input::{Input, tell};
 use model::Model;
+use options::{CheckpointTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use unmix::Run;
 use unmix::select::{Criterion, select_components};
 
 #[pymodule]
@@ -79,7 +80,7 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
 /// `weights` how often each row counts.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
@@ -90,18 +91,23 @@ fn fit(
     names: Option<Vec<String>>,
     weights: Option<Vec<f64>>,
     max_seconds: Option<f64>,
+    checkpoint: Option<CheckpointTuple>,
+    init: Option<&Bound<'_, Model>>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let options = RunOptions::new(max_seconds, checkpoint, init);
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
     let (fitted, told) = call(py, facts.into(), input.dtype(), cost, move |run| {
-        let run = &Run { max_seconds, ..*run };
-        let (mut rows, told) = input.rows(names, run)?;
-        if let Some(weights) = weights {
-            rows = rows.weighted(weights)?;
-        }
-        Ok((unmix::fit(&method, &settings, &mut rows, run)?, told))
+        options.fit(run, |run| {
+            let (mut rows, told) = input.rows(names, run)?;
+            if let Some(weights) = weights {
+                rows = rows.weighted(weights)?;
+            }
+            let model = unmix::fit(&method, &settings, &mut rows, run)?;
+            Ok((model, told))
+        })
     })?;
     tell(py, &told)?;
     Ok(Model::new(fitted))

@@ -3,12 +3,13 @@
 use crate::call::{FactsTuple, call};
 use crate::input::{Input, tell};
 use crate::model::Model;
+use crate::options::{CheckpointTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex};
 use unmix::shards::GatherAll;
-use unmix::{AnyRows, Dtype, Error, Real, Rows, Run};
+use unmix::{AnyRows, Dtype, Error, Real, Rows};
 
 /// A multiple of the lengths of all shards of rows of `n_features` numbers, dense or sparse.
 #[pyfunction]
@@ -45,6 +46,7 @@ pub(crate) fn gather_shards<'py>(
 /// Fits `method` with `settings` (JSON) to rows of `shape` (rows, columns, whether they are sparse) and `dtype` that others hold; `gather_all`
 /// sends them a job and returns their answers.
 #[pyfunction]
+#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
@@ -55,7 +57,10 @@ pub(crate) fn fit_shards(
     gather_all: Py<PyAny>,
     facts: FactsTuple,
     max_seconds: Option<f64>,
+    checkpoint: Option<CheckpointTuple>,
+    init: Option<&Bound<'_, Model>>,
 ) -> PyResult<Model> {
+    let options = RunOptions::new(max_seconds, checkpoint, init);
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dtype = Dtype::named(dtype).ok_or_else(|| {
         PyRuntimeError::new_err(format!("rows are computed in float32 or float64, not {dtype}"))
@@ -75,13 +80,15 @@ pub(crate) fn fit_shards(
         })
     };
     let fitted = call(py, facts.into(), dtype, None, move |run| {
-        let run = &Run { max_seconds, ..*run };
         let (n, p, sparse) = shape;
-        let mut rows = match dtype {
-            Dtype::F32 => AnyRows::F32(elsewhere(n, p, sparse, &everywhere)),
-            Dtype::F64 => AnyRows::F64(elsewhere(n, p, sparse, &everywhere)),
+        let fit = |run: &unmix::Run<'_>| {
+            let mut rows = match dtype {
+                Dtype::F32 => AnyRows::F32(elsewhere(n, p, sparse, &everywhere)),
+                Dtype::F64 => AnyRows::F64(elsewhere(n, p, sparse, &everywhere)),
+            };
+            Ok((unmix::fit(&method, &settings, &mut rows, run)?, ()))
         };
-        unmix::fit(&method, &settings, &mut rows, run)
+        options.fit(run, fit).map(|(model, ())| model)
     });
     match raised_there.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take() {
         Some(error) => Err(error),

@@ -55,11 +55,10 @@ def test_a_model_keeps_the_parts_that_it_has(rows):
 
 
 def test_warm_starts_go_on_where_the_last_fit_ended(rows):
-    model = RICA(max_iter=5, tol=0.0, warm_start=True, random_state=0)
-    ends = []
+    model, ends = None, []
     for _ in range(3):
         with pytest.warns(ConvergenceWarning, match="did not converge in 5 iterations"):
-            model.fit(rows)
+            model = RICA(max_iter=5, tol=0.0, init=model, random_state=0).fit(rows)
         ends.append(model.report_.objective)
     for before, after in zip(ends, ends[1:]):
         assert after[0] == pytest.approx(before[-1], rel=1e-12) and after[-1] < before[-1]

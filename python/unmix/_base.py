@@ -4,13 +4,14 @@ import contextlib
 import functools
 import json
 import os
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
@@ -18,6 +19,11 @@ from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tell
 from ._report import Report
 from ._threads import threads_here
+
+
+def _is_start(value):
+    """Whether ``init`` is a model to start from: an estimator, or the path of a model file."""
+    return value is not None and (isinstance(value, (Estimator, os.PathLike)) or value not in ("random", "pca"))
 
 
 #: Types whose values are what they look like, so that what was valid once is valid again.
@@ -126,9 +132,9 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         with self._kept_on_error():
             rows = self._rows(X, reset=True)
             self._check(rows)
-            weights, seconds = _weights(sample_weight, rows), getattr(self, "max_seconds", None)
+            weights, options = _weights(sample_weight, rows), self._run_options()
             settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
-            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, seconds)
+            model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
         self._warn()
@@ -139,9 +145,9 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         with self._kept_on_error():
             self._validate_params()
             self._check(_Elsewhere(shape, dtype))
-            seconds = getattr(self, "max_seconds", None)
             settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
-            model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, seconds)
+            options = self._run_options()
+            model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, **options)
             self._forget()
             # Shards have no names of columns; those of an earlier fit are not theirs.
             vars(self).pop("feature_names_in_", None)
@@ -174,8 +180,7 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _settings_as_json(self):
         values, kinds = self._given()
-        # A warm start depends on the last fit, too.
-        if _SIMPLE.issuperset(kinds) and not getattr(self, "warm_start", False):
+        if _SIMPLE.issuperset(kinds):
             return _settings_of(type(self), values, kinds)
         return json.dumps(self._settings())
 
@@ -191,7 +196,37 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _settings(self):
         """The settings that the registry lists, from the attributes of the same names."""
-        return {name: _json(getattr(self, name)) for name in self._setting_names()}
+        settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
+        if _is_start(settings.get("init")):
+            # A model is no setting: the method's own start is not asked for.
+            del settings["init"]
+        return settings
+
+    def _run_options(self):
+        """Options of a fit that are not settings of the method."""
+        checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
+        if self.resume and checkpoint is None:
+            raise ValueError("resume=True needs a checkpoint to go on from; give checkpoint='a path'")
+        return {
+            "max_seconds": self.max_seconds,
+            "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
+            "init": self._start_model(),
+        }
+
+    def _start_model(self):
+        """The model that a fit starts from, where one is given."""
+        if not _is_start(self.init):
+            return None
+        if not isinstance(self.init, Estimator):
+            return _unmix.Model.load(os.fspath(self.init))
+        check_is_fitted(self.init)
+        return self.init._model
+
+    def __sklearn_clone__(self):
+        # A model to start from is a value: a clone of it would be unfitted.
+        clone = super().__sklearn_clone__()
+        clone.init = self.init
+        return clone
 
     @classmethod
     @functools.cache
@@ -446,4 +481,17 @@ _ON_REQUEST = {
     "n_samples_": lambda estimator: _whole(estimator._model.end[3]),
     "n_iter_": lambda estimator: estimator.report_.n_iter,
     "report_": lambda estimator: Report(estimator._model.report),
+}
+
+
+#: What ``init`` may be beside a method's own choices.
+START = [Estimator, str, os.PathLike, None]
+
+#: What the options of a run that every class has may be.
+RUN_OPTIONS = {
+    "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+    "checkpoint": [str, os.PathLike, None],
+    "checkpoint_every": [Interval(Real, 0, None, closed="left")],
+    "resume": ["boolean"],
+    "init": START,
 }

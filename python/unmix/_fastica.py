@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ._base import RUN_OPTIONS
 from ._input import _is_path, tell
 from ._by_callable import deflation, symmetric
 from ._sources import Sources, read, start
@@ -43,6 +44,18 @@ class FastICA(Sources):
         matrix does not see all directions.
     random_state : int, RandomState or None, default=None
         Where random draws begin; recorded in ``report_.seed``.
+    max_seconds : float or None, default=None
+        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A model to start from in place of the method's own start: its unmixing matrix.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -89,6 +102,7 @@ class FastICA(Sources):
         "whiten_solver": [StrOptions({"eigh", "svd"})],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **RUN_OPTIONS,
     }
 
     def __init__(
@@ -104,6 +118,11 @@ class FastICA(Sources):
         w_init=None,
         whiten_solver="svd",
         random_state=None,
+        max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
+        init=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -116,6 +135,11 @@ class FastICA(Sources):
         self.w_init = w_init
         self.whiten_solver = whiten_solver
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
         self.verbose = verbose
 
     def _check(self, rows):
@@ -151,6 +175,11 @@ class FastICA(Sources):
             raise ValueError(
                 "fastica of rows with weights is not possible with a callable fun: its mean over the rows counts each once; choose one of "
                 "'logcosh', 'exp', 'cube' and 'skew', leave the weights out, or repeat rows"
+            )
+        if self.checkpoint is not None or self.init is not None:
+            raise ValueError(
+                "fastica with a callable fun keeps no checkpoint and starts from no model; choose one of 'logcosh', 'exp', 'cube' and 'skew', "
+                "or leave checkpoint and init out"
             )
         with self._kept_on_error():
             try:

@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
+from ._base import RUN_OPTIONS
 from ._components import chosen, in_frame
 from ._sources import Sources, read
 from ._threads import threads_here
@@ -73,6 +74,16 @@ class ICA(Sources):
         Where random draws begin; recorded in ``report_.seed``.
     max_seconds : float or None, default=None
         After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A model to start from in place of the method's own start: its unmixing matrix.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -136,8 +147,8 @@ class ICA(Sources):
         "standardize": ["boolean"],
         "order": [StrOptions({"variance", "kurtosis", "found"})],
         "random_state": ["random_state"],
-        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
+        **RUN_OPTIONS,
     }
 
     def __init__(
@@ -161,6 +172,10 @@ class ICA(Sources):
         order="variance",
         random_state=None,
         max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
+        init=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -181,6 +196,10 @@ class ICA(Sources):
         self.order = order
         self.random_state = random_state
         self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
         self.verbose = verbose
 
     def _warn(self):

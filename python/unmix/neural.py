@@ -4,7 +4,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import Estimator, registry
+from ._base import RUN_OPTIONS, START, Estimator, registry
 
 
 def _variants(method):
@@ -32,7 +32,7 @@ class NeuralPCA(Estimator):
     solver : {"auto", "sgd", "adam"}, default="auto"
         ``"auto"`` follows the rule to rest with full batches; ``"sgd"`` and ``"adam"`` take small batches of rows, as published,
         with a rate that falls to 0.
-    init : {"random", "pca"}, default="random"
+    init : {"random", "pca"}, fitted estimator or path, default="random"
         Where the rule begins: random orthonormal directions, or the principal axes, where most rules are at rest already.
     whiten : bool, default=False
         Divide codes by the standard deviation along each component.
@@ -50,6 +50,16 @@ class NeuralPCA(Estimator):
         How often ``"sgd"`` and ``"adam"`` visit all rows.
     random_state : int, RandomState or None, default=None
         Where the random directions begin; recorded in ``report_.seed``.
+    max_seconds : float or None, default=None
+        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -92,7 +102,7 @@ class NeuralPCA(Estimator):
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "variant": [StrOptions(set(_variants("neural-pca"))), Interval(Integral, 1, 14, closed="both")],
         "solver": [StrOptions({"auto", "sgd", "adam"})],
-        "init": [StrOptions({"random", "pca"})],
+        "init": [StrOptions({"random", "pca"}), *START],
         "whiten": ["boolean"],
         "center": ["boolean"],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -102,6 +112,7 @@ class NeuralPCA(Estimator):
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **{name: kinds for name, kinds in RUN_OPTIONS.items() if name != "init"},
     }
 
     def __init__(
@@ -119,6 +130,10 @@ class NeuralPCA(Estimator):
         batch_size=128,
         max_epochs=20,
         random_state=None,
+        max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
         verbose=0,
     ):
         self.n_components = n_components
@@ -133,6 +148,10 @@ class NeuralPCA(Estimator):
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
         self.verbose = verbose
 
 
@@ -205,6 +224,18 @@ class SigmaPCA(Estimator):
         time of one more fit; None where that takes about a second at most.
     random_state : int, RandomState or None, default=None
         Where random draws begin, of which the deterministic solvers make none; recorded in ``report_.seed``.
+    max_seconds : float or None, default=None
+        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A model to start from in place of the method's own start: its components.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each iteration, on stderr.
 
@@ -287,6 +318,7 @@ class SigmaPCA(Estimator):
         "halves": ["boolean", None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **RUN_OPTIONS,
     }
 
     def __init__(
@@ -316,6 +348,11 @@ class SigmaPCA(Estimator):
         reconstruct="linear",
         halves=None,
         random_state=None,
+        max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
+        init=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -342,6 +379,11 @@ class SigmaPCA(Estimator):
         self.reconstruct = reconstruct
         self.halves = halves
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
         self.verbose = verbose
 
     def _settings(self):

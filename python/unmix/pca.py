@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator
+from ._base import RUN_OPTIONS, Estimator
 from ._growing import Incremental
 from ._input import _is_path, tell
 
@@ -61,6 +61,18 @@ class PCA(Incremental, Estimator):
         Subtract the mean; False finds the directions of the largest second moment about 0.
     standardize : bool, default=False
         Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
+    max_seconds : float or None, default=None
+        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A model to start from in place of the method's own start: its components; only for the solvers that iterate.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -126,6 +138,7 @@ class PCA(Incremental, Estimator):
         "standardize": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **RUN_OPTIONS,
     }
 
     def __init__(
@@ -142,6 +155,11 @@ class PCA(Incremental, Estimator):
         random_state=None,
         center=True,
         standardize=False,
+        max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
+        init=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -155,6 +173,11 @@ class PCA(Incremental, Estimator):
         self.random_state = random_state
         self.center = center
         self.standardize = standardize
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
         self.verbose = verbose
 
     def _rows(self, X, reset=False, min_samples=None):

@@ -4,6 +4,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ._base import RUN_OPTIONS
 from ._sources import Sources, start
 
 
@@ -44,14 +45,24 @@ class RICA(Sources):
     w_init : array-like of shape (n_components, n_features) or None, default=None
         Initial features, in the units of ``components_``. None for orthonormal features at random, or random ones where
         there are more of them than directions. A saved model does not keep it.
-    warm_start : bool, default=False
-        Begin from ``components_`` of the last fit.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False
         Divide every column by its standard deviation first (``noise_scale_``).
     random_state : int, RandomState or None, default=None
         Where the random start begins; recorded in ``report_.seed``.
+    max_seconds : float or None, default=None
+        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
+        the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes.
+    resume : bool, default=False
+        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
+        A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A model to start from in place of the method's own start: its features.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -111,11 +122,11 @@ class RICA(Sources):
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "w_init": ["array-like", None],
-        "warm_start": ["boolean"],
         "center": ["boolean"],
         "standardize": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **RUN_OPTIONS,
     }
 
     def __init__(
@@ -131,10 +142,14 @@ class RICA(Sources):
         batch_size=None,
         max_epochs=10,
         w_init=None,
-        warm_start=False,
         center=True,
         standardize=False,
         random_state=None,
+        max_seconds=None,
+        checkpoint=None,
+        checkpoint_every=60.0,
+        resume=False,
+        init=None,
         verbose=0,
     ):
         self.n_components = n_components
@@ -147,12 +162,15 @@ class RICA(Sources):
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.w_init = w_init
-        self.warm_start = warm_start
         self.center = center
         self.standardize = standardize
         self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
         self.verbose = verbose
 
     def _settings(self):
-        begin = self.components_ if self.warm_start and "_model" in vars(self) else self.w_init
-        return {**super()._settings(), "w_init": start(begin)}
+        return {**super()._settings(), "w_init": start(self.w_init)}

@@ -10,7 +10,7 @@ use crate::{input, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use unmix::stability::{Trials, stability};
-use unmix::{AnyRows, Error, Model, Report, Run, method, model};
+use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model};
 
 /// Fits, saves, and says what to do next.
 pub(crate) fn fit(args: &Fit) -> Done {
@@ -20,7 +20,16 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
     let place = destination(&to, &files, args.force)?;
     let progress = Progress::new(&args.running);
-    let run = Run { seed: args.seed, max_seconds: args.max_seconds, ..progress.run(&args.running) };
+    let init = args.init.as_deref().map(Model::load).transpose()?;
+    let checkpoint =
+        args.checkpoint.as_ref().map(|path| Checkpoint::new(path).every(args.every).resume(args.resume));
+    let run = Run {
+        seed: args.seed,
+        max_seconds: args.max_seconds,
+        checkpoint: checkpoint.as_ref(),
+        init: init.as_ref().map(|model| model as &dyn Start),
+        ..progress.run(&args.running)
+    };
     let mut input = unmix_io::open_many(&files, &weights::options(args), &run)?;
     // Before the fit: where that fails, this may be why.
     if !args.running.quiet {
@@ -54,6 +63,9 @@ pub(crate) fn fit(args: &Fit) -> Done {
     };
     progress.clear();
     save(&model, &place)?;
+    if let Some(checkpoint) = &checkpoint {
+        finish(checkpoint, model.report().outcome)?;
+    }
     if model.n_components() == 0 {
         terminal::warning("the model has 0 components: it keeps the mean alone, and makes no codes");
     }
@@ -61,6 +73,21 @@ pub(crate) fn fit(args: &Fit) -> Done {
     let next = next(args, path, &to, model.n_components());
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
+}
+
+/// A checkpoint has done its work once the model is written, unless seconds ran out: then there is more to do.
+fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
+    if let Some(trouble) = checkpoint.trouble() {
+        terminal::warning(&format!("the checkpoint could not be kept up to date: {trouble}"));
+    }
+    match outcome {
+        Outcome::Time if checkpoint.path().exists() => terminal::note(&format!(
+            "the checkpoint {} is kept: the same command with --resume goes on from it",
+            checkpoint.path().display()
+        )),
+        _ => checkpoint.remove()?,
+    }
+    Ok(())
 }
 
 /// Writes the model file.
@@ -197,7 +224,7 @@ fn is_text(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use unmix::{Dtype, Outcome};
+    use unmix::Dtype;
 
     #[test]
     fn models_are_named_after_the_file_and_the_method() {

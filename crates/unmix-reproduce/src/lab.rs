@@ -271,6 +271,7 @@ pub(crate) fn train_rule(
         tol: 0.0,
         rounds: None,
         n_oversamples: 0,
+        start: None,
     };
     let axes = spectrum::decompose(&rows, lab.run, &request)?;
     let begin = TrainingStart::at_axes(&rows, &axes, &spec, how.k, lab.run)?;

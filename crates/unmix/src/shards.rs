@@ -34,7 +34,7 @@ use crate::neural::native::NativePass;
 use crate::num::{Plan, Real};
 use crate::run::Run;
 use crate::stats::{
-    Gather, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter,
+    Gather, GatherChecksum, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter,
     GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit, GatherWeights,
 };
 
@@ -74,6 +74,7 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherLengths>(),
         known::<T, GatherRange>(),
         known::<T, GatherEntries<T>>(),
+        known::<T, GatherChecksum>(),
         known::<T, GatherRows>(),
         known::<T, GatherSparsity<'_, T>>(),
         known::<T, GatherSources<'_, T>>(),

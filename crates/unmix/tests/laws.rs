@@ -9,6 +9,7 @@ mod limits;
 mod moved;
 mod optimal;
 mod rank;
+mod resume;
 mod weights;
 
 use cases::{Case, cases_by_variance, every_case};

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms below `src`, each of which imports those before it only.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "error",
     "machine",
     "num",
     "run",
+    "solve",
     "stats",
     "data",
     "metrics",
@@ -31,7 +32,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     ("error", &["Error", "Result", "nearest"]),
     ("machine", &["available_memory", "zeros"]),
     ("num", &["num_threads", "set_num_threads", "Dtype", "Matrix", "Real"]),
-    ("run", &["Event", "Run", "Silent", "Watch"]),
+    ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Watch"]),
     ("data", &["AnyRows", "Features", "Rows", "with_rows"]),
     ("model", &["Model", "Outcome", "Report", "fit", "partial_fit"]),
     ("method", &["FastIca", "Ica", "METHODS", "Method", "NeuralPca", "Pca", "Rica", "SigmaPca"]),

@@ -40,6 +40,18 @@ pub(crate) struct Fit {
     /// Stop iterating after S seconds and keep what was reached
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
+    /// Keep the state of the iterations in FILE, so that a fit that was killed can go on; removed once the model is written
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// Write the checkpoint every S seconds
+    #[arg(long, value_name = "S", value_parser = seconds, default_value_t = 60.0, requires = "checkpoint")]
+    pub(crate) every: f64,
+    /// Go on from the checkpoint; where there is none yet, begin anew
+    #[arg(long, requires = "checkpoint")]
+    pub(crate) resume: bool,
+    /// Start from the parameters of MODEL in place of the method's own start
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) init: Option<PathBuf>,
     /// Exit with code 1 when the fit did not converge
     #[arg(long)]
     pub(crate) strict: bool,

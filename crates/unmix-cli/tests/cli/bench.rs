@@ -47,6 +47,13 @@ impl Bench {
         ran(program.current_dir(self.dir.path()).args(command.split_whitespace()).output().unwrap())
     }
 
+    /// Begins to run `unmix`; what it says is not kept.
+    pub(crate) fn start(&self, command: &str) -> std::process::Child {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
+        program.current_dir(self.dir.path()).args(command.split_whitespace());
+        program.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
     /// Runs `unmix` with `input` as its standard input.
     pub(crate) fn run_with(&self, command: &str, input: &[u8]) -> Ran {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));

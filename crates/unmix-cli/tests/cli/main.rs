@@ -8,6 +8,7 @@ mod memory;
 mod path;
 mod reading;
 mod reproduce;
+mod resume;
 mod rules;
 mod select;
 #[path = "../../../unmix/tests/skipped.rs"]

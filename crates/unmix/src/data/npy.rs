@@ -3,10 +3,10 @@
 //! Format: numpy's documentation, "numpy.lib.format", versions 1 to 3.
 
 use super::bytes::Bytes;
-use super::new_file::NewFile;
 use super::raw::{Axes, NumberType, RawArray};
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Real};
+use crate::run::NewFile;
 use std::path::Path;
 
 /// What the header of a `.npy` file says.

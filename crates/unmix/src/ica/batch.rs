@@ -18,7 +18,9 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::Steps;
 use crate::stats::{Contrast, SourceSums};
+use serde::{Deserialize, Serialize};
 
 /// Slopes below this are taken for it: pairs of sources that are nearly Gaussian, or whose sign does not fit.
 const FLOOR: f64 = 0.01;
@@ -32,6 +34,7 @@ const HALVINGS: usize = 12;
 const CONTRAST: Contrast = Contrast::LogCosh(1.0);
 
 /// What is known at `w`.
+#[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
     sums: SourceSums,
@@ -41,13 +44,13 @@ struct Point {
     mean_step: Matrix<f64>,
 }
 
-struct Search<'s, 'a, 'b, 'r, T: Real> {
+struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     /// Second moments of the coordinates, unless they are white.
     moments: Option<&'s Matrix<f64>>,
-    signs: Signs,
-    run: &'s Run<'r>,
-    sweeps: u64,
+    /// Signs as they were found, and passes over the rows.
+    memory: (Signs, u64),
+    run: &'s Run<'s>,
 }
 
 /// The matrix near `start` at which the mean of EASI's step is 0.
@@ -59,30 +62,28 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut search = Search { view, moments, signs: Signs::new(extended), run, sweeps: 0 };
-    let Some(mut at) = search.look(start.clone(), None)? else { return Ok(SolverResult::not_finite(start)) };
-    let mut n_iter = 0;
+    let mut search = Search { view, moments, memory: (Signs::new(extended), 0), run };
+    let (mut steps, at) = Steps::begin(run, "mean step", *limits, || {
+        let first = search.look(start.clone(), None)?;
+        Ok(first.map(|first| (first, search.memory.clone())))
+    })?;
+    let Some((mut at, memory)) = at else { return Ok(SolverResult::not_finite(start)) };
+    search.memory = memory;
     let outcome = loop {
-        if largest(&at.mean_step) <= limits.tol {
-            break Outcome::Converged;
-        }
-        if n_iter >= limits.max_iter {
-            break Outcome::MaxIter;
-        }
-        if run.out_of_time() {
-            break Outcome::Time;
+        if let Some(outcome) = steps.ending(largest(&at.mean_step)) {
+            break outcome;
         }
         let Some(next) = search.step(&at)? else { break Outcome::Stalled };
-        (at, n_iter) = (next, n_iter + 1);
-        run.iteration(n_iter, largest(&at.mean_step), None)?;
+        at = next;
+        steps.ended(largest(&at.mean_step), None, &Some((&at, &search.memory)))?;
     };
     let value = at.sums.loss.iter().map(|l| (l - CONTRAST.of_gaussian()).powi(2)).sum::<f64>();
     Ok(SolverResult {
         residual: largest(&at.mean_step),
         w: at.w,
         outcome,
-        n_iter,
-        sweeps: search.sweeps,
+        n_iter: steps.n_iter(),
+        sweeps: search.memory.1,
         objective: Vec::new(),
         // The further from Gaussian, the better.
         value: -value,
@@ -90,10 +91,10 @@ pub(super) fn solve<T: Real>(
     })
 }
 
-impl<T: Real> Search<'_, '_, '_, '_, T> {
+impl<T: Real> Search<'_, '_, '_, T> {
     /// `None` where sums over the rows are not finite; with the signs given, or those that the sources ask for.
     fn look(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
-        self.sweeps += 1;
+        self.memory.1 += 1;
         let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };
         let second = match self.moments {
             None => factor::multiply_transposed(&w, &w),
@@ -109,7 +110,7 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
 
     fn wanted(&mut self, sums: &SourceSums, second: &Matrix<f64>) -> Vec<f64> {
         let variance: Vec<f64> = (0..second.rows()).map(|i| second[(i, i)]).collect();
-        self.signs.of_scaled(sums, &variance)
+        self.memory.0.of_scaled(sums, &variance)
     }
 
     /// A step that makes the mean step smaller; `None` where there is none.

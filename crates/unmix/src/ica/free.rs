@@ -16,10 +16,12 @@ use super::view::View;
 use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::Steps;
+use crate::solve::lbfgs::History;
 use crate::stats::{Contrasts, SourceSums};
+use serde::{Deserialize, Serialize};
 
 /// Eigenvalues of the blocks below this are lifted to it.
 const FLOOR: f64 = 0.01;
@@ -27,6 +29,7 @@ const FLOOR: f64 = 0.01;
 /// Halvings of a step before it is given up.
 const HALVINGS: usize = 12;
 
+#[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
     log_det: f64,
@@ -37,15 +40,28 @@ struct Point {
     gradient: Matrix<f64>,
 }
 
-struct Search<'s, 'a, 'b, 'r, T: Real> {
+struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     /// Second moments of the coordinates, unless they are white.
     moments: Option<&'s Matrix<f64>>,
     contrast: Contrasts<'s>,
     extended: bool,
+    run: &'s Run<'s>,
+    memory: Memory,
+}
+
+/// What a search remembers beside the point where it is.
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    learnt: History,
     signs: Signs,
-    run: &'s Run<'r>,
     sweeps: u64,
+}
+
+impl Memory {
+    fn new(extended: bool) -> Self {
+        Self { learnt: no_history(), signs: Signs::new(extended), sweeps: 0 }
+    }
 }
 
 /// An invertible matrix for the coordinates, from `start`.
@@ -58,46 +74,38 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut search =
-        Search { view, moments, contrast, extended, signs: Signs::new(extended), run, sweeps: 0 };
-    let log_det = log_determinant(&start);
-    let Some(mut at) = search.look(start.clone(), log_det, None)? else {
-        return Ok(SolverResult::not_finite(start));
-    };
-    let (mut learnt, mut n_iter) = (no_history(), 0);
-    let mut history = Vec::new();
+    let mut search = Search { view, moments, contrast, extended, run, memory: Memory::new(extended) };
+    let (mut steps, at) = Steps::begin(run, "unmixing", *limits, || {
+        let first = search.look(start.clone(), log_determinant(&start), None)?;
+        Ok(first.map(|first| (first, std::mem::replace(&mut search.memory, Memory::new(extended)))))
+    })?;
+    let Some((mut at, memory)) = at else { return Ok(SolverResult::not_finite(start)) };
+    search.memory = memory;
     let outcome = loop {
-        if largest(&at.gradient) <= limits.tol {
-            break Outcome::Converged;
+        if let Some(outcome) = steps.ending(largest(&at.gradient)) {
+            break outcome;
         }
-        if n_iter >= limits.max_iter {
-            break Outcome::MaxIter;
-        }
-        if run.out_of_time() {
-            break Outcome::Time;
-        }
-        let Some(next) = search.step(&at, &mut learnt)? else { break Outcome::Stalled };
-        n_iter += 1;
-        history.push(search.objective(&next, &next.signs));
+        let Some(next) = search.step(&at)? else { break Outcome::Stalled };
         at = next;
-        run.iteration(n_iter, largest(&at.gradient), history.last().copied())?;
+        let value = search.objective(&at, &at.signs);
+        steps.ended(largest(&at.gradient), Some(value), &Some((&at, &search.memory)))?;
     };
     Ok(SolverResult {
         residual: largest(&at.gradient),
         value: search.minus_log_likelihood(&at),
         w: at.w,
         outcome,
-        n_iter,
-        sweeps: search.sweeps,
-        objective: history,
+        n_iter: steps.n_iter(),
+        sweeps: search.memory.sweeps,
+        objective: steps.into_objective(),
         sums: Some(at.sums),
     })
 }
 
-impl<T: Real> Search<'_, '_, '_, '_, T> {
+impl<T: Real> Search<'_, '_, '_, T> {
     /// What is known at `w`; with the signs given, or those that the sources ask for.
     fn look(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
-        self.sweeps += 1;
+        self.memory.sweeps += 1;
         let Some(sums) = self.view.means(&w, self.contrast, self.run)? else { return Ok(None) };
         let second = match self.moments {
             None => factor::multiply_transposed(&w, &w),
@@ -111,7 +119,7 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
 
     fn wanted(&mut self, at: &Point) -> Vec<f64> {
         let variance: Vec<f64> = (0..at.w.rows()).map(|i| at.second[(i, i)]).collect();
-        self.signs.of_scaled(&at.sums, &variance)
+        self.memory.signs.of_scaled(&at.sums, &variance)
     }
 
     fn set_signs(&self, point: &mut Point, signs: Vec<f64>) {
@@ -172,11 +180,13 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
         out
     }
 
-    fn step(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
+    fn step(&mut self, at: &Point) -> Result<Option<Point>> {
         let before = self.objective(at, &at.signs);
         let rounding = super::rounding::<T>(&at.sums.loss);
         loop {
-            let direction = downhill(history, &at.gradient, |q| self.precondition(at, q));
+            let mut learnt = std::mem::replace(&mut self.memory.learnt, no_history());
+            let direction = downhill(&mut learnt, &at.gradient, |q| self.precondition(at, q));
+            self.memory.learnt = learnt;
             let mut size = 1.0;
             while self.sizes_stay() && size * largest(&direction) > self.contrast.reach() {
                 size *= 0.5;
@@ -198,18 +208,18 @@ impl<T: Real> Search<'_, '_, '_, '_, T> {
                 }
                 let wanted = self.wanted(&next);
                 if wanted == at.signs {
-                    remember(history, &step, &next.gradient, &at.gradient);
+                    remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient);
                 } else {
                     // What was learnt belongs to another objective.
-                    history.clear();
+                    self.memory.learnt.clear();
                     self.set_signs(&mut next, wanted);
                 }
                 return Ok(Some(next));
             }
-            if history.is_empty() {
+            if self.memory.learnt.is_empty() {
                 return Ok(None);
             }
-            history.clear();
+            self.memory.learnt.clear();
         }
     }
 }
@@ -225,9 +235,9 @@ mod tests {
         view: &'s View<'a, 'b, f64>,
         extended: bool,
         run: &'s Run<'s>,
-    ) -> Search<'s, 'a, 'b, 's, f64> {
+    ) -> Search<'s, 'a, 'b, f64> {
         let contrast = Contrast::LogCosh(1.0).into();
-        Search { view, moments: None, contrast, extended, signs: Signs::new(extended), run, sweeps: 0 }
+        Search { view, moments: None, contrast, extended, run, memory: Memory::new(extended) }
     }
 
     #[test]
@@ -241,15 +251,14 @@ mod tests {
             for extended in [true, false] {
                 let mut search = search(&view, extended, &run);
                 let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
-                let mut learnt = no_history();
                 for _ in 0..60 {
-                    let Some(next) = search.step(&at, &mut learnt).unwrap() else { break };
+                    let Some(next) = search.step(&at).unwrap() else { break };
                     let (before, after) =
                         (search.objective(&at, &at.signs), search.objective(&next, &at.signs));
                     assert!(after <= before + 1e-12, "seed {seed}: from {before} to {after}");
                     changes += u64::from(next.signs != at.signs);
                     // Nothing that was learnt under other signs is kept.
-                    assert!(next.signs == at.signs || learnt.is_empty());
+                    assert!(next.signs == at.signs || search.memory.learnt.is_empty());
                     at = next;
                 }
             }

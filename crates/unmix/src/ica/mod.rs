@@ -27,18 +27,11 @@ pub(crate) use stream::Stream;
 pub(crate) use whiten::Preparation;
 
 use crate::model::Outcome;
-use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real};
+pub(crate) use crate::solve::Limits;
+use crate::solve::lbfgs::{History, Inner};
 use crate::stats::SourceSums;
-
-/// When a solver stops.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// What the residual is compared with.
-    pub(crate) tol: f64,
-    /// Iterations.
-    pub(crate) max_iter: u64,
-}
+use serde::{Deserialize, Serialize};
 
 /// What a solver found.
 pub(crate) struct SolverResult {
@@ -81,7 +74,7 @@ const REMEMBERED: usize = 7;
 
 /// What limited-memory BFGS over matrices knows: nothing yet.
 fn no_history() -> History {
-    History::new(REMEMBERED, 1e-12, linear::products)
+    History::new(REMEMBERED, 1e-12, Inner::Plain)
 }
 
 /// Minus the gradient times the inverse Hessian, as far as it is known; `precondition` is what is known of it without steps.
@@ -102,6 +95,7 @@ fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, befo
 }
 
 /// Which sources have heavy tails, as far as can be seen: `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
+#[derive(Clone, Serialize, Deserialize)]
 struct Signs {
     /// Whether they are looked at; else all are 1.
     extended: bool,

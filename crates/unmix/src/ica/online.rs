@@ -18,7 +18,9 @@ use crate::error::Result;
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
+use crate::solve::Steps;
 use crate::stats::Contrast;
+use serde::{Deserialize, Serialize};
 
 /// The first step.
 const STEP: f64 = 5e-3;
@@ -48,16 +50,19 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut state = State::new(start, extended);
-    let mut passes = 0;
-    while passes < limits.max_iter.div_ceil(2).max(1) && state.seen < BUDGET && !run.out_of_time() {
-        view.with_rows("ica with algorithm='easi'", |rows| pass(view, rows, &mut state, passes, run))?;
-        passes += 1;
-        run.iteration(passes, largest(&state.mean_step), None)?;
-        if !largest(&state.w).is_finite() {
-            return Ok(SolverResult::not_finite(identity(view.k)));
-        }
+    let most = Limits { tol: f64::NEG_INFINITY, max_iter: limits.max_iter.div_ceil(2).max(1) };
+    let (mut steps, mut state) =
+        Steps::begin(run, "rows one by one", most, || Ok(State::new(start, extended)))?;
+    let finite = |state: &State| largest(&state.w).is_finite();
+    while state.seen < BUDGET && finite(&state) && steps.spent().is_none() {
+        let number = steps.n_iter();
+        view.with_rows("ica with algorithm='easi'", |rows| pass(view, rows, &mut state, number, run))?;
+        steps.ended(largest(&state.mean_step), None, &state)?;
     }
+    if !finite(&state) {
+        return Ok(SolverResult::not_finite(identity(view.k)));
+    }
+    let passes = steps.n_iter();
     let left = Limits { max_iter: limits.max_iter.saturating_sub(passes), ..*limits };
     let found = batch::solve(view, moments, extended, state.w, &left, run)?;
     Ok(SolverResult { n_iter: found.n_iter + passes, sweeps: found.sweeps + passes, ..found })
@@ -111,6 +116,7 @@ fn pass<T: Real>(
 const ASSUMED: f64 = 200.0;
 
 /// A separating matrix, `k x p`, and what the rule remembers of the rows before.
+#[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) w: Matrix<f64>,
     /// Rows that the length of the step is counted from.

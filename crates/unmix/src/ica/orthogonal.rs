@@ -19,10 +19,12 @@ use super::view::View;
 use super::{Limits, Signs, SolverResult, downhill, no_history, remember};
 use crate::error::Result;
 use crate::model::Outcome;
-use crate::num::lbfgs::History;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::Steps;
+use crate::solve::lbfgs::History;
 use crate::stats::{Contrasts, SourceSums};
+use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// How the next rotation is found.
@@ -56,12 +58,14 @@ const NEAR: f64 = 0.1;
 const REFUSALS: u8 = 3;
 
 /// What is known at a rotation.
+#[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
     sums: SourceSums,
     signs: Vec<f64>,
     gradient: Matrix<f64>,
     /// See [`turn`](Point::turn).
+    #[serde(skip)]
     turn: OnceCell<Matrix<f64>>,
 }
 
@@ -118,45 +122,40 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut search = Search::new(view, contrast, extended, run);
-    let Some(mut at) = search.first(&start)? else { return Ok(SolverResult::not_finite(start)) };
-    let (mut learnt, mut n_iter) = (no_history(), 0);
-    let mut history = Vec::new();
-    let mut change = f64::INFINITY;
+    let begun = Search::new(view, contrast, extended, run).begin("rotation", &start, *limits)?;
+    let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
+    let residual = |at: &Point, memory: &Memory| match guard {
+        Guard::Change => memory.change,
+        Guard::Objective => at.residual(),
+    };
     let outcome = loop {
-        let residual = if guard == Guard::Change { change } else { at.residual() };
-        if residual <= limits.tol && (guard == Guard::Objective || residual < limits.tol) {
-            break Outcome::Converged;
-        }
-        if n_iter >= limits.max_iter {
-            break Outcome::MaxIter;
-        }
-        if run.out_of_time() {
-            break Outcome::Time;
+        let now = residual(&at, &search.memory);
+        // The published rule asks for less than tol.
+        let not_yet = guard == Guard::Change && now >= limits.tol;
+        if let Some(outcome) = if not_yet { steps.spent() } else { steps.ending(now) } {
+            break outcome;
         }
         let next = match (step, guard) {
-            (Step::FastIca, Guard::Change) => search.fixed_point(&at, &mut change)?,
+            (Step::FastIca, Guard::Change) => search.fixed_point(&at)?,
             (Step::FastIca, Guard::Objective) => match search.along_arc(&at)? {
                 Some(next) => Some(next),
-                None => search.along_geodesics(&at, &mut learnt)?,
+                None => search.along_geodesics(&at)?,
             },
-            (Step::Picard, _) => search.combined(&at, &mut learnt)?,
+            (Step::Picard, _) => search.combined(&at)?,
         };
         let Some(next) = next else { break Outcome::Stalled };
-        n_iter += 1;
-        history.push(objective(&next.signs, &next.sums));
         at = next;
-        let residual = if guard == Guard::Change { change } else { at.residual() };
-        run.iteration(n_iter, residual, history.last().copied())?;
+        let (value, now) = (objective(&at.signs, &at.sums), residual(&at, &search.memory));
+        steps.ended(now, Some(value), &Some((&at, &search.memory)))?;
     };
-    let residual = if guard == Guard::Change { change } else { at.residual() };
+    let (residual, sweeps, n_iter) = (residual(&at, &search.memory), search.memory.sweeps, steps.n_iter());
     let value = at.sums.loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
     Ok(SolverResult {
         w: at.w,
         outcome,
         n_iter,
-        sweeps: search.sweeps,
-        objective: history,
+        sweeps,
+        objective: steps.into_objective(),
         residual,
         // The further from Gaussian, the better.
         value: -value,
@@ -176,23 +175,26 @@ pub(super) fn approach<T: Real>(
     max_iter: u64,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut search = Search::new(view, contrast, extended, run);
-    let Some(mut at) = search.first(&start)? else { return Ok(SolverResult::not_finite(start)) };
-    let (mut learnt, mut n_iter) = (no_history(), 0);
-    while n_iter < max_iter && !run.out_of_time() {
+    // No residual ends it.
+    let limits = Limits { tol: f64::NEG_INFINITY, max_iter };
+    let begun = Search::new(view, contrast, extended, run).begin("approach", &start, limits)?;
+    let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
+    let mut last = 0;
+    while steps.spent().is_none() {
+        if !extended && steps.n_iter() > 0 && at.residual() <= NEAR * NEAR {
+            break;
+        }
         let turn = at.turn()?;
         if extended && from_identity(turn) <= NEAR {
             at.w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
-            n_iter += 1;
+            last = 1;
             break;
         }
-        let Some(next) = search.combined(&at, &mut learnt)? else { break };
-        (at, n_iter) = (next, n_iter + 1);
-        if !extended && at.residual() <= NEAR * NEAR {
-            break;
-        }
+        let Some(next) = search.combined(&at)? else { break };
+        at = next;
+        steps.ended(at.residual(), None, &Some((&at, &search.memory)))?;
     }
-    let (residual, sweeps) = (at.residual(), search.sweeps);
+    let (n_iter, residual, sweeps) = (steps.n_iter() + last, at.residual(), search.memory.sweeps);
     let (outcome, value) = (Outcome::Completed, f64::INFINITY);
     Ok(SolverResult { w: at.w, outcome, n_iter, sweeps, objective: Vec::new(), residual, value, sums: None })
 }
@@ -202,11 +204,13 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
     largest(&sum(turn, -1.0, &identity(turn.rows())))
 }
 
-struct Search<'s, 'a, 'b, 'r, T: Real> {
-    view: &'s View<'a, 'b, T>,
-    contrast: Contrasts<'s>,
+/// What a search remembers beside the point where it is.
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    learnt: History,
     signs: Signs,
-    run: &'s Run<'r>,
+    /// How far the last step of the fixed point went.
+    change: f64,
     sweeps: u64,
     /// Steps of the fixed point that would have raised the objective.
     refused: u8,
@@ -214,20 +218,43 @@ struct Search<'s, 'a, 'b, 'r, T: Real> {
     near: f64,
 }
 
-impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
-    fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'r>) -> Self {
-        Self { view, contrast, signs: Signs::new(extended), run, sweeps: 0, refused: 0, near: 0.0 }
+struct Search<'s, 'a, 'b, T: Real> {
+    view: &'s View<'a, 'b, T>,
+    contrast: Contrasts<'s>,
+    run: &'s Run<'s>,
+    memory: Memory,
+}
+
+impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
+    fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'s>) -> Self {
+        let (learnt, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
+        let memory = Memory { learnt, signs, change, sweeps: 0, refused: 0, near: 0.0 };
+        Self { view, contrast, run, memory }
     }
 
-    /// Where a search begins; `None` when sums over the rows are not finite.
+    /// Begins at `start`, or where a checkpoint says; `None` when sums over the rows are not finite.
+    fn begin(
+        mut self,
+        name: &str,
+        start: &Matrix<f64>,
+        limits: Limits,
+    ) -> Result<Option<(Self, Steps<'s>, Point)>> {
+        let (view, contrast, run) = (self.view, self.contrast, self.run);
+        let (steps, at) = Steps::begin(run, name, limits, || {
+            let first = self.first(start)?;
+            Ok(first.map(|first| (first, self.memory)))
+        })?;
+        Ok(at.map(|(point, memory)| (Self { view, contrast, run, memory }, steps, point)))
+    }
+
     fn first(&mut self, start: &Matrix<f64>) -> Result<Option<Point>> {
         let Some(sums) = self.look(start)? else { return Ok(None) };
-        let signs = self.signs.of(&sums);
+        let signs = self.memory.signs.of(&sums);
         Ok(Some(Point::new(start.clone(), sums, signs)))
     }
 
     fn look(&mut self, w: &Matrix<f64>) -> Result<Option<SourceSums>> {
-        self.sweeps += 1;
+        self.memory.sweeps += 1;
         self.view.means(w, self.contrast, self.run)
     }
 
@@ -244,40 +271,40 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
         if !better {
             return Ok(None);
         }
-        let signs = self.signs.of(&next.sums);
+        let signs = self.memory.signs.of(&next.sums);
         if signs == next.signs {
             return Ok(Some(next));
         }
-        self.near = 0.0;
+        self.memory.near = 0.0;
         Ok(Some(Point::new(next.w, next.sums, signs)))
     }
 
     /// A step of FastICA while it is long, then one of Picard-O. Where sources have no signs of their own the fixed point may be
     /// another one.
-    fn combined(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
-        if self.signs.extended && self.refused < REFUSALS && at.residual() > self.near {
+    fn combined(&mut self, at: &Point) -> Result<Option<Point>> {
+        if self.memory.signs.extended && self.memory.refused < REFUSALS && at.residual() > self.memory.near {
             let turn = at.turn()?;
             if from_identity(turn) <= NEAR {
-                self.near = at.residual();
+                self.memory.near = at.residual();
             } else {
                 if let Some(next) = self.try_turn(at, turn)? {
-                    history.clear();
+                    self.memory.learnt.clear();
                     return Ok(Some(next));
                 }
-                self.refused += 1;
+                self.memory.refused += 1;
             }
         }
-        self.along_geodesics(at, history)
+        self.along_geodesics(at)
     }
 
     /// A step of Picard-O: along what BFGS says, or, when that leads nowhere, down the gradient.
-    fn along_geodesics(&mut self, at: &Point, history: &mut History) -> Result<Option<Point>> {
+    fn along_geodesics(&mut self, at: &Point) -> Result<Option<Point>> {
         let curvature = at.curvature();
         let divided = |q: &Matrix<f64>| {
             skew(&Matrix::from_fn(q.rows(), q.rows(), |i, j| q[(i, j)] / curvature[(i, j)]))
         };
         loop {
-            let direction = downhill(history, &at.gradient, divided);
+            let direction = downhill(&mut self.memory.learnt, &at.gradient, divided);
             let mut size = 1.0;
             let longest = largest(&direction);
             while size * longest > self.contrast.reach() {
@@ -287,18 +314,18 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
                 if let Some(next) = self.try_turn(at, &rotation(&step))? {
                     match next.signs == at.signs {
-                        true => remember(history, &step, &next.gradient, &at.gradient),
+                        true => remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient),
                         // What was learnt belongs to another objective.
-                        false => history.clear(),
+                        false => self.memory.learnt.clear(),
                     }
                     return Ok(Some(next));
                 }
                 size *= 0.5;
             }
-            if history.is_empty() {
+            if self.memory.learnt.is_empty() {
                 return Ok(None);
             }
-            history.clear();
+            self.memory.learnt.clear();
         }
     }
 
@@ -320,16 +347,16 @@ impl<'s, 'a, 'b, 'r, T: Real> Search<'s, 'a, 'b, 'r, T> {
     }
 
     /// A step of FastICA as it is, and how far it went.
-    fn fixed_point(&mut self, at: &Point, change: &mut f64) -> Result<Option<Point>> {
+    fn fixed_point(&mut self, at: &Point) -> Result<Option<Point>> {
         let turn = at.turn()?;
         // `||w_i - w_i before||² / 2` in the coordinates of the rows before: nothing cancels.
         let moved = sum(turn, -1.0, &identity(turn.rows()));
-        *change = (0..moved.rows())
+        self.memory.change = (0..moved.rows())
             .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())
             .fold(0.0, f64::max);
         let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
         let Some(sums) = self.look(&w)? else { return Ok(None) };
-        let signs = self.signs.of(&sums);
+        let signs = self.memory.signs.of(&sums);
         Ok(Some(Point::new(w, sums, signs)))
     }
 }
@@ -351,10 +378,10 @@ mod tests {
             let view = View::of_white(&rows, k);
             for step in [Step::Picard, Step::FastIca] {
                 let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
-                let (mut at, mut learnt) = (search.first(&identity(k)).unwrap().unwrap(), no_history());
+                let mut at = search.first(&identity(k)).unwrap().unwrap();
                 for _ in 0..60 {
                     let next = match step {
-                        Step::Picard => search.along_geodesics(&at, &mut learnt).unwrap(),
+                        Step::Picard => search.along_geodesics(&at).unwrap(),
                         Step::FastIca => search.along_arc(&at).unwrap(),
                     };
                     let Some(next) = next else { break };

@@ -15,7 +15,9 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::solve::Steps;
 use crate::stats::{Contrast, GatherUnit};
+use serde::{Deserialize, Serialize};
 
 /// Rows of a rotation, one after another, from those of `start`.
 pub(super) fn solve<T: Real>(
@@ -27,108 +29,154 @@ pub(super) fn solve<T: Real>(
     run: &Run<'_>,
 ) -> Result<SolverResult> {
     let k = view.k;
-    let mut search = Search { view, contrast, guard, run, sweeps: 0 };
-    let mut found = Matrix::zeros(0, k);
-    let (mut n_iter, mut residual, mut outcome) = (0, 0.0f64, Outcome::Converged);
-    for i in 0..k {
+    let search = Search { view, contrast, guard, run };
+    let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+    let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(Found::nothing(k)))?;
+    for i in steps.n_iter() as usize..k {
         let mut w = start.row(i).to_vec();
-        if !orthogonal_to(&mut w, &found) {
-            w = crate::num::factor::complement(&found).row(0).to_vec();
+        if !orthogonal_to(&mut w, &at.rows) {
+            w = crate::num::factor::complement(&at.rows).row(0).to_vec();
         }
         // The last direction is what is left.
         if i + 1 < k || k == 1 {
-            let unit = search.unit(&mut w, &found, limits)?;
-            n_iter = n_iter.max(unit.n_iter);
-            residual = residual.max(unit.residual);
-            if outcome == Outcome::Converged {
-                outcome = unit.outcome;
-            }
-            run.iteration(i as u64 + 1, unit.residual, None)?;
+            w = at.take(search.unit(w, &at.rows, limits)?);
         }
-        let all = [found.into_vec(), w].concat();
-        found = Matrix::from_vec(i + 1, k, all);
+        at.rows = Matrix::from_vec(i + 1, k, [at.rows.into_vec(), w].concat());
+        steps.counted(&at);
     }
-    let sums = view.means(&found, contrast, run)?;
+    let sums = view.means(&at.rows, contrast, run)?;
     let far = |loss: &[f64]| loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();
     Ok(SolverResult {
-        w: found,
-        outcome,
-        n_iter: n_iter.max(1),
-        sweeps: search.sweeps + 1,
+        w: at.rows,
+        outcome: at.outcome,
+        n_iter: at.n_iter.max(1),
+        sweeps: at.sweeps + 1,
         objective: Vec::new(),
-        residual,
+        residual: at.residual,
         value: sums.as_ref().map_or(f64::INFINITY, |s| -far(&s.loss)),
         sums,
     })
 }
 
-struct Search<'s, 'a, 'b, 'r, T: Real> {
+/// Units found so far.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    rows: Matrix<f64>,
+    /// Of the one that took most.
+    n_iter: u64,
+    /// The largest.
+    residual: f64,
+    /// That of the first one that did not converge.
+    outcome: Outcome,
+    sweeps: u64,
+}
+
+impl Found {
+    fn nothing(k: usize) -> Self {
+        let rows = Matrix::zeros(0, k);
+        Self { rows, n_iter: 0, residual: 0.0, outcome: Outcome::Converged, sweeps: 0 }
+    }
+
+    fn take(&mut self, unit: Unit) -> Vec<f64> {
+        self.n_iter = self.n_iter.max(unit.n_iter);
+        self.residual = self.residual.max(unit.at.residual);
+        self.sweeps += unit.at.sweeps;
+        if self.outcome == Outcome::Converged {
+            self.outcome = unit.outcome;
+        }
+        unit.at.w
+    }
+}
+
+struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     contrast: Contrast,
     guard: Guard,
-    run: &'s Run<'r>,
+    run: &'s Run<'s>,
+}
+
+/// Where the search for one unit is.
+#[derive(Serialize, Deserialize)]
+struct State {
+    w: Vec<f64>,
+    before: Option<Vec<f64>>,
+    damping: f64,
+    residual: f64,
     sweeps: u64,
 }
 
 /// How the search for one unit ended.
 struct Unit {
+    at: State,
     outcome: Outcome,
     n_iter: u64,
-    residual: f64,
 }
 
-impl<T: Real> Search<'_, '_, '_, '_, T> {
-    fn unit(&mut self, w: &mut Vec<f64>, found: &Matrix<f64>, limits: &Limits) -> Result<Unit> {
-        let (mut damping, mut before) = (1.0, None::<Vec<f64>>);
-        let mut residual = f64::INFINITY;
-        for n_iter in 0.. {
-            let ended = |outcome, residual| Ok(Unit { outcome, n_iter, residual });
-            if n_iter >= limits.max_iter && self.guard == Guard::Change {
-                return ended(Outcome::MaxIter, residual);
+impl<T: Real> Search<'_, '_, '_, T> {
+    fn unit(&self, w: Vec<f64>, found: &Matrix<f64>, limits: &Limits) -> Result<Unit> {
+        let first = || Ok(State { w, before: None, damping: 1.0, residual: f64::INFINITY, sweeps: 0 });
+        let (mut steps, mut at) = Steps::begin(self.run, "unit", *limits, first)?;
+        let outcome = loop {
+            if let Some(outcome) = self.step(&mut at, found, &steps, limits)? {
+                break outcome;
             }
-            let Some((m, slope)) = self.look(w)? else { return ended(Outcome::Stalled, residual) };
-            let beta = dot(&m, w);
-            if self.guard == Guard::Objective {
-                let mut rest = m.clone();
-                orthogonalise(&mut rest, found);
-                rest.iter_mut().zip(&*w).for_each(|(r, w)| *r -= beta * w);
-                residual = dot(&rest, &rest).sqrt();
-                if residual <= limits.tol {
-                    return ended(Outcome::Converged, residual);
-                }
-                if n_iter >= limits.max_iter {
-                    return ended(Outcome::MaxIter, residual);
-                }
+            steps.ended(at.residual, None, &at)?;
+        };
+        Ok(Unit { at, outcome, n_iter: steps.n_iter() })
+    }
+
+    /// A step, or why there is none.
+    fn step(
+        &self,
+        at: &mut State,
+        found: &Matrix<f64>,
+        steps: &Steps<'_>,
+        limits: &Limits,
+    ) -> Result<Option<Outcome>> {
+        if self.guard == Guard::Change {
+            if at.residual < limits.tol {
+                return Ok(Some(Outcome::Converged));
             }
-            if self.run.out_of_time() {
-                return ended(Outcome::Time, residual);
-            }
-            // With a damping of 1, the fixed point up to a factor.
-            let share = damping / (slope - beta);
-            let mut next: Vec<f64> = match damping {
-                1.0 => m.iter().zip(&*w).map(|(m, w)| m - slope * w).collect(),
-                _ => w.iter().zip(&m).map(|(w, m)| w - share * (m - beta * w)).collect(),
-            };
-            if !orthogonal_to(&mut next, found) {
-                return ended(Outcome::Stalled, residual);
-            }
-            if self.guard == Guard::Change {
-                residual = apart(&next, w);
-            } else if before.as_ref().is_some_and(|b| apart(&next, b) < apart(&next, w)) {
-                // It goes to and fro: nearer to where it was two steps ago.
-                damping *= 0.5;
-            }
-            before = Some(std::mem::replace(w, next));
-            if self.guard == Guard::Change && residual < limits.tol {
-                return Ok(Unit { outcome: Outcome::Converged, n_iter: n_iter + 1, residual });
+            if steps.n_iter() >= limits.max_iter {
+                return Ok(Some(Outcome::MaxIter));
             }
         }
-        unreachable!("the loop above ends by returning")
+        at.sweeps += 1;
+        let Some((m, slope)) = self.look(&at.w)? else { return Ok(Some(Outcome::Stalled)) };
+        let beta = dot(&m, &at.w);
+        if self.guard == Guard::Objective {
+            let mut rest = m.clone();
+            orthogonalise(&mut rest, found);
+            rest.iter_mut().zip(&at.w).for_each(|(r, w)| *r -= beta * w);
+            at.residual = dot(&rest, &rest).sqrt();
+            if at.residual <= limits.tol {
+                return Ok(Some(Outcome::Converged));
+            }
+        }
+        if let Some(outcome) = steps.spent() {
+            return Ok(Some(outcome));
+        }
+        // With a damping of 1, the fixed point up to a factor.
+        let share = at.damping / (slope - beta);
+        let mut next: Vec<f64> = match at.damping {
+            1.0 => m.iter().zip(&at.w).map(|(m, w)| m - slope * w).collect(),
+            _ => at.w.iter().zip(&m).map(|(w, m)| w - share * (m - beta * w)).collect(),
+        };
+        if !orthogonal_to(&mut next, found) {
+            return Ok(Some(Outcome::Stalled));
+        }
+        if self.guard == Guard::Change {
+            at.residual = apart(&next, &at.w);
+        } else if at.before.as_ref().is_some_and(|b| apart(&next, b) < apart(&next, &at.w)) {
+            // It goes to and fro: nearer to where it was two steps ago.
+            at.damping *= 0.5;
+        }
+        at.before = Some(std::mem::replace(&mut at.w, next));
+        Ok(None)
     }
 
     /// `E[g(w'z) z]` and `E g'(w'z)`; `None` when they are not finite.
-    fn look(&mut self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
-        self.sweeps += 1;
+    fn look(&self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
         let sources = self.view.sources(&unit, self.contrast.into());
         let sums = self.view.sweep(self.run, "sources", GatherUnit::new(sources))?;

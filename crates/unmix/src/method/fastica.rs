@@ -8,7 +8,7 @@
 //! **Equals** `ICA(algorithm="fastica")` while its steps lower the objective. **Fails** where ICA fails; with `tol` at its default
 //! angles may be off by 0.014, its root.
 
-use super::ica::{Fun, as_map, from_settings, matrix, memory, pooled};
+use super::ica::{Fun, as_map, from_settings, initial, memory, pooled};
 use super::pca::Components;
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
@@ -146,7 +146,7 @@ impl FastIca {
                 "give 'unit-variance', 'arbitrary-variance' or false",
             ));
         }
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         pooled(rows, run, |rows| {
             let white = matches!(self.whiten, FastIcaWhitening::Named(_));
             let preparation = Preparation {
@@ -158,7 +158,7 @@ impl FastIca {
                 clips: true,
             };
             let coordinates = preparation.of(rows, run)?;
-            let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
+            let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
             let algorithm = match self.algorithm {
                 FastIcaAlgorithm::Parallel => Algorithm::Parallel,
                 FastIcaAlgorithm::Deflation => Algorithm::OneByOne,

@@ -6,7 +6,9 @@ use super::{Code, Gaussian, Model, Setting, Sums, Tensors};
 use crate::data::{AnyRows, Features, Rows, check_total_weight};
 use crate::error::{Error, Result};
 use crate::num::Real;
-use crate::run::Run;
+use crate::run::{Identity, Run};
+use crate::stats::GatherChecksum;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// A specification that can be fitted to rows of either type.
@@ -132,6 +134,34 @@ impl Method {
             Some(_) => check_total_weight(rows.n_samples(), rows.origin()),
             None => Ok(()),
         }
+    }
+
+    /// [`admit`](Self::admit), for a fit with these settings: where its checkpoint is kept, the file is begun or read, which takes a pass
+    /// over the rows for their checksum.
+    ///
+    /// # Errors
+    ///
+    /// Those of it; a checkpoint that is damaged or of another fit, a file that cannot be written.
+    pub fn begin<T: Real>(
+        &self,
+        settings: &impl Serialize,
+        rows: &mut Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<()> {
+        self.admit(rows, run)?;
+        let Some(checkpoint) = run.checkpoint else { return Ok(()) };
+        let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
+        checkpoint.bind(Identity {
+            version: env!("CARGO_PKG_VERSION").into(),
+            method: self.key.into(),
+            settings: serde_json::to_string(settings).unwrap_or_default(),
+            seed: run.seed,
+            dtype: T::DTYPE.name().into(),
+            n_rows: rows.n_rows().unwrap_or(0),
+            n_features: rows.n_features() as u64,
+            rows: sum.checksum(),
+            init: run.init.map(|init| init.checksum()),
+        })
     }
 
     /// The settings with which the fit of a model is tried again, `k` the number of components that it has: a rule might choose another in

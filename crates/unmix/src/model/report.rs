@@ -1,44 +1,8 @@
 //! How a fit went: facts, never silence.
 
 use crate::num::Dtype;
+use crate::run::Outcome;
 use serde::{Deserialize, Serialize};
-
-/// How a fit ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The stopping rule was met.
-    Converged,
-    /// There was none to meet: a closed form, or a fixed budget that was spent.
-    Completed,
-    /// `max_iter` ended it first.
-    MaxIter,
-    /// `max_seconds` ended it first.
-    Time,
-    /// No further step improved it.
-    Stalled,
-    /// Every feature is near 0: nothing was learnt.
-    Collapsed,
-}
-
-impl Outcome {
-    /// The word used in files, in Python and in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Converged => "converged",
-            Outcome::Completed => "completed",
-            Outcome::MaxIter => "max_iter",
-            Outcome::Time => "time",
-            Outcome::Stalled => "stalled",
-            Outcome::Collapsed => "collapsed",
-        }
-    }
-
-    /// Whether the result is what was asked for, and not merely what was reached.
-    pub fn is_success(self) -> bool {
-        matches!(self, Outcome::Converged | Outcome::Completed)
-    }
-}
 
 /// How often, at most, components that are alike are told apart: a model of Gaussian components by independence, or a tie of variances by
 /// variances. The probability with which a verdict errs, over all components of a model together.

@@ -11,14 +11,17 @@ use crate::model::Outcome;
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
+use crate::solve::{Limits, Steps};
 
 /// Where to start, and when to stop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Flow {
     /// Columns.
     pub k: usize,
     /// Begin at the principal axes, and not at a random orthonormal set of directions.
     pub from_axes: bool,
+    /// Begin at these weights (`r x k`, in the coordinates of the principal axes) in their place.
+    pub from: Option<Matrix<f64>>,
     /// Steps at most.
     pub max_iter: u64,
     /// The residual `||G|| / ||CW||` at which it stops.
@@ -70,32 +73,27 @@ pub fn flow(row: &Row, spec: &Spec, variances: &[f64], how: &Flow, run: &Run<'_>
     let (r, k) = (variances.len(), how.k);
     let largest = variances.first().copied().unwrap_or(1.0);
     let c: Vec<f64> = variances.iter().map(|v| v / largest).collect();
-    let mut w = start(r, how, run.seed);
-    let step = row.step_length(spec, k);
-    let mut flowed = Flowed { w: Matrix::zeros(0, 0), n_iter: 0, residual: 0.0, outcome: Outcome::MaxIter };
-    loop {
+    let length = row.step_length(spec, k);
+    let limits = Limits { tol: how.tol, max_iter: how.max_iter };
+    let (mut steps, mut w) = Steps::begin(run, "fixed point", limits, || Ok(start(r, how, run.seed)))?;
+    let (outcome, residual) = loop {
         let cw = Matrix::from_fn(r, k, |i, j| c[i] * w[(i, j)]);
         let g = field(spec, &w, &cw);
-        flowed.residual = norm(&g) / norm(&cw).max(f64::MIN_POSITIVE);
-        if !flowed.residual.is_finite() {
+        let residual = norm(&g) / norm(&cw).max(f64::MIN_POSITIVE);
+        if !residual.is_finite() {
             return Err(Error::Unsupported {
                 asked: format!("the fixed point of '{}' on these data", row.key),
                 found: "its weights grow without bound".into(),
                 remedy: "choose another variant".into(),
             });
         }
-        run.iteration(flowed.n_iter + 1, flowed.residual, None)?;
-        if flowed.residual <= how.tol {
-            flowed.outcome = Outcome::Converged;
-        } else if flowed.n_iter < how.max_iter && !run.out_of_time() {
-            w.as_mut_slice().iter_mut().zip(g.as_slice()).for_each(|(w, g)| *w -= step * g);
-            flowed.n_iter += 1;
-            continue;
-        } else if flowed.n_iter < how.max_iter {
-            flowed.outcome = Outcome::Time;
+        if let Some(outcome) = steps.ending(residual) {
+            break (outcome, residual);
         }
-        return Ok(Flowed { w, ..flowed });
-    }
+        w.as_mut_slice().iter_mut().zip(g.as_slice()).for_each(|(w, g)| *w -= length * g);
+        steps.ended(residual, None, &w)?;
+    };
+    Ok(Flowed { w, n_iter: steps.n_iter(), residual, outcome })
 }
 
 /// The half-gradient `G = C W A + W K` from `W` and `CW`.
@@ -111,6 +109,9 @@ pub fn field(spec: &Spec, w: &Matrix<f64>, cw: &Matrix<f64>) -> Matrix<f64> {
 }
 
 fn start(r: usize, how: &Flow, seed: u64) -> Matrix<f64> {
+    if let Some(w) = &how.from {
+        return w.clone();
+    }
     match how.from_axes {
         true => Matrix::from_fn(r, how.k, |i, j| f64::from(u8::from(i == j))),
         false => {

@@ -11,6 +11,7 @@ use super::nonlinearity::{Nonlinearity, Ready};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::stats::{Gather, Packer, Partial, Unpacker};
+use serde::{Deserialize, Serialize};
 
 /// What happens to a block of codes in a sweep.
 pub(crate) trait Rule<T: Real>: Sync + Clone {
@@ -301,7 +302,7 @@ pub struct Forces {
 }
 
 /// What a nonlinearity sees of the codes, component by component.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Separation {
     /// `b = E[z phi]`: drawn to variance where it is negative.
     pub b: Vec<f64>,

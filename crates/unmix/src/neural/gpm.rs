@@ -22,13 +22,14 @@ use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
 use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, looks_at, near_gaussian, stand_out};
-use super::forces::{Pass, Separation};
+use super::forces::{Forces, Pass, Separation};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::solve::{Limits, Steps};
 
 /// What is iterated, and how long.
 #[derive(Clone, Debug)]
@@ -100,84 +101,115 @@ impl Polar {
         run: &Run<'_>,
         mut seen: impl FnMut(u64, &Matrix<f64>),
     ) -> Result<Solved> {
-        let k = start.rows();
-        let mut at = State::new(self, &start);
+        // How it ends depends on what is seen, not on the residual alone.
+        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+        let before = rows.sweeps();
+        let (mut steps, mut at) = Steps::begin(run, "polar steps", limits, || Ok(State::new(self, &start)))?;
+        rows.count_sweeps(at.sweeps);
         loop {
-            let sweep = at.n_iter;
-            let out_of_time = run.out_of_time() && sweep > 0;
-            let last = sweep + 1 >= self.max_iter || out_of_time;
-            let looking = at.resting || last || looks_at(sweep, at.settled || !self.auto);
-            let forces = rows.forces(&at.w, &self.pass(&at.a, looking, rows), run)?;
-            at.n_iter += 1;
-            seen(rows.sweeps(), &at.w);
-            let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
-            at.history.push(step.residual);
-            run.iteration(at.n_iter, step.residual, None)?;
-            if looking {
-                let candidates = &forces.looks[1..];
-                if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
-                    return self.principal_axes(rows, start, at, run);
-                }
-                if sweep == 0 {
-                    at.begun = candidates.to_vec();
-                }
-                let chance = near_gaussian(candidates);
-                let none = !chance.contains(&false);
-                at.settle(candidates, sweep);
-                at.hopeful |= stand_out(candidates) && sweep == 0;
-                let ended = at.settled || step.residual <= self.tol || last;
-                if self.auto && none && !at.hopeful && ended {
-                    let width = if last { None } else { self.width_by_other_rows(rows, k, run)? };
-                    let Some(a) = width else { return self.principal_axes(rows, start, at, run) };
-                    at.begin_with(a, &start);
-                    continue;
-                }
-                at.one_width = at.one_width.filter(|_| !ended);
-                // Other rows have shown that it is no chance.
-                let by_chance = !none && !at.held_out;
-                let mut changed =
-                    !self.white && at.settled && by_chance && !last && at.leave_to_chance(chance, rows)?;
-                changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
-                if changed && !last {
-                    continue;
-                }
-                if !last && at.kick(&forces, &step, self.alpha, rows.n()) {
-                    continue;
-                }
+            match self.iteration(rows, &start, at, run, &mut seen)? {
+                Next::Ended(solved) => return Ok(*solved),
+                Next::At(next) => at = *next,
             }
-            let done = step.residual <= self.tol;
-            if self.auto
-                && looking
-                && !last
-                && k <= FEW
-                && (done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK)))
-                && at.turn_pairs(&forces, rows, !done, run)?
-            {
-                continue;
-            }
-            if last || (done && looking) {
-                let outcome = match (done, out_of_time) {
-                    (true, _) => Outcome::Converged,
-                    (false, true) => Outcome::Time,
-                    (false, false) => Outcome::MaxIter,
-                };
-                return Ok(at.solved(forces, &step, outcome));
-            }
-            // As far as rounding allows.
-            let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
-            if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
-                // One more sweep says what was reached.
-                at.giving_up = true;
-            }
-            at.resting = done || at.giving_up;
-            if at.giving_up && looking {
-                let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
-                return Ok(at.solved(forces, &step, outcome));
-            }
-            if !at.resting {
-                at.step(&step)?;
+            at.sweeps = rows.sweeps() - before;
+            steps.counted(&at);
+        }
+    }
+
+    fn iteration<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        start: &Matrix<f64>,
+        mut at: State,
+        run: &Run<'_>,
+        seen: &mut impl FnMut(u64, &Matrix<f64>),
+    ) -> Result<Next> {
+        let sweep = at.n_iter;
+        let out_of_time = run.out_of_time() && sweep > 0;
+        let last = sweep + 1 >= self.max_iter || out_of_time;
+        let looking = at.resting || last || looks_at(sweep, at.settled || !self.auto);
+        let forces = rows.forces(&at.w, &self.pass(&at.a, looking, rows), run)?;
+        at.n_iter += 1;
+        seen(rows.sweeps(), &at.w);
+        let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
+        at.history.push(step.residual);
+        run.iteration(at.n_iter, step.residual, None)?;
+        if looking {
+            match self.looked(rows, start, &mut at, (&forces, &step), (sweep, last), run)? {
+                Looked::GoOn => {}
+                Looked::Changed => return Ok(at.on()),
+                Looked::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
             }
         }
+        let done = step.residual <= self.tol;
+        let due = done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK));
+        let turns = self.auto && looking && !last && start.rows() <= FEW && due;
+        if turns && at.turn_pairs(&forces, rows, !done, run)? {
+            return Ok(at.on());
+        }
+        if last || (done && looking) {
+            let outcome = match (done, out_of_time) {
+                (true, _) => Outcome::Converged,
+                (false, true) => Outcome::Time,
+                (false, false) => Outcome::MaxIter,
+            };
+            return Ok(at.solved(forces, &step, outcome).into());
+        }
+        // As far as rounding allows.
+        let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
+        if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
+            // One more sweep says what was reached.
+            at.giving_up = true;
+        }
+        at.resting = done || at.giving_up;
+        if at.giving_up && looking {
+            let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
+            return Ok(at.solved(forces, &step, outcome).into());
+        }
+        if !at.resting {
+            at.step(&step)?;
+        }
+        Ok(at.on())
+    }
+
+    /// What a close look at the components changes.
+    fn looked<T: Real>(
+        &self,
+        rows: &Principal<'_, T>,
+        start: &Matrix<f64>,
+        at: &mut State,
+        (forces, step): (&Forces, &Step),
+        (sweep, last): (u64, bool),
+        run: &Run<'_>,
+    ) -> Result<Looked> {
+        let candidates = &forces.looks[1..];
+        if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
+            return Ok(Looked::Nothing);
+        }
+        if sweep == 0 {
+            at.begun = candidates.to_vec();
+        }
+        let chance = near_gaussian(candidates);
+        let none = !chance.contains(&false);
+        at.settle(candidates, sweep);
+        at.hopeful |= stand_out(candidates) && sweep == 0;
+        let ended = at.settled || step.residual <= self.tol || last;
+        if self.auto && none && !at.hopeful && ended {
+            let width = if last { None } else { self.width_by_other_rows(rows, start.rows(), run)? };
+            let Some(a) = width else { return Ok(Looked::Nothing) };
+            at.begin_with(a, start);
+            return Ok(Looked::Changed);
+        }
+        at.one_width = at.one_width.filter(|_| !ended);
+        // Other rows have shown that it is no chance.
+        let by_chance = !none && !at.held_out;
+        let mut changed =
+            !self.white && at.settled && by_chance && !last && at.leave_to_chance(chance, rows)?;
+        changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
+        if !last && (changed || at.kick(forces, step, self.alpha, rows.n())) {
+            return Ok(Looked::Changed);
+        }
+        Ok(Looked::GoOn)
     }
 
     fn pass<T: Real>(&self, a: &[f64], looking: bool, rows: &Principal<'_, T>) -> Pass {
@@ -198,7 +230,7 @@ impl Polar {
     fn principal_axes<T: Real>(
         &self,
         rows: &Principal<'_, T>,
-        start: Matrix<f64>,
+        start: &Matrix<f64>,
         mut at: State,
         run: &Run<'_>,
     ) -> Result<Solved> {
@@ -209,6 +241,35 @@ impl Polar {
         solved.residual = None;
         Ok(solved)
     }
+}
+
+/// What an iteration leads to.
+enum Next {
+    At(Box<State>),
+    Ended(Box<Solved>),
+}
+
+impl From<Solved> for Next {
+    fn from(solved: Solved) -> Self {
+        Next::Ended(Box::new(solved))
+    }
+}
+
+impl State {
+    /// The next iteration begins here.
+    fn on(self) -> Next {
+        Next::At(Box::new(self))
+    }
+}
+
+/// What a close look at the components leads to.
+enum Looked {
+    /// The step that was about to be taken.
+    GoOn,
+    /// Another look: components or widths are others now.
+    Changed,
+    /// The principal axes: nothing stands out from a Gaussian.
+    Nothing,
 }
 
 /// Whether none of the last `patience` residuals is smaller than the smallest before them, of which there are more than `patience`.

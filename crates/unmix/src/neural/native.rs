@@ -20,6 +20,8 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::{Limits, Steps};
+use serde::{Deserialize, Serialize};
 
 mod pass;
 mod step;
@@ -51,92 +53,19 @@ pub fn solve<T: Real>(
     run: &Run<'_>,
     mut seen: impl FnMut(u64, &Matrix<f64>),
 ) -> Result<Solved> {
-    let k = start.rows();
-    let mut a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
-    let (mut w, mut history, mut changes, mut kicks) = (start.clone(), Vec::new(), 0, 0);
-    let mut smallest: Option<(f64, Matrix<f64>)> = None;
-    let (mut n_iter, warm) = (0u64, warm(k));
-    // How often each pair was turned away from a saddle.
-    let mut left = vec![0u32; k * k];
+    // How it ends depends on what is seen, not on the residual alone.
+    let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+    let before = rows.sweeps();
+    let (mut steps, mut at) = Steps::begin(run, "native steps", limits, || Ok(State::new(how, &start)))?;
+    rows.count_sweeps(at.sweeps);
     let (outcome, residual) = loop {
-        if how.auto && looks_at(n_iter, true) {
-            let looks = look(how, &a, rows, &w, run)?.1;
-            let chosen = choose(&looks, k);
-            if chosen != a {
-                (a, smallest) = (chosen, None);
-                history.clear();
-            }
+        if let Some(ended) = at.iteration(how, rows, run, &mut seen)? {
+            break ended;
         }
-        let h = Nonlinearity { a: a.clone(), ..how.h.clone() };
-        n_iter += 1;
-        if n_iter <= warm && n_iter < how.max_iter {
-            let forces = rows.forces(&w, &Pass::new(h, Vec::new()), run)?;
-            seen(rows.sweeps(), &w);
-            let weighted = |j: usize, i: usize| -forces.sigma[j].powi(3) * forces.gradient[(j, i)];
-            w = factor::polar_rows(&Matrix::from_fn(k, w.cols(), weighted))?;
-            continue;
-        }
-        let sigma = rows.deviations(&w);
-        let gram = factor::multiply_transposed(&w, &w);
-        let pass = NativePass::new(&h, &sigma, &gram);
-        let sums: NativeSums = rows.gather(&w, &pass, run, "nonlinear sums")?;
-        seen(rows.sweeps(), &w);
-        let leave = |i: usize, j: usize| {
-            left[i * k + j] += 1;
-            left[i * k + j] <= MOST_KICKS
-        };
-        let step = Step::new(&sums, &w, &sigma, &rows.moments, rows.n(), leave)?;
-        history.push(step.residual);
-        run.iteration(n_iter, step.residual, None)?;
-        if smallest.as_ref().is_none_or(|(r, _)| step.residual < *r) {
-            smallest = Some((step.residual, w.clone()));
-        }
-        if step.residual <= how.tol {
-            let changed = match how.auto && changes < MOST_CHANGES {
-                false => false,
-                true => {
-                    let chosen = choose(&look(how, &a, rows, &w, run)?.1, k);
-                    let changed = chosen != a;
-                    a = chosen;
-                    changed
-                }
-            };
-            if changed {
-                (changes, smallest) = (changes + 1, None);
-                history.clear();
-                continue;
-            }
-            if step.saddles.is_empty() || kicks == MOST_KICKS {
-                break (Outcome::Converged, step.residual);
-            }
-            kicks += 1;
-            kick(&mut w, &step.saddles);
-            continue;
-        }
-        let n = history.len();
-        let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
-        let stalled =
-            n > PATIENCE && least(&history[n - PATIENCE / 2..]) >= least(&history[..n - PATIENCE / 2]);
-        let ending = match () {
-            () if run.out_of_time() => Some(Outcome::Time),
-            () if n_iter >= how.max_iter => Some(Outcome::MaxIter),
-            () if stalled => Some(Outcome::Stalled),
-            () => None,
-        };
-        if let Some(outcome) = ending {
-            // The residual need not fall at every step: the newest is preferred where it is nearly the smallest.
-            if let Some((r, best)) = smallest.take().filter(|(r, _)| step.residual >= 1.5 * r) {
-                w = best;
-                break (outcome, r);
-            }
-            break (outcome, step.residual);
-        }
-        w.as_mut_slice().iter_mut().zip(step.step.as_slice()).for_each(|(w, s)| *w += s);
-        normalise(&mut w);
-        if orthonormality(&w) > 0.25 * (k as f64).sqrt() {
-            w = factor::polar_rows(&w)?;
-        }
+        at.sweeps = rows.sweeps() - before;
+        steps.counted(&at);
     };
+    let State { w, a, n_iter, history, .. } = at;
     let (own, candidates) = look(how, &a, rows, &w, run)?;
     let nothing = how.auto && !near_gaussian(&candidates).contains(&false);
     let sigma = rows.deviations(&w);
@@ -159,9 +88,147 @@ pub fn solve<T: Real>(
         return Ok(solved);
     }
     // Nothing stands out from a Gaussian: the principal axes are what there is.
+    let start = rows.first(start.rows());
     let (own, candidates) = look(how, &solved.a, rows, &start, run)?;
     let sigma = rows.deviations(&start);
     Ok(Solved { w: start, sigma, own, candidates, outcome: Outcome::Completed, residual: None, ..solved })
+}
+
+/// Where the iteration is.
+#[derive(Serialize, Deserialize)]
+struct State {
+    w: Matrix<f64>,
+    a: Vec<f64>,
+    n_iter: u64,
+    history: Vec<f64>,
+    /// How often widths were chosen anew at rest, and pairs turned there.
+    changes: u32,
+    kicks: u32,
+    /// The smallest residual since widths changed, and where it was.
+    smallest: Option<(f64, Matrix<f64>)>,
+    /// How often each pair was turned away from a saddle.
+    left: Vec<u32>,
+    sweeps: u64,
+}
+
+impl State {
+    fn new(how: &Polar, start: &Matrix<f64>) -> Self {
+        let k = start.rows();
+        let a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
+        let (w, history, left) = (start.clone(), Vec::new(), vec![0; k * k]);
+        Self { w, a, n_iter: 0, history, changes: 0, kicks: 0, smallest: None, left, sweeps: 0 }
+    }
+
+    /// One pass over the rows and its step; how the iteration ended, and at which residual, where it did.
+    fn iteration<T: Real>(
+        &mut self,
+        how: &Polar,
+        rows: &Principal<'_, T>,
+        run: &Run<'_>,
+        seen: &mut impl FnMut(u64, &Matrix<f64>),
+    ) -> Result<Option<(Outcome, f64)>> {
+        let k = self.w.rows();
+        if how.auto && looks_at(self.n_iter, true) {
+            self.choose_widths(how, rows, run)?;
+        }
+        let h = Nonlinearity { a: self.a.clone(), ..how.h.clone() };
+        self.n_iter += 1;
+        if self.n_iter <= warm(k) && self.n_iter < how.max_iter {
+            let forces = rows.forces(&self.w, &Pass::new(h, Vec::new()), run)?;
+            seen(rows.sweeps(), &self.w);
+            let weighted = |j: usize, i: usize| -forces.sigma[j].powi(3) * forces.gradient[(j, i)];
+            self.w = factor::polar_rows(&Matrix::from_fn(k, self.w.cols(), weighted))?;
+            return Ok(None);
+        }
+        let sigma = rows.deviations(&self.w);
+        let gram = factor::multiply_transposed(&self.w, &self.w);
+        let pass = NativePass::new(&h, &sigma, &gram);
+        let sums: NativeSums = rows.gather(&self.w, &pass, run, "nonlinear sums")?;
+        seen(rows.sweeps(), &self.w);
+        let left = &mut self.left;
+        let leave = |i: usize, j: usize| {
+            left[i * k + j] += 1;
+            left[i * k + j] <= MOST_KICKS
+        };
+        let step = Step::new(&sums, &self.w, &sigma, &rows.moments, rows.n(), leave)?;
+        self.history.push(step.residual);
+        run.iteration(self.n_iter, step.residual, None)?;
+        if self.smallest.as_ref().is_none_or(|(r, _)| step.residual < *r) {
+            self.smallest = Some((step.residual, self.w.clone()));
+        }
+        if step.residual <= how.tol {
+            return self.at_rest(how, rows, &step, run);
+        }
+        if let Some(outcome) = self.giving_up(how, run) {
+            return Ok(Some((outcome, self.best(step.residual))));
+        }
+        self.w.as_mut_slice().iter_mut().zip(step.step.as_slice()).for_each(|(w, s)| *w += s);
+        normalise(&mut self.w);
+        if orthonormality(&self.w) > 0.25 * (k as f64).sqrt() {
+            self.w = factor::polar_rows(&self.w)?;
+        }
+        Ok(None)
+    }
+
+    /// Whether some component got another width.
+    fn choose_widths<T: Real>(
+        &mut self,
+        how: &Polar,
+        rows: &Principal<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<bool> {
+        let chosen = choose(&look(how, &self.a, rows, &self.w, run)?.1, self.w.rows());
+        if chosen == self.a {
+            return Ok(false);
+        }
+        (self.a, self.smallest) = (chosen, None);
+        self.history.clear();
+        Ok(true)
+    }
+
+    /// The residual is met: unless widths chosen here are others, or pairs rest at a saddle, this is the end.
+    fn at_rest<T: Real>(
+        &mut self,
+        how: &Polar,
+        rows: &Principal<'_, T>,
+        step: &Step,
+        run: &Run<'_>,
+    ) -> Result<Option<(Outcome, f64)>> {
+        if how.auto && self.changes < MOST_CHANGES && self.choose_widths(how, rows, run)? {
+            self.changes += 1;
+            return Ok(None);
+        }
+        if step.saddles.is_empty() || self.kicks == MOST_KICKS {
+            return Ok(Some((Outcome::Converged, step.residual)));
+        }
+        self.kicks += 1;
+        kick(&mut self.w, &step.saddles);
+        Ok(None)
+    }
+
+    /// Why it ends before the residual is met, where it does.
+    fn giving_up(&self, how: &Polar, run: &Run<'_>) -> Option<Outcome> {
+        let n = self.history.len();
+        let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+        let (early, late) = self.history.split_at(n.saturating_sub(PATIENCE / 2));
+        match () {
+            () if run.out_of_time() => Some(Outcome::Time),
+            () if self.n_iter >= how.max_iter => Some(Outcome::MaxIter),
+            () if n > PATIENCE && least(late) >= least(early) => Some(Outcome::Stalled),
+            () => None,
+        }
+    }
+
+    /// The residual need not fall at every step: the newest is preferred where it is nearly the smallest.
+    fn best(&mut self, residual: f64) -> f64 {
+        match self.smallest.take().filter(|(r, _)| residual >= 1.5 * r) {
+            Some((r, best)) => {
+                self.w = best;
+                r
+            }
+            None => residual,
+        }
+    }
 }
 
 /// What the nonlinearity in use sees of the components, and what the candidates see.

@@ -75,6 +75,7 @@ impl<'a, T: Real> Principal<'a, T> {
             tol: 0.0,
             rounds: None,
             n_oversamples: 0,
+            start: None,
         };
         let found = spectrum::decompose(rows, run, &request)?;
         Self::over(rows, found, top, ask, run)

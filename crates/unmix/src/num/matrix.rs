@@ -3,9 +3,10 @@
 use super::{Real, kernel};
 use crate::machine::{room, zeros};
 use faer::{MatMut, MatRef};
+use serde::{Deserialize, Serialize};
 
 /// An owned row-major matrix.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrix<T> {
     rows: usize,
     cols: usize,

@@ -7,7 +7,6 @@ mod dual;
 pub mod factor;
 pub mod gmres;
 pub mod kernel;
-pub mod lbfgs;
 mod matrix;
 pub mod null;
 mod plan;

@@ -3,8 +3,10 @@
 //! So adding one analysis changes no other, and who draws does not matter. The mixing function is that of SplitMix64
 //! (Steele, Lea & Flood 2014) applied twice.
 
+use serde::{Deserialize, Serialize};
+
 /// One stream of random draws.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Stream {
     key: u64,
 }

@@ -12,6 +12,7 @@ use super::Matrix;
 use super::factor;
 use super::random::Stream;
 use crate::error::Result;
+use serde::{Deserialize, Serialize};
 
 /// Rows of a block for `k` pairs.
 pub fn block_size(k: usize) -> usize {
@@ -55,7 +56,7 @@ pub struct Goal {
 }
 
 /// Eigenpairs as far as an iteration got.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pairs {
     /// Descending.
     pub values: Vec<f64>,
@@ -79,69 +80,114 @@ pub fn top_eigenpairs(
     p: usize,
     goal: Goal,
 ) -> Result<Option<Pairs>> {
-    top_eigenpairs_until(apply, p, goal, |_, _| Ok(false))
-}
-
-/// As [`top_eigenpairs`]; `enough` hears of every check (steps, and residual as a share of the first value) and may end it
-/// there, with the pairs as they are. While it is not yet time for a check it hears of the steps alone.
-pub fn top_eigenpairs_until(
-    apply: impl Fn(&Matrix<f64>) -> Result<Matrix<f64>>,
-    p: usize,
-    goal: Goal,
-    enough: impl Fn(u64, Option<f64>) -> Result<bool>,
-) -> Result<Option<Pairs>> {
-    let Goal { k, block, max_basis, .. } = goal;
-    let tol = goal.tol.max(rounding(p));
-    if k.max(block) + 2 * block > max_basis.min(p) {
-        return Ok(None);
-    }
-    let mut basis = Basis::new(p, block);
-    let (mut steps, mut check_at) = (0u64, (2 * k).div_ceil(block).max(3) as u64 + 1);
-    // When fresh rows joined the block; a block that is wide needs none.
-    let mut joined = (block >= block_size(k)).then_some(0u64);
+    let Some(mut search) = Lanczos::begin(p, goal, None) else { return Ok(None) };
     loop {
-        let image = apply(&basis.last)?;
-        basis.grow(image);
-        steps += 1;
-        let (m, width) = (basis.rows.rows(), basis.last.rows());
-        let full = m + 2 * width > max_basis.min(p);
-        if steps >= check_at || full || enough(steps, None)? {
-            if m < k {
-                // Only where an iteration is ended before it has begun.
-                check_at = steps + 1;
-                continue;
-            }
-            let ritz = Ritz::of(&basis.projected, &basis.coupling, k)?;
-            let ended = enough(steps, Some(ritz.residual))? || (full && steps >= MAX_STEPS);
-            let watched = joined.is_some_and(|at| at == 0 || steps >= at + WATCHED);
-            if ended || (ritz.residual <= tol && (watched || m + width + FRESH > p)) {
-                return Ok(Some(ritz.pairs(&basis.rows, k, steps)));
-            }
-            // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one says when the
-            // next should succeed.
-            let needed = steps as f64 * tol.ln() / ritz.residual.clamp(0.1 * tol, 0.5).ln();
-            // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
-            if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
-                return Ok(None);
-            }
-            if full {
-                // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
-                // any other part of the basis.
-                let kept = (k + width).max(max_basis / 3);
-                (basis.rows, basis.projected) = ritz.restarted(&basis.rows, kept);
-                basis.coupled = 0;
-            }
-            check_at = needed.floor().clamp(steps as f64 + 1.0, steps as f64 + 12.0) as u64;
-            if joined.is_none() && needed <= steps as f64 + 6.0 {
-                basis.join_fresh();
-                joined = Some(steps);
-                check_at = check_at.max(steps + WATCHED);
-            }
+        match search.add(apply(search.block())?, goal, false)? {
+            Added::More(_) => {}
+            Added::Found(pairs) => return Ok(Some(pairs)),
+            Added::GivenUp => return Ok(None),
         }
     }
 }
 
+/// An iteration as far as it has come: apply the operator to [`block`](Self::block), hand the image to [`add`](Self::add).
+#[derive(Serialize, Deserialize)]
+pub struct Lanczos {
+    basis: Basis,
+    steps: u64,
+    /// When pairs are looked at next.
+    check_at: u64,
+    /// When fresh rows joined the block; a block that is wide needs none.
+    joined: Option<u64>,
+}
+
+/// What the last block brought.
+pub enum Added {
+    /// More blocks are needed; with the residual, as a share of the first value, where pairs were looked at.
+    More(Option<f64>),
+    /// These are the pairs.
+    Found(Pairs),
+    /// The basis will not do.
+    GivenUp,
+}
+
+impl Lanczos {
+    /// Begins at random, or at the rows of `start` and random ones beside them; `None` where there is no room for three blocks.
+    pub fn begin(p: usize, goal: Goal, start: Option<&Matrix<f64>>) -> Option<Self> {
+        let Goal { k, block, max_basis, .. } = goal;
+        if k.max(block) + 2 * block > max_basis.min(p) {
+            return None;
+        }
+        let check_at = (2 * k).div_ceil(block).max(3) as u64 + 1;
+        let joined = (block >= block_size(k)).then_some(0);
+        Some(Self { basis: Basis::new(p, block, start), steps: 0, check_at, joined })
+    }
+
+    /// The rows to apply the operator to.
+    pub fn block(&self) -> &Matrix<f64> {
+        &self.basis.last
+    }
+
+    /// Blocks so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Takes in the image of the block; `stop` ends the iteration with the pairs as they are.
+    ///
+    /// # Errors
+    ///
+    /// A factorisation that does not come to an end.
+    pub fn add(&mut self, image: Matrix<f64>, goal: Goal, stop: bool) -> Result<Added> {
+        let Goal { k, max_basis, .. } = goal;
+        let p = image.cols();
+        let tol = goal.tol.max(rounding(p));
+        self.basis.grow(image);
+        self.steps += 1;
+        let (basis, steps) = (&mut self.basis, self.steps);
+        let (m, width) = (basis.rows.rows(), basis.last.rows());
+        let full = m + 2 * width > max_basis.min(p);
+        if steps < self.check_at && !full && !stop {
+            return Ok(Added::More(None));
+        }
+        if m < k {
+            // Only where an iteration is ended before it has begun.
+            self.check_at = steps + 1;
+            return Ok(Added::More(None));
+        }
+        let ritz = Ritz::of(&basis.projected, &basis.coupling, k)?;
+        let residual = ritz.residual;
+        let ended = stop || (full && steps >= MAX_STEPS);
+        let watched = self.joined.is_some_and(|at| at == 0 || steps >= at + WATCHED);
+        if ended || (residual <= tol && (watched || m + width + FRESH > p)) {
+            return Ok(Added::Found(ritz.pairs(&basis.rows, k, steps)));
+        }
+        // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one says when the
+        // next should succeed.
+        let needed = steps as f64 * tol.ln() / residual.clamp(0.1 * tol, 0.5).ln();
+        // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
+        if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
+            return Ok(Added::GivenUp);
+        }
+        if full {
+            // A thick restart (Wu & Simon 2000): the best of the basis stays, and what comes next is coupled to it as to
+            // any other part of the basis.
+            let kept = (k + width).max(max_basis / 3);
+            (basis.rows, basis.projected) = ritz.restarted(&basis.rows, kept);
+            basis.coupled = 0;
+        }
+        self.check_at = needed.floor().clamp(steps as f64 + 1.0, steps as f64 + 12.0) as u64;
+        if self.joined.is_none() && needed <= steps as f64 + 6.0 {
+            basis.join_fresh();
+            self.joined = Some(steps);
+            self.check_at = self.check_at.max(steps + WATCHED);
+        }
+        Ok(Added::More(Some(residual)))
+    }
+}
+
 /// An orthonormal basis as it grows, what the operator is on it, and the block that comes next.
+#[derive(Serialize, Deserialize)]
 struct Basis {
     rows: Matrix<f64>,
     /// Rows of the projected operator, as they become known: entry (i, j) for j <= i.
@@ -156,12 +202,17 @@ struct Basis {
 }
 
 impl Basis {
-    fn new(p: usize, block: usize) -> Self {
+    fn new(p: usize, block: usize, start: Option<&Matrix<f64>>) -> Self {
         let rows = Matrix::from_vec(0, p, Vec::new());
         let (last, coupling) = (Matrix::zeros(0, p), Matrix::zeros(0, 0));
         let random = Stream::new(0, 0x746f70);
         let mut basis = Self { rows, projected: Vec::new(), last, coupling, coupled: 0, random, drawn: 0 };
         basis.last = basis.fresh(block);
+        if let Some(start) = start {
+            let given = start.rows().min(block);
+            (0..given).for_each(|i| basis.last.row_mut(i).copy_from_slice(start.row(i)));
+            basis.last = factor::orthonormal_rows(&basis.last);
+        }
         basis
     }
 

@@ -56,6 +56,7 @@ impl PrincipalAxes {
                 tol: 0.0,
                 rounds: None,
                 n_oversamples: 0,
+                start: None,
             };
             decompose(rows, run, &request)
         };

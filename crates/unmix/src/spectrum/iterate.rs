@@ -12,9 +12,12 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::random::Stream;
 use crate::num::top::{self, Goal, Pairs};
+use crate::num::top::{Added, Lanczos};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::{Limits, Steps};
 use crate::stats::{GatherMoments, GatherSketch, Moments, Viewpoint};
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 
 /// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
@@ -96,7 +99,11 @@ fn dense<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let full = Matrix::from_fn(width, width, |i, j| lower[(i.max(j), i.min(j))] / unit);
     let operator = Operator::<T>::Dense(full);
     let k = request.top.unwrap_or(width);
-    let (found, ending) = find(&operator, run, request, rows.n_counted(), width, k)?;
+    let start = request
+        .start
+        .as_ref()
+        .map(|start| Matrix::from_fn(start.rows(), width, |i, j| start[(i, varying[j])]));
+    let (found, ending) = find(&operator, run, request, start, rows.n_counted(), width, k)?;
     let found = in_units(found, unit);
     let seen =
         FirstSweep { n, mean, noise_scale, total, varying, sweeps: 1, p, k, counted: rows.n_counted() };
@@ -129,7 +136,8 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
         sweeps: Cell::new(0),
     });
     let k = request.top.unwrap_or(p);
-    let (found, ending) = find(&operator, run, request, rows.n_counted(), p, k)?;
+    let start = request.start.clone();
+    let (found, ending) = find(&operator, run, request, start, rows.n_counted(), p, k)?;
     let sweeps = match &operator {
         Operator::Dense(_) => 1,
         Operator::Swept(swept) => 1 + swept.sweeps.get(),
@@ -222,10 +230,21 @@ fn find<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
     request: &Request,
+    start: Option<Matrix<f64>>,
     counted: u64,
     width: usize,
     k: usize,
 ) -> Result<(Pairs, Ending)> {
+    // Directions given first, random ones after them.
+    let begin = |size: usize| {
+        let mut rows = random_rows(run.seed, size, width);
+        for (i, given) in
+            start.iter().flat_map(|start| (0..start.rows().min(size)).map(move |i| (i, start.row(i))))
+        {
+            rows.row_mut(i).copy_from_slice(given);
+        }
+        rows
+    };
     // No more directions than the rows span, or than there are.
     let most = width.min(counted as usize);
     let k = k.min(most);
@@ -236,7 +255,7 @@ fn find<T: Real>(
             // One more than the number: the usual form, which projects the rows and not the columns, has seen the covariance
             // that often when it ends.
             let rounds = 1 + request.rounds.unwrap_or(if few { 7 } else { 4 });
-            let found = subspace(operator, run, random_rows(run.seed, size, width), k, rounds, 0.0)?;
+            let found = subspace(operator, run, begin(size), k, rounds, 0.0)?;
             let cut = found.steps <= rounds && run.out_of_time();
             let outcome = if cut { Outcome::Time } else { Outcome::Completed };
             let ending = Ending { outcome, ..Ending::from(&found, None, run) };
@@ -246,18 +265,18 @@ fn find<T: Real>(
             let tol = request.tol.max(8.0 * top::rounding(width));
             let rounds = request.rounds.unwrap_or(MAX_ITER);
             let size = (k + request.n_oversamples).min(width);
-            let found = subspace(operator, run, random_rows(run.seed, size, width), k, rounds, tol)?;
+            let found = subspace(operator, run, begin(size), k, rounds, tol)?;
             let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
         Solver::Deflation => {
             let tol = request.tol.max(8.0 * top::rounding(width));
             let rounds = request.rounds.unwrap_or(MAX_ITER);
-            let found = deflation(operator, run, width, k, rounds, tol)?;
+            let found = deflation(operator, run, &begin(k), rounds, tol)?;
             let ending = Ending::from(&found, Some(tol), run);
             Ok((found, ending))
         }
-        _ => krylov(operator, run, request.tol, width, k),
+        _ => krylov(operator, run, request.tol, start.as_ref(), width, k),
     }
 }
 
@@ -266,21 +285,32 @@ fn krylov<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
     tol: f64,
+    start: Option<&Matrix<f64>>,
     width: usize,
     k: usize,
 ) -> Result<(Pairs, Ending)> {
     let max_basis = width.min(40 * top::block_size(k));
     let goal = Goal { k, tol, block: top::block_size(k), max_basis, impatient: max_basis == width };
     let tol = tol.max(top::rounding(width));
-    let enough = |steps: u64, residual: Option<f64>| {
-        if let Some(residual) = residual {
-            run.iteration(steps, residual, None)?;
+    let limits = Limits { tol, max_iter: u64::MAX };
+    let (mut steps, mut search) =
+        Steps::begin(run, "krylov", limits, || Ok(Lanczos::begin(width, goal, start)))?;
+    while let Some(blocks) = &mut search {
+        let image = operator.apply(blocks.block())?;
+        match blocks.add(image, goal, run.out_of_time())? {
+            Added::More(residual) => {
+                steps.counted(&search);
+                if let Some(residual) = residual {
+                    run.iteration(steps.n_iter(), residual, None)?;
+                }
+            }
+            Added::Found(found) => {
+                run.iteration(found.steps, found.residual, None)?;
+                let ending = Ending::from(&found, Some(tol), run);
+                return Ok((found, ending));
+            }
+            Added::GivenUp => break,
         }
-        Ok(run.out_of_time())
-    };
-    if let Some(found) = top::top_eigenpairs_until(|v| operator.apply(v), width, goal, enough)? {
-        let ending = Ending::from(&found, Some(tol), run);
-        return Ok((found, ending));
     }
     let all = Matrix::from_fn(width, width, |i, j| f64::from(u8::from(i == j)));
     let (values, vectors) = factor::eigh(&operator.apply(&all)?)?;
@@ -299,17 +329,20 @@ fn subspace<T: Real>(
     rounds: u64,
     tol: f64,
 ) -> Result<Pairs> {
-    let mut basis = factor::orthonormal_rows(&start);
-    let mut steps = 0;
+    // One more application than rounds: what the last one makes of the basis is where the pairs are read.
+    let limits = Limits { tol, max_iter: rounds.saturating_add(1) };
+    let first = || Ok((factor::orthonormal_rows(&start), None::<Pairs>));
+    let (mut steps, (mut basis, mut found)) = Steps::begin(run, "subspace", limits, first)?;
     loop {
-        let image = operator.apply(&basis)?;
-        steps += 1;
-        let found = rayleigh_ritz(&basis, &image, k, steps)?;
-        run.iteration(steps, found.residual, None)?;
-        if steps > rounds || found.residual <= tol || run.out_of_time() {
+        if let Some(found) = found.take_if(|found| steps.ending(found.residual).is_some()) {
             return Ok(found);
         }
+        let image = operator.apply(&basis)?;
+        let pairs = rayleigh_ritz(&basis, &image, k, steps.n_iter() + 1)?;
         basis = factor::orthonormal_rows(&image);
+        let residual = pairs.residual;
+        found = Some(pairs);
+        steps.ended(residual, None, &(&basis, &found))?;
     }
 }
 
@@ -318,42 +351,70 @@ fn subspace<T: Real>(
 fn deflation<T: Real>(
     operator: &Operator<'_, T>,
     run: &Run<'_>,
-    width: usize,
-    k: usize,
+    start: &Matrix<f64>,
     rounds: u64,
     tol: f64,
 ) -> Result<Pairs> {
-    let start = random_rows(run.seed, k, width);
-    let (mut found, mut largest, mut steps) = (Matrix::zeros(0, width), 0.0f64, 0);
-    for i in 0..k {
+    let (k, width) = (start.rows(), start.cols());
+    let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+    let first = || Ok(Directions { found: Matrix::zeros(0, width), largest: 0.0, steps: 0 });
+    let (mut directions, mut at) = Steps::begin(run, "directions", all, first)?;
+    for i in directions.n_iter() as usize..k {
         let mut v = Matrix::from_vec(1, width, start.row(i).to_vec());
-        clear(&mut v, &found);
-        let mut used = 0;
-        loop {
-            scale(&mut v);
+        clear(&mut v, &at.found);
+        let v = at.next(operator, run, v, Limits { tol, max_iter: rounds })?;
+        let rows = [at.found.into_vec(), v.into_vec()].concat();
+        at.found = Matrix::from_vec(i + 1, width, rows);
+        directions.counted(&at);
+    }
+    let basis = factor::orthonormal_rows(&at.found);
+    let image = operator.apply(&basis)?;
+    rayleigh_ritz(&basis, &image, k, at.steps)
+}
+
+/// Directions found one after another.
+#[derive(Serialize, Deserialize)]
+struct Directions {
+    found: Matrix<f64>,
+    /// The largest variance.
+    largest: f64,
+    /// Applications of the covariance.
+    steps: u64,
+}
+
+impl Directions {
+    /// Where `v` comes to stand still, orthogonal to those found before.
+    fn next<T: Real>(
+        &mut self,
+        operator: &Operator<'_, T>,
+        run: &Run<'_>,
+        mut v: Matrix<f64>,
+        limits: Limits,
+    ) -> Result<Matrix<f64>> {
+        scale(&mut v);
+        let first = || Ok((Vec::new(), v, self.largest, false));
+        let (mut steps, (mut looked, mut v, mut largest, mut done)) =
+            Steps::begin(run, "direction", limits, first)?;
+        while steps.n_iter() == 0 || !(done || steps.spent().is_some()) {
             let mut image = operator.apply(&v)?;
-            clear(&mut image, &found);
-            (used, steps) = (used + 1, steps + 1);
+            clear(&mut image, &self.found);
             let value: f64 = v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| a * b).sum();
             largest = largest.max(value);
             let off: f64 =
                 v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| (b - value * a).powi(2)).sum();
             // Nothing left to find: any direction will do, and the floor will say that it holds no variance.
             let exhausted = value <= f64::EPSILON * largest;
-            run.iteration(steps, off.sqrt() / largest.max(f64::MIN_POSITIVE), None)?;
-            if used >= rounds || exhausted || run.out_of_time() || off.sqrt() <= 0.5 * tol * largest {
-                break;
-            }
-            v = image;
+            done = exhausted || off.sqrt() <= 0.5 * limits.tol * largest;
+            // The direction that was looked at is the one that is kept.
+            looked = std::mem::replace(&mut v, image).into_vec();
+            scale(&mut v);
+            steps.ended(off.sqrt() / largest.max(f64::MIN_POSITIVE), None, &(&looked, &v, largest, done))?;
         }
-        scale(&mut v);
-        let mut rows = found.into_vec();
-        rows.extend_from_slice(v.as_slice());
-        found = Matrix::from_vec(i + 1, width, rows);
+        (self.steps, self.largest) = (self.steps + steps.n_iter(), largest);
+        let mut looked = Matrix::from_vec(1, v.cols(), looked);
+        scale(&mut looked);
+        Ok(looked)
     }
-    let basis = factor::orthonormal_rows(&found);
-    let image = operator.apply(&basis)?;
-    rayleigh_ritz(&basis, &image, k, steps)
 }
 
 /// Takes out what lies along orthonormal rows, twice.

@@ -107,6 +107,8 @@ pub struct Request {
     pub rounds: Option<u64>,
     /// Directions that blocks carry beside those asked for.
     pub n_oversamples: usize,
+    /// Directions that iterations start from, in the order of components, `m x p`; random ones where there are none.
+    pub start: Option<Matrix<f64>>,
 }
 
 /// What the rows say.
@@ -233,6 +235,7 @@ pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomp
         tol: 0.0,
         rounds: None,
         n_oversamples: 0,
+        start: None,
     };
     decompose(rows, run, &request)
 }

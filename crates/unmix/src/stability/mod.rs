@@ -256,7 +256,7 @@ where
 
     fn one(&self, reader: Reader<'_, '_, T>, seed: u64) -> Result<Model> {
         let Run { max_seconds, watch, started, .. } = *self.run;
-        let run = Run { seed, threads: 1, max_seconds, watch, started };
+        let run = Run { seed, threads: 1, max_seconds, watch, started, ..Run::default() };
         let rows = Rows::new(reader, self.rows.features().clone(), self.rows.origin());
         fit(self.key, &self.settings, &mut AnyRows::from(rows), &run)
     }

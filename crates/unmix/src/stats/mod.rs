@@ -1,5 +1,6 @@
 //! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic never knows where its rows live.
 
+mod checksum;
 mod contrast;
 mod entries;
 mod gram;
@@ -18,6 +19,7 @@ mod sum;
 mod triangle;
 mod weights;
 
+pub use checksum::{Checksum, GatherChecksum};
 pub use contrast::{Contrast, ContrastSums, Contrasts};
 pub use entries::{Entries, GatherEntries};
 pub(crate) use gram::root_of_squares;

@@ -4,13 +4,14 @@ use super::contrast::HeldContrasts;
 use super::{Contrasts, Gather, Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// Sums over rows `x` of the sources `y = B (x - mean)` and of their contrast.
 ///
 /// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceSums {
     /// Rows seen, each as often as it counts.
     pub n: f64,

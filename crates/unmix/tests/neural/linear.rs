@@ -180,7 +180,7 @@ fn steps_have_the_limits_that_are_written_down() {
 fn further_forms_with_unit_columns_find_the_axes_and_the_rising_one_turns_their_order() {
     for row in &LINEAR_MORE {
         let spec = row.spec.unwrap();
-        let how = flow::Flow { k: K, from_axes: false, max_iter: 400_000, tol: 1e-9 };
+        let how = flow::Flow { k: K, from_axes: false, from: None, max_iter: 400_000, tol: 1e-9 };
         let rest = flow::flow(row, &spec, &DISTINCT, &how, &Run::default()).unwrap();
         assert_eq!(rest.outcome, Outcome::Converged, "{}: {}", row.key, rest.residual);
         let w = rest.w.transposed();

@@ -44,6 +44,7 @@ pub(super) fn decomposed(rows: &Rows<'_, f64>) -> Decomposition {
         tol: 0.0,
         rounds: None,
         n_oversamples: 0,
+        start: None,
     };
     spectrum::decompose(rows, &Run::default(), &request).unwrap()
 }

@@ -26,6 +26,7 @@ use crate::ica::{self, Algorithm, Limits, Preparation, Search, Variance};
 use crate::model::Model;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
+use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -88,7 +89,7 @@ impl Ica {
     /// says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         if self.algorithm == IcaAlgorithm::Easi && rows.weights().is_some() {
             return Err(one_by_one());
         }
@@ -102,7 +103,7 @@ impl Ica {
                 clips: false,
             };
             let coordinates = preparation.of(rows, run)?;
-            let start = self.w_init.as_ref().map(|w| matrix(w)).transpose()?;
+            let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
             let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
             let limits = Limits { tol, max_iter: self.max_iter };
             let search = Search {
@@ -345,6 +346,26 @@ pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
             "give as many rows as columns, one for each source",
         )),
     }
+}
+
+/// The matrix of coordinates that a search starts from, where one is given: by a model, or as a setting.
+pub(super) fn initial(
+    w_init: Option<&[Vec<f64>]>,
+    coordinates: &Coordinates,
+    n_features: usize,
+    run: &Run<'_>,
+) -> Result<Option<Matrix<f64>>> {
+    let given = w_init.map(matrix).transpose()?;
+    let Some(filters) = run.initial_components(n_features, coordinates.k())? else { return Ok(given) };
+    if given.is_some() {
+        return Err(Error::setting(
+            "w_init",
+            "this matrix",
+            "a model to start from (init) is given, too",
+            "give one of the two",
+        ));
+    }
+    Ok(Some(coordinates.unfolded(filters.top_rows(coordinates.k()))))
 }
 
 impl Fit for Ica {

@@ -110,7 +110,7 @@ impl NeuralPca {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (_, row) = find_row(&LINEAR, &self.variant.key())?;
         self.check_numbers()?;
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         if self.solver != Solver::Auto {
             rows.here("training by batches")?;
         }
@@ -148,6 +148,7 @@ impl NeuralPca {
             tol: 0.0,
             rounds: None,
             n_oversamples: 0,
+            start: None,
         };
         let mut axes = spectrum::decompose(rows, run, &request)?;
         // A rule begins at random in their coordinates: the same place whatever the eigensolver made of their signs.
@@ -194,8 +195,10 @@ impl NeuralPca {
         };
         let spec = Spec { mean: if self.center { Mean::Batch } else { Mean::Rows }, ..*spec };
         let mut begin = TrainingStart::at_axes(rows, axes, &spec, k, run)?;
-        if self.init == Init::Random {
-            begin = begin.at_random(run.seed);
+        match run.initial_components(rows.n_features(), k)? {
+            Some(axes) => begin.w = axes.top_rows(begin.w.cols()).transposed(),
+            None if self.init == Init::Random => begin = begin.at_random(run.seed),
+            None => {}
         }
         let how = Training {
             optimiser,
@@ -218,8 +221,11 @@ impl NeuralPca {
     /// The weights at which the rule rests, in the coordinates of the principal axes.
     fn rest(&self, row: &Row, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<Flowed> {
         let variances = &axes.values[..axes.axes.rows()];
+        let k = k.min(variances.len());
+        let given = run.initial_components(axes.mean.len(), k)?;
         let how = Flow {
-            k: k.min(variances.len()),
+            k,
+            from: given.map(|given| factor::multiply_transposed(&axes.axes, &given.top_rows(k))),
             from_axes: self.init == Init::Pca || row.spec.is_none(),
             max_iter: self.max_iter,
             tol: self.tol,

@@ -92,7 +92,7 @@ impl Pca {
     /// components than `min(n, p)`, what the source reports. Constant columns and more components than the rank are not
     /// errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         self.check(Size::of(rows), rows.origin())?;
         // Problems of one shard with sequential factorisations never leave this thread, and do not pay for a pool.
@@ -114,7 +114,12 @@ impl Pca {
             _ if solver.is_truncated() => Some(self.wanted(size)),
             _ => self.number(),
         };
-        let found = spectrum::decompose(rows, run, &self.request(solver, top))?;
+        let start = match solver.is_truncated() {
+            true => run.initial_components(rows.n_features(), 0)?,
+            false => None,
+        };
+        let request = Request { start, ..self.request(solver, top) };
+        let found = spectrum::decompose(rows, run, &request)?;
         let k = self.count(&found, size, Some(rows), run)?;
         run.stage("components")?;
         self.model(Fitted { found, solver, size, features: rows.features(), dtype: T::DTYPE }, run, k)
@@ -159,6 +164,7 @@ impl Pca {
             tol: self.tol,
             rounds: self.iterated_power.rounds(),
             n_oversamples: self.n_oversamples,
+            start: None,
         }
     }
 

@@ -9,9 +9,9 @@ use crate::data::{Features, Rows, Subset};
 use crate::error::{Error, Result};
 use crate::model::Outcome;
 use crate::num::Real;
-use crate::num::lbfgs::{Ended, Lbfgs, Minimum, Objective};
 use crate::num::random::Stream;
 use crate::run::Run;
+use crate::solve::lbfgs::{Lbfgs, Minimum, Objective};
 
 /// Steps on each batch, of those that Le et al. tried the middle: fewer learn too little of curvature to be worth it, more follow
 /// chance.
@@ -91,7 +91,7 @@ impl Batches {
         let value = cost.at(&x, &mut gradient)?;
         objective.push(value);
         let residual = cost.residual(&gradient);
-        Ok((Minimum { x, value, residual, ended: Ended::MaxIter, n_iter, objective }, outcome))
+        Ok((Minimum { x, value, residual, outcome, n_iter, objective }, outcome))
     }
 }
 
@@ -108,7 +108,7 @@ fn step<T: Real>(cost: &Cost<'_, '_, T>, mut chosen: Vec<u64>, x: Vec<f64>) -> R
     }
     let mut part = Cost { rows: &batch, moments: cost.moments.clone(), sweeps: 0, ..*cost };
     let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
-    Ok((few.minimise(&mut part, x)?, part.sweeps))
+    Ok((few.minimise(&mut part, x, "features", cost.run)?, part.sweeps))
 }
 
 /// How often the rows `chosen` count together.

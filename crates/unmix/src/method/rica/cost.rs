@@ -10,9 +10,9 @@
 
 use crate::data::Rows;
 use crate::error::Result;
-use crate::num::lbfgs::Objective;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::lbfgs::Objective;
 use crate::spectrum::Coordinates;
 use crate::stats::{Filters, GatherSparsity, Penalty, Sparsity};
 use std::borrow::Cow;
@@ -111,9 +111,12 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
         64.0 * f64::EPSILON * value.abs() + T::DTYPE.eps() * self.penalised.abs()
     }
 
-    fn iterated(&mut self, n_iter: u64, residual: f64, value: f64) -> Result<bool> {
-        self.run.iteration(n_iter, residual, Some(value))?;
-        Ok(!self.run.out_of_time())
+    fn counts(&self) -> Vec<u64> {
+        vec![self.sweeps]
+    }
+
+    fn recount(&mut self, counts: &[u64]) {
+        self.sweeps = counts.first().copied().unwrap_or(self.sweeps);
     }
 
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {

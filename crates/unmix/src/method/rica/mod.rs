@@ -9,7 +9,7 @@
 //!     the rank are whitened in as many leading directions as there are features (a tenth of the rows where no number is asked for): in
 //!     more of them a feature would be a single row. Columns as they are are divided by the root mean square of all entries where
 //!     `beta` is chosen by the data, so that their unit does not matter;
-//!  2. limited-memory BFGS ([`lbfgs`](crate::num::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
+//!  2. limited-memory BFGS ([`lbfgs`](crate::solve::lbfgs)) with a pass over the rows for each value and gradient (`cost.rs`);
 //!     whitening is folded into `W`, so that passes are over the rows themselves and nothing is copied;
 //!  3. where features have length 1, the function of `w_j / ||w_j||` (their procedure 1, with the exact gradient; what the text
 //!     calls a ball is the sphere): steps only lengthen `w_j`, which gets length 1 again every 50 iterations;
@@ -36,10 +36,10 @@ use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::model::{Model, Outcome};
-use crate::num::lbfgs::Lbfgs;
 use crate::num::random::Stream;
 use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
+use crate::solve::lbfgs::Lbfgs;
 use crate::spectrum::{self, Bounds, Coordinates};
 use batches::Batches;
 use cost::{Cost, lengths, scaled};
@@ -113,7 +113,7 @@ impl Rica {
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, what the source
     /// reports. Constant columns, missing rank and features that all shrink to nothing are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         self.check(rows)?;
         let model = rows.pooled(run.threads, || self.fit_settled(rows, run))?;
         Ok(model.of_weighted_rows(rows.weighted_rows()))
@@ -164,8 +164,8 @@ impl Rica {
             Some(batches) => batches.minimise(&mut cost, start.into_vec(), run)?,
             None => {
                 let search = Lbfgs { memory: MEMORY, max_iter: self.max_iter, tol };
-                let found = search.minimise(&mut cost, start.into_vec())?;
-                let outcome = model::outcome(found.ended);
+                let found = search.minimise(&mut cost, start.into_vec(), "features", run)?;
+                let outcome = found.outcome;
                 (found, outcome)
             }
         };
@@ -241,7 +241,9 @@ impl Rica {
 
     /// Looks at the rows and settles what depends on them.
     fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
-        let asked = self.n_components.or_else(|| self.w_init.as_ref().map(Vec::len));
+        let given = run.initial_components(rows.n_features(), self.n_components.unwrap_or(0))?;
+        let given = given.map(|filters| filters.rows()).or_else(|| self.w_init.as_ref().map(Vec::len));
+        let asked = self.n_components.or(given);
         let Self { whiten, center, standardize, .. } = *self;
         let size = matches!(self.beta, Beta::Auto(_));
         let requested = Requested { whiten, center, standardize, size, features: asked };
@@ -284,9 +286,15 @@ impl Rica {
     /// Where the search begins, `k x d`.
     fn start(&self, task: &Task, run: &Run<'_>) -> Result<Matrix<f64>> {
         let (k, d) = (task.k, task.seen.k());
-        let w = match &self.w_init {
-            Some(rows) => self.given_start(rows, task)?,
-            None => {
+        let given = run.initial_components(task.seen.mean.len(), k)?;
+        let w = match (&given, &self.w_init) {
+            (Some(filters), None) => task.seen.unfolded(filters.clone().top_rows(k)),
+            (Some(_), Some(_)) => {
+                let why = "a model to start from (init) is given, too";
+                return Err(Error::setting("w_init", "this matrix", why, "give one of the two"));
+            }
+            (None, Some(rows)) => self.given_start(rows, task)?,
+            (None, None) => {
                 let draws = Stream::new(run.seed, 0);
                 let drawn = |c: usize| Matrix::from_fn(k, c, |i, j| draws.normal((i * c + j) as u64));
                 match (task.seen.white, &task.seen.axes) {
@@ -315,9 +323,10 @@ impl Rica {
         }
         // As long as W'W = I wants rows to be on average.
         let own = (task.seen.axes.rows() as f64 / k as f64).sqrt();
-        Ok(match (task.unit, &self.w_init) {
+        let drawn = given.is_none() && self.w_init.is_none();
+        Ok(match (task.unit, drawn) {
             (true, _) => scaled(w, |i| 1.0 / lengths[i]),
-            (false, None) if own < 1.0 => scaled(w, |i| own / lengths[i]),
+            (false, true) if own < 1.0 => scaled(w, |i| own / lengths[i]),
             _ => w,
         })
     }

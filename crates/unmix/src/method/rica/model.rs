@@ -5,9 +5,9 @@ use super::{METHOD, Rica, Task, scaled};
 use crate::data::Features;
 use crate::error::Result;
 use crate::model::{Arrangement, Code, Described, Model, Outcome, Report, Tensor, Tensors, require};
-use crate::num::lbfgs::{Ended, Minimum};
 use crate::num::{Dtype, Matrix, factor, pseudo_inverse};
 use crate::run::Run;
+use crate::solve::lbfgs::Minimum;
 use serde_json::{Map, Value};
 
 /// Features shorter than this have shrunk to nothing: where they take part in reconstruction their length is about 1.
@@ -28,16 +28,6 @@ pub(super) struct Fitted<'a> {
     pub(super) sweeps: u64,
     pub(super) features: &'a Features,
     pub(super) dtype: Dtype,
-}
-
-/// What a search's end is called in a report.
-pub(super) fn outcome(ended: Ended) -> Outcome {
-    match ended {
-        Ended::Converged => Outcome::Converged,
-        Ended::MaxIter => Outcome::MaxIter,
-        Ended::Asked => Outcome::Time,
-        Ended::Stalled => Outcome::Stalled,
-    }
 }
 
 impl Rica {

@@ -188,15 +188,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         only: &[],
     },
     Setting {
-        name: "warm_start",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "false",
-        doc: "Begin from the components of the last fit.",
-        python_only: true,
-        only: &[],
-    },
-    Setting {
         name: "center",
         kind: Kind::Bool,
         choices: &[],

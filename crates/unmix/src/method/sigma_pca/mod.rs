@@ -42,7 +42,7 @@ use crate::neural::gpm::{Polar, Solved};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{NONLINEAR, native};
-use crate::num::Real;
+use crate::num::{Real, factor};
 use crate::run::Run;
 use crate::spectrum::Bounds;
 use serde_json::{Map, Value};
@@ -117,7 +117,7 @@ impl SigmaPca {
     /// error, nor are Gaussian rows; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         self.check()?;
-        METHOD.admit(rows, run)?;
+        METHOD.begin(self, rows, run)?;
         let k = self.count(rows)?;
         if let Widths::Each(a) = &self.a
             && a.len() != k
@@ -187,9 +187,13 @@ impl SigmaPca {
             Widths::One(a) => Polar { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
             Widths::Each(a) => Polar { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
         };
+        let start = match run.initial_components(rows.spectrum.mean.len(), k)? {
+            Some(axes) => factor::polar_rows(&rows.unit_rows(&axes.top_rows(k).transposed()))?,
+            None => rows.first(k),
+        };
         let solved = match native {
-            true => native::solve(&how, rows, rows.first(k), run, |_, _| ())?,
-            false => how.solve(rows, rows.first(k), run, |_, _| ())?,
+            true => native::solve(&how, rows, start, run, |_, _| ())?,
+            false => how.solve(rows, start, run, |_, _| ())?,
         };
         Ok((solved, tol))
     }

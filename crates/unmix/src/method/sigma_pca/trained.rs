@@ -228,6 +228,7 @@ impl SigmaPca {
             tol: 0.0,
             rounds: None,
             n_oversamples: 0,
+            start: None,
         };
         // Rows are read as they are, batch by batch: a copy of their coordinates would not be used.
         let ask = PrincipalOptions {

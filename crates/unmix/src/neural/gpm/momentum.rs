@@ -8,9 +8,10 @@
 
 use crate::error::Result;
 use crate::num::{Matrix, factor};
+use serde::{Deserialize, Serialize};
 
 /// Where the last step led, which it was, and how many were extrapolated since the last restart.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Momentum {
     before: Option<Matrix<f64>>,
     step: Vec<f64>,

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
+use serde::{Deserialize, Serialize};
 
 /// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
 pub(in crate::neural) const MOST_CHANGES: u32 = 3;
@@ -20,6 +21,7 @@ pub(in crate::neural) const KICK: f64 = 0.4;
 /// Kicks of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
 /// Where the iteration is.
+#[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) alpha: f64,
     pub(super) w: Matrix<f64>,
@@ -53,6 +55,8 @@ pub(super) struct State {
     pub(super) tried: Vec<bool>,
     pub(super) turns: u32,
     pub(super) history: Vec<f64>,
+    /// Passes over the rows.
+    pub(super) sweeps: u64,
 }
 
 impl State {
@@ -80,6 +84,7 @@ impl State {
             tried: vec![false; k * k],
             turns: 0,
             history: Vec::new(),
+            sweeps: 0,
         }
     }
 

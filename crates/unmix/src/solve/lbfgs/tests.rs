@@ -41,8 +41,9 @@ const SEARCH: Lbfgs = Lbfgs { memory: 20, max_iter: 1000, tol: 1e-9 };
 #[test]
 fn the_valley_of_rosenbrock_is_walked_to_its_end_and_never_up() {
     let mut f = plain(rosenbrock);
-    let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0]).unwrap();
-    assert_eq!(found.ended, Ended::Converged);
+    let found =
+        SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0], "test", &Run::default()).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged);
     // One of the two minima of this function.
     let mut g = [0.0; 6];
     rosenbrock(&found.x, &mut g);
@@ -60,8 +61,10 @@ fn a_quadratic_of_condition_ten_thousand_has_its_minimum_found() {
         (0..n).for_each(|i| g[i] = curvature(i) * (x[i] - 1.0));
         (0..n).map(|i| 0.5 * curvature(i) * (x[i] - 1.0).powi(2)).sum()
     });
-    let found = Lbfgs { tol: 1e-10, max_iter: 3000, ..SEARCH }.minimise(&mut f, vec![0.0; n]).unwrap();
-    assert_eq!(found.ended, Ended::Converged, "{found:?}");
+    let found = Lbfgs { tol: 1e-10, max_iter: 3000, ..SEARCH }
+        .minimise(&mut f, vec![0.0; n], "test", &Run::default())
+        .unwrap();
+    assert_eq!(found.outcome, Outcome::Converged, "{found:?}");
     assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-9), "{:?}", found.x);
 }
 
@@ -76,7 +79,10 @@ fn units_do_not_matter() {
             unit_f * value
         });
         let search = Lbfgs { max_iter: 25, tol: 0.0, ..SEARCH };
-        search.minimise(&mut f, start.iter().map(|x| x * unit_x).collect()).unwrap().x
+        search
+            .minimise(&mut f, start.iter().map(|x| x * unit_x).collect(), "test", &Run::default())
+            .unwrap()
+            .x
     };
     let plain = run(1.0, 1.0);
     for (unit_f, unit_x) in [(2f64.powi(40), 1.0), (1.0, 2f64.powi(-30)), (2f64.powi(-60), 2f64.powi(20))] {
@@ -93,8 +99,9 @@ fn rounding_errors_end_the_search_and_do_not_raise_the_function() {
         g[0] += 1e-7;
         (value * 1e8).round() / 1e8
     });
-    let found = Lbfgs { tol: 0.0, ..SEARCH }.minimise(&mut f, vec![-1.2, 1.0]).unwrap();
-    assert_eq!(found.ended, Ended::Stalled);
+    let found =
+        Lbfgs { tol: 0.0, ..SEARCH }.minimise(&mut f, vec![-1.2, 1.0], "test", &Run::default()).unwrap();
+    assert_eq!(found.outcome, Outcome::Stalled);
     assert!(found.objective.windows(2).all(|v| v[1] <= v[0]));
     assert!(found.x.iter().all(|x| (x - 1.0).abs() < 1e-3) && found.n_iter < 200, "{found:?}");
 }
@@ -103,8 +110,8 @@ fn rounding_errors_end_the_search_and_do_not_raise_the_function() {
 fn a_gradient_falls_to_its_tolerance_below_the_rounding_errors_of_large_values() {
     // Beside 1e6 a value is known to 1e-10: steps below 1e-5 do not show in it, and gradients of 1e-9 take steps of 1e-11 and less.
     let mut f = plain(|x: &[f64], g: &mut [f64]| 1e6 + rosenbrock(x, g));
-    let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0]).unwrap();
-    assert_eq!(found.ended, Ended::Converged, "{found:?}");
+    let found = SEARCH.minimise(&mut f, vec![-1.2, 1.0, -1.2, 1.0], "test", &Run::default()).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged, "{found:?}");
     let mut g = [0.0; 4];
     rosenbrock(&found.x, &mut g);
     assert!(g.iter().all(|g| g.abs() <= 1e-9) && found.n_iter < 200, "{found:?}");
@@ -120,13 +127,13 @@ fn limits_are_kept_and_what_is_too_far_away_is_not_entered() {
             if x[0] > 0.0 { x[0] - 1e-3 * x[0].ln() } else { f64::NAN }
         })
     };
-    let found = SEARCH.minimise(&mut f(), vec![5.0]).unwrap();
-    assert_eq!(found.ended, Ended::Converged);
+    let found = SEARCH.minimise(&mut f(), vec![5.0], "test", &Run::default()).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged);
     assert!((found.x[0] - 1e-3).abs() < 1e-9, "{found:?}");
-    let cut = Lbfgs { max_iter: 3, ..SEARCH }.minimise(&mut f(), vec![5.0]).unwrap();
-    assert_eq!((cut.ended, cut.n_iter), (Ended::MaxIter, 3));
-    let there = SEARCH.minimise(&mut f(), vec![1e-3]).unwrap();
-    assert_eq!((there.ended, there.n_iter), (Ended::Converged, 0));
+    let cut = Lbfgs { max_iter: 3, ..SEARCH }.minimise(&mut f(), vec![5.0], "test", &Run::default()).unwrap();
+    assert_eq!((cut.outcome, cut.n_iter), (Outcome::MaxIter, 3));
+    let there = SEARCH.minimise(&mut f(), vec![1e-3], "test", &Run::default()).unwrap();
+    assert_eq!((there.outcome, there.n_iter), (Outcome::Converged, 0));
 }
 
 #[test]
@@ -142,8 +149,8 @@ fn a_change_of_scale_on_the_way_does_not_disturb_it() {
     };
     let mut f = plain(angle);
     f.rescale = Some((2, vec![8.0; 3]));
-    let found = SEARCH.minimise(&mut f, vec![1.0, 1.0, 0.5]).unwrap();
-    assert_eq!(found.ended, Ended::Converged);
+    let found = SEARCH.minimise(&mut f, vec![1.0, 1.0, 0.5], "test", &Run::default()).unwrap();
+    assert_eq!(found.outcome, Outcome::Converged);
     assert!((found.value - 1.0).abs() < 1e-12 && found.x[2].abs() > 4.0, "{found:?}");
     assert!(found.objective.windows(2).all(|v| v[1] <= v[0]), "{:?}", found.objective);
 }

@@ -1,22 +1,44 @@
 //! What a quasi-Newton method remembers: the last steps, and how the gradient changed along them.
 
-use super::super::widest;
+use crate::num::widest;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The last pairs of differences, and minus the inverse Hessian times a gradient by two loops over them (Nocedal 1980).
+#[derive(Serialize, Deserialize)]
 pub(crate) struct History {
     /// Pairs that are remembered.
     length: usize,
     /// Pairs whose cosine is at most this met no curvature, and are passed over.
     least: f64,
-    /// `Σ a b`.
-    inner: fn(&[f64], &[f64]) -> f64,
+    /// How steps are compared.
+    inner: Inner,
     /// The newest last.
     pairs: VecDeque<Pair>,
     /// Memory of a pair that has been dropped.
+    #[serde(skip)]
     spare: (Vec<f64>, Vec<f64>),
 }
 
+/// The order in which `Σ a b` is summed, which decides its bits.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) enum Inner {
+    /// In lanes, for long vectors.
+    Lanes,
+    /// One after the other.
+    Plain,
+}
+
+impl Inner {
+    fn of(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Inner::Lanes => super::dot(a, b),
+            Inner::Plain => a.iter().zip(b).map(|(a, b)| a * b).sum(),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
 struct Pair {
     /// Of places.
     s: Vec<f64>,
@@ -27,8 +49,8 @@ struct Pair {
 }
 
 impl History {
-    /// Nothing remembered yet, of `length` pairs at most. `inner` is the sum of products by which steps are compared.
-    pub(crate) fn new(length: usize, least: f64, inner: fn(&[f64], &[f64]) -> f64) -> Self {
+    /// Nothing remembered yet, of `length` pairs at most. `inner` is how steps are compared.
+    pub(crate) fn new(length: usize, least: f64, inner: Inner) -> Self {
         Self { length, least, inner, pairs: VecDeque::new(), spare: Default::default() }
     }
 
@@ -49,7 +71,8 @@ impl History {
         s.extend(step);
         y.clear();
         y.extend(change);
-        let (inner, along) = (self.inner, (self.inner)(&s, &y));
+        let inner = |a: &[f64], b: &[f64]| self.inner.of(a, b);
+        let along = inner(&s, &y);
         if self.length == 0 || along.is_nan() || along <= self.least * (inner(&s, &s) * inner(&y, &y)).sqrt()
         {
             self.spare = (s, y);
@@ -68,10 +91,9 @@ impl History {
         gradient: &[f64],
         precondition: impl Fn(Vec<f64>, Option<f64>) -> Vec<f64>,
     ) -> Vec<f64> {
-        let inner = self.inner;
         let direction = self.direction(gradient, &precondition);
         // Not a number is no direction either.
-        if self.is_empty() || inner(&direction, gradient) < 0.0 {
+        if self.is_empty() || self.inner.of(&direction, gradient) < 0.0 {
             return direction;
         }
         self.clear();
@@ -83,7 +105,7 @@ impl History {
         gradient: &[f64],
         precondition: impl Fn(Vec<f64>, Option<f64>) -> Vec<f64>,
     ) -> Vec<f64> {
-        let inner = self.inner;
+        let inner = |a: &[f64], b: &[f64]| self.inner.of(a, b);
         let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut shares = vec![0.0; self.pairs.len()];
         for (share, pair) in shares.iter_mut().zip(&self.pairs).rev() {

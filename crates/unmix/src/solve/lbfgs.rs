@@ -14,13 +14,16 @@
 //! J. Nocedal (1980), Math. Comp. 35:773. D. Liu & J. Nocedal (1989), Math. Program. 45:503. Line search: J. Nocedal & S. Wright
 //! (2006), Numerical Optimization, algorithms 3.5 and 3.6.
 
-use super::widest;
+use super::{Limits, Steps};
 use crate::error::Result;
+use crate::num::widest;
+use crate::run::{Outcome, Run};
+use serde::{Deserialize, Serialize};
 
 mod history;
 mod line;
 
-pub(crate) use history::History;
+pub(crate) use history::{History, Inner};
 use line::line_search;
 
 /// A function to minimise, and what is to happen on the way.
@@ -38,10 +41,14 @@ pub trait Objective {
         ROUNDING * value.abs()
     }
 
-    /// Hears that an iteration ended; `false` ends the search.
-    fn iterated(&mut self, n_iter: u64, residual: f64, value: f64) -> Result<bool> {
-        let _ = (n_iter, residual, value);
-        Ok(true)
+    /// What of its own it wants kept in a checkpoint: numbers that its values do not depend on, such as how often it was asked.
+    fn counts(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Takes back what [`counts`](Self::counts) gave.
+    fn recount(&mut self, counts: &[u64]) {
+        let _ = counts;
     }
 
     /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; asked for after every
@@ -63,19 +70,6 @@ pub struct Lbfgs {
     pub tol: f64,
 }
 
-/// Why a search ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The residual is at most `tol`.
-    Converged,
-    /// `max_iter` iterations were taken.
-    MaxIter,
-    /// The function asked for it.
-    Asked,
-    /// No step lowers the function or its gradient: rounding errors are larger than what is left to gain.
-    Stalled,
-}
-
 /// Where a search ended.
 #[derive(Clone, Debug)]
 pub struct Minimum {
@@ -85,8 +79,9 @@ pub struct Minimum {
     pub value: f64,
     /// What was compared with `tol`.
     pub residual: f64,
-    /// Why it ended.
-    pub ended: Ended,
+    /// Why it ended; [`Outcome::Stalled`] where no step lowers the function or its gradient: rounding errors are larger than what is
+    /// left to gain.
+    pub outcome: Outcome,
     /// Iterations.
     pub n_iter: u64,
     /// The function at the start and after each iteration, differences within rounding counted as none; never rises.
@@ -103,64 +98,121 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 const FIRST: f64 = 0.1;
 
 impl Lbfgs {
-    /// Searches from `x` on.
+    /// Searches from `x` on; what is reported and kept goes under `name`.
     ///
     /// # Errors
     ///
-    /// Those of the function.
-    pub fn minimise(&self, of: &mut impl Objective, x: Vec<f64>) -> Result<Minimum> {
-        let mut gradient = vec![0.0; x.len()];
-        let value = of.at(&x, &mut gradient)?;
-        let mut here = Point { x, value, gradient };
-        let mut history = History::new(self.memory, f64::EPSILON, dot);
-        let (mut n_iter, mut objective, mut drop) = (0, vec![value], None);
-        let mut least = Least::default();
-        let ended = loop {
-            let residual = of.residual(&here.gradient);
-            if residual <= self.tol {
-                break Ended::Converged;
-            }
-            if !here.value.is_finite() {
-                break Ended::Stalled;
-            }
-            if n_iter == self.max_iter {
-                break Ended::MaxIter;
-            }
-            let direction = history.downhill(&here.gradient, scaled);
-            let first = if history.is_empty() { here.first_step(&direction, drop) } else { 1.0 };
-            let Some(next) = line_search(of, &here, &direction, first)? else {
-                if history.is_empty() {
-                    break Ended::Stalled;
-                }
-                history.clear();
-                continue;
-            };
-            drop = Some(here.value - next.value);
-            history.add(differences(&next.x, &here.x), differences(&next.gradient, &here.gradient));
-            (here, n_iter) = (next, n_iter + 1);
-            objective.push(here.value);
-            let before = objective.len().checked_sub(IDLE.0 + 1).map(|i| objective[i]);
-            let flat = before.is_some_and(|b| b - here.value <= IDLE.1 * here.value.abs());
-            if !least.falls(of.residual(&here.gradient)) && flat {
-                break match of.residual(&here.gradient) <= self.tol {
-                    true => Ended::Converged,
-                    false => Ended::Stalled,
+    /// Those of the function; the person has asked to stop.
+    pub fn minimise(
+        &self,
+        of: &mut impl Objective,
+        x: Vec<f64>,
+        name: &str,
+        run: &Run<'_>,
+    ) -> Result<Minimum> {
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let (mut steps, mut at) = Steps::begin(run, name, limits, || Search::first(self.memory, of, x))?;
+        of.recount(&at.counts);
+        let outcome = loop {
+            if at.ended {
+                break match at.residual <= self.tol {
+                    true => Outcome::Converged,
+                    false => Outcome::Stalled,
                 };
             }
-            if let Some(factors) = of.rescaled(n_iter, &here.x) {
-                here.rescale(&factors);
-                history.rescale(&factors);
+            if at.residual <= self.tol {
+                break Outcome::Converged;
             }
-            if !of.iterated(n_iter, of.residual(&here.gradient), here.value)? {
-                break Ended::Asked;
+            if !at.here.value.is_finite() {
+                break Outcome::Stalled;
+            }
+            if let Some(outcome) = steps.spent() {
+                break outcome;
+            }
+            if !at.step(of, steps.n_iter() + 1)? {
+                break Outcome::Stalled;
+            }
+            at.counts = of.counts();
+            steps.ended(at.residual, Some(at.here.value), &at)?;
+        };
+        let Search { here, residual, begun, .. } = at;
+        let n_iter = steps.n_iter();
+        let objective = [&[begun], steps.objective()].concat();
+        Ok(Minimum { residual, x: here.x, value: here.value, outcome, n_iter, objective })
+    }
+}
+
+/// Where a search is.
+#[derive(Serialize, Deserialize)]
+struct Search {
+    here: Point,
+    residual: f64,
+    history: History,
+    /// By how much the last step lowered the function.
+    drop: Option<f64>,
+    least: Least,
+    /// The function at the start.
+    begun: f64,
+    /// The function after each of the last iterations, as many as tell whether the search is idle.
+    last: Vec<f64>,
+    /// Nothing more is expected.
+    ended: bool,
+    counts: Vec<u64>,
+}
+
+impl Search {
+    fn first(memory: usize, of: &mut impl Objective, x: Vec<f64>) -> Result<Self> {
+        let mut gradient = vec![0.0; x.len()];
+        let value = of.at(&x, &mut gradient)?;
+        let here = Point { x, value, gradient };
+        Ok(Self {
+            residual: of.residual(&here.gradient),
+            here,
+            history: History::new(memory, f64::EPSILON, Inner::Lanes),
+            drop: None,
+            least: Least::default(),
+            begun: value,
+            last: vec![value],
+            ended: false,
+            counts: of.counts(),
+        })
+    }
+
+    /// One iteration, which is number `n_iter`; `false` where no step leads on.
+    fn step(&mut self, of: &mut impl Objective, n_iter: u64) -> Result<bool> {
+        let next = loop {
+            let direction = self.history.downhill(&self.here.gradient, scaled);
+            let alone = self.history.is_empty();
+            let first = if alone { self.here.first_step(&direction, self.drop) } else { 1.0 };
+            match line_search(of, &self.here, &direction, first)? {
+                Some(next) => break next,
+                None if alone => return Ok(false),
+                None => self.history.clear(),
             }
         };
-        let residual = of.residual(&here.gradient);
-        Ok(Minimum { residual, x: here.x, value: here.value, ended, n_iter, objective })
+        let here = std::mem::replace(&mut self.here, next);
+        self.drop = Some(here.value - self.here.value);
+        let moved = differences(&self.here.x, &here.x);
+        self.history.add(moved, differences(&self.here.gradient, &here.gradient));
+        self.residual = of.residual(&self.here.gradient);
+        self.last.push(self.here.value);
+        let before = (self.last.len() > IDLE.0).then(|| self.last.remove(0));
+        let flat = before.is_some_and(|b| b - self.here.value <= IDLE.1 * self.here.value.abs());
+        self.ended = !self.least.falls(self.residual) && flat;
+        if self.ended {
+            return Ok(true);
+        }
+        if let Some(factors) = of.rescaled(n_iter, &self.here.x) {
+            self.here.rescale(&factors);
+            self.history.rescale(&factors);
+            self.residual = of.residual(&self.here.gradient);
+        }
+        Ok(true)
     }
 }
 
 /// The smallest residual so far, and for how many iterations none was smaller by a tenth.
+#[derive(Serialize, Deserialize)]
 struct Least {
     residual: f64,
     idle: usize,
@@ -184,6 +236,7 @@ impl Least {
 }
 
 /// A place, and the function there.
+#[derive(Serialize, Deserialize)]
 struct Point {
     x: Vec<f64>,
     value: f64,

@@ -1,4 +1,15 @@
-//! Run options and the progress observer: seed, threads, time limit.
+//! Run options: seed, threads, time limit, progress observer, checkpoint, and the model that a fit starts from.
+
+mod checkpoint;
+mod new_file;
+mod outcome;
+mod start;
+
+pub use checkpoint::Checkpoint;
+pub(crate) use checkpoint::{Identity, Place};
+pub use new_file::NewFile;
+pub use outcome::Outcome;
+pub use start::Start;
 
 use crate::error::{Error, Result};
 use crate::num::threads;
@@ -45,7 +56,7 @@ pub trait Watch: Sync {
 pub struct Silent;
 impl Watch for Silent {}
 
-/// Options of one run that are not settings of a method: seed, threads, time limit, progress observer.
+/// Options of one run that are not settings of a method: seed, threads, time limit, progress observer, checkpoint, start.
 pub struct Run<'a> {
     /// Seed of the random numbers.
     pub seed: u64,
@@ -57,6 +68,10 @@ pub struct Run<'a> {
     pub watch: &'a dyn Watch,
     /// When it began.
     pub started: Instant,
+    /// Where the state of its loops is kept.
+    pub checkpoint: Option<&'a Checkpoint>,
+    /// The model from whose parameters it starts.
+    pub init: Option<&'a dyn Start>,
 }
 
 impl Default for Run<'_> {
@@ -67,6 +82,8 @@ impl Default for Run<'_> {
             max_seconds: None,
             watch: &Silent,
             started: Instant::now(),
+            checkpoint: None,
+            init: None,
         }
     }
 }

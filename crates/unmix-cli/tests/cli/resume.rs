@@ -1,0 +1,122 @@
+//! Fits that are killed at a random moment, and go on from their checkpoints.
+
+use crate::bench::Bench;
+use std::time::{Duration, Instant};
+use unmix::data::write_npy;
+use unmix::num::random::Stream;
+use unmix::{METHODS, Model};
+
+/// Settings with which a fit of [`rows`] iterates for a while, and is not ended by its first pass.
+fn settings(method: &str) -> &'static str {
+    match method {
+        "pca" => "-k 5 --set svd_solver=power --set tol=1e-15",
+        "neural-pca" => "-k 8 --set tol=1e-13",
+        "sigma-pca" => "-k 8 --set tol=1e-14 --set max_iter=400",
+        "ica" => "--set tol=1e-14 --set max_iter=300 --set ortho=false",
+        "fastica" => "--set tol=1e-16 --set max_iter=300",
+        "rica" => "-k 40 --set tol=1e-12 --set max_iter=300",
+        _ => "",
+    }
+}
+
+/// 3000 rows of 20 mixed columns with heavy tails.
+fn rows() -> Vec<f64> {
+    let (n, p) = (3000, 20);
+    let draws = Stream::new(5, 0);
+    let heavy: Vec<f64> = (0..n * p).map(|i| draws.normal(i as u64).powi(3)).collect();
+    let mixing: Vec<f64> = (0..p * p).map(|i| draws.normal((n * p + i) as u64)).collect();
+    let entry = |i: usize, j: usize| (0..p).map(|c| heavy[i * p + c] * mixing[c * p + j]).sum::<f64>();
+    (0..n).flat_map(|i| (0..p).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
+}
+
+/// A model without the moment at which it was made.
+fn parameters(model: &Model) -> String {
+    let tensors = model.tensors().iter();
+    let bits = tensors.map(|(name, t)| (name, t.f64s().iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
+    format!("{:?} {}", bits.collect::<Vec<_>>(), serde_json::to_string(model.report()).unwrap())
+}
+
+/// Fits by every method that is killed so often and goes on each time; how often one was killed while it ran.
+fn killed(times: u64) -> Vec<(&'static str, u64)> {
+    let b = Bench::new();
+    write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
+    let mut out = Vec::new();
+    for method in METHODS {
+        let fit = format!("fit {} rows.npy {} -q", method.key, settings(method.key));
+        let begun = Instant::now();
+        b.ok(&format!("{fit} -o whole.safetensors"));
+        let whole = begun.elapsed();
+        let want = parameters(&Model::load(&b.path("whole.safetensors")).unwrap());
+        let going_on = format!("{fit} -o parts.safetensors --checkpoint a.checkpoint --every 0.001 --resume");
+        let draws = Stream::new(11, method.key.len() as u64);
+        let mut hit = 0;
+        for time in 0..times {
+            let mut child = b.start(&going_on);
+            std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * draws.uniform(time)));
+            if child.try_wait().unwrap().is_none() {
+                child.kill().unwrap();
+                hit += 1;
+            }
+            child.wait().unwrap();
+        }
+        b.ok(&going_on);
+        let found = parameters(&Model::load(&b.path("parts.safetensors")).unwrap());
+        assert!(found == want, "{}, killed {hit} times", method.key);
+        assert!(!b.path("a.checkpoint").exists(), "{}", method.key);
+        out.push((method.key, hit));
+    }
+    out
+}
+
+#[test]
+fn a_killed_fit_loses_nothing_but_time() {
+    let all = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
+    let hit = killed(all.unwrap_or(10));
+    assert!(hit.iter().all(|(_, hit)| *hit > 0), "{hit:?}");
+    println!("killed: {hit:?}");
+}
+
+#[test]
+fn checkpoints_that_do_not_fit_are_one_sentence() {
+    let b = Bench::new();
+    write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
+    let fit = "fit ica rows.npy --checkpoint a.checkpoint --every 0.001 -o m.safetensors";
+    let cut = b.ok(&format!("{fit} --set tol=1e-14 --max-seconds 0.05 --seed 1"));
+    assert!(cut.err.contains("a.checkpoint is kept") && cut.err.contains("--resume"), "{}", cut.err);
+    let refused = |command: &str, words: &[&str]| {
+        let run = b.run(command);
+        assert!(run.code == 1 && words.iter().all(|w| run.err.contains(w)), "{command}: {}", run.err);
+        assert_eq!(run.err.trim().lines().count(), 1, "{}", run.err);
+    };
+    refused(&format!("{fit} --resume"), &["a.checkpoint", "settings", "delete it"]);
+    refused(&format!("{fit} --set tol=1e-14 --resume"), &["a.checkpoint", "seed 1"]);
+    let whole = std::fs::read(b.path("a.checkpoint")).unwrap();
+    b.write("a.checkpoint", &whole[..20]);
+    refused(&format!("{fit} --resume"), &["cut short or damaged"]);
+    b.write("notes.txt", "mine");
+    refused("fit ica rows.npy --checkpoint notes.txt", &["not a checkpoint"]);
+    assert_eq!(std::fs::read_to_string(b.path("notes.txt")).unwrap(), "mine");
+    let usage = b.run("fit ica rows.npy --resume");
+    assert!(usage.code == 2 && usage.err.contains("--checkpoint"), "{}", usage.err);
+    // Where there is none, the fit begins anew.
+    b.ok("fit ica rows.npy --checkpoint b.checkpoint --resume");
+    assert!(!b.path("b.checkpoint").exists());
+}
+
+#[test]
+fn a_fit_starts_from_a_model() {
+    let b = Bench::new();
+    write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
+    let steps = |model: &str| Model::load(&b.path(model)).unwrap().report().n_iter;
+    for method in ["ica", "fastica", "rica", "sigma-pca", "neural-pca"] {
+        b.ok(&format!("fit {method} rows.npy -k 6 -o first.safetensors"));
+        b.ok(&format!("fit {method} rows.npy -k 6 --init first.safetensors -o again.safetensors"));
+        let (first, again) = (steps("first.safetensors"), steps("again.safetensors"));
+        assert!(again <= first / 2 + 1, "{method}: {again} steps after {first}");
+    }
+    write_npy(&b.path("narrow.npy"), &rows(), &[10]).unwrap();
+    let run = b.run("fit ica narrow.npy --init again.safetensors");
+    assert!(run.code == 1 && run.err.contains("it has 20 columns, and the rows have 10"), "{}", run.err);
+    let run = b.run("fit sigma-pca rows.npy -k 7 --init again.safetensors");
+    assert!(run.code == 1 && run.err.contains("it has 6 components, and this fit has 7"), "{}", run.err);
+}

@@ -1,0 +1,338 @@
+//! Checkpoints: what the loops of a fit have reached, in one file, from which a fit that was killed goes on.
+//!
+//! A fit is a function of its rows, settings and seed, so the loops ([`Steps`](crate::solve::Steps)) that it runs through come in the
+//! same order each time. A loop is known by its place: its number among the loops begun so far, and for a loop inside another one also
+//! the iteration of that one. A checkpoint holds the packed state of loops by their places, each as it was at the end of one of its
+//! iterations. A resumed fit begins as every fit does; a loop whose place is in the file takes its state from there. What lies between
+//! loops, and iterations after the state was packed, are computed again and have the same bits.
+
+use super::{NewFile, Run};
+use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The first bytes of a checkpoint; the number is that of its format.
+const MAGIC: &[u8; 20] = b"unmix checkpoint  1\n";
+
+/// Seconds between two writes, unless told otherwise.
+const EVERY: f64 = 60.0;
+
+/// A file that holds how far a fit has come.
+///
+/// ```
+/// use unmix::{Checkpoint, Ica, Rows, Run};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("ica.checkpoint");
+/// # let x: Vec<f64> = (0..4000).map(|i| f64::from(i * i % 1013)).collect();
+/// let checkpoint = Checkpoint::new(&path).every(0.5).resume(true);
+/// let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
+/// let model = Ica::default().fit(&mut Rows::from_slice(&x, 4)?, &run)?;
+/// // Once the model is kept, the checkpoint has done its work.
+/// checkpoint.remove()?;
+/// # Ok::<(), unmix::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Checkpoint {
+    path: PathBuf,
+    every: Duration,
+    resume: bool,
+    journal: Mutex<Journal>,
+}
+
+/// Which fit a checkpoint belongs to. Everything that decides its bits, but the processor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    /// Of the program.
+    pub(crate) version: String,
+    pub(crate) method: String,
+    /// As JSON.
+    pub(crate) settings: String,
+    pub(crate) seed: u64,
+    pub(crate) dtype: String,
+    pub(crate) n_rows: u64,
+    pub(crate) n_features: u64,
+    /// Of all numbers and weights, in order.
+    pub(crate) rows: u32,
+    /// Of the model that the fit starts from.
+    pub(crate) init: Option<u32>,
+}
+
+/// A loop's place: number of each loop around it and its iteration, then its own number.
+type Key = Vec<(u64, u64)>;
+
+#[derive(Debug, Default)]
+struct Journal {
+    /// `None` until a fit has begun: loops before that are nobody's.
+    of: Option<Identity>,
+    records: BTreeMap<Key, Record>,
+    /// The loops that run, the outermost first.
+    active: Vec<Level>,
+    /// Loops begun outside of all others.
+    begun: u64,
+    /// Why the last write failed.
+    trouble: Option<String>,
+}
+
+#[derive(Debug)]
+struct Level {
+    number: u64,
+    n_iter: u64,
+    /// Loops begun in this iteration.
+    begun: u64,
+}
+
+/// The state of a loop at the end of an iteration.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Record {
+    name: String,
+    state: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Content<'a> {
+    of: Cow<'a, Identity>,
+    records: Cow<'a, BTreeMap<Key, Record>>,
+}
+
+impl Checkpoint {
+    /// To be written to `path` once a minute while a fit iterates.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        let every = Duration::from_secs_f64(EVERY);
+        Self { path: path.into(), every, resume: false, journal: Mutex::default() }
+    }
+
+    /// Written every so many seconds; 0 for after every iteration.
+    #[must_use]
+    pub fn every(mut self, seconds: f64) -> Self {
+        self.every = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        self
+    }
+
+    /// Whether a fit goes on from what the file holds. Where there is no file it begins anew.
+    #[must_use]
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why the file could not be written while the fit went on, where that happened: the fit itself is none the worse.
+    pub fn trouble(&self) -> Option<String> {
+        self.journal().trouble.clone()
+    }
+
+    /// Removes the file, where there is one: for when the model is kept.
+    ///
+    /// # Errors
+    ///
+    /// The system's reason for keeping it.
+    pub fn remove(&self) -> Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io("cannot remove", &self.path, e))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A fit begins: its identity is compared with that of the file, or the file is begun.
+    pub(crate) fn bind(&self, of: Identity) -> Result<()> {
+        let mut journal = self.journal();
+        *journal = Journal::default();
+        if self.path.exists() {
+            let found = read(&self.path)?;
+            if self.resume {
+                compare(&self.path, &found.of, &of)?;
+                journal.records = found.records.into_owned();
+            }
+        }
+        journal.of = Some(of);
+        // So that a place that cannot be written is known before hours of work.
+        journal.write(&self.path)
+    }
+
+    /// A loop begins: its place, and the state that the file has for it.
+    pub(crate) fn enter<S: DeserializeOwned>(
+        &self,
+        name: &str,
+        run: &Run<'_>,
+    ) -> Result<(Place<'_>, Option<S>)> {
+        let mut journal = self.journal();
+        let number = match journal.active.last_mut() {
+            Some(around) => {
+                around.begun += 1;
+                around.begun - 1
+            }
+            None => {
+                journal.begun += 1;
+                journal.begun - 1
+            }
+        };
+        let depth = journal.active.len();
+        let key = journal.key_of(number);
+        journal.active.push(Level { number, n_iter: 0, begun: 0 });
+        let (in_time, packed) = (!run.out_of_time(), Instant::now());
+        let place = Place { checkpoint: self, key, depth, name: name.into(), in_time, packed };
+        let state = match journal.records.get(&place.key) {
+            None => None,
+            Some(record) if record.name != name => {
+                let found = format!("it holds the state of '{}' where '{name}' begins", record.name);
+                return Err(self.unreadable(&found));
+            }
+            Some(record) => Some(postcard::from_bytes(&record.state).map_err(|_| {
+                self.unreadable(&format!("its state of '{name}' cannot be unpacked by this version"))
+            })?),
+        };
+        Ok((place, state))
+    }
+
+    fn unreadable(&self, found: &str) -> Error {
+        Error::Format { path: self.path.clone(), found: found.into(), remedy: BEGIN_ANEW.into() }
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const BEGIN_ANEW: &str = "delete it, or fit without resuming";
+
+impl Journal {
+    fn key_of(&self, number: u64) -> Key {
+        let around = self.active.iter().map(|level| (level.number, level.n_iter));
+        around.chain([(number, 0)]).collect()
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        let Some(of) = &self.of else { return Ok(()) };
+        let content = Content { of: Cow::Borrowed(of), records: Cow::Borrowed(&self.records) };
+        let packed = postcard::to_allocvec(&content).unwrap_or_default();
+        let mut file = NewFile::create(path)?;
+        file.put(MAGIC)?;
+        file.put(&crc32fast::hash(&packed).to_le_bytes())?;
+        file.put(&packed)?;
+        file.finish()
+    }
+}
+
+fn read(path: &Path) -> Result<Content<'static>> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
+    let refused = |found: &str, remedy: &str| {
+        Err(Error::Format { path: path.into(), found: found.into(), remedy: remedy.into() })
+    };
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        return match bytes.starts_with(&MAGIC[..16]) {
+            true => refused("it is a checkpoint of another version of unmix", BEGIN_ANEW),
+            false => refused("it is not a checkpoint", "give the checkpoint another name"),
+        };
+    };
+    let content = rest.split_first_chunk::<4>().and_then(|(sum, packed)| {
+        let whole = u32::from_le_bytes(*sum) == crc32fast::hash(packed);
+        whole.then(|| postcard::from_bytes(packed).ok()).flatten()
+    });
+    match content {
+        Some(content) => Ok(content),
+        None => refused("it is cut short or damaged", "delete it: the fit then begins anew"),
+    }
+}
+
+/// Refuses a checkpoint of another fit.
+fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
+    let differs = |what: &str, found: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
+        let found = format!("it is a checkpoint of a fit with {what} {found}, and this one has {asked}");
+        Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() })
+    };
+    if found.version != asked.version {
+        return differs("version", &found.version, &asked.version);
+    }
+    if found.method != asked.method {
+        return differs("method", &found.method, &asked.method);
+    }
+    if found.dtype != asked.dtype {
+        return differs("numbers of type", &found.dtype, &asked.dtype);
+    }
+    let shape = |of: &Identity| format!("{} x {}", of.n_rows, of.n_features);
+    if shape(found) != shape(asked) {
+        return differs("rows of shape", &shape(found), &shape(asked));
+    }
+    if found.settings != asked.settings {
+        return differs("settings", &found.settings, &asked.settings);
+    }
+    if found.seed != asked.seed {
+        return differs("seed", &found.seed, &asked.seed);
+    }
+    if found.rows != asked.rows {
+        let found = "it is a checkpoint of a fit of other rows (their checksums differ)".into();
+        return Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() });
+    }
+    if found.init != asked.init {
+        let found = "it is a checkpoint of a fit with another start (init)".into();
+        return Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() });
+    }
+    Ok(())
+}
+
+/// Where a loop is in the order of loops, for as long as it runs.
+pub(crate) struct Place<'c> {
+    checkpoint: &'c Checkpoint,
+    key: Key,
+    depth: usize,
+    name: String,
+    /// Whether all of it so far was before seconds were spent: what comes later comes after a loop that was cut short.
+    in_time: bool,
+    /// When its state was packed last.
+    packed: Instant,
+}
+
+impl Place<'_> {
+    /// An iteration ended: loops inside it have no more to say. Where it is time its state is packed and the file written.
+    pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
+        let mut journal = self.checkpoint.journal();
+        journal.active.truncate(self.depth + 1);
+        let Some(own) = journal.active.last_mut() else { return };
+        let alone = std::mem::take(&mut own.begun) == 0;
+        own.n_iter = n_iter;
+        let late = run.out_of_time();
+        // An iteration in which a loop may have been cut short is not one that an uninterrupted fit would have taken.
+        self.in_time &= alone || !late;
+        let due = late || run.watch.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
+        if journal.of.is_none() || !self.in_time || !due {
+            return;
+        }
+        let Ok(state) = postcard::to_allocvec(state) else { return };
+        let (depth, number) = (self.depth, self.key[self.depth].0);
+        let (around, len) = (&self.key[..depth], self.key.len());
+        let inside = |key: &Key| key.len() > len && key[..depth] == *around && key[depth].0 == number;
+        journal.records.retain(|key, _| !inside(key));
+        journal.records.insert(self.key.clone(), Record { name: self.name.clone(), state });
+        let written = journal.write(&self.checkpoint.path);
+        journal.trouble = written.err().map(|e| e.to_string());
+        self.packed = Instant::now();
+    }
+
+    /// The loop goes on after so many iterations.
+    pub(crate) fn at(&self, n_iter: u64) {
+        if let Some(own) = self.checkpoint.journal().active.get_mut(self.depth) {
+            own.n_iter = n_iter;
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.checkpoint.journal().active.truncate(self.depth);
+    }
+}
+
+#[cfg(test)]
+mod tests;

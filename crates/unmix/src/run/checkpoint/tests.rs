@@ -1,0 +1,141 @@
+//! Tests of `checkpoint`, by loops inside of loops.
+
+use super::*;
+use crate::num::Dtype;
+use crate::run::{Event, Watch};
+use crate::solve::{Limits, Steps};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const FOREVER: Limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+
+/// Counts iterations, and asks to stop at one of them.
+#[derive(Default)]
+struct Count {
+    seen: AtomicU64,
+    stop: u64,
+}
+
+impl Watch for Count {
+    fn event(&self, event: Event<'_>) {
+        if matches!(event, Event::Iteration { .. }) {
+            self.seen.fetch_add(1, Relaxed);
+        }
+    }
+    fn interrupted(&self) -> bool {
+        self.stop > 0 && self.seen.load(Relaxed) >= self.stop
+    }
+}
+
+fn identity() -> Identity {
+    Identity {
+        version: "1".into(),
+        method: "toy".into(),
+        settings: "{}".into(),
+        seed: 0,
+        dtype: Dtype::F64.name().into(),
+        n_rows: 1,
+        n_features: 1,
+        rows: 7,
+        init: None,
+    }
+}
+
+/// A number that a loop of `n` iterations makes of `x`.
+fn inner(run: &Run<'_>, x: f64, n: u64) -> Result<f64> {
+    let limits = Limits { max_iter: n, ..FOREVER };
+    let (mut steps, mut x) = Steps::begin(run, "inner", limits, || Ok(x))?;
+    while steps.spent().is_none() {
+        x = (1.3 * x).sin() + 0.1;
+        steps.ended(x, Some(x), &x)?;
+    }
+    Ok(x + steps.objective().iter().sum::<f64>())
+}
+
+/// Loops before, inside and after another one, as many inside as its iteration says.
+fn solve(run: &Run<'_>) -> Result<Vec<f64>> {
+    let first = inner(run, 0.5, 4)?;
+    let (mut outer, mut found) =
+        Steps::begin(run, "outer", Limits { max_iter: 5, ..FOREVER }, || Ok(vec![first]))?;
+    while outer.spent().is_none() {
+        for _ in 0..outer.n_iter() {
+            found.push(inner(run, found[found.len() - 1], 3 + outer.n_iter())?);
+        }
+        outer.ended(0.0, None, &found)?;
+    }
+    found.push(inner(run, found[found.len() - 1], 6)?);
+    Ok(found)
+}
+
+fn on(path: &Path, every: f64, watch: &Count, max_seconds: Option<f64>) -> Result<Vec<f64>> {
+    let checkpoint = Checkpoint::new(path).every(every).resume(true);
+    checkpoint.bind(identity())?;
+    solve(&Run { checkpoint: Some(&checkpoint), watch, max_seconds, ..Run::default() })
+}
+
+#[test]
+fn loops_inside_of_loops_go_on_where_they_were() {
+    let whole = Count::default();
+    let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
+    let all = whole.seen.load(Relaxed);
+    assert!(all > 50);
+    let folder = tempfile::tempdir().unwrap();
+    for stop in 1..all {
+        let path = folder.path().join(stop.to_string());
+        let first = Count { stop, ..Count::default() };
+        assert!(matches!(on(&path, 0.0, &first, None), Err(Error::Interrupted)), "{stop}");
+        let second = Count::default();
+        assert_eq!(on(&path, 0.0, &second, None).unwrap(), want, "stopped after {stop}");
+        // Nothing is done twice: the state of every loop that ended, and of the one that ran, was kept.
+        assert_eq!(second.seen.load(Relaxed), all - stop, "stopped after {stop}");
+    }
+}
+
+#[test]
+fn what_was_not_written_is_done_again() {
+    let (whole, folder) = (Count::default(), tempfile::tempdir().unwrap());
+    let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
+    let path = folder.path().join("a");
+    let watch = Count { stop: 20, ..Count::default() };
+    // Only the last state is written: that the loop is asked to stop in.
+    assert!(on(&path, 1e9, &watch, None).is_err());
+    let second = Count::default();
+    assert_eq!(on(&path, 1e9, &second, None).unwrap(), want);
+    let (all, again) = (whole.seen.load(Relaxed), second.seen.load(Relaxed));
+    assert!(again > all - 20 && again <= all, "{again} of {all}");
+}
+
+#[test]
+fn what_comes_after_a_loop_that_time_cut_short_is_not_kept() {
+    let (quiet, folder) = (Count::default(), tempfile::tempdir().unwrap());
+    let want = solve(&Run::default()).unwrap();
+    let path = folder.path().join("a");
+    // No time at all: every loop ends before its first iteration, and the result is another one.
+    assert_ne!(on(&path, 0.0, &quiet, Some(0.0)).unwrap(), want);
+    assert_eq!(on(&path, 0.0, &quiet, None).unwrap(), want);
+}
+
+#[test]
+fn a_loop_of_another_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let watch = Count { stop: 2, ..Count::default() };
+    assert!(on(&path, 0.0, &watch, None).is_err());
+    let checkpoint = Checkpoint::new(&path).resume(true);
+    checkpoint.bind(identity()).unwrap();
+    let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
+    let refused = Steps::begin(&run, "another", FOREVER, || Ok(0.0)).err().unwrap().to_string();
+    assert!(refused.contains("'inner'") && refused.contains("'another'"), "{refused}");
+}
+
+#[test]
+fn a_disk_that_is_gone_does_not_end_the_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("inside").join("a");
+    std::fs::create_dir(folder.path().join("inside")).unwrap();
+    let checkpoint = Checkpoint::new(&path).every(0.0);
+    checkpoint.bind(identity()).unwrap();
+    std::fs::remove_dir_all(folder.path().join("inside")).unwrap();
+    let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
+    assert_eq!(solve(&run).unwrap(), solve(&Run::default()).unwrap());
+    assert!(checkpoint.trouble().unwrap().contains("cannot write"));
+}

@@ -1,0 +1,119 @@
+//! The one loop of iterative solvers.
+//!
+//! ```text
+//! let (mut steps, mut at) = Steps::begin(run, "name", limits, || first state)?;
+//! let outcome = loop {
+//!     if let Some(outcome) = steps.ending(residual of at) { break outcome }
+//!     at = next state, or break Outcome::Stalled;
+//!     steps.ended(residual of at, objective, &at)?;
+//! };
+//! ```
+//!
+//! The state has to hold everything that later iterations depend on, so that a fit that goes on from a checkpoint ends with the bits of
+//! one that was not interrupted.
+
+use crate::error::Result;
+use crate::run::{Outcome, Place, Run};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// When a solver stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// What the residual is compared with.
+    pub(crate) tol: f64,
+    /// Iterations.
+    pub(crate) max_iter: u64,
+}
+
+/// Iterations of one solver, as far as they have come.
+pub(crate) struct Steps<'r> {
+    run: &'r Run<'r>,
+    limits: Limits,
+    n_iter: u64,
+    objective: Vec<f64>,
+    place: Option<Place<'r>>,
+}
+
+impl<'r> Steps<'r> {
+    /// Begins at the state of a checkpoint, or where there is none at `first`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `first`; a checkpoint that holds something else at this place.
+    pub(crate) fn begin<S: DeserializeOwned>(
+        run: &'r Run<'r>,
+        name: &str,
+        limits: Limits,
+        first: impl FnOnce() -> Result<S>,
+    ) -> Result<(Self, S)> {
+        let mut steps = Self { run, limits, n_iter: 0, objective: Vec::new(), place: None };
+        if let Some(checkpoint) = run.checkpoint {
+            let (place, kept) = checkpoint.enter::<(u64, Vec<f64>, S)>(name, run)?;
+            let place = steps.place.insert(place);
+            if let Some((n_iter, objective, state)) = kept {
+                place.at(n_iter);
+                (steps.n_iter, steps.objective) = (n_iter, objective);
+                return Ok((steps, state));
+            }
+        }
+        let state = first()?;
+        Ok((steps, state))
+    }
+
+    /// Why the solver ends here, before another iteration: the residual is met, or iterations or seconds are spent.
+    pub(crate) fn ending(&self, residual: f64) -> Option<Outcome> {
+        match () {
+            () if residual <= self.limits.tol => Some(Outcome::Converged),
+            () => self.spent(),
+        }
+    }
+
+    /// Whether iterations or seconds are spent.
+    pub(crate) fn spent(&self) -> Option<Outcome> {
+        match () {
+            () if self.n_iter >= self.limits.max_iter => Some(Outcome::MaxIter),
+            () if self.run.out_of_time() => Some(Outcome::Time),
+            () => None,
+        }
+    }
+
+    /// An iteration ended: counted, told, and kept where it is time.
+    ///
+    /// # Errors
+    ///
+    /// The person has asked to stop.
+    pub(crate) fn ended<S: Serialize>(
+        &mut self,
+        residual: f64,
+        objective: Option<f64>,
+        state: &S,
+    ) -> Result<()> {
+        self.objective.extend(objective);
+        self.counted(state);
+        self.run.iteration(self.n_iter, residual, objective)
+    }
+
+    /// [`ended`](Self::ended) without a word: of a loop whose iterations are loops that report their own.
+    pub(crate) fn counted<S: Serialize>(&mut self, state: &S) {
+        self.n_iter += 1;
+        if let Some(place) = &mut self.place {
+            place.ended(self.n_iter, self.run, &(self.n_iter, &self.objective, state));
+        }
+    }
+
+    /// Iterations so far.
+    pub(crate) fn n_iter(&self) -> u64 {
+        self.n_iter
+    }
+
+    /// The objective after each iteration, where there is one.
+    pub(crate) fn objective(&self) -> &[f64] {
+        &self.objective
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn into_objective(mut self) -> Vec<f64> {
+        std::mem::take(&mut self.objective)
+    }
+}

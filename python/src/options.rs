@@ -1,0 +1,47 @@
+//! Options of a fit that are not settings of its method, from Python.
+
+use crate::model::Model;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use unmix::{Checkpoint, Outcome, Result, Run, Start};
+
+/// A checkpoint as Python hands it over: the file, seconds between two writes, and whether to go on from it.
+pub(crate) type CheckpointTuple = (PathBuf, f64, bool);
+
+/// What a fit may be told beside its rows and settings.
+pub(crate) struct RunOptions {
+    max_seconds: Option<f64>,
+    checkpoint: Option<Checkpoint>,
+    init: Option<Arc<unmix::Model>>,
+}
+
+impl RunOptions {
+    /// From Python's values.
+    pub(crate) fn new(
+        max_seconds: Option<f64>,
+        checkpoint: Option<CheckpointTuple>,
+        init: Option<&Bound<'_, Model>>,
+    ) -> Self {
+        let checkpoint =
+            checkpoint.map(|(path, every, resume)| Checkpoint::new(path).every(every).resume(resume));
+        Self { max_seconds, checkpoint, init: init.map(|model| model.get().inner.clone()) }
+    }
+
+    /// Fits by `fit`, which is given a run with these options. The checkpoint of a fit that is done is removed; where seconds ran out it
+    /// stays.
+    pub(crate) fn fit<T>(
+        &self,
+        run: &Run<'_>,
+        fit: impl FnOnce(&Run<'_>) -> Result<(unmix::Model, T)>,
+    ) -> Result<(unmix::Model, T)> {
+        let init = self.init.as_deref().map(|model| model as &dyn Start);
+        let run = Run { max_seconds: self.max_seconds, checkpoint: self.checkpoint.as_ref(), init, ..*run };
+        let (model, told) = fit(&run)?;
+        if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| model.report().outcome != Outcome::Time)
+        {
+            checkpoint.remove()?;
+        }
+        Ok((model, told))
+    }
+}

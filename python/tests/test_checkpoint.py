@@ -1,0 +1,122 @@
+"""Checkpoints, limits of time and warm starts, for every class."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+import unmix
+
+METHODS = pytest.mark.parametrize("cls", [getattr(unmix, m["class"]) for m in unmix.methods()], ids=lambda c: c.__name__)
+#: What makes a class iterate.
+ITERATES = {"PCA": {"svd_solver": "power", "n_components": 2}}
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.RandomState(0)
+    return draw.laplace(size=(2000, 4)) @ draw.randn(4, 4) + 3
+
+
+def made(cls, **more):
+    return cls(random_state=0, **(ITERATES.get(cls.__name__, {}) | more))
+
+
+def parameters(model):
+    return {name: np.array(value) for name, value in model._model.tensors.items()}
+
+
+def same(a, b):
+    a, b = parameters(a), parameters(b)
+    assert a.keys() == b.keys()
+    return all(np.array_equal(a[name], b[name]) for name in a)
+
+
+@METHODS
+def test_a_checkpoint_changes_no_bit_and_is_removed(cls, rows, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    plain = made(cls).fit(rows)
+    kept = made(cls, checkpoint=path, checkpoint_every=0.0).fit(rows)
+    assert same(plain, kept) and not path.exists()
+    again = made(cls, checkpoint=str(path), resume=True).fit(rows)
+    assert same(plain, again) and not path.exists()
+
+
+@METHODS
+def test_a_fit_that_time_ended_goes_on(cls, rows, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    plain = made(cls).fit(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        cut = made(cls, checkpoint=path, checkpoint_every=0.0, max_seconds=1e-9).fit(rows)
+    if cut.report_.outcome == "time":
+        assert path.exists()
+    assert same(plain, made(cls, checkpoint=path, resume=True).fit(rows))
+
+
+@METHODS
+def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
+    first = made(cls).fit(rows)
+    first.save(tmp_path / "first.safetensors")
+    again = made(cls, init=first).fit(rows)
+    assert same(again, made(cls, init=tmp_path / "first.safetensors").fit(rows))
+    assert again.n_iter_ <= first.n_iter_
+    found = unmix.metrics.match(again, first)
+    assert np.min(np.abs(found.cosines)) > 0.999
+    # A clone keeps the start fitted.
+    assert same(again, clone(made(cls, init=first)).fit(rows))
+
+
+@METHODS
+def test_starts_that_do_not_fit_are_refused(cls, rows):
+    with pytest.raises(NotFittedError):
+        made(cls, init=made(cls)).fit(rows)
+    narrow = made(cls).fit(rows[:, :3])
+    with pytest.raises(ValueError, match="it has 3 columns, and the rows have 4"):
+        made(cls, init=narrow).fit(rows)
+    with pytest.raises(ValueError, match="resume=True needs a checkpoint"):
+        made(cls, resume=True).fit(rows)
+
+
+@METHODS
+def test_a_checkpoint_of_other_rows_is_refused(cls, rows, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        made(cls, checkpoint=path, max_seconds=1e-9).fit(rows)
+    if not path.exists():
+        pytest.skip("it ended before its time did")
+    with pytest.raises(ValueError, match="other rows"):
+        made(cls, checkpoint=path, resume=True).fit(rows[::-1].copy())
+
+
+def test_a_killed_fit_goes_on(tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    code = f"""
+import numpy as np, unmix
+draw = np.random.RandomState(0)
+rows = draw.normal(size=(4000, 20))
+unmix.ICA(random_state=0, tol=1e-12, max_iter=400, checkpoint={str(path)!r}, checkpoint_every=0.0, resume=True).fit(rows).save({str(tmp_path / "a.safetensors")!r})
+"""
+    for wait in (0.3, 0.6, 0.9):
+        running = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code])
+        begun = time.monotonic()
+        while not path.exists() and running.poll() is None and time.monotonic() < begun + 60:
+            time.sleep(0.01)
+        time.sleep(wait / 3)
+        if running.poll() is None:
+            os.kill(running.pid, signal.SIGKILL)
+        running.wait()
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
+    draw = np.random.RandomState(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        want = unmix.ICA(random_state=0, tol=1e-12, max_iter=400).fit(draw.normal(size=(4000, 20)))
+    assert same(want, unmix.load(tmp_path / "a.safetensors"))
