@@ -126,8 +126,11 @@ impl Lbfgs {
             if !at.here.value.is_finite() {
                 break Outcome::Stalled;
             }
-            if let Some(outcome) = steps.spent() {
-                break outcome;
+            // One iteration is taken whatever the time is: a start is no result.
+            match steps.spent() {
+                Some(Outcome::Time) if steps.n_iter() == 0 => {}
+                Some(outcome) => break outcome,
+                None => {}
             }
             if !at.step(of, steps.n_iter() + 1)? {
                 break Outcome::Stalled;
