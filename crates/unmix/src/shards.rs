@@ -34,8 +34,9 @@ use crate::neural::native::NativePass;
 use crate::num::{Plan, Real};
 use crate::run::Run;
 use crate::stats::{
-    Gather, GatherChecksum, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows, GatherScatter,
-    GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit, GatherWeights,
+    Gather, GatherChecksum, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows,
+    GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit,
+    GatherWeights,
 };
 
 /// The number of rows of `n_features` numbers at whose multiples they may be cut between workers.

@@ -23,8 +23,8 @@ mod subset;
 mod sweep;
 
 pub use crate::num::{Plan, Workspace};
-pub use any_rows::AnyRows;
 pub use crate::run::NewFile;
+pub use any_rows::AnyRows;
 pub use bytes::Bytes;
 pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use elsewhere::GatherAll;

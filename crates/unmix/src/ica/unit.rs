@@ -42,7 +42,7 @@ pub(super) fn solve<T: Real>(
             w = at.take(search.unit(w, &at.rows, limits)?);
         }
         at.rows = Matrix::from_vec(i + 1, k, [at.rows.into_vec(), w].concat());
-        steps.counted(&at);
+        steps.counted(&at)?;
     }
     let sums = view.means(&at.rows, contrast, run)?;
     let far = |loss: &[f64]| loss.iter().map(|l| (l - contrast.of_gaussian()).powi(2)).sum::<f64>();

@@ -112,7 +112,7 @@ impl Polar {
                 Next::At(next) => at = *next,
             }
             at.sweeps = rows.sweeps() - before;
-            steps.counted(&at);
+            steps.counted(&at)?;
         }
     }
 
@@ -133,7 +133,7 @@ impl Polar {
         seen(rows.sweeps(), &at.w);
         let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
-        run.iteration(at.n_iter, step.residual, None)?;
+        run.iteration(at.n_iter, step.residual, None);
         if looking {
             match self.looked(rows, start, &mut at, (&forces, &step), (sweep, last), run)? {
                 Looked::GoOn => {}

@@ -63,7 +63,7 @@ pub fn solve<T: Real>(
             break ended;
         }
         at.sweeps = rows.sweeps() - before;
-        steps.counted(&at);
+        steps.counted(&at)?;
     };
     let State { w, a, n_iter, history, .. } = at;
     let (own, candidates) = look(how, &a, rows, &w, run)?;
@@ -152,7 +152,7 @@ impl State {
         };
         let step = Step::new(&sums, &self.w, &sigma, &rows.moments, rows.n(), leave)?;
         self.history.push(step.residual);
-        run.iteration(self.n_iter, step.residual, None)?;
+        run.iteration(self.n_iter, step.residual, None);
         if self.smallest.as_ref().is_none_or(|(r, _)| step.residual < *r) {
             self.smallest = Some((step.residual, self.w.clone()));
         }

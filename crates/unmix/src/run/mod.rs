@@ -101,10 +101,9 @@ impl Run<'_> {
         self.check()
     }
 
-    /// Reports an iteration; an error when the person has asked to stop.
-    pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) -> Result<()> {
+    /// Reports an iteration. Whether the person has asked to stop is looked at once its state is kept.
+    pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
         self.watch.event(Event::Iteration { n_iter, residual, objective });
-        self.check()
     }
 
     /// Whether `max_seconds` have passed: an iteration then ends with what it has.
@@ -112,7 +111,8 @@ impl Run<'_> {
         self.max_seconds.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
     }
 
-    fn check(&self) -> Result<()> {
+    /// An error when the person has asked to stop.
+    pub(crate) fn check(&self) -> Result<()> {
         if self.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 }

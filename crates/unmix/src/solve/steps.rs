@@ -90,16 +90,21 @@ impl<'r> Steps<'r> {
         state: &S,
     ) -> Result<()> {
         self.objective.extend(objective);
-        self.counted(state);
-        self.run.iteration(self.n_iter, residual, objective)
+        self.run.iteration(self.n_iter + 1, residual, objective);
+        self.counted(state)
     }
 
-    /// [`ended`](Self::ended) without a word: of a loop whose iterations are loops that report their own.
-    pub(crate) fn counted<S: Serialize>(&mut self, state: &S) {
+    /// [`ended`](Self::ended) without a word: of a loop that reports its iterations itself, or whose iterations are loops that do.
+    ///
+    /// # Errors
+    ///
+    /// The person has asked to stop.
+    pub(crate) fn counted<S: Serialize>(&mut self, state: &S) -> Result<()> {
         self.n_iter += 1;
         if let Some(place) = &mut self.place {
             place.ended(self.n_iter, self.run, &(self.n_iter, &self.objective, state));
         }
+        self.run.check()
     }
 
     /// Iterations so far.

@@ -299,13 +299,13 @@ fn krylov<T: Real>(
         let image = operator.apply(blocks.block())?;
         match blocks.add(image, goal, run.out_of_time())? {
             Added::More(residual) => {
-                steps.counted(&search);
                 if let Some(residual) = residual {
-                    run.iteration(steps.n_iter(), residual, None)?;
+                    run.iteration(steps.n_iter() + 1, residual, None);
                 }
+                steps.counted(&search)?;
             }
             Added::Found(found) => {
-                run.iteration(found.steps, found.residual, None)?;
+                run.iteration(found.steps, found.residual, None);
                 let ending = Ending::from(&found, Some(tol), run);
                 return Ok((found, ending));
             }
@@ -365,7 +365,7 @@ fn deflation<T: Real>(
         let v = at.next(operator, run, v, Limits { tol, max_iter: rounds })?;
         let rows = [at.found.into_vec(), v.into_vec()].concat();
         at.found = Matrix::from_vec(i + 1, width, rows);
-        directions.counted(&at);
+        directions.counted(&at)?;
     }
     let basis = factor::orthonormal_rows(&at.found);
     let image = operator.apply(&basis)?;

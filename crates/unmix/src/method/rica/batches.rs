@@ -81,7 +81,8 @@ impl Batches {
                 break;
             }
             objective.push(value);
-            run.iteration(n_iter, f64::INFINITY, Some(value))?;
+            run.iteration(n_iter, f64::INFINITY, Some(value));
+            run.check()?;
             if epoch + 1 == self.epochs {
                 x = cost.renewed(mean);
             }
