@@ -1,4 +1,5 @@
-"""The deterministic solvers of sigma-PCA: to rest beside our own Adam, and a sweep beside the products that it is made of."""
+"""The deterministic solvers of sigma-PCA: to rest beside our own Adam, and a sweep beside the products that it is made of; an
+epoch of a trained rule from a file beside one from memory."""
 
 import time
 import warnings
@@ -100,3 +101,33 @@ def _alone(native):
 
 engine("sweep", "numpy alone", yardstick=True)(_alone(False))
 engine("second-order sweep", "numpy alone", yardstick=True)(_alone(True))
+
+
+def _epoch(of_file):
+    """The time of a fit of more epochs, less that of a fit of one, over the epochs between: what goes before the first epoch is left out."""
+
+    def make(job):
+        import unmix
+
+        rows, fits, times, taken = job.path if of_file else job.X, job.row.fits, [], 0.0
+
+        def fitted(rows, epochs):
+            rule = unmix.NeuralPCA(job.k, solver="adam", max_epochs=epochs, random_state=0)
+            start = time.perf_counter()
+            return rule.fit(rows), time.perf_counter() - start
+
+        # The first fit also wakes threads and touches pages.
+        fitted(rows, 1)
+        while taken < fits["seconds"] or len(times) < fits["least"]:
+            (_, a), (model, b) = fitted(rows, 1), fitted(rows, 9)
+            times.append((b - a) / 8)
+            taken += a + b
+        if of_file and model.weights_.tobytes() != fitted(job.X, 9)[0].weights_.tobytes():
+            raise AssertionError("weights have other bits than from memory")
+        return Outside(times=times, answer={"components": model.components_, "variances": model.scale_**2})
+
+    return make
+
+
+engine("epoch", "unmix", needs="unmix")(_epoch(True))
+engine("epoch", "unmix memory", needs="unmix")(_epoch(False))

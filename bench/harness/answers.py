@@ -207,5 +207,6 @@ CHECKS = {
     "solver": check_sigma,
     "sweep": check_sigma,
     "second-order sweep": check_sigma,
+    "epoch": check_pca,
     "ica": check_ica,
 }

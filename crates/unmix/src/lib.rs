@@ -42,8 +42,10 @@
 
 pub mod data;
 pub mod datasets;
+pub mod elementwise;
 mod error;
 mod ica;
+pub mod learn;
 mod machine;
 pub mod method;
 pub mod metrics;

@@ -5,13 +5,14 @@ use crate::made::{apart, cast, falling};
 use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
+use unmix::elementwise::Penalty;
 use unmix::neural::forces::{Pass, PassSums};
 use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Penalty, Scatter,
-    ScoreSums, Sketch, SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
+    Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Scatter, ScoreSums,
+    Sketch, SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 

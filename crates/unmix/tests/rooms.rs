@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 /// The rooms below `src`, each of which imports those before it only.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 19] = [
     "error",
     "machine",
     "num",
+    "elementwise",
     "run",
     "solve",
     "stats",
@@ -15,6 +16,7 @@ const ORDER: [&str; 17] = [
     "datasets",
     "model",
     "spectrum",
+    "learn",
     "neural",
     "ica",
     "select",

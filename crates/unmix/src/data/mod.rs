@@ -5,6 +5,7 @@
 //! merges the results in a fixed tree, [`Rows::map`] turns rows into other rows, in order.
 
 mod any_rows;
+mod batches;
 mod bytes;
 mod checks;
 pub(crate) mod cuts;
@@ -25,6 +26,7 @@ mod sweep;
 pub use crate::num::{Plan, Workspace};
 pub use crate::run::NewFile;
 pub use any_rows::AnyRows;
+pub use batches::{Batch, Batches, Position};
 pub use bytes::Bytes;
 pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use elsewhere::GatherAll;

@@ -13,9 +13,8 @@
 use super::linear::{identity, largest};
 use super::view::View;
 use super::{Limits, SolverResult, batch};
-use crate::data::Rows;
+use crate::data::{Batches, Position, Rows};
 use crate::error::Result;
-use crate::num::random::Stream;
 use crate::num::{Matrix, Real, kernel};
 use crate::run::Run;
 use crate::solve::Steps;
@@ -31,14 +30,8 @@ const HALF: f64 = 5000.0;
 /// Rows after which the step has become so small that more passes change little: twenty times that.
 const BUDGET: u64 = 100_000;
 
-/// The first of the random streams that orders of rows are drawn from: those before belong to starts.
-const ORDERS: u64 = 1 << 32;
-
-/// The fewest neighbours that are read at once.
-const RUN: u64 = 16;
-
-/// Runs that are read, and their rows mixed, together.
-const RUNS: usize = 64;
+/// Rows that are centred and whitened together.
+const TOGETHER: usize = 1024;
 
 /// An invertible matrix for the coordinates, from `start`: one row at a time, in at least one pass and at most half of `max_iter`, until
 /// [`BUDGET`] rows were seen; then by the mean of the step over all rows, until that is below `tol`.
@@ -79,22 +72,12 @@ fn pass<T: Real>(
     let (p, k) = (rows.n_features(), view.k);
     let zeros = vec![0.0; p];
     let mean = view.mean.unwrap_or(&zeros);
-    let (source, draws) = (rows.settled(), Stream::new(run.seed, ORDERS + number));
-    let total = source.n_rows();
-    let length = RUN.max(total >> 20);
-    let mut runs: Vec<u64> = (0..total.div_ceil(length)).collect();
-    draws.shuffle(0, &mut runs);
-    let (mut taken, mut raw, mut centred, mut white) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut done = 0;
-    for some in runs.chunks(RUNS) {
-        taken.clear();
-        for first in some.iter().map(|i| i * length) {
-            let (from, last) = (taken.len(), total.min(first + length));
-            taken.resize(from + (last - first) as usize * p, T::default());
-            source.read(first..last, 0..p, &mut taken[from..], &mut raw)?;
-        }
-        let n = taken.len() / p;
-        kernel::centre_wide(&taken, None, mean, None, &mut centred);
+    let batches = Batches::new(rows, TOGETHER, run.seed)?.mixed();
+    let (mut centred, mut white) = (Vec::new(), Vec::new());
+    let from = Position { epoch: number, batch: 0 };
+    batches.each(from, number + 1, run.threads, |batch| {
+        let n = batch.rows.len();
+        kernel::centre_wide(batch.x, None, mean, None, &mut centred);
         let coordinates: &[f64] = match view.basis {
             None => &centred,
             Some(basis) => {
@@ -103,13 +86,10 @@ fn pass<T: Real>(
                 &white
             }
         };
-        let mut order: Vec<usize> = (0..n).collect();
-        draws.shuffle(runs.len() as u64 + done, &mut order);
-        order.iter().for_each(|&i| state.step(&coordinates[i * k..(i + 1) * k]));
-        done += n as u64;
-        run.sweep_progress("sources", done, Some(total))?;
-    }
-    Ok(())
+        coordinates[..n * k].chunks_exact(k).for_each(|z| state.step(z));
+        run.sweep_progress("sources", batch.done, Some(batches.n_rows()))?;
+        Ok(true)
+    })
 }
 
 /// Rows that what is assumed of tails counts for, before any were seen.

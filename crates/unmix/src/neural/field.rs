@@ -15,9 +15,10 @@ use super::linear::add;
 use super::nonlinearity::{Nonlinearity, Ready};
 use super::{Mean, Spec};
 use crate::num::{Matrix, Real, kernel, widest};
+use serde::{Deserialize, Serialize};
 
 /// What a rule learns or keeps beside its weights.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
     /// Standard deviations along the columns, learnt ones or those of the last batch.
     pub sigma: Vec<f64>,

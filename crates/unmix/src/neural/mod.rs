@@ -16,7 +16,6 @@
 //! (arXiv 2311.13580), in its corrected forms where it errs; the page docs/neural-pca.md lists these.
 
 pub mod auto;
-mod batches;
 mod columns;
 mod constraint;
 pub mod evidence;
@@ -24,12 +23,12 @@ mod field;
 pub mod flow;
 pub mod forces;
 pub mod gpm;
+mod learner;
 mod linear;
 mod linear_table;
 pub mod native;
 mod nonlinear_table;
 pub mod nonlinearity;
-mod optimiser;
 pub mod pairs;
 mod spec;
 pub mod start;
@@ -43,7 +42,6 @@ pub use linear::{Pull, linear_pull};
 pub use linear_table::{LINEAR, LINEAR_MORE};
 pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
 pub use nonlinearity::{Shape, Slope};
-pub use optimiser::Optimiser;
 pub use spec::{
     Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
 };

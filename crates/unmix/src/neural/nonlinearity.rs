@@ -9,38 +9,14 @@
 //! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
 //! are told apart where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
+use crate::elementwise::Activation;
 use crate::error::Result;
 use crate::num::simd::{CELL, cell, put};
 use crate::num::{Real, widest};
 use crate::stats::{Packer, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// The function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Shape {
-    /// `a tanh(z / a)`: slope 1 at 0, never above `a`.
-    #[default]
-    Tanh,
-    /// `z` cut off at `-a` and `a`.
-    Hard,
-    /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
-    Steep,
-    /// The sign of `z`.
-    Sign,
-}
-
-impl Shape {
-    /// The function itself, of a code and the number `a`.
-    pub fn function(self) -> fn(f64, f64) -> f64 {
-        match self {
-            Shape::Tanh => |z, a| a * (z / a).tanh(),
-            Shape::Hard => |z, a| z.clamp(-a, a),
-            Shape::Steep => |z, a| a * z.tanh(),
-            Shape::Sign => |z, _| if z == 0.0 { 0.0 } else { z.signum() },
-        }
-    }
-}
+pub use crate::elementwise::Shape;
 
 /// What stands for its derivative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,52 +47,34 @@ impl Nonlinearity {
     }
 
     pub(super) fn pack(&self, out: &mut Packer) {
-        out.count(SHAPES.iter().position(|s| *s == self.shape).unwrap_or_default() as u64);
+        out.count(Shape::ALL.iter().position(|s| *s == self.shape).unwrap_or_default() as u64);
         out.count(u64::from(self.slope == Slope::One));
         out.numbers(&self.a);
     }
 
     pub(super) fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (shape, one, a) = (from.count()? as usize, from.flag()?, from.numbers()?);
-        from.check(shape < SHAPES.len() && !a.is_empty())?;
-        Ok(Self { shape: SHAPES[shape], slope: if one { Slope::One } else { Slope::True }, a })
+        from.check(shape < Shape::ALL.len() && !a.is_empty())?;
+        Ok(Self { shape: Shape::ALL[shape], slope: if one { Slope::One } else { Slope::True }, a })
     }
 
     /// Ready for rows of `k` codes of type `T`.
     pub fn ready<T: Real>(&self, k: usize) -> Ready<T> {
-        // Several rows at a time, so that loops are long enough and made of whole vectors.
-        let whole = k.max(1) * CELL / gcd(k.max(1), CELL);
-        let period = whole * 64usize.div_ceil(whole);
-        let a = |j: usize| if self.a.len() == 1 { self.a[0] } else { self.a[j % k] };
-        Ready {
-            shape: self.shape,
-            slope: self.slope,
-            a: (0..period).map(|j| T::from_f64(a(j))).collect(),
-            inverse: (0..period).map(|j| T::from_f64(1.0 / a(j))).collect(),
-        }
+        Ready { activation: Activation::new(self.shape, &self.a, k), slope: self.slope }
     }
 }
-
-/// All shapes, in the order of their packed numbers.
-const SHAPES: [Shape; 4] = [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign];
 
 /// A [`Nonlinearity`] in the type of the rows.
 #[derive(Clone)]
 pub struct Ready<T> {
-    shape: Shape,
+    activation: Activation<T>,
     slope: Slope,
-    a: Vec<T>,
-    inverse: Vec<T>,
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl<T: Real> Ready<T> {
     /// After how many codes the same component comes in the same place of a cell again.
     pub(super) fn period(&self) -> usize {
-        self.a.len()
+        self.activation.period()
     }
 
     /// `h` of every code and its slope there, in one pass. `z` holds whole rows.
@@ -124,7 +82,7 @@ impl<T: Real> Ready<T> {
         h.copy_from_slice(z);
         let one = T::from_f64(1.0);
         let kept = self.slope;
-        self.each(
+        self.activation.each(
             h,
             slope,
             #[inline(always)]
@@ -135,13 +93,14 @@ impl<T: Real> Ready<T> {
     /// `z` becomes `phi(z)`.
     pub fn force(&self, z: &mut [T]) {
         let zero = T::default();
-        match (self.shape, self.slope) {
+        match (self.activation.shape(), self.slope) {
             (Shape::Tanh, Slope::True) => widest(
                 #[inline(always)]
                 || {
                     let one = T::from_f64(1.0);
-                    for z in z.chunks_mut(self.a.len()) {
-                        for ((z, a), inverse) in z.iter_mut().zip(&self.a).zip(&self.inverse) {
+                    let (all, inverses) = self.activation.numbers();
+                    for z in z.chunks_mut(all.len()) {
+                        for ((z, a), inverse) in z.iter_mut().zip(all).zip(inverses) {
                             let t = (*z * *inverse).tanh_of();
                             *z = (*a * t - *z) * (one - t * t);
                         }
@@ -160,13 +119,13 @@ impl<T: Real> Ready<T> {
         let one = T::from_f64(1.0);
         // Two loops: one that has to choose at every number is four times slower.
         match self.slope {
-            Slope::One => self.each(
+            Slope::One => self.activation.each(
                 z,
                 score_slope,
                 #[inline(always)]
                 move |z, h, slope, _| (h - z, slope - one),
             ),
-            Slope::True => self.each(
+            Slope::True => self.activation.each(
                 z,
                 score_slope,
                 #[inline(always)]
@@ -177,7 +136,7 @@ impl<T: Real> Ready<T> {
 
     /// `h` of every code, its slope there, and the derivative of the force.
     pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
-        if (self.shape, self.slope) != (Shape::Tanh, Slope::True) {
+        if (self.activation.shape(), self.slope) != (Shape::Tanh, Slope::True) {
             // The force itself is not wanted.
             h.copy_from_slice(z);
             self.score_and_slope(h, score_slope);
@@ -187,12 +146,13 @@ impl<T: Real> Ready<T> {
         widest(
             #[inline(always)]
             || {
-                let period = self.a.len();
+                let (all, inverses) = self.activation.numbers();
+                let period = all.len();
                 for start in (0..z.len()).step_by(period) {
                     let end = z.len().min(start + period);
                     for at in (start..end).step_by(CELL) {
                         let z = cell(&z[at..end]);
-                        let [a, inverse] = [&self.a, &self.inverse].map(|x| cell(&x[at - start..]));
+                        let [a, inverse] = [all, inverses].map(|x| cell(&x[at - start..]));
                         let mut t = [T::default(); CELL];
                         for l in 0..CELL {
                             t[l] = (z[l] * inverse[l]).tanh_of();
@@ -212,64 +172,6 @@ impl<T: Real> Ready<T> {
             },
         );
     }
-
-    /// Writes `f(z, h, h', h'')` over `z` and `second`.
-    #[inline(always)]
-    fn each(&self, z: &mut [T], second: &mut [T], f: impl Fn(T, T, T, T) -> (T, T)) {
-        macro_rules! loops {
-            ($of:expr) => {
-                widest(
-                    #[inline(always)]
-                    || {
-                        let period = self.a.len();
-                        for (z, second) in z.chunks_mut(period).zip(second.chunks_mut(period)) {
-                            let given = self.a.iter().zip(&self.inverse);
-                            for (((a, inverse), z), second) in given.zip(z.iter_mut()).zip(second) {
-                                let (h, slope, bend) = $of(*z, *a, *inverse);
-                                (*z, *second) = f(*z, h, slope, bend);
-                            }
-                        }
-                    },
-                )
-            };
-        }
-        match self.shape {
-            Shape::Tanh => loops!(tanh),
-            Shape::Hard => loops!(hard),
-            Shape::Steep => loops!(steep),
-            Shape::Sign => loops!(sign),
-        }
-    }
-}
-
-/// `h`, `h'` and `h''` at `z`, with `a` and `1 / a`.
-#[inline(always)]
-fn tanh<T: Real>(z: T, a: T, inverse: T) -> (T, T, T) {
-    let t = (z * inverse).tanh_of();
-    let slope = T::from_f64(1.0) - t * t;
-    (a * t, slope, T::from_f64(-2.0) * t * slope * inverse)
-}
-
-#[inline(always)]
-fn hard<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
-    let (zero, one) = (T::default(), T::from_f64(1.0));
-    let h = if z > a { a } else { z };
-    let h = if h < -a { -a } else { h };
-    (h, if h == z { one } else { zero }, zero)
-}
-
-#[inline(always)]
-fn steep<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
-    let t = z.tanh_of();
-    let slope = T::from_f64(1.0) - t * t;
-    (a * t, a * slope, T::from_f64(-2.0) * a * t * slope)
-}
-
-#[inline(always)]
-fn sign<T: Real>(z: T, _: T, _: T) -> (T, T, T) {
-    let (zero, one) = (T::default(), T::from_f64(1.0));
-    let h = if z > zero { one } else { zero };
-    (if z < zero { -one } else { h }, zero, zero)
 }
 
 #[cfg(test)]
@@ -286,8 +188,10 @@ mod tests {
             Shape::Hard => z.clamp(-a, a),
             Shape::Steep => a * z.tanh(),
             Shape::Sign => z.signum(),
+            Shape::Identity => z,
+            Shape::Relu => z.max(0.0),
         };
-        for shape in [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign] {
+        for shape in Shape::ALL {
             for slope in [Slope::True, Slope::One] {
                 let given = Nonlinearity { shape, slope, a: a.to_vec() }.ready::<f64>(k);
                 let (mut values, mut slopes) = (vec![0.0; z.len()], vec![0.0; z.len()]);

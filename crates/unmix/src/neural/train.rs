@@ -4,15 +4,15 @@
 //! divides it entry by entry and turns it, and ends elsewhere. So what lies along the columns is taken away before the step
 //! (`tangent`, on by default), and the rate falls linearly to 0. Literal settings are `tangent: false`.
 //!
-//! *Same bits.* Every epoch visits all rows in an order that depends on the seed and the epoch alone, in batches of one size or
-//! one row fewer, each read in the order of the rows ([`batches`](super::batches)). So nothing depends on threads, or on where rows are kept. Rows are read
-//! as they are needed: they may be more than memory holds.
+//! *Same bits.* Every epoch visits all rows in an order that depends on the seed, the epoch and the shape of the data alone
+//! ([`Batches`]). So nothing depends on threads, or on where rows are kept. Rows are read as they are needed: they may be more than
+//! memory holds.
 
-use super::batches::Batches;
-use super::constraint::{divide, lengths, project};
-use super::{Constraint, Field, Mean, Optimiser, Sigma, Spec, State};
-use crate::data::Rows;
-use crate::error::{Error, Result};
+use super::learner::{Rule, Widths};
+use super::{Mean, Spec};
+use crate::data::{Batches, Rows};
+use crate::error::Result;
+use crate::learn::{Optimiser, Schedule, Trainer, TrainerState};
 use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
@@ -131,11 +131,11 @@ pub struct Trained {
     pub sigma: Vec<Vec<f64>>,
     /// Steps.
     pub steps: u64,
-    /// Epochs, where time was up before the last one.
+    /// Epochs that were gone through to the end: fewer than there were to be where time was up.
     pub epochs: u64,
 }
 
-/// Trains the rule `spec` on settled rows.
+/// Trains the rule `spec` on settled rows. The time limit is looked at after every batch, and what was reached is returned.
 ///
 /// # Errors
 ///
@@ -150,9 +150,6 @@ pub fn train<T: Real>(
     train_by_widths(rows, spec, begin, how, &mut |_, now| Ok(now.to_vec()), run)
 }
 
-/// From weights (`p x k`) and the numbers in the nonlinearity to what these are to be.
-type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
-
 /// [`train`], where `widths` hears of the weights (`p x k`) and the numbers in the nonlinearity before the first epoch and after
 /// each, and says what the latter are to be.
 pub(crate) fn train_by_widths<T: Real>(
@@ -163,172 +160,35 @@ pub(crate) fn train_by_widths<T: Real>(
     widths: &mut Widths<'_>,
     run: &Run<'_>,
 ) -> Result<Trained> {
-    let keeps_mean = spec.mean == Mean::Kept;
-    let mean = if keeps_mean { vec![0.0; begin.mean.len()] } else { begin.mean.clone() };
     let own = how.absolute || spec.own_units;
     let size = if own { 1.0 } else { begin.size.max(f64::MIN_POSITIVE) };
-    let batches = Batches::new(rows, how.batch_size, &mean, size, run.seed).divided(begin.units.as_deref());
-    let mut trainer = Trainer::new(spec, begin, how, size, batches.each_epoch * how.max_epochs);
-    let none = Vec::new;
-    let mut out =
-        Trained { w: Matrix::zeros(0, 0), a: spec.a, widths: none(), sigma: Vec::new(), steps: 0, epochs: 0 };
-    trainer.choose_widths(widths)?;
-    let mut told = 0;
-    batches.each(how.max_epochs, run.threads, |group| {
-        for x in group.batches() {
-            trainer.step(x)?;
-        }
-        if group.last || trainer.done - told >= 64 {
-            told = trainer.done;
-            run.sweep_progress(&format!("epoch {}", group.epoch + 1), group.done, rows.n_rows())?;
-        }
-        if !group.last {
-            return Ok(true);
-        }
-        trainer.check()?;
-        out.sigma.push(trainer.state.sigma.iter().map(|s| s * size).collect());
-        out.epochs += 1;
-        trainer.choose_widths(widths)?;
-        Ok(!run.out_of_time())
-    })?;
-    (out.w, out.widths) = (trainer.weights(), trainer.widths());
-    (out.a, out.steps) = (trainer.state.a, trainer.done);
-    Ok(out)
-}
-
-struct Trainer<T> {
-    spec: Spec,
-    how: Training,
-    k: usize,
-    steps: u64,
-    done: u64,
-    field: Field<T>,
-    state: State,
-    w: Vec<T>,
-    /// Weights of any length, where these are what is stored.
-    stored: Vec<T>,
-    g: Vec<T>,
-    memory: Memory<T>,
-}
-
-/// What the optimiser remembers of all parameters.
-struct Memory<T> {
-    w: super::optimiser::Memory<T>,
-    sigma: super::optimiser::Memory<f64>,
-    a: super::optimiser::Memory<f64>,
-}
-
-/// Learnt standard deviations and numbers of nonlinearities stay above these, in the units of rows divided by their size.
-const LEAST_SIGMA: f64 = 1e-3;
-const LEAST_A: f64 = 1e-2;
-
-impl<T: Real> Trainer<T> {
-    /// For rows divided by `size`, and so many steps.
-    fn new(spec: &Spec, begin: &TrainingStart, how: &Training, size: f64, steps: u64) -> Self {
-        let (p, k) = (begin.w.rows(), begin.w.cols());
-        let mut state = State::new(spec);
-        let mut spec = *spec;
-        state.beta_by_variance = how.beta_by_variance.unwrap_or(!how.absolute);
-        if !state.beta_by_variance {
-            // The loss that it is weighed against was divided by the square.
-            spec.beta /= size * size;
-        }
-        state.eps = 1e-3;
-        // Sparsity weighed by the length of rows, as published, is too strong for the last axes.
-        state.length = match how.absolute {
-            true => begin.length,
-            false => (0.1 * begin.length).min(0.6 * begin.last) / size,
-        };
-        if spec.sigma == Sigma::Trained && how.absolute {
-            state.sigma = vec![1.0; k];
-        }
-        let w: Vec<T> = begin.w.as_slice().iter().map(|x| T::from_f64(*x)).collect();
-        Self {
-            spec,
-            how: *how,
-            k,
-            steps,
-            done: 0,
-            field: Field::new(&spec, p, k),
-            state,
-            stored: if spec.constraint == Constraint::WeightNorm { w.clone() } else { Vec::new() },
-            g: vec![T::default(); p * k],
-            memory: Memory {
-                w: super::optimiser::Memory::new(p * k),
-                sigma: super::optimiser::Memory::new(k),
-                a: super::optimiser::Memory::new(1),
-            },
-            w,
-        }
+    let mut batches = Batches::new(rows, how.batch_size, run.seed)?;
+    if spec.mean != Mean::Kept {
+        batches = batches.centred(&begin.mean);
     }
-
-    /// One step by a batch of rows.
-    fn step(&mut self, x: &[T]) -> Result<()> {
-        let left = 1.0 - self.done as f64 / self.steps as f64;
-        let rate = self.how.learning_rate * if self.how.decay { left } else { 1.0 };
-        self.done += 1;
-        let (k, how) = (self.k, self.how.optimiser);
-        let constraint = self.spec.constraint;
-        self.field.pull(x, &self.w, &mut self.state);
-        let orthonormal =
-            matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
-        if constraint == Constraint::WeightNorm || (self.how.tangent && constraint != Constraint::None) {
-            self.field.tangent(orthonormal);
-        }
-        self.field.gradient(x, &self.w, &mut self.g);
-        if constraint == Constraint::WeightNorm {
-            let by = lengths(&self.stored, k);
-            divide(&mut self.g, &by);
-            self.memory.w.step(how, rate, &mut self.stored, &self.g);
-            self.w.copy_from_slice(&self.stored);
-            let by = lengths(&self.w, k);
-            divide(&mut self.w, &by);
-        } else {
-            self.memory.w.step(how, rate, &mut self.w, &self.g);
-            project(constraint, &mut self.w, k)?;
-        }
-        if self.spec.sigma == Sigma::Trained {
-            self.memory.sigma.step(how, rate, &mut self.state.sigma, &self.field.further.sigma);
-            self.state.sigma.iter_mut().for_each(|s| *s = s.max(LEAST_SIGMA));
-        }
-        if self.spec.train_a {
-            let mut a = [self.state.a];
-            self.memory.a.step(how, rate, &mut a, &[self.field.further.a]);
-            self.state.a = a[0].max(LEAST_A);
-        }
-        Ok(())
+    let batches = batches.divided(size, begin.units.as_deref());
+    let (mut rule, learnt) = Rule::new(spec, begin, how, size, widths)?;
+    let mut state = TrainerState::new(learnt);
+    let trainer = Trainer {
+        optimiser: how.optimiser,
+        learning_rate: how.learning_rate,
+        schedule: if how.decay { Schedule::Linear } else { Schedule::Constant },
+        max_epochs: how.max_epochs,
+    };
+    trainer.train(&batches, &mut rule, &mut state, run)?;
+    let learnt = &mut state.learner;
+    rule.check(learnt)?;
+    if state.position.batch > 0 {
+        // Time was up within an epoch.
+        learnt.sigma.push(learnt.state.sigma.clone());
     }
-
-    fn weights(&self) -> Matrix<f64> {
-        Matrix::from_vec(self.w.len() / self.k, self.k, self.w.iter().map(|x| x.to_f64()).collect())
-    }
-
-    fn widths(&self) -> Vec<f64> {
-        match self.state.widths.is_empty() {
-            true => vec![self.state.a; self.k],
-            false => self.state.widths.clone(),
-        }
-    }
-
-    fn choose_widths(&mut self, choose: &mut Widths<'_>) -> Result<()> {
-        let now = self.widths();
-        let chosen = choose(&self.weights(), &now)?;
-        if chosen != now {
-            self.state.widths = chosen;
-        }
-        Ok(())
-    }
-
-    fn check(&self) -> Result<()> {
-        let finite = self.w.iter().all(|x| x.finite()) && self.state.sigma.iter().all(|s| s.is_finite());
-        if finite {
-            return Ok(());
-        }
-        Err(Error::setting(
-            "learning_rate",
-            self.how.learning_rate,
-            "the weights grew without bound",
-            "choose a smaller one, or solver='auto'",
-        ))
-    }
+    let in_units = |sigma: &Vec<f64>| sigma.iter().map(|s| s * size).collect();
+    Ok(Trained {
+        w: rule.weights(learnt),
+        a: learnt.state.a,
+        widths: rule.widths(learnt),
+        sigma: learnt.sigma.iter().map(in_units).collect(),
+        steps: state.steps,
+        epochs: state.position.epoch,
+    })
 }

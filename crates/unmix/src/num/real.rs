@@ -1,5 +1,6 @@
 //! The two types of number that rows come in.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Name of a [`Real`] at run time.
@@ -80,6 +81,8 @@ pub trait Real:
     + Sync
     + std::fmt::Debug
     + std::fmt::Display
+    + Serialize
+    + DeserializeOwned
     + 'static
 {
     /// Its name at run time.

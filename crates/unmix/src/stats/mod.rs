@@ -32,7 +32,7 @@ pub use scatter::{GatherScatter, Scatter};
 pub use score::{GatherScores, Score, ScoreSums};
 pub use sketch::{GatherSketch, Sketch, Viewpoint};
 pub use sources::{GatherSources, GatherUnit, GatherView, OfSources, SourceSums, SourceView, UnitSums};
-pub use sparsity::{Filters, GatherSparsity, Penalty, Sparsity};
+pub use sparsity::{Filters, GatherSparsity, Sparsity};
 pub use stored::AddStored;
 pub use sum::{AddShard, GatherSum, Sum};
 pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};

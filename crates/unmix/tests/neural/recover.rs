@@ -1,7 +1,8 @@
 //! What every nonlinear row recovers, and what it does not, on fixed designs.
 
+use unmix::learn::Optimiser;
 use unmix::neural::{
-    Constraint, NONLINEAR, NONLINEAR_MORE, Optimiser, Sigma, Spec, Trained, Training, TrainingStart, train,
+    Constraint, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, Trained, Training, TrainingStart, train,
 };
 use unmix::num::factor;
 use unmix::num::random::Stream;

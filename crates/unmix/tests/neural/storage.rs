@@ -2,7 +2,7 @@
 
 use crate::made::{bits, cast, falling, settings};
 use serde_json::json;
-use unmix::data::{Features, open_npy, write_npy};
+use unmix::data::{Features, RawArray, open_npy, write_npy};
 use unmix::neural::{NONLINEAR, Training, TrainingStart, train};
 use unmix::{NeuralPca, Rows, Run};
 
@@ -24,6 +24,30 @@ fn trained_weights_have_the_same_bits_from_memory_and_from_a_file_for_any_number
         let stored = Rows::new(open_npy(&path).unwrap().0, Features::default(), "x.npy");
         assert_eq!(fit(stored, threads), want, "from a file, {threads} threads");
     }
+}
+
+#[test]
+fn rows_of_several_windows_are_read_ahead_and_give_the_same_bits() {
+    // Two windows of four million numbers are shuffled each by itself.
+    let (n, p) = (70_001, 64);
+    let x: Vec<f32> = cast(&falling(n, p, 3));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write_npy(&path, &x, &[p]).unwrap();
+    // By columns: read from memory, never lent.
+    let by_columns: Vec<f32> = (0..n * p).map(|i| x[i % n * p + i / n]).collect();
+    let given = json!({"n_components": 2, "solver": "adam", "max_epochs": 2, "batch_size": 500});
+    let rule = NeuralPca::from_settings(&settings(given)).unwrap();
+    let fit = |mut rows: Rows<'_, f32>, threads: usize| {
+        bits(&rule.fit(&mut rows, &Run { threads, seed: 5, ..Run::default() }).unwrap())
+    };
+    let want = fit(Rows::from_slice(&x, p).unwrap(), 2);
+    for threads in [1, 2] {
+        let stored = Rows::new(open_npy(&path).unwrap().0, Features::default(), "x.npy");
+        assert!(fit(stored, threads) == want, "from a file, {threads} threads");
+    }
+    let columns = RawArray::lent(&by_columns, n).unwrap().transposed();
+    assert!(fit(Rows::new(columns, Features::default(), "columns"), 2) == want);
 }
 
 #[test]

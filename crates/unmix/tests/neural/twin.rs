@@ -78,6 +78,8 @@ fn h(shape: Shape, a: f64, z: f64) -> (f64, f64) {
         Shape::Hard => (z.clamp(-a, a), f64::from(u8::from(z.abs() < a))),
         Shape::Steep => (a * z.tanh(), a * (1.0 - z.tanh().powi(2))),
         Shape::Sign => (z.signum(), 0.0),
+        Shape::Identity => (z, 1.0),
+        Shape::Relu => (z.max(0.0), f64::from(u8::from(z > 0.0))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{fit, laplace, matrix};
 use crate::made::{bits, numbers, on_threads};
+use unmix::data::{Features, open_npy, write_npy};
 use unmix::method::rica::Beta;
 use unmix::num::factor;
 use unmix::{Outcome, Rica, Rows};
@@ -61,13 +62,40 @@ fn more_features_than_directions_keep_their_length_in_batches() {
 }
 
 #[test]
-fn threads_and_layouts_change_no_bit_of_batches() {
+fn threads_and_files_change_no_bit_of_batches() {
     let (x, _) = laplace(40_000, 4, 3);
-    let on = |threads| {
-        let mut rows = Rows::from_slice(&x, 4).unwrap();
-        bits(&batched(9000, 2).fit(&mut rows, &on_threads(threads)).unwrap())
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write_npy(&path, &x, &[4]).unwrap();
+    for size in [9000, 40_000] {
+        let on = |mut rows: Rows<'_, f64>, threads| {
+            bits(&batched(size, 2).fit(&mut rows, &on_threads(threads)).unwrap())
+        };
+        let want = on(Rows::from_slice(&x, 4).unwrap(), 1);
+        assert_eq!(on(Rows::from_slice(&x, 4).unwrap(), 3), want);
+        for threads in [1, 2] {
+            let stored = Rows::new(open_npy(&path).unwrap().0, Features::default(), "x.npy");
+            assert_eq!(on(stored, threads), want);
+        }
+    }
+}
+
+#[test]
+fn rows_of_weight_0_change_nothing_and_others_count() {
+    let (mut x, mixing) = laplace(6000, 4, 5);
+    let far = |model| {
+        let gain = factor::multiply(&matrix(model, "components"), &mixing);
+        unmix::metrics::amari_distance(&gain).unwrap()
     };
-    assert_eq!(on(1), on(3));
+    let weighted = |x: &[f64]| {
+        let weights: Vec<f64> = (0..6000).map(|i| f64::from(i % 3)).collect();
+        let mut rows = Rows::from_slice(x, 4).unwrap().weighted(weights).unwrap();
+        batched(500, 3).fit(&mut rows, &on_threads(1)).unwrap()
+    };
+    let before = weighted(&x);
+    assert!(far(&before) < 0.1, "{}", far(&before));
+    x.chunks_exact_mut(4).step_by(3).for_each(|row| row.fill(1e3));
+    assert_eq!(bits(&weighted(&x)), bits(&before));
 }
 
 #[test]

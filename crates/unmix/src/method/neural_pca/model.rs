@@ -2,8 +2,8 @@
 
 use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
+use crate::learn::Optimiser;
 use crate::model::{Code, Described, Linear, Model, Report, Tensor, Tensors, completed_axes, require};
-use crate::neural::Optimiser;
 use crate::num::{Matrix, factor};
 use crate::run::Run;
 use serde_json::{Map, Value};

@@ -5,33 +5,28 @@
 //! the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
 
 use super::cost::Cost;
-use crate::data::{Features, Rows, Subset};
+use crate::data::{Batch, Batches, Features, Position, RawArray, Rows};
 use crate::error::{Error, Result};
 use crate::model::Outcome;
 use crate::num::Real;
-use crate::num::random::Stream;
 use crate::run::Run;
 use crate::solve::lbfgs::{Lbfgs, Minimum, Objective};
+use crate::solve::{Limits, Steps};
+use serde::{Deserialize, Serialize};
 
 /// Steps on each batch, of those that Le et al. tried the middle: fewer learn too little of curvature to be worth it, more follow
 /// chance.
 const STEPS: u64 = 5;
 
-/// Rows that stay together, so that a file is read in pieces.
-const RUN: u64 = 16;
-
-/// Streams of random numbers: one for each epoch from here on.
-const ORDERS: u64 = 1 << 20;
-
 /// How rows are shared out.
-pub(super) struct Batches {
+pub(super) struct ByBatches {
     /// Rows of a batch.
     pub(super) size: usize,
     /// How often all rows are gone through.
     pub(super) epochs: u64,
 }
 
-impl Batches {
+impl ByBatches {
     /// Refuses what cannot be shared out.
     pub(super) fn check(&self) -> Result<()> {
         let refused = |name: &str, why: &str, remedy: &str| Err(Error::setting(name, 0, why, remedy));
@@ -52,41 +47,44 @@ impl Batches {
     pub(super) fn minimise<T: Real>(
         &self,
         cost: &mut Cost<'_, '_, T>,
-        mut x: Vec<f64>,
+        x: Vec<f64>,
         run: &Run<'_>,
     ) -> Result<(Minimum, Outcome)> {
-        let n = cost.rows.n_rows().unwrap_or(0);
-        let each = n.div_ceil(self.size as u64).max(1);
-        let (mut n_iter, mut seen, mut objective) = (0, 0, Vec::new());
+        let (rows, n) = (cost.rows, cost.rows.n_rows().unwrap_or(0));
+        let (mut steps, mut search) = Steps::begin(run, "batches", Limits::NONE, || {
+            Ok(Search { mean: vec![0.0; x.len()], x, ..Search::default() })
+        })?;
         let mut outcome = Outcome::Completed;
-        for epoch in 0..self.epochs {
-            let (mut mean, mut value) = (vec![0.0; x.len()], 0.0);
-            for chosen in shared_out(n, each, run.seed, epoch) {
-                let counted = counted(cost.rows, &chosen);
-                if counted == 0.0 {
-                    continue;
+        let mut ended = |search: &mut Search, cost: &Cost<'_, '_, T>, next: Position| {
+            if run.out_of_time() {
+                outcome = Outcome::Time;
+                return Ok(false);
+            }
+            if next.epoch > search.position.epoch {
+                self.epoch_ended(search, cost, run);
+            }
+            search.position = next;
+            steps.counted(search).map(|()| true)
+        };
+        if n <= self.size as u64 {
+            // One batch of all rows: these as they are, and wherever they lie in memory.
+            rows.here("rica by batches")?;
+            let mut goes_on = true;
+            while goes_on && search.position.epoch < self.epochs {
+                search.step(cost, rows, n)?;
+                let next = Position { epoch: search.position.epoch + 1, batch: 0 };
+                goes_on = ended(&mut search, cost, next)?;
+            }
+        } else {
+            // Every sweep over a batch is by all threads, so none of them reads ahead.
+            Batches::new(rows, self.size, run.seed)?.each(search.position, self.epochs, 1, |batch| {
+                if !batch.rows.is_empty() {
+                    search.step(cost, &of_batch(rows, batch)?, batch.rows.len() as u64)?;
                 }
-                let (share, size) = (counted / cost.rows.n_samples(), chosen.len() as u64);
-                let (found, looks) = step(cost, chosen, x)?;
-                x = cost.renewed(found.x);
-                (n_iter, seen) = (n_iter + found.n_iter, seen + looks * size);
-                value += share * found.value;
-                mean.iter_mut().zip(&x).for_each(|(m, x)| *m += share * x);
-                if run.out_of_time() {
-                    outcome = Outcome::Time;
-                    break;
-                }
-            }
-            if outcome == Outcome::Time {
-                break;
-            }
-            objective.push(value);
-            run.iteration(n_iter, f64::INFINITY, Some(value));
-            run.check()?;
-            if epoch + 1 == self.epochs {
-                x = cost.renewed(mean);
-            }
+                ended(&mut search, cost, batch.next)
+            })?;
         }
+        let Search { x, n_iter, seen, mut objective, .. } = search;
         cost.sweeps += seen.div_ceil(n.max(1));
         let mut gradient = vec![0.0; x.len()];
         let value = cost.at(&x, &mut gradient)?;
@@ -94,58 +92,56 @@ impl Batches {
         let residual = cost.residual(&gradient);
         Ok((Minimum { x, value, residual, outcome, n_iter, objective }, outcome))
     }
-}
 
-/// A few steps on some of the rows, and how often these were looked at.
-fn step<T: Real>(cost: &Cost<'_, '_, T>, mut chosen: Vec<u64>, x: Vec<f64>) -> Result<(Minimum, u64)> {
-    let rows = cost.rows;
-    rows.here("rica by batches")?;
-    chosen.sort_unstable();
-    let weights = rows.weights_at(&chosen);
-    let subset = Subset::new(rows.settled(), rows.n_features(), chosen);
-    let mut batch = Rows::new(subset, Features::default(), rows.origin());
-    if let Some(weights) = weights {
-        batch = batch.weighted(weights)?;
-    }
-    let mut part = Cost { rows: &batch, moments: cost.moments.clone(), sweeps: 0, ..*cost };
-    let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
-    Ok((few.minimise(&mut part, x, "features", cost.run)?, part.sweeps))
-}
-
-/// How often the rows `chosen` count together.
-fn counted<T: Real>(rows: &Rows<'_, T>, chosen: &[u64]) -> f64 {
-    rows.weights().map_or(chosen.len() as f64, |w| chosen.iter().map(|&i| w[i as usize]).sum())
-}
-
-/// The rows of each of `each` batches of an epoch: runs of neighbours dealt out in random order.
-fn shared_out(n: u64, each: u64, seed: u64, epoch: u64) -> Vec<Vec<u64>> {
-    let draws = Stream::new(seed, ORDERS + epoch);
-    // Short runs where there are few rows for each batch: batches should be nearly of one size.
-    let run = RUN.min((n / (8 * each)).max(1));
-    let mut runs: Vec<u64> = (0..n.div_ceil(run)).collect();
-    draws.shuffle(0, &mut runs);
-    let mut batches = vec![Vec::new(); each as usize];
-    for (i, first) in runs.into_iter().enumerate() {
-        batches[i % each as usize].extend(first * run..((first + 1) * run).min(n));
-    }
-    batches
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_is_in_one_batch_of_each_epoch_and_epochs_differ() {
-        for (n, each) in [(1000, 7), (5, 5), (64, 1), (100_003, 20), (10, 3)] {
-            let first = shared_out(n, each, 3, 0);
-            let mut all: Vec<u64> = first.concat();
-            all.sort_unstable();
-            assert_eq!(all, (0..n).collect::<Vec<u64>>());
-            let sizes: Vec<usize> = first.iter().map(Vec::len).collect();
-            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
-            assert!(*least > 0 && most - least <= 2 * RUN as usize, "{n}, {each}: {sizes:?}");
-            assert!(each == 1 || first != shared_out(n, each, 3, 1));
+    /// Notes what an epoch came to; after the last one features are its mean.
+    fn epoch_ended<T: Real>(&self, search: &mut Search, cost: &Cost<'_, '_, T>, run: &Run<'_>) {
+        search.objective.push(search.value);
+        run.iteration(search.n_iter, f64::INFINITY, Some(search.value));
+        if search.position.epoch + 1 == self.epochs {
+            search.x = cost.renewed(search.mean.clone());
         }
+        search.mean.fill(0.0);
+        search.value = 0.0;
+    }
+}
+
+/// Where the search is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Search {
+    /// The batch that comes next.
+    position: Position,
+    x: Vec<f64>,
+    /// Mean of where the batches of this epoch ended, and of the function there, as far as they have been seen.
+    mean: Vec<f64>,
+    value: f64,
+    n_iter: u64,
+    /// Rows looked at.
+    seen: u64,
+    /// The function after each epoch.
+    objective: Vec<f64>,
+}
+
+impl Search {
+    /// A few steps on `batch`, `n` rows.
+    fn step<T: Real>(&mut self, cost: &Cost<'_, '_, T>, batch: &Rows<'_, T>, n: u64) -> Result<()> {
+        let share = batch.n_samples() / cost.rows.n_samples();
+        let mut part = Cost { rows: batch, moments: cost.moments.clone(), sweeps: 0, ..*cost };
+        let few = Lbfgs { memory: STEPS as usize, max_iter: STEPS, tol: 0.0 };
+        let found = few.minimise(&mut part, std::mem::take(&mut self.x), "features", cost.run)?;
+        self.x = cost.renewed(found.x);
+        (self.n_iter, self.seen) = (self.n_iter + found.n_iter, self.seen + part.sweeps * n);
+        self.value += share * found.value;
+        self.mean.iter_mut().zip(&self.x).for_each(|(m, x)| *m += share * x);
+        Ok(())
+    }
+}
+
+/// A batch as rows.
+fn of_batch<'b, T: Real>(rows: &Rows<'_, T>, batch: &Batch<'b, T>) -> Result<Rows<'b, T>> {
+    let array = RawArray::lent(batch.x, rows.n_features())?;
+    let plain = Rows::new(array, Features::default(), rows.origin());
+    match batch.weights {
+        None => Ok(plain),
+        Some(weights) => plain.weighted(weights),
     }
 }

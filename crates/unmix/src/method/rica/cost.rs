@@ -9,12 +9,13 @@
 //! gradient is `2 A'B + 2 (B W')'F`; in white coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
 
 use crate::data::Rows;
+use crate::elementwise::Penalty;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::lbfgs::Objective;
 use crate::spectrum::Coordinates;
-use crate::stats::{Filters, GatherSparsity, Penalty, Sparsity};
+use crate::stats::{Filters, GatherSparsity, Sparsity};
 use std::borrow::Cow;
 
 /// The function, of `k x d` numbers.

@@ -41,14 +41,14 @@ use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::lbfgs::Lbfgs;
 use crate::spectrum::{self, Bounds, Coordinates};
-use batches::Batches;
+use batches::ByBatches;
 use cost::{Cost, lengths, scaled};
 use model::Fitted;
 use seen::{FEW, Requested, coordinates, whitened};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use crate::stats::Penalty;
+pub use crate::elementwise::Penalty;
 pub use settings::{Beta, Rica, UnitNorm};
 
 /// RICA's row of the registry.
@@ -196,8 +196,8 @@ impl Rica {
         )
     }
 
-    fn batches(&self) -> Option<Batches> {
-        self.batch_size.map(|size| Batches { size, epochs: self.max_epochs })
+    fn batches(&self) -> Option<ByBatches> {
+        self.batch_size.map(|size| ByBatches { size, epochs: self.max_epochs })
     }
 
     fn cost_of<'a, 'b, T: Real>(

@@ -1,8 +1,8 @@
 //! RICA's settings: what they are called, what they may be, what they mean.
 
+use crate::elementwise::Penalty;
 use crate::method::pca::Automatic;
 use crate::model::{Kind, Setting};
-use crate::stats::Penalty;
 use serde::{Deserialize, Serialize};
 
 /// Settings of [RICA](super): `Rica { n_components: Some(64), ..Default::default() }.fit(&mut rows, &run)`.

@@ -4,6 +4,7 @@ use super::model::ReportExtras;
 use super::{BetaScale, Constraint, Ended, Reconstruct, SigmaPca, Solver, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::learn::Optimiser;
 use crate::method::neural_pca::check_training;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
@@ -12,8 +13,8 @@ use crate::neural::gpm::Solved;
 use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{
-    MEAN_VARIANCE, Mean, NONLINEAR, Optimiser, Orthogonality, Row, Sigma, Spec, Trained, Training,
-    TrainingStart, auto, find_row, train, train_by_widths,
+    MEAN_VARIANCE, Mean, NONLINEAR, Orthogonality, Row, Sigma, Spec, Trained, Training, TrainingStart, auto,
+    find_row, train, train_by_widths,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;

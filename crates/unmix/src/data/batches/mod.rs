@@ -1,0 +1,274 @@
+//! Rows in batches, shuffled: the only place where rows come in random order.
+//!
+//! *Order.* Two levels (`order.rs`): shards in random order, then rows inside a window of some shards. Data that fit one window, of
+//! four million numbers, are shuffled as a whole. An epoch is cut into batches of one size or one row fewer; inside a batch rows come
+//! in the order of the data, window by window. The order of the rows depends on the seed, the epoch and the shape of the data, and not
+//! on the size of batches, threads, or where rows are kept.
+//!
+//! *Memory.* That of a window, of two where there is a second thread, and of a few batches, however many rows there are; of the batches
+//! alone where rows lie in memory as they are wanted.
+//!
+//! *Reading.* A shard is read by one call. Where there is a second thread it gathers the next batches, and reads the next window bit by
+//! bit, while the first one computes.
+
+mod order;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use super::Rows;
+use super::sweep::{no_columns, no_rows};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::num::{Real, widest};
+use order::Order;
+use read::{Group, Turn};
+use serde::{Deserialize, Serialize};
+use std::sync::mpsc;
+
+/// Numbers that are handed over at once, so that threads wake each other seldom.
+const TOGETHER: usize = 1 << 16;
+
+/// Hand-overs that may be waiting.
+const AHEAD: usize = 3;
+
+/// A place in a training: a batch of an epoch, both counted from 0. It says all that is needed to go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// The epoch.
+    pub epoch: u64,
+    /// The batch within it.
+    pub batch: u64,
+}
+
+/// Rows of one step.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'b, T> {
+    /// Which batch it is.
+    pub position: Position,
+    /// The batch after it.
+    pub next: Position,
+    /// The rows, row-major.
+    pub x: &'b [T],
+    /// Their numbers in the data.
+    pub rows: &'b [u64],
+    /// How often each counts, where they do not all count once.
+    pub weights: Option<&'b [f64]>,
+    /// Rows of this epoch up to the end of the batch, those of weight 0 included.
+    pub done: u64,
+}
+
+impl<T> Batch<'_, T> {
+    /// Whether the epoch ends with it.
+    pub fn ends_epoch(&self) -> bool {
+        self.next.epoch > self.position.epoch
+    }
+}
+
+/// Settled rows in batches.
+///
+/// Rows of weight 0 are in no batch, whatever they hold, so that batches of weighted rows may be smaller than others, and empty.
+pub struct Batches<'a, T: Real> {
+    rows: &'a Rows<'a, T>,
+    p: usize,
+    n: u64,
+    per_epoch: u64,
+    /// How many batches are handed over at once.
+    together: u64,
+    /// Whether rows come in random order inside a batch, too.
+    mixed: bool,
+    order: Order,
+    /// Two numbers of the type of the rows whose sum is the mean: subtracted one after the other they lose no digits.
+    mean: Vec<[T; 2]>,
+    /// What columns are multiplied by after that: one number for all, or one for each.
+    inverse: Vec<T>,
+}
+
+impl<'a, T: Real> Batches<'a, T> {
+    /// Batches of at most `size` rows of `rows`, which are [settled](Rows::settle), in an order that belongs to `seed`.
+    ///
+    /// # Errors
+    ///
+    /// A size of 0; rows that are elsewhere; no rows or no columns; batches that do not fit into memory.
+    pub fn new(rows: &'a Rows<'a, T>, size: usize, seed: u64) -> Result<Self> {
+        rows.here("training by batches")?;
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        if size == 0 {
+            return Err(Error::setting(
+                "batch_size",
+                0,
+                "it must be at least 1",
+                "choose a number such as 128",
+            ));
+        }
+        if n == 0 {
+            return Err(no_rows("training by batches", rows.origin()));
+        }
+        if p == 0 {
+            return Err(no_columns("training by batches", rows.origin()));
+        }
+        let held = (size as u64).min(n);
+        check_memory(
+            &format!("a batch of {held} rows of {p} numbers"),
+            held.saturating_mul(p as u64).saturating_mul(std::mem::size_of::<T>() as u64),
+            "choose a smaller batch_size",
+        )?;
+        let (per_epoch, order) = (n.div_ceil(size as u64), Order::new(n, p, seed));
+        let together = (TOGETHER as u64 / n.div_ceil(per_epoch).saturating_mul(p as u64)).clamp(1, 64);
+        Ok(Self {
+            rows,
+            p,
+            n,
+            per_epoch,
+            together,
+            mixed: false,
+            order,
+            mean: Vec::new(),
+            inverse: Vec::new(),
+        })
+    }
+
+    /// Rows in random order inside a batch, too, for what takes them one by one; otherwise they come there in the order of the data.
+    pub fn mixed(mut self) -> Self {
+        self.mixed = true;
+        self
+    }
+
+    /// Every row less `mean`, one number a column, in the precision that `mean` has.
+    pub fn centred(mut self, mean: &[f64]) -> Self {
+        assert_eq!(mean.len(), self.p, "a number for each column");
+        self.mean = mean.iter().map(|m| T::parts(*m)).map(|(near, rest)| [near, rest]).collect();
+        self
+    }
+
+    /// Every row divided by `unit`, and every column by its own unit as well; after they are [centred](Self::centred).
+    pub fn divided(mut self, unit: f64, units: Option<&[f64]>) -> Self {
+        let all = T::from_f64(1.0 / unit);
+        self.inverse = match units {
+            None if unit == 1.0 => Vec::new(),
+            None => vec![all; self.p],
+            Some(units) => units.iter().map(|u| T::from_f64(all.to_f64() / u)).collect(),
+        };
+        self
+    }
+
+    /// How many batches the rows are shared out among.
+    pub fn per_epoch(&self) -> u64 {
+        self.per_epoch
+    }
+
+    /// Numbers in a row.
+    pub fn n_features(&self) -> usize {
+        self.p
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> u64 {
+        self.n
+    }
+
+    /// Rows of an epoch before a batch.
+    fn border(&self, batch: u64) -> u64 {
+        (u128::from(batch) * u128::from(self.n) / u128::from(self.per_epoch)) as u64
+    }
+
+    /// Hands `use_it` the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false. Batches
+    /// are gathered by a second thread where `threads` says that there is one.
+    ///
+    /// # Errors
+    ///
+    /// A position that these rows do not have; those of the source; whatever `use_it` returns.
+    pub fn each(
+        &self,
+        from: Position,
+        epochs: u64,
+        threads: usize,
+        mut use_it: impl FnMut(&Batch<'_, T>) -> Result<bool>,
+    ) -> Result<()> {
+        if from.batch >= self.per_epoch {
+            return Err(Error::Unsupported {
+                asked: format!("going on from batch {} of an epoch", from.batch),
+                found: format!("an epoch of {} has {} batches", self.rows.origin(), self.per_epoch),
+                remedy: "give the rows and the batch size with which training began".into(),
+            });
+        }
+        if threads < 2 {
+            let (mut group, mut turn) = (Group::default(), Turn::new(self, from, epochs, false));
+            while turn.gather(&mut group)? {
+                if !group.hand_out(self.p, &mut use_it)? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let (send, receive) = mpsc::sync_channel::<Result<Group<T>>>(self.ahead());
+        let (give_back, spare) = mpsc::channel::<Group<T>>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut turn = Turn::new(self, from, epochs, true);
+                loop {
+                    let mut group = spare.try_recv().unwrap_or_default();
+                    let gathered = match turn.gather(&mut group) {
+                        Ok(false) => return,
+                        Ok(true) => Ok(group),
+                        Err(error) => Err(error),
+                    };
+                    let failed = gathered.is_err();
+                    // Nobody listens any more once training has ended.
+                    if send.send(gathered).is_err() || failed {
+                        return;
+                    }
+                    turn.read_ahead();
+                }
+            });
+            // Moved in, so that it is dropped, and the gathering ends, however this loop is left.
+            let receive = receive;
+            for group in receive.iter() {
+                let group = group?;
+                if !group.hand_out(self.p, &mut use_it)? {
+                    break;
+                }
+                let _ = give_back.send(group);
+            }
+            Ok(())
+        })
+    }
+
+    /// How many hand-overs may be waiting: one of large batches.
+    fn ahead(&self) -> usize {
+        let numbers = self.together * self.n.div_ceil(self.per_epoch) * self.p as u64;
+        if numbers > 1 << 20 { 1 } else { AHEAD }
+    }
+
+    /// Centres and divides rows that were copied.
+    fn prepare(&self, x: &mut [T]) {
+        match (self.mean.is_empty(), self.inverse.is_empty()) {
+            (true, true) => {}
+            (false, true) => widest(
+                #[inline(always)]
+                || {
+                    for row in x.chunks_exact_mut(self.p) {
+                        row.iter_mut().zip(&self.mean).for_each(|(x, m)| *x = (*x - m[0]) - m[1]);
+                    }
+                },
+            ),
+            (true, false) => widest(
+                #[inline(always)]
+                || {
+                    for row in x.chunks_exact_mut(self.p) {
+                        row.iter_mut().zip(&self.inverse).for_each(|(x, by)| *x *= *by);
+                    }
+                },
+            ),
+            (false, false) => widest(
+                #[inline(always)]
+                || {
+                    for row in x.chunks_exact_mut(self.p) {
+                        let each = row.iter_mut().zip(&self.mean).zip(&self.inverse);
+                        each.for_each(|((x, m), by)| *x = ((*x - m[0]) - m[1]) * *by);
+                    }
+                },
+            ),
+        }
+    }
+}

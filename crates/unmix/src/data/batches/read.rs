@@ -1,0 +1,236 @@
+//! Gathers batches: windows are read shard by shard, and rows are copied out of them.
+
+use super::order::Window;
+use super::{Batch, Batches, Position};
+use crate::data::RandomAccess;
+use crate::error::Result;
+use crate::num::Real;
+
+/// A few batches, one after the other.
+pub(super) struct Group<T> {
+    batches: Vec<Piece>,
+    x: Vec<T>,
+    rows: Vec<u64>,
+    weights: Vec<f64>,
+    /// Whether rows have weights.
+    weighted: bool,
+}
+
+impl<T> Default for Group<T> {
+    fn default() -> Self {
+        Self { batches: Vec::new(), x: Vec::new(), rows: Vec::new(), weights: Vec::new(), weighted: false }
+    }
+}
+
+/// One of them.
+struct Piece {
+    position: Position,
+    next: Position,
+    done: u64,
+    /// Its rows in those of the group.
+    rows: std::ops::Range<usize>,
+}
+
+impl<T> Group<T> {
+    /// Hands out its batches, rows of `p` numbers, while that returns true.
+    pub(super) fn hand_out(
+        &self,
+        p: usize,
+        use_it: &mut impl FnMut(&Batch<'_, T>) -> Result<bool>,
+    ) -> Result<bool> {
+        for Piece { position, next, done, rows } in &self.batches {
+            let weights = self.weighted.then(|| &self.weights[rows.clone()]);
+            let x = &self.x[rows.start * p..rows.end * p];
+            let (position, next, done) = (*position, *next, *done);
+            if !use_it(&Batch { position, next, x, rows: &self.rows[rows.clone()], weights, done })? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn clear(&mut self) {
+        self.batches.clear();
+        self.x.clear();
+        self.rows.clear();
+        self.weights.clear();
+    }
+}
+
+/// A window, and as many of its shards as have been read.
+struct HeldWindow<T> {
+    window: Window,
+    numbers: Vec<T>,
+    /// Shards read so far.
+    read: usize,
+    /// Whether it is any window at all.
+    begun: bool,
+}
+
+impl<T: Real> HeldWindow<T> {
+    fn new() -> Self {
+        Self { window: Window::default(), numbers: Vec::new(), read: 0, begun: false }
+    }
+
+    fn is(&self, epoch: u64, number: u64) -> bool {
+        self.begun && (self.window.epoch, self.window.number) == (epoch, number)
+    }
+
+    /// Becomes another window, of which nothing has been read; the one of rows that fit one window always has the same shards.
+    fn begin(&mut self, of: &Batches<'_, T>, epoch: u64, number: u64) {
+        if of.order.windows() > 1 {
+            self.read = 0;
+        }
+        of.order.fill(epoch, number, &mut self.window);
+        self.begun = true;
+    }
+
+    /// Reads on until `shards` of its shards have been read.
+    fn read_until(
+        &mut self,
+        shards: usize,
+        of: &Batches<'_, T>,
+        from: &dyn RandomAccess<T>,
+        raw: &mut Vec<u8>,
+    ) -> Result<()> {
+        let len = self.window.order.len() * of.p;
+        if self.read == 0 && self.numbers.len() != len {
+            self.numbers.resize(len, T::default());
+        }
+        // All shards are of one length but the last of the data, which comes last.
+        let step = of.order.rows_of(0).count() * of.p;
+        while self.read < shards.min(self.window.shards.len()) {
+            let (rows, at) = (of.order.rows_of(self.window.shards[self.read]), self.read * step);
+            let out = &mut self.numbers[at..at + (rows.end - rows.start) as usize * of.p];
+            from.read(rows, 0..of.p, out, raw)?;
+            self.read += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Where the gathering is.
+pub(super) struct Turn<'b, 'a, T: Real> {
+    of: &'b Batches<'a, T>,
+    from: &'b dyn RandomAccess<T>,
+    /// All rows, where they lie in memory as they are wanted: nothing is read then.
+    lent: Option<&'b [T]>,
+    epochs: u64,
+    position: Position,
+    now: HeldWindow<T>,
+    /// The window after it, where it is read ahead.
+    next: HeldWindow<T>,
+    ahead: bool,
+    /// Rows of the epoch that were handed out.
+    done: u64,
+    raw: Vec<u8>,
+}
+
+impl<'b, 'a, T: Real> Turn<'b, 'a, T> {
+    /// Before the batch `position`; windows are read `ahead` or when they are wanted.
+    pub(super) fn new(of: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
+        let from = of.rows.settled();
+        let lent = from.lend(0..of.n);
+        let ahead = ahead && lent.is_none() && of.order.windows() > 1;
+        let (now, next) = (HeldWindow::new(), HeldWindow::new());
+        Self { of, from, lent, epochs, position, now, next, ahead, done: 0, raw: Vec::new() }
+    }
+
+    /// The next batches, written over `group`; false where there are none.
+    pub(super) fn gather(&mut self, group: &mut Group<T>) -> Result<bool> {
+        if self.position.epoch >= self.epochs {
+            return Ok(false);
+        }
+        group.clear();
+        group.weighted = self.of.rows.weights().is_some();
+        let Position { epoch, batch } = self.position;
+        let until = (batch + self.of.together).min(self.of.per_epoch);
+        for batch in batch..until {
+            self.batch(epoch, batch, group)?;
+        }
+        self.of.prepare(&mut group.x);
+        Ok(true)
+    }
+
+    fn batch(&mut self, epoch: u64, batch: u64, group: &mut Group<T>) -> Result<()> {
+        let (mut at, end, start) = (self.of.border(batch), self.of.border(batch + 1), group.rows.len());
+        while at < end {
+            self.arrive(epoch, at)?;
+            let until = end.min(self.now.window.end());
+            self.copy(at..until, group);
+            at = until;
+        }
+        let next = match batch + 1 < self.of.per_epoch {
+            true => Position { epoch, batch: batch + 1 },
+            false => Position { epoch: epoch + 1, batch: 0 },
+        };
+        let (position, rows) = (self.position, start..group.rows.len());
+        group.batches.push(Piece { position, next, done: end, rows });
+        (self.position, self.done) = (next, end);
+        Ok(())
+    }
+
+    /// Makes the window that has place `at` of the epoch the one at hand, all of it read.
+    fn arrive(&mut self, epoch: u64, at: u64) -> Result<()> {
+        let (of, windows) = (self.of, self.of.order.windows());
+        let here = &self.now.window;
+        if !(self.now.begun && here.epoch == epoch && (here.first..here.end()).contains(&at)) {
+            let number = match self.now.begun && here.epoch == epoch && here.end() == at {
+                true => here.number + 1,
+                false => of.order.window_at(epoch, at),
+            };
+            match self.next.is(epoch, number) {
+                true => std::mem::swap(&mut self.now, &mut self.next),
+                false => self.now.begin(of, epoch, number),
+            }
+            if self.ahead {
+                let (epoch, number) = if number + 1 < windows { (epoch, number + 1) } else { (epoch + 1, 0) };
+                self.next.begin(of, epoch, number);
+            }
+        }
+        if self.lent.is_none() {
+            self.now.read_until(usize::MAX, of, self.from, &mut self.raw)?;
+        }
+        Ok(())
+    }
+
+    /// Copies rows at these places of the epoch, all of the window at hand, in the order of the data unless they are to be mixed.
+    fn copy(&mut self, places: std::ops::Range<u64>, group: &mut Group<T>) {
+        let (p, order, first) = (self.of.p, &self.of.order, self.now.window.first);
+        let part = (places.start - first) as usize..(places.end - first) as usize;
+        if !self.of.mixed {
+            self.now.window.order[part.clone()].sort_unstable();
+        }
+        let (window, weights) = (&self.now.window, self.of.rows.weights());
+        group.x.reserve(part.len() * p);
+        for &place in &window.order[part] {
+            let row = order.row(window, place);
+            if let Some(weights) = weights {
+                let weight = weights[row as usize];
+                if weight == 0.0 {
+                    continue;
+                }
+                group.weights.push(weight);
+            }
+            group.rows.push(row);
+            group.x.extend_from_slice(match self.lent {
+                Some(all) => &all[row as usize * p..][..p],
+                None => &self.now.numbers[place as usize * p..][..p],
+            });
+        }
+    }
+
+    /// Reads as large a part of the next window as has been handed out of the one at hand. What fails is read again when it is wanted,
+    /// and told then.
+    pub(super) fn read_ahead(&mut self) {
+        let (here, epochs) = (&self.now.window, self.epochs);
+        if !self.ahead || self.next.window.epoch >= epochs || here.order.is_empty() {
+            return;
+        }
+        // A new epoch counts its rows from 0.
+        let done = if self.position.epoch > here.epoch { here.end() } else { self.done };
+        let (done, all) = (done.saturating_sub(here.first), here.order.len() as u64);
+        let shards = (self.next.window.shards.len() as u64 * done).div_ceil(all) as usize;
+        let _ = self.next.read_until(shards, self.of, self.from, &mut self.raw);
+    }
+}

@@ -1,0 +1,211 @@
+//! Activations: `h(z)`, `h'(z)` and `h''(z)`, with a number `a` in `h` for each component.
+
+use crate::num::simd::CELL;
+use crate::num::{Real, widest};
+use serde::{Deserialize, Serialize};
+
+/// The function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// `a tanh(z / a)`: slope 1 at 0, never above `a`.
+    #[default]
+    Tanh,
+    /// `z` cut off at `-a` and `a`.
+    Hard,
+    /// `a tanh(z)`: slope `a` at 0. With `a = 1 / std(tanh z)`, renewed as codes change, its values have unit variance.
+    Steep,
+    /// The sign of `z`.
+    Sign,
+    /// `z` itself.
+    Identity,
+    /// `max(z, 0)`; its slope at 0 is taken to be 0.
+    Relu,
+}
+
+impl Shape {
+    /// All of them.
+    pub const ALL: [Shape; 6] =
+        [Shape::Tanh, Shape::Hard, Shape::Steep, Shape::Sign, Shape::Identity, Shape::Relu];
+
+    /// The function itself, of a code and the number `a`.
+    pub fn function(self) -> fn(f64, f64) -> f64 {
+        match self {
+            Shape::Tanh => |z, a| a * (z / a).tanh(),
+            Shape::Hard => |z, a| z.clamp(-a, a),
+            Shape::Steep => |z, a| a * z.tanh(),
+            Shape::Sign => |z, _| if z == 0.0 { 0.0 } else { z.signum() },
+            Shape::Identity => |z, _| z,
+            Shape::Relu => |z, _| z.max(0.0),
+        }
+    }
+}
+
+/// A [`Shape`] with its numbers, ready for rows of `k` codes of type `T`.
+#[derive(Clone, Debug)]
+pub struct Activation<T> {
+    shape: Shape,
+    /// `a` of every code of a few rows, so that loops are long enough and made of whole vectors.
+    a: Vec<T>,
+    inverse: Vec<T>,
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl<T: Real> Activation<T> {
+    /// `shape` with these numbers: one for all of the `k` codes of a row, or one for each. Shapes without a number in them take any.
+    pub fn new(shape: Shape, a: &[f64], k: usize) -> Self {
+        let whole = k.max(1) * CELL / gcd(k.max(1), CELL);
+        let period = whole * 64usize.div_ceil(whole);
+        let of = |j: usize| if a.len() == 1 { a[0] } else { a[j % k] };
+        Self {
+            shape,
+            a: (0..period).map(|j| T::from_f64(of(j))).collect(),
+            inverse: (0..period).map(|j| T::from_f64(1.0 / of(j))).collect(),
+        }
+    }
+
+    /// Which function it is.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// `a` and `1 / a` of the codes of a few rows, and as many of them as [`period`](Self::period) says.
+    pub(crate) fn numbers(&self) -> (&[T], &[T]) {
+        (&self.a, &self.inverse)
+    }
+
+    /// After how many codes the same component comes in the same place of a cell again.
+    pub(crate) fn period(&self) -> usize {
+        self.a.len()
+    }
+
+    /// Writes `h` of every code over `z`, and the slope there into `slope`, as long. `z` holds whole rows.
+    pub fn apply(&self, z: &mut [T], slope: &mut [T]) {
+        self.each(
+            z,
+            slope,
+            #[inline(always)]
+            |_, h, slope, _| (h, slope),
+        );
+    }
+
+    /// Writes `f(z, h, h', h'')` over `z` and `second`.
+    #[inline(always)]
+    pub(crate) fn each(&self, z: &mut [T], second: &mut [T], f: impl Fn(T, T, T, T) -> (T, T)) {
+        macro_rules! loops {
+            ($of:expr) => {
+                widest(
+                    #[inline(always)]
+                    || {
+                        let period = self.a.len();
+                        for (z, second) in z.chunks_mut(period).zip(second.chunks_mut(period)) {
+                            let given = self.a.iter().zip(&self.inverse);
+                            for (((a, inverse), z), second) in given.zip(z.iter_mut()).zip(second) {
+                                let (h, slope, bend) = $of(*z, *a, *inverse);
+                                (*z, *second) = f(*z, h, slope, bend);
+                            }
+                        }
+                    },
+                )
+            };
+        }
+        match self.shape {
+            Shape::Tanh => loops!(tanh),
+            Shape::Hard => loops!(hard),
+            Shape::Steep => loops!(steep),
+            Shape::Sign => loops!(sign),
+            Shape::Identity => loops!(identity),
+            Shape::Relu => loops!(relu),
+        }
+    }
+}
+
+/// `h`, `h'` and `h''` at `z`, with `a` and `1 / a`.
+#[inline(always)]
+fn tanh<T: Real>(z: T, a: T, inverse: T) -> (T, T, T) {
+    let t = (z * inverse).tanh_of();
+    let slope = T::from_f64(1.0) - t * t;
+    (a * t, slope, T::from_f64(-2.0) * t * slope * inverse)
+}
+
+#[inline(always)]
+fn hard<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
+    let (zero, one) = (T::default(), T::from_f64(1.0));
+    let h = if z > a { a } else { z };
+    let h = if h < -a { -a } else { h };
+    (h, if h == z { one } else { zero }, zero)
+}
+
+#[inline(always)]
+fn steep<T: Real>(z: T, a: T, _: T) -> (T, T, T) {
+    let t = z.tanh_of();
+    let slope = T::from_f64(1.0) - t * t;
+    (a * t, a * slope, T::from_f64(-2.0) * a * t * slope)
+}
+
+#[inline(always)]
+fn sign<T: Real>(z: T, _: T, _: T) -> (T, T, T) {
+    let (zero, one) = (T::default(), T::from_f64(1.0));
+    let h = if z > zero { one } else { zero };
+    (if z < zero { -one } else { h }, zero, zero)
+}
+
+#[inline(always)]
+fn identity<T: Real>(z: T, _: T, _: T) -> (T, T, T) {
+    (z, T::from_f64(1.0), T::default())
+}
+
+#[inline(always)]
+fn relu<T: Real>(z: T, _: T, _: T) -> (T, T, T) {
+    let (zero, one) = (T::default(), T::from_f64(1.0));
+    if z > zero { (z, one, zero) } else { (zero, zero, zero) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_the_functions_and_slopes_their_derivatives() {
+        let (k, a) = (3, [0.8, 4.0, 2.0]);
+        // No code lies within a step of 0 or of `a`, where hard shapes have no derivative.
+        let z: Vec<f64> = (0..k * 37).map(|i| 0.1123 * i as f64 - 5.917).collect();
+        for shape in Shape::ALL {
+            let (mut h, mut slope) = (z.clone(), vec![0.0; z.len()]);
+            Activation::<f64>::new(shape, &a, k).apply(&mut h, &mut slope);
+            let (mut bend, mut unused) = (z.clone(), z.clone());
+            Activation::<f64>::new(shape, &a, k).each(&mut unused, &mut bend, |_, h, _, bend| (h, bend));
+            for (i, &z) in z.iter().enumerate() {
+                let of = |z: f64| shape.function()(z, a[i % k]);
+                let what = format!("{shape:?} at {z}, a {}", a[i % k]);
+                assert!((h[i] - of(z)).abs() < 1e-14, "{what}");
+                assert!((slope[i] - (of(z + 1e-6) - of(z - 1e-6)) / 2e-6).abs() < 1e-8, "{what}");
+                let second = (of(z + 1e-4) - 2.0 * of(z) + of(z - 1e-4)) / 1e-8;
+                assert!((bend[i] - second).abs() < 1e-5, "{what}: {} {second}", bend[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn one_number_for_all_is_that_number_for_each() {
+        let z: Vec<f32> = (0..5 * 20).map(|i| 0.07 * i as f32 - 3.0).collect();
+        for shape in Shape::ALL {
+            let by = |a: &[f64]| {
+                let (mut h, mut slope) = (z.clone(), z.clone());
+                Activation::new(shape, a, 5).apply(&mut h, &mut slope);
+                (h, slope)
+            };
+            assert_eq!(by(&[1.5]), by(&[1.5; 5]));
+        }
+    }
+
+    #[test]
+    fn at_zero_the_rectifier_is_flat() {
+        let (mut z, mut slope) = ([0.0, -0.0, 1e-300], [9.0; 3]);
+        Activation::<f64>::new(Shape::Relu, &[1.0], 1).apply(&mut z, &mut slope);
+        assert_eq!((z, slope), ([0.0, 0.0, 1e-300], [0.0, 0.0, 1.0]));
+    }
+}

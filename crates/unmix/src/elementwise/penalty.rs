@@ -1,0 +1,154 @@
+//! Penalties: functions that are small where most numbers are near 0, with their derivatives.
+
+use crate::num::{Real, widest};
+use serde::{Deserialize, Serialize};
+
+/// A function of one number that grows like `|y|`, and is smooth at 0: small for numbers of which most are near 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// `log cosh y`.
+    #[default]
+    #[serde(rename = "logcosh")]
+    LogCosh,
+    /// `sqrt(y² + 0.01)` (Le et al. 2011).
+    SmoothL1,
+}
+
+/// How wide the smooth part of [`Penalty::SmoothL1`] is, squared.
+const ROUNDED: f64 = 1e-2;
+
+impl Penalty {
+    /// Its second derivative at 0.
+    pub fn curvature(self) -> f64 {
+        match self {
+            Penalty::LogCosh => 1.0,
+            Penalty::SmoothL1 => 1.0 / ROUNDED.sqrt(),
+        }
+    }
+
+    /// Roughly what it says of the rotation of outputs of standard deviation `s`: a sixth of the fourth derivative at 0 times `s⁴` for small ones, where it is nearly
+    /// a square, whose mean no rotation changes; `s` for large ones.
+    pub fn force(self, s: f64) -> f64 {
+        let fourth = match self {
+            Penalty::LogCosh => 2.0,
+            Penalty::SmoothL1 => 3.0 / ROUNDED.powf(1.5),
+        };
+        s.min(fourth / 6.0 * s.powi(4))
+    }
+
+    /// [`differentiate`](Self::differentiate) where every number counts as often as its weight says: the derivative times that, and the
+    /// sum of values times it.
+    pub fn differentiate_weighted<T: Real>(self, y: &mut [T], weights: &[f64]) -> f64 {
+        match self {
+            Penalty::LogCosh => each_weighted(y, weights, |y| (y.tanh_of(), y.log_cosh_of())),
+            Penalty::SmoothL1 => each_weighted(y, weights, smooth_l1),
+        }
+    }
+
+    /// Writes its derivative at every number over that number, and returns the sum of its values.
+    pub fn differentiate<T: Real>(self, y: &mut [T]) -> f64 {
+        match self {
+            Penalty::LogCosh => each(y, |y| (y.tanh_of(), y.log_cosh_of())),
+            Penalty::SmoothL1 => each(y, smooth_l1),
+        }
+    }
+}
+
+/// The derivative of [`Penalty::SmoothL1`], and its value.
+#[inline(always)]
+fn smooth_l1<T: Real>(y: T) -> (T, T) {
+    let value = y.times_plus(y, T::from_f64(ROUNDED)).root();
+    (y / value, value)
+}
+
+/// Numbers that are summed beside each other, so that whole vectors can be used without changing the order of a sum.
+const LANES: usize = 16;
+/// Numbers of each lane whose sum is formed in their own type before it is added in double precision.
+const RUN: usize = 32;
+
+/// `y` becomes `f(y).0`; the sum of the others.
+#[inline(always)]
+fn each<T: Real>(y: &mut [T], f: impl Fn(T) -> (T, T)) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut total = 0.0;
+            for y in y.chunks_mut(RUN * LANES) {
+                let mut sums = [T::default(); LANES];
+                let (wide, rest) = y.as_chunks_mut::<LANES>();
+                for y in wide {
+                    for i in 0..LANES {
+                        let (slope, value) = f(y[i]);
+                        y[i] = slope;
+                        sums[i] = sums[i].plus(value);
+                    }
+                }
+                for (y, sum) in rest.iter_mut().zip(&mut sums) {
+                    let (slope, value) = f(*y);
+                    *y = slope;
+                    *sum = sum.plus(value);
+                }
+                total += sums.iter().map(|s| s.to_f64()).sum::<f64>();
+            }
+            total
+        },
+    )
+}
+
+/// `y` becomes `w f(y).0`; the sum of `w f(y).1`.
+#[inline(always)]
+fn each_weighted<T: Real>(y: &mut [T], weights: &[f64], f: impl Fn(T) -> (T, T)) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; LANES];
+            for (y, w) in y.chunks_mut(LANES).zip(weights.chunks(LANES)) {
+                for ((y, w), sum) in y.iter_mut().zip(w).zip(&mut sums) {
+                    let (slope, value) = f(*y);
+                    *y = T::from_f64(w * slope.to_f64());
+                    *sum += w * value.to_f64();
+                }
+            }
+            sums.iter().sum()
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn values_and_slopes_are_those_of_the_formulas_whatever_the_length() {
+        let s = Stream::new(4, 0);
+        for n in [1usize, 15, 16, 17, 511, 512, 513, 1500] {
+            let y: Vec<f64> = (0..n).map(|i| 2.0 * s.normal(i as u64)).collect();
+            for (penalty, value, slope) in [
+                (Penalty::LogCosh, (|y: f64| y.cosh().ln()) as fn(f64) -> f64, f64::tanh as fn(f64) -> f64),
+                (Penalty::SmoothL1, |y| (y * y + 0.01).sqrt(), |y| y / (y * y + 0.01).sqrt()),
+            ] {
+                let want: f64 = y.iter().map(|&y| value(y)).sum();
+                let mut wide = y.clone();
+                let mut narrow: Vec<f32> = y.iter().map(|&y| y as f32).collect();
+                let (found, single) = (penalty.differentiate(&mut wide), penalty.differentiate(&mut narrow));
+                assert!((found - want).abs() < 1e-13 * want, "{penalty:?}, {n}: {found} not {want}");
+                assert!((single - want).abs() < 1e-6 * want, "{penalty:?}, {n} in f32: {single} not {want}");
+                for ((y, wide), narrow) in y.iter().zip(&wide).zip(&narrow) {
+                    assert!((wide - slope(*y)).abs() < 1e-15, "{penalty:?} at {y}");
+                    assert!((f64::from(*narrow) - slope(*y)).abs() < 1e-6, "{penalty:?} at {y} in f32");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_curvature_is_that_at_zero() {
+        for penalty in [Penalty::LogCosh, Penalty::SmoothL1] {
+            let mut y = [1e-6f64];
+            penalty.differentiate(&mut y);
+            assert!((y[0] / 1e-6 - penalty.curvature()).abs() < 1e-8, "{penalty:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! From gradients to steps: stochastic gradient descent with momentum, and Adam.
+
+use crate::num::{Real, widest};
+use serde::{Deserialize, Serialize};
+
+/// How a gradient becomes a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimiser {
+    /// Gradient descent with momentum 0.9. Not invariant to the scale of rows.
+    Sgd,
+    /// Kingma & Ba 2015, with 0.9 and 0.999.
+    #[default]
+    Adam,
+}
+
+const MOMENTUM: f64 = 0.9;
+const SQUARES: f64 = 0.999;
+/// As in Keras.
+const EPS: f64 = 1e-7;
+
+/// What an optimiser remembers of one parameter: means of gradients and of their squares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Memory<T: Real> {
+    first: Vec<T>,
+    /// Empty for gradient descent.
+    second: Vec<T>,
+    steps: u64,
+}
+
+impl<T: Real> Memory<T> {
+    /// Of a parameter of `len` numbers, before the first step.
+    pub fn new(how: Optimiser, len: usize) -> Self {
+        let squares = if how == Optimiser::Adam { len } else { 0 };
+        Self { first: vec![T::default(); len], second: vec![T::default(); squares], steps: 0 }
+    }
+
+    /// How many numbers the parameter has.
+    pub fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// One step of length `rate`: moves `w` against `times` the numbers `g`, which together are the gradient. All three are as long as
+    /// the parameter, and `how` is what this memory was made for.
+    pub fn step(&mut self, how: Optimiser, rate: f64, times: f64, w: &mut [T], g: &[T]) {
+        assert!(w.len() == self.first.len() && g.len() == w.len(), "a parameter keeps its length");
+        self.steps += 1;
+        let t = T::from_f64;
+        match how {
+            Optimiser::Sgd => {
+                let (momentum, rate) = (t(MOMENTUM), t(times * rate));
+                widest(
+                    #[inline(always)]
+                    || {
+                        for ((w, g), m) in w.iter_mut().zip(g).zip(&mut self.first) {
+                            *m = momentum * *m - rate * *g;
+                            *w += *m;
+                        }
+                    },
+                );
+            }
+            Optimiser::Adam => {
+                // m/(1 - b1^t) over sqrt(v/(1 - b2^t)) + eps, the factors gathered. Both powers are 0 long before the count ends.
+                let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
+                let bias = (1.0 - SQUARES.powi(steps)).sqrt();
+                let rate = t(rate * bias / (1.0 - MOMENTUM.powi(steps)));
+                let eps = t(EPS * bias);
+                let (b1, b2) = (t(MOMENTUM), t(SQUARES));
+                let (c1, c2) = (t(times * (1.0 - MOMENTUM)), t(times * times * (1.0 - SQUARES)));
+                widest(
+                    #[inline(always)]
+                    || {
+                        let moments = self.first.iter_mut().zip(&mut self.second);
+                        for ((w, g), (m, v)) in w.iter_mut().zip(g).zip(moments) {
+                            *m = b1 * *m + c1 * *g;
+                            *v = b2 * *v + c2 * (*g * *g);
+                            *w -= rate * *m / (v.root() + eps);
+                        }
+                    },
+                );
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    /// The formulas as they stand in the papers, of one number.
+    fn naive(how: Optimiser, rate: f64, gradients: &[f64], mut w: f64) -> f64 {
+        let (mut m, mut v) = (0.0, 0.0);
+        for (t, g) in (1..).zip(gradients) {
+            match how {
+                Optimiser::Sgd => {
+                    m = 0.9 * m - rate * g;
+                    w += m;
+                }
+                Optimiser::Adam => {
+                    m = 0.9 * m + 0.1 * g;
+                    v = 0.999 * v + 0.001 * g * g;
+                    let (unbiased_m, unbiased_v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
+                    w -= rate * unbiased_m / (unbiased_v.sqrt() + 1e-7);
+                }
+            }
+        }
+        w
+    }
+
+    #[test]
+    fn steps_are_those_of_the_papers() {
+        let draws = Stream::new(1, 0);
+        let gradients: Vec<f64> = (0..50 * 9).map(|i| draws.normal(i)).collect();
+        for how in [Optimiser::Sgd, Optimiser::Adam] {
+            let (mut w, mut memory) = (vec![1.0; 9], Memory::new(how, 9));
+            // Half-gradients, of which the gradient is twice as much.
+            for g in gradients.chunks(9) {
+                let half: Vec<f64> = g.iter().map(|g| g / 2.0).collect();
+                memory.step(how, 0.01, 2.0, &mut w, &half);
+            }
+            for (j, w) in w.iter().enumerate() {
+                let of_one: Vec<f64> = gradients.iter().skip(j).step_by(9).copied().collect();
+                let want = naive(how, 0.01, &of_one, 1.0);
+                assert!((w - want).abs() < 1e-13, "{how:?}: {w}, not {want}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_comes_back_from_text_to_the_bit() {
+        let draws = Stream::new(2, 0);
+        for how in [Optimiser::Sgd, Optimiser::Adam] {
+            let (mut w, mut memory) = (vec![0.3f32; 7], Memory::<f32>::new(how, 7));
+            let gradient = |step: u64| (0..7).map(|j| draws.normal(7 * step + j) as f32).collect::<Vec<_>>();
+            (0..10).for_each(|step| memory.step(how, 0.1, 1.0, &mut w, &gradient(step)));
+            let text = serde_json::to_string(&(&w, &memory)).unwrap();
+            let (mut again, mut remembered): (Vec<f32>, Memory<f32>) = serde_json::from_str(&text).unwrap();
+            assert_eq!(remembered, memory);
+            memory.step(how, 0.1, 1.0, &mut w, &gradient(10));
+            remembered.step(how, 0.1, 1.0, &mut again, &gradient(10));
+            assert_eq!(w, again);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How the learning rate changes over the steps of a training.
+
+use serde::{Deserialize, Serialize};
+
+/// The learning rate of every step, as a share of the one that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// The same throughout.
+    #[default]
+    Constant,
+    /// Falls linearly from 1 at the first step to 0 after the last.
+    Linear,
+    /// Rises linearly to 1 at step `steps`, counted from 1, then falls linearly to 0 after the last.
+    WarmUp {
+        /// Steps of the rise.
+        steps: u64,
+    },
+}
+
+impl Schedule {
+    /// The share at step `step`, counted from 0, of `total` steps; positive before the last step has been made.
+    pub fn share(self, step: u64, total: u64) -> f64 {
+        match self {
+            Schedule::Constant => 1.0,
+            Schedule::Linear => 1.0 - step as f64 / total.max(1) as f64,
+            Schedule::WarmUp { steps } if step < steps => (step + 1) as f64 / steps as f64,
+            Schedule::WarmUp { steps } => {
+                1.0 - (step - steps) as f64 / total.saturating_sub(steps).max(1) as f64
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_positive_and_end_beside_0() {
+        let total = 1000;
+        for schedule in [Schedule::Linear, Schedule::WarmUp { steps: 100 }, Schedule::WarmUp { steps: 0 }] {
+            let shares: Vec<f64> = (0..total).map(|step| schedule.share(step, total)).collect();
+            assert!(shares.iter().all(|s| *s > 0.0 && *s <= 1.0), "{schedule:?}");
+            assert!(shares[999] < 0.0012 && schedule.share(total, total) == 0.0, "{schedule:?}");
+            let peak = shares.iter().position(|s| *s == 1.0).unwrap();
+            assert_eq!(peak, if schedule == (Schedule::WarmUp { steps: 100 }) { 99 } else { 0 });
+            assert!(shares[..peak].is_sorted() && shares[peak..].is_sorted_by(|a, b| a >= b));
+        }
+        assert!((0..total).all(|step| Schedule::Constant.share(step, total) == 1.0));
+    }
+
+    #[test]
+    fn a_warm_up_that_is_longer_than_the_training_ends_on_its_way_up() {
+        let schedule = Schedule::WarmUp { steps: 10 };
+        assert_eq!((schedule.share(0, 4), schedule.share(3, 4)), (0.1, 0.4));
+        assert_eq!(schedule.share(10, 4), 1.0);
+    }
+}

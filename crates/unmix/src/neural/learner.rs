@@ -1,0 +1,181 @@
+//! A rule as a learner: its weights, and what it learns beside them.
+
+use super::constraint::{divide, lengths, project};
+use super::{Constraint, Field, Sigma, Spec, State, Training, TrainingStart};
+use crate::data::Batch;
+use crate::error::{Error, Result};
+use crate::learn::{Learner, Updates};
+use crate::num::{Matrix, Real};
+use serde::{Deserialize, Serialize};
+
+/// From weights (`p x k`) and the numbers in the nonlinearity to what these are to be.
+pub(super) type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
+
+/// What a rule learns, and remembers of the batches so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) struct Learnt<T: Real> {
+    /// Weights, `p x k`, row-major; of any length where these are what is stored.
+    w: Vec<T>,
+    pub(super) state: State,
+    /// Standard deviations as the rule has them after each epoch.
+    pub(super) sigma: Vec<Vec<f64>>,
+}
+
+/// A rule, and buffers of one step.
+pub(super) struct Rule<'w, 'a, T> {
+    spec: Spec,
+    k: usize,
+    tangent: bool,
+    learning_rate: f64,
+    field: Field<T>,
+    /// Columns of length 1, where weights of any length are stored.
+    unit: Vec<T>,
+    g: Vec<T>,
+    widths: &'w mut Widths<'a>,
+}
+
+/// Learnt standard deviations and numbers of nonlinearities stay above these, in the units of rows divided by their size.
+const LEAST_SIGMA: f64 = 1e-3;
+const LEAST_A: f64 = 1e-2;
+
+impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
+    /// For rows divided by `size`; and what is learnt, at the beginning.
+    pub(super) fn new(
+        spec: &Spec,
+        begin: &TrainingStart,
+        how: &Training,
+        size: f64,
+        widths: &'w mut Widths<'a>,
+    ) -> Result<(Self, Learnt<T>)> {
+        let (p, k) = (begin.w.rows(), begin.w.cols());
+        let mut state = State::new(spec);
+        let mut spec = *spec;
+        state.beta_by_variance = how.beta_by_variance.unwrap_or(!how.absolute);
+        if !state.beta_by_variance {
+            // The loss that it is weighed against was divided by the square.
+            spec.beta /= size * size;
+        }
+        state.eps = 1e-3;
+        // Sparsity weighed by the length of rows, as published, is too strong for the last axes.
+        state.length = match how.absolute {
+            true => begin.length,
+            false => (0.1 * begin.length).min(0.6 * begin.last) / size,
+        };
+        if spec.sigma == Sigma::Trained && how.absolute {
+            state.sigma = vec![1.0; k];
+        }
+        let w: Vec<T> = begin.w.as_slice().iter().map(|x| T::from_f64(*x)).collect();
+        let mut rule = Self {
+            spec,
+            k,
+            tangent: how.tangent,
+            learning_rate: how.learning_rate,
+            field: Field::new(&spec, p, k),
+            unit: if spec.constraint == Constraint::WeightNorm { w.clone() } else { Vec::new() },
+            g: vec![T::default(); p * k],
+            widths,
+        };
+        let mut learnt = Learnt { w, state, sigma: Vec::new() };
+        rule.choose_widths(&mut learnt)?;
+        Ok((rule, learnt))
+    }
+
+    /// The weights that rows meet, `p x k`.
+    pub(super) fn weights(&self, learnt: &Learnt<T>) -> Matrix<f64> {
+        let mut w = learnt.w.clone();
+        if self.spec.constraint == Constraint::WeightNorm {
+            let by = lengths(&w, self.k);
+            divide(&mut w, &by);
+        }
+        Matrix::from_vec(w.len() / self.k, self.k, w.iter().map(|x| x.to_f64()).collect())
+    }
+
+    /// The numbers in the nonlinearity, one for each component.
+    pub(super) fn widths(&self, learnt: &Learnt<T>) -> Vec<f64> {
+        match learnt.state.widths.is_empty() {
+            true => vec![learnt.state.a; self.k],
+            false => learnt.state.widths.clone(),
+        }
+    }
+
+    fn choose_widths(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+        let (w, now) = (self.weights(learnt), self.widths(learnt));
+        let chosen = (self.widths)(&w, &now)?;
+        if chosen != now {
+            learnt.state.widths = chosen;
+        }
+        Ok(())
+    }
+
+    /// Refuses weights that grew without bound.
+    pub(super) fn check(&self, learnt: &Learnt<T>) -> Result<()> {
+        let finite = learnt.w.iter().all(|x| x.finite()) && learnt.state.sigma.iter().all(|s| s.is_finite());
+        if finite {
+            return Ok(());
+        }
+        Err(Error::setting(
+            "learning_rate",
+            self.learning_rate,
+            "the weights grew without bound",
+            "choose a smaller one, or solver='auto'",
+        ))
+    }
+}
+
+impl<T: Real> Learner<T> for Rule<'_, '_, T> {
+    type State = Learnt<T>;
+
+    /// Rules are written as half-gradients.
+    const TIMES: f64 = 2.0;
+
+    fn gradient(&mut self, learnt: &mut Learnt<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+        let constraint = self.spec.constraint;
+        let stored = (constraint == Constraint::WeightNorm).then(|| lengths(&learnt.w, self.k));
+        if let Some(by) = &stored {
+            self.unit.copy_from_slice(&learnt.w);
+            divide(&mut self.unit, by);
+        }
+        let w = if stored.is_some() { &self.unit } else { &learnt.w };
+        self.field.pull(batch.x, w, &mut learnt.state);
+        let orthonormal =
+            matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
+        if stored.is_some() || (self.tangent && constraint != Constraint::None) {
+            self.field.tangent(orthonormal);
+        }
+        self.field.gradient(batch.x, w, &mut self.g);
+        if let Some(by) = &stored {
+            divide(&mut self.g, by);
+        }
+        Ok(None)
+    }
+
+    fn parameters(&mut self, learnt: &mut Learnt<T>, updates: &mut Updates<'_, T>) {
+        updates.take(&mut learnt.w, &self.g);
+        let (state, further) = (&mut learnt.state, &self.field.further);
+        if self.spec.sigma == Sigma::Trained {
+            updates.take_wide(&mut state.sigma, &further.sigma);
+        }
+        if self.spec.train_a {
+            updates.take_wide(std::slice::from_mut(&mut state.a), &[further.a]);
+        }
+    }
+
+    fn project(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+        project(self.spec.constraint, &mut learnt.w, self.k)?;
+        let state = &mut learnt.state;
+        if self.spec.sigma == Sigma::Trained {
+            state.sigma.iter_mut().for_each(|s| *s = s.max(LEAST_SIGMA));
+        }
+        if self.spec.train_a {
+            state.a = state.a.max(LEAST_A);
+        }
+        Ok(())
+    }
+
+    fn epoch_ended(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+        self.check(learnt)?;
+        learnt.sigma.push(learnt.state.sigma.clone());
+        self.choose_widths(learnt)
+    }
+}
