@@ -8,8 +8,8 @@
 //! *Memory.* That of a window, of two where there is a second thread, and of a few batches, however many rows there are; of the batches
 //! alone where rows lie in memory as they are wanted.
 //!
-//! *Reading.* A shard is read by one call. Where there is a second thread it gathers the next batches, and reads the next window bit by
-//! bit, while the first one computes.
+//! *Reading.* A shard is read by one call. Where there is a second thread it gathers the next batches, and reads the shards of the next
+//! window one after the other, while the first one computes.
 
 mod order;
 mod read;

@@ -190,7 +190,7 @@ fn a_shard_is_read_by_one_call_once_an_epoch() {
 }
 
 #[test]
-fn the_next_window_is_read_bit_by_bit_while_this_one_is_handed_out() {
+fn the_next_window_is_read_in_parts_while_this_one_is_handed_out() {
     let reads = Reads::new(numbers(208), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let batches = Batches::new(&rows, 2, 2).unwrap().small(2);
