@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Real;
 use crate::run::Run;
+use crate::solve::{Limits, Steps};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -140,12 +141,13 @@ pub struct Trainer {
     pub max_epochs: u64,
 }
 
-/// How often progress is told, and whether to stop is asked, at least where batches allow.
+/// How often progress is told within an epoch, where batches allow.
 const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {
     /// Trains `learner` from `state` on, until the last epoch has ended or time is up: [`Outcome::Completed`] or [`Outcome::Time`].
-    /// At least one step is taken where one is left. What was reached is in `state`.
+    /// At least one step is taken where one is left. What was reached is in `state`. A run that goes on from a checkpoint takes the state from
+    /// there.
     ///
     /// # Errors
     ///
@@ -158,18 +160,24 @@ impl Trainer {
         run: &Run<'_>,
     ) -> Result<Outcome> {
         let total = batches.per_epoch() * self.max_epochs;
+        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: total };
+        let (mut steps, kept) = Steps::begin(run, "training", limits, || Ok(None))?;
+        if let Some(kept) = kept {
+            *state = kept;
+        }
         let (mut told, mut outcome) = (Instant::now(), Outcome::Completed);
         batches.each(state.position, self.max_epochs, run.threads, |batch| {
             let number = batch.position.epoch * batches.per_epoch() + batch.position.batch;
             let rate = self.learning_rate * self.schedule.share(number, total);
             self.step(learner, state, batch, rate)?;
+            if let Some(loss) = state.history.last().filter(|_| batch.ends_epoch()) {
+                run.iteration(state.position.epoch, f64::INFINITY, Some(*loss));
+            }
+            steps.counted(&Some(&*state))?;
             if batch.ends_epoch() || told.elapsed() >= PACE {
                 told = Instant::now();
                 let stage = format!("epoch {}", batch.position.epoch + 1);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
-            }
-            if let Some(loss) = state.history.last().filter(|_| batch.ends_epoch()) {
-                run.iteration(state.position.epoch, f64::INFINITY, Some(*loss))?;
             }
             if run.out_of_time() && state.position.epoch < self.max_epochs {
                 outcome = Outcome::Time;

@@ -51,7 +51,8 @@ impl ByBatches {
         run: &Run<'_>,
     ) -> Result<(Minimum, Outcome)> {
         let (rows, n) = (cost.rows, cost.rows.n_rows().unwrap_or(0));
-        let (mut steps, mut search) = Steps::begin(run, "batches", Limits::NONE, || {
+        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+        let (mut steps, mut search) = Steps::begin(run, "batches", limits, || {
             Ok(Search { mean: vec![0.0; x.len()], x, ..Search::default() })
         })?;
         let mut outcome = Outcome::Completed;
