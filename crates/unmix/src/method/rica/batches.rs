@@ -51,6 +51,7 @@ impl ByBatches {
         run: &Run<'_>,
     ) -> Result<(Minimum, Outcome)> {
         let (rows, n) = (cost.rows, cost.rows.n_rows().unwrap_or(0));
+        rows.here("rica by batches")?;
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let (mut steps, mut search) = Steps::begin(run, "batches", limits, || {
             Ok(Search { mean: vec![0.0; x.len()], x, ..Search::default() })
@@ -69,7 +70,6 @@ impl ByBatches {
         };
         if n <= self.size as u64 {
             // One batch of all rows: these as they are, and wherever they lie in memory.
-            rows.here("rica by batches")?;
             let mut goes_on = true;
             while goes_on && search.position.epoch < self.epochs {
                 search.step(cost, rows, n)?;
