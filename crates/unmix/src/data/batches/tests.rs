@@ -186,7 +186,7 @@ fn a_shard_is_read_by_one_call_once_an_epoch() {
     }
     // What fits one window is read once, however many epochs there are.
     seen_by(&Batches::new(&rows, 10, 2).unwrap(), Position::default(), 5, 2, usize::MAX);
-    assert_eq!(*reads.noted.lock().unwrap(), [0..203]);
+    assert_eq!(*reads.noted.lock().unwrap(), vec![0..203u64; 1]);
 }
 
 #[test]
