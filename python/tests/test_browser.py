@@ -17,7 +17,7 @@ import pytest
 import unmix
 from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA, datasets
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: cargo xtask test all")
 
 BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")

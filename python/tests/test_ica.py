@@ -391,8 +391,7 @@ def test_mne_finds_our_solvers_while_the_block_lasts():
 
         assert picard is unmix.compat.picard and issubclass(sklearn.decomposition.FastICA, FastICA)
     assert sklearn.decomposition.FastICA is theirs and sys.modules.get("picard") is before
-    import mne
-
+    mne = pytest.importorskip("mne", reason="mne is not installed: cargo xtask test all")
     X, _, _ = kinds(5000, 4, 13)
     raw = mne.io.RawArray(X.T * 1e-5, mne.create_info(4, 250.0, "eeg"), verbose="error")
     for method, given in (("picard", {}), ("fastica", {}), ("picard", {"ortho": False, "extended": True})):

@@ -1,5 +1,5 @@
 //! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`,
-//! `cargo xtask torture`, `cargo xtask bench`.
+//! `cargo xtask torture`, `cargo xtask wheel`, `cargo xtask bench`.
 //!
 //! Nothing to install but Rust and Python 3: the Python tests get a virtual environment of their own, in `.venv`.
 
@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
-cargo xtask test [rust|python]   every test, Rust and Python (makes .venv on first use), or those of one language
-cargo xtask torture              every class on arrays that nothing was tuned to (minutes; `test` takes one case in twelve)
+cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .venv on first use), or those of one language
+cargo xtask test all             these and what is heavy: published experiments at length, pages in a browser, MNE, torture
+cargo xtask torture              every class on arrays that nothing was tuned to (minutes)
+cargo xtask wheel                builds the wheel and tries it in a clean environment where no Rust is found
 cargo xtask check                formatting, lints and documentation, as CI wants them
 cargo xtask gen                  writes the generated pages of docs/ anew
 cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
@@ -17,10 +19,12 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => tell_skipped(test_rust().and_then(|()| test_python())),
-        ["test", "rust"] => tell_skipped(test_rust()),
-        ["test", "python"] => test_python(),
+        ["test"] => tell_skipped(test_rust(Amount::Everyday).and_then(|()| test_python(Amount::Everyday))),
+        ["test", "all"] => tell_skipped(test_rust(Amount::All).and_then(|()| test_python(Amount::All))),
+        ["test", "rust"] => tell_skipped(test_rust(Amount::Everyday)),
+        ["test", "python"] => test_python(Amount::Everyday),
         ["torture"] => torture(),
+        ["wheel"] => wheel(),
         ["check"] => check(),
         ["gen"] => generate(),
         ["bench", asked @ ..] => bench(asked),
@@ -37,10 +41,34 @@ fn main() -> ExitCode {
 
 type Done = Result<(), String>;
 
-fn test_rust() -> Done {
+/// How much of the tests.
+#[derive(Clone, Copy, PartialEq)]
+enum Amount {
+    Everyday,
+    All,
+}
+
+impl Amount {
+    /// What a test that is heavy asks before it begins.
+    fn told(self, command: &mut Command) -> &mut Command {
+        match self {
+            Amount::Everyday => command,
+            Amount::All => command.env("UNMIX_TESTS", "all").env("UNMIX_TORTURE", "1"),
+        }
+    }
+
+    /// What the Python tests need.
+    fn requirements(self) -> PathBuf {
+        let name = if self == Amount::All { "requirements-all.txt" } else { "requirements.txt" };
+        root().join("python").join("tests").join(name)
+    }
+}
+
+fn test_rust(amount: Amount) -> Done {
     let _ = std::fs::remove_file(skipped());
-    run(Command::new(env!("CARGO"))
-        .args(["test", "--workspace"])
+    // The extension has no Rust tests, and is built for Python's.
+    run(amount
+        .told(Command::new(env!("CARGO")).args(["test", "--workspace", "--exclude", "unmix-python"]))
         .current_dir(root())
         .env("UNMIX_SKIPPED", skipped()))
 }
@@ -58,11 +86,18 @@ fn tell_skipped(done: Done) -> Done {
     done
 }
 
-fn test_python() -> Done {
-    let python = environment()?;
+fn test_python(amount: Amount) -> Done {
+    let python = environment(amount)?;
     let tests = root().join("python").join("tests");
     build_extension(&python)?;
-    run(Command::new(&python).args(["-m", "pytest", "-q", "-rs"]).arg(&tests).current_dir(root()))?;
+    let mut pytest = Command::new(&python);
+    pytest.args(["-m", "pytest", "-q", "-rs"]).arg(&tests).current_dir(root());
+    if amount == Amount::Everyday {
+        for heavy in ["test_browser.py", "torture"] {
+            pytest.arg("--ignore").arg(tests.join(heavy));
+        }
+    }
+    run(amount.told(&mut pytest))?;
     // scikit-learn's own tests of its PCA and FastICA, with ours in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
@@ -72,9 +107,9 @@ fn test_python() -> Done {
         .current_dir(&tests))
 }
 
-/// Every case of `python/tests/torture`, which the everyday tests take a sample of.
+/// Every case of `python/tests/torture`.
 fn torture() -> Done {
-    let python = environment()?;
+    let python = environment(Amount::Everyday)?;
     build_extension(&python)?;
     let tests = root().join("python").join("tests").join("torture");
     run(Command::new(&python)
@@ -85,29 +120,91 @@ fn torture() -> Done {
 }
 
 /// The virtual environment's interpreter, with everything that the tests need.
-fn environment() -> Result<PathBuf, String> {
+fn environment(amount: Amount) -> Result<PathBuf, String> {
     let venv = root().join(".venv");
-    let python = if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") };
-    let requirements = root().join("python/tests/requirements.txt");
-    let wanted =
-        std::fs::read_to_string(&requirements).map_err(|e| format!("{}: {e}", requirements.display()))?;
+    let python = python_of(&venv);
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+    let everyday = read(&Amount::Everyday.requirements())?;
+    // Those of all tests name the everyday ones by their file.
+    let all = everyday.clone() + &read(&Amount::All.requirements())?;
     let installed = venv.join("installed.txt");
-    if std::fs::read_to_string(&installed).is_ok_and(|have| have == wanted) && python.exists() {
+    let enough = |have: String| have == all || (have == everyday && amount == Amount::Everyday);
+    if std::fs::read_to_string(&installed).is_ok_and(enough) && python.exists() {
         return Ok(python);
     }
     if !python.exists() {
-        let system = if cfg!(windows) { "python" } else { "python3" };
-        run(Command::new(system).args(["-m", "venv"]).arg(&venv)).map_err(|e| {
-            format!(
-                "{e}\nthe Python tests need a virtual environment: on Debian and Ubuntu install python3-venv"
-            )
-        })?;
+        make_environment(&venv)?;
     }
     run(Command::new(&python)
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-        .arg(&requirements))?;
+        .arg(amount.requirements()))?;
+    let wanted = if amount == Amount::All { all } else { everyday };
     std::fs::write(&installed, wanted).map_err(|e| format!("{}: {e}", installed.display()))?;
     Ok(python)
+}
+
+/// The interpreter of a virtual environment.
+fn python_of(venv: &Path) -> PathBuf {
+    if cfg!(windows) { venv.join("Scripts/python.exe") } else { venv.join("bin/python") }
+}
+
+fn make_environment(venv: &Path) -> Done {
+    let system = if cfg!(windows) { "python" } else { "python3" };
+    run(Command::new(system).args(["-m", "venv"]).arg(venv)).map_err(|e| {
+        format!("{e}\nthe Python tests need a virtual environment: on Debian and Ubuntu install python3-venv")
+    })
+}
+
+/// A fit from an array and from a file, by the package and by the program that comes with it.
+const TRIAL: &str = "\
+import pathlib, shutil, subprocess, sys, tempfile
+import numpy as np, unmix
+assert shutil.which('cargo') is None and shutil.which('rustc') is None, 'Rust is on the PATH'
+X = np.random.default_rng(0).normal(size=(500, 8)) @ np.diag([5, 4, 3, 1, 1, 1, 1, 1])
+folder = pathlib.Path(tempfile.mkdtemp())
+np.save(folder / 'x.npy', X)
+here, there = unmix.PCA(3).fit(X), unmix.PCA(3).fit(str(folder / 'x.npy'))
+assert (here.components_ == there.components_).all() and here.explained_variance_[0] > 20
+program = shutil.which('unmix', path=pathlib.Path(sys.executable).parent)
+subprocess.run([program, 'fit', 'pca', 'x.npy', '-k', '3', '-o', 'x.pca.safetensors'], cwd=folder, check=True, capture_output=True)
+subprocess.run([program, 'report', 'x.pca.safetensors', 'x.npy', '-o', 'page.html'], cwd=folder, check=True, capture_output=True)
+assert (folder / 'page.html').stat().st_size > 10_000
+shutil.rmtree(folder)
+print('the wheel of unmix', unmix.__version__, 'works')
+";
+
+/// Builds the wheel as `pip install ./python` does, and tries it in an environment that was made for this, without Rust on the PATH.
+fn wheel() -> Done {
+    let target = root().join("target").join("wheel");
+    let _ = std::fs::remove_dir_all(&target);
+    let venv = target.join("venv");
+    make_environment(&venv)?;
+    let python = python_of(&venv);
+    let pip = ["-m", "pip", "--quiet", "--disable-pip-version-check"];
+    run(Command::new(&python)
+        .args(pip)
+        .args(["wheel", "--no-deps", "--wheel-dir"])
+        .arg(&target)
+        .arg(root().join("python")))?;
+    let wheel = wheel_in(&target)?;
+    if !wheel.to_string_lossy().contains("-abi3-") {
+        return Err(format!("{} is for one version of Python only", wheel.display()));
+    }
+    run(Command::new(&python).args(pip).arg("install").arg(&wheel))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let rust = |folder: &PathBuf| ["cargo", "rustc"].iter().any(|name| folder.join(name).exists());
+    let path = std::env::join_paths(std::env::split_paths(&path).filter(|folder| !rust(folder)));
+    let path = path.map_err(|e| format!("PATH: {e}"))?;
+    println!("{}", wheel.display());
+    run(Command::new(&python).args(["-c", TRIAL]).env("PATH", path).current_dir(&target))
+}
+
+fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
+    std::fs::read_dir(folder)
+        .map_err(|e| format!("{}: {e}", folder.display()))?
+        .filter_map(|entry| entry.ok().map(|e| e.path()))
+        .find(|path| path.extension().is_some_and(|e| e == "whl"))
+        .ok_or_else(|| "maturin built no wheel".into())
 }
 
 /// Builds the wheel in the profile that the tests have already built, and installs it.
@@ -120,11 +217,7 @@ fn build_extension(python: &Path) -> Done {
         .arg("--interpreter")
         .arg(python)
         .current_dir(root().join("python")))?;
-    let wheel = std::fs::read_dir(&wheels)
-        .map_err(|e| format!("{}: {e}", wheels.display()))?
-        .filter_map(|entry| entry.ok().map(|e| e.path()))
-        .find(|path| path.extension().is_some_and(|e| e == "whl"))
-        .ok_or("maturin built no wheel")?;
+    let wheel = wheel_in(&wheels)?;
     run(Command::new(python)
         .args([
             "-m",
@@ -139,12 +232,44 @@ fn build_extension(python: &Path) -> Done {
 }
 
 fn check() -> Done {
+    one_set_of_features()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"])?;
     run(Command::new(env!("CARGO"))
         .args(["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "--deny warnings")
         .current_dir(root()))
+}
+
+/// The program, the tests and the wheel ask the same features of every library: what differs is built again, and all that uses it.
+fn one_set_of_features() -> Done {
+    let built = |arguments: &[&str]| -> Result<Vec<String>, String> {
+        let tree = ["tree", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"];
+        let mut command = Command::new(env!("CARGO"));
+        command.args(tree).args(arguments).current_dir(root());
+        let out = command.output().map_err(|e| format!("{command:?} cannot be started: {e}"))?;
+        if !out.status.success() {
+            return Err(format!("{command:?}: {}", String::from_utf8_lossy(&out.stderr)));
+        }
+        Ok(String::from_utf8_lossy(&out.stdout)
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)").into())
+            .collect())
+    };
+    let tests = built(&["--workspace", "--exclude", "unmix-python", "--edges", "normal,build,dev"])?;
+    let program = built(&["--edges", "normal,build"])?;
+    let mut other: Vec<String> = program.into_iter().filter(|line| !tests.contains(line)).collect();
+    // The wheel has libraries of its own, for Python.
+    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let wheel = built(&["--package", "unmix-python", "--edges", "normal,build"])?;
+    let both = |line: &String| tests.iter().any(|t| name(t) == name(line)) && !tests.contains(line);
+    other.extend(wheel.into_iter().filter(both));
+    other.sort();
+    other.dedup();
+    match other.is_empty() {
+        true => Ok(()),
+        false => Err(format!("built with other features for the tests:\n{}", other.join("\n"))),
+    }
 }
 
 /// The test that compares the generated pages writes them when it is told to.

@@ -1,6 +1,6 @@
 """Torture: arrays that nothing was tuned to, for every class. Right, or said; never a number that is none, never silent.
 
-`cargo xtask torture` runs every case (some minutes); every day, and in CI, one in so many of them, always the same ones.
+`cargo xtask torture` and `cargo xtask test all` run every case (some minutes); pytest alone one in so many of them, always the same ones.
 """
 
 import os
