@@ -1,6 +1,7 @@
 //! Arrow's own files (`.arrow`, `.feather`, `.ipc`) and streams (`.arrows`): batches of rows one after the other.
 
 use crate::columns::{self, Batches, Columnar};
+use crate::format::{ARROW, begins_as_arrow};
 use crate::guard::guarded;
 use crate::stored::FromStart;
 use crate::{Input, Options, promises};
@@ -12,15 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 use unmix::data::Bytes;
 use unmix::{Error, Result, Run};
-
-const MAGIC: &[u8] = b"ARROW1";
-
-/// Whether a file begins as these files or streams do: the latter with a message of a sensible length.
-pub(crate) fn begins(head: &[u8]) -> bool {
-    let message = |n: &[u8; 4]| (8..1 << 24).contains(&u32::from_le_bytes(*n));
-    let stream = head.starts_with(&[0xff; 4]) && head[4..].first_chunk::<4>().is_some_and(message);
-    head.starts_with(MAGIC) || stream
-}
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = bytes.path().to_path_buf();
@@ -35,14 +27,14 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
             remedy,
         ));
     }
-    if !begins(&start) {
+    if !begins_as_arrow(&start) {
         return Err(Error::format(
             &path,
             "it does not begin as an Arrow file does",
             "give the file the ending of its format",
         ));
     }
-    let stream = !start.starts_with(MAGIC);
+    let stream = !start.starts_with(ARROW);
     guarded(&path, || promises::check(&bytes, stream))?;
     let bytes = Arc::new(bytes);
     let mut file = File { stream, bytes, schema: Arc::new(Schema::empty()), n_rows: 0 };

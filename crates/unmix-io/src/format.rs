@@ -1,7 +1,7 @@
 //! What kind of file it is: by its ending, and by its first bytes when the ending says nothing.
 
 use crate::stored::{FromStart, Stored, head};
-use crate::{arrow, gz, idx, image, parquet, safetensors, wav};
+use crate::{gz, idx, safetensors, wav};
 use unmix::data::Bytes;
 use unmix::{Error, Result};
 
@@ -137,10 +137,10 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
     match head {
         _ if head.starts_with(b"\x93NUMPY") => Some(Kind::Npy),
         _ if head.starts_with(b"PK\x03\x04") => Some(Kind::Npz),
-        _ if head.starts_with(parquet::MAGIC) => Some(Kind::Parquet),
-        _ if arrow::begins(head) => Some(Kind::Arrow),
+        _ if head.starts_with(PARQUET) => Some(Kind::Parquet),
+        _ if begins_as_arrow(head) => Some(Kind::Arrow),
         _ if wav::begins(head) => Some(Kind::Wav),
-        _ if image::begins(head) => Some(Kind::Image),
+        _ if begins_as_image(head) => Some(Kind::Image),
         _ if safetensors::begins(head) => Some(Kind::Safetensors),
         _ if idx::begins(head) => Some(Kind::Idx),
         _ => None,
@@ -150,4 +150,25 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
 fn unknown(bytes: &Bytes<'_>, found: &str) -> Error {
     let remedy = format!("known endings are {}, each also with .gz", ENDINGS.join(", "));
     Error::format(bytes.path(), found, remedy)
+}
+
+/// How Parquet files begin and end.
+pub(crate) const PARQUET: &[u8] = b"PAR1";
+
+/// How files of Arrow begin and end.
+pub(crate) const ARROW: &[u8] = b"ARROW1";
+
+/// Whether a file begins as these files or streams do: the latter with a message of a sensible length.
+pub(crate) fn begins_as_arrow(head: &[u8]) -> bool {
+    let message = |n: &[u8; 4]| (8..1 << 24).contains(&u32::from_le_bytes(*n));
+    let stream = head.starts_with(&[0xff; 4]) && head[4..].first_chunk::<4>().is_some_and(message);
+    head.starts_with(ARROW) || stream
+}
+
+/// Whether a file begins as an image of a known format does.
+fn begins_as_image(head: &[u8]) -> bool {
+    let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
+    let anymap = matches!(head, [b'P', b'1'..=b'7', b, ..] if b.is_ascii_whitespace());
+    let known = [&b"\x89PNG\r\n\x1a\n"[..], b"\xff\xd8\xff", b"II*\0", b"MM\0*"];
+    bitmap || anymap || known.iter().any(|magic| head.starts_with(magic))
 }

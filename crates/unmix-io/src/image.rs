@@ -10,14 +10,6 @@ use std::path::{Path, PathBuf};
 use unmix::data::{Bytes, NpyHeader, NumberType, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
 
-/// Whether a file begins as an image of a known format does.
-pub(crate) fn begins(head: &[u8]) -> bool {
-    let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
-    let anymap = matches!(head, [b'P', b'1'..=b'7', b, ..] if b.is_ascii_whitespace());
-    let known = [&b"\x89PNG\r\n\x1a\n"[..], b"\xff\xd8\xff", b"II*\0", b"MM\0*"];
-    bitmap || anymap || known.iter().any(|magic| head.starts_with(magic))
-}
-
 /// An image among the pixels of all.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StoredImage {

@@ -4,6 +4,8 @@
 //! [`describe`] says in one sweep what is in them. Readers never rescale. Text and compressed files are decoded once, into
 //! memory or a temporary file; the others are read in place by positioned reads.
 //!
+//! Readers with large libraries stand behind features, both of them on by default: `tables` (Parquet, Arrow) and `images`.
+//!
 //! ```
 //! let path = std::env::temp_dir().join("unmix-io-example.csv");
 //! std::fs::write(&path, "height,width,kind\n1.5,2,a\n1.25,3,b\n")?;
@@ -16,26 +18,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// What only the readers that are left out need.
+#![cfg_attr(not(all(feature = "tables", feature = "images")), allow(dead_code))]
+
 mod array;
+#[cfg(feature = "tables")]
 mod arrow;
+#[cfg(feature = "tables")]
 mod cells;
+#[cfg(feature = "tables")]
 mod columns;
 mod describe;
 mod format;
 mod guard;
 mod gz;
 mod idx;
+#[cfg(feature = "images")]
 mod image;
 mod index;
+#[cfg(feature = "images")]
 mod jpeg;
 mod key;
 mod npy;
 mod npz;
 mod options;
+#[cfg(feature = "tables")]
 mod pages;
+#[cfg(feature = "tables")]
 mod parquet;
+#[cfg(feature = "images")]
 mod patches;
 mod paths;
+#[cfg(feature = "tables")]
 mod promises;
 mod safetensors;
 mod selected;
@@ -44,6 +58,7 @@ mod sparse;
 mod sparse_writer;
 mod stack;
 mod stored;
+#[cfg(feature = "tables")]
 mod table;
 mod text;
 mod wav;
@@ -120,8 +135,13 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
     let found = format::recognise(&stored)?;
     if found.kind == Kind::Image {
         options.suit(Kind::Image)?;
-        let first = if stored.nameless { Some(stored.bytes) } else { None };
-        return Ok(Input { format: "image".into(), ..image::open(first, &files, options, run)? });
+        #[cfg(not(feature = "images"))]
+        return Err(left_out(&stored, Kind::Image, "images", "convert the images to .npy"));
+        #[cfg(feature = "images")]
+        {
+            let first = if stored.nameless { Some(stored.bytes) } else { None };
+            return Ok(Input { format: "image".into(), ..image::open(first, &files, options, run)? });
+        }
     }
     let mut opened = vec![(stored, found)];
     for file in &files[1..] {
@@ -161,8 +181,14 @@ fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> R
     let format = format!("{}{}", found.kind.name(), if found.gz { ".gz" } else { "" });
     let input = match found.kind {
         Kind::Text(by_ending) => text::open(&stored.bytes, found.gz, by_ending, options, run)?,
+        #[cfg(feature = "tables")]
         Kind::Parquet => parquet::open(plain(stored, &found, run)?, options, run)?,
+        #[cfg(feature = "tables")]
         Kind::Arrow => arrow::open(plain(stored, &found, run)?, options, run)?,
+        #[cfg(not(feature = "tables"))]
+        kind @ (Kind::Parquet | Kind::Arrow) => {
+            return Err(left_out(&stored, kind, "tables", "convert the table to .csv or .npy"));
+        }
         Kind::Npz => npz::open(plain(stored, &found, run)?, options, run)?,
         Kind::Safetensors => safetensors::open(plain(stored, &found, run)?, options, run)?,
         Kind::Idx => idx::open(plain(stored, &found, run)?, options)?,
@@ -173,6 +199,13 @@ fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> R
         }
     };
     Ok(Input { format, ..input })
+}
+
+/// A type whose reader was not built in.
+#[cfg(not(all(feature = "tables", feature = "images")))]
+fn left_out(stored: &Stored, kind: Kind, feature: &str, otherwise: &str) -> Error {
+    let found = format!("it is of type {}, whose reader was left out when this was built", kind.name());
+    Error::format(stored.bytes.path(), found, format!("build with the feature '{feature}', or {otherwise}"))
 }
 
 /// The bytes, decompressed where they have to be.

@@ -23,9 +23,6 @@ use std::sync::Arc;
 use unmix::data::Bytes;
 use unmix::{Error, Result, Run};
 
-/// How these files begin and end.
-pub(crate) const MAGIC: &[u8] = b"PAR1";
-
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
     columns::open(Arc::new(File::open(bytes)?), options, run)
 }
