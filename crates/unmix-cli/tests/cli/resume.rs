@@ -81,7 +81,7 @@ fn checkpoints_that_do_not_fit_are_one_sentence() {
     let b = Bench::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
     let fit = "fit ica rows.npy --checkpoint a.checkpoint --every 0.001 -o m.safetensors";
-    let cut = b.ok(&format!("{fit} --set tol=1e-14 --max-seconds 0.05 --seed 1"));
+    let cut = b.ok(&format!("{fit} --set tol=1e-14 --max-seconds 0.001 --seed 1"));
     assert!(cut.err.contains("a.checkpoint is kept") && cut.err.contains("--resume"), "{}", cut.err);
     let refused = |command: &str, words: &[&str]| {
         let run = b.run(command);

@@ -183,7 +183,10 @@ impl Checkpoint {
         journal.active.push(Level { number, n_iter: 0, begun: 0 });
         let (in_time, packed) = (!run.out_of_time(), Instant::now());
         let place = Place { checkpoint: self, key, depth, name: name.into(), in_time, packed };
-        let state = match journal.records.get(&place.key) {
+        let kept = journal.records.get(&place.key).cloned();
+        // A place that is given up takes the journal, too.
+        drop(journal);
+        let state = match kept {
             None => None,
             Some(record) if record.name != name => {
                 let found = format!("it holds the state of '{}' where '{name}' begins", record.name);
