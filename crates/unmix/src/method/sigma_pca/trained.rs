@@ -242,7 +242,11 @@ impl SigmaPca {
         let axes = spectrum::decompose(rows, run, &request)?;
         let principal = Principal::over(rows, axes, p, &ask, run)?;
         let (spec, how) = (self.rule(row), self.training(n));
-        let begin = TrainingStart::at_axes(rows, &principal.spectrum, &spec, k, run)?;
+        let mut begin = TrainingStart::at_axes(rows, &principal.spectrum, &spec, k, run)?;
+        if let Some(axes) = run.initial_components(p, k)? {
+            begin.w = axes.top_rows(begin.w.cols()).transposed();
+        }
+        let before = principal.sweeps();
         let spec = self.weighed(spec, &begin);
         let trained = match self.chooses_widths() {
             true => {
@@ -253,7 +257,9 @@ impl SigmaPca {
             }
             false => train(rows, &spec, &begin, &how, run)?,
         };
-        principal.count_sweeps(trained.epochs);
+        // A fit that went on from a checkpoint did not look at the widths of the epochs before.
+        let looks = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
+        principal.count_sweeps(trained.epochs + (before + looks).saturating_sub(principal.sweeps()));
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = at_rest(&principal, &spec, &how, trained, run)?;
