@@ -82,6 +82,10 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     _method: str
 
+    # Options of a run, for classes that have no parameters of these names.
+    max_seconds = checkpoint = init = None
+    checkpoint_every, resume = 60.0, False
+
     # Fitting
 
     @_validated

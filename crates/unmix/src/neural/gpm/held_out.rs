@@ -10,7 +10,7 @@ use super::super::nonlinearity::Nonlinearity;
 use super::super::start::{Principal, PrincipalOptions};
 use super::{FEW_ROWS, Polar};
 use crate::data::Rows;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::num::Real;
 use crate::run::Run;
 
@@ -39,7 +39,11 @@ impl Polar {
         };
         let (one, other) = (part(0)?, part(n - each)?);
         let ask = PrincipalOptions { method: "sigma-pca", k, center: true, standardize: false, kept: None };
-        let (one, other) = (Principal::new(&one, &ask, run)?, Principal::new(&other, &ask, run)?);
+        let (one, other) = match (Principal::new(&one, &ask, run), Principal::new(&other, &ask, run)) {
+            // All that varies may be in the other half.
+            (Err(Error::NoVariance { .. }), _) | (_, Err(Error::NoVariance { .. })) => return Ok(None),
+            (one, other) => (one?, other?),
+        };
         let mut found = None;
         for a in CANDIDATES.into_iter().rev() {
             let h = Nonlinearity::tanh(vec![a]);
