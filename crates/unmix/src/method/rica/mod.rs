@@ -72,8 +72,8 @@ pub(super) const METHOD: Method = Method {
         let d = whitened(n as f64, rank, None);
         // Square tables of all directions, and tables of those that are searched.
         let searched = needs::of_fit(d as u64, p, 20).saturating_add(needs::of_threads(d as u64, p, 5));
-        // Features, what decodes them, and rotations, in the columns.
-        let tables = (d as u64).saturating_mul(p as u64).saturating_mul(4 * 8);
+        // Axes of all directions as they are found and kept, features, and what decodes them.
+        let tables = (rank as u64).saturating_mul(p as u64).saturating_mul(4 * 8);
         vec![("l-bfgs", spectrum::memory(n, p).saturating_add(searched).saturating_add(tables))]
     },
 };
