@@ -4,26 +4,21 @@ import contextlib
 import functools
 import json
 import os
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tell
+from ._options import RunOptions
 from ._report import Report
 from ._threads import threads_here
-
-
-def _is_start(value):
-    """Whether ``init`` is a model to start from: an estimator, or the path of a model file."""
-    return value is not None and (isinstance(value, (Estimator, os.PathLike)) or value not in ("random", "pca"))
 
 
 #: Types whose values are what they look like, so that what was valid once is valid again.
@@ -77,14 +72,10 @@ class _Elsewhere:
         self.shape, self.dtype = shape, np.dtype(dtype)
 
 
-class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all estimators. A subclass names its method and its parameters."""
 
     _method: str
-
-    # Options of a run, for classes that have no parameters of these names.
-    max_seconds = checkpoint = init = None
-    checkpoint_every, resume = 60.0, False
 
     # Fitting
 
@@ -201,41 +192,21 @@ class Estimator(Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def _settings(self):
         """The settings that the registry lists, from the attributes of the same names."""
         settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
-        if _is_start(settings.get("init")):
+        if "init" in settings and self._starts_from_model():
             # A model is no setting: the method's own start is not asked for.
             del settings["init"]
         return settings
-
-    def _run_options(self):
-        """Options of a fit that are not settings of the method."""
-        checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
-        if self.resume and checkpoint is None:
-            raise ValueError("resume=True needs a checkpoint to go on from; give checkpoint='a path'")
-        return {
-            "max_seconds": self.max_seconds,
-            "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
-            "init": self._start_model(),
-        }
-
-    def _start_model(self):
-        """The model that a fit starts from, where one is given."""
-        if not _is_start(self.init):
-            return None
-        if not isinstance(self.init, Estimator):
-            return _unmix.Model.load(os.fspath(self.init))
-        check_is_fitted(self.init)
-        return self.init._model
-
-    def __sklearn_clone__(self):
-        # A model to start from is a value: a clone of it would be unfitted.
-        clone = super().__sklearn_clone__()
-        clone.init = self.init
-        return clone
 
     @classmethod
     @functools.cache
     def _setting_names(cls):
         return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"]]
+
+    @classmethod
+    @functools.cache
+    def _own_starts(cls):
+        """Values of ``init`` that are settings of the method."""
+        return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())
 
     def _check(self, rows):
         """Refuse settings that do not suit the rows, in scikit-learn's words. Methods of ours have nothing to add."""
@@ -485,17 +456,4 @@ _ON_REQUEST = {
     "n_samples_": lambda estimator: _whole(estimator._model.end[3]),
     "n_iter_": lambda estimator: estimator.report_.n_iter,
     "report_": lambda estimator: Report(estimator._model.report),
-}
-
-
-#: What ``init`` may be beside a method's own choices.
-START = [Estimator, str, os.PathLike, None]
-
-#: What the options of a run that every class has may be.
-RUN_OPTIONS = {
-    "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
-    "checkpoint": [str, os.PathLike, None],
-    "checkpoint_every": [Interval(Real, 0, None, closed="left")],
-    "resume": ["boolean"],
-    "init": START,
 }

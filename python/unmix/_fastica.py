@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import RUN_OPTIONS
 from ._input import _is_path, tell
 from ._by_callable import deflation, symmetric
+from ._options import RUN_OPTIONS
 from ._sources import Sources, read, start
 
 

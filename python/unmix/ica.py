@@ -9,8 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import RUN_OPTIONS
 from ._components import chosen, in_frame
+from ._options import RUN_OPTIONS
 from ._sources import Sources, read
 from ._threads import threads_here
 

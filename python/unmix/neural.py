@@ -4,7 +4,8 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import RUN_OPTIONS, START, Estimator, registry
+from ._base import Estimator, registry
+from ._options import RUN_OPTIONS, START
 
 
 def _variants(method):

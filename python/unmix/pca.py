@@ -9,9 +9,10 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import RUN_OPTIONS, Estimator
+from ._base import Estimator
 from ._growing import Incremental
 from ._input import _is_path, tell
+from ._options import RUN_OPTIONS
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")

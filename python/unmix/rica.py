@@ -4,7 +4,7 @@ from numbers import Integral, Real
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import RUN_OPTIONS
+from ._options import RUN_OPTIONS
 from ._sources import Sources, start
 
 

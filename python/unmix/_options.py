@@ -1,0 +1,59 @@
+"""Options of a fit that are not settings of its method: a limit of time, a checkpoint, a model to start from."""
+
+import os
+from numbers import Real
+
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+
+
+class RunOptions:
+    """What every estimator does with them."""
+
+    # For classes that have no parameters of these names.
+    max_seconds = checkpoint = init = None
+    checkpoint_every, resume = 60.0, False
+
+    def _run_options(self):
+        checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
+        if self.resume and checkpoint is None:
+            raise ValueError("resume=True needs a checkpoint to go on from; give checkpoint='a path'")
+        return {
+            "max_seconds": self.max_seconds,
+            "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
+            "init": self._start_model(),
+        }
+
+    def _starts_from_model(self):
+        """Whether ``init`` is a model or its path, and not one of the starts that the method has itself."""
+        return self.init is not None and not (isinstance(self.init, str) and self.init in self._own_starts())
+
+    def _start_model(self):
+        """The model that a fit starts from, where one is given."""
+        if not self._starts_from_model():
+            return None
+        if not isinstance(self.init, RunOptions):
+            return _unmix.Model.load(os.fspath(self.init))
+        check_is_fitted(self.init)
+        return self.init._model
+
+    def __sklearn_clone__(self):
+        # A model to start from is a value: a clone of it would be unfitted.
+        clone = super().__sklearn_clone__()
+        clone.init = self.init
+        return clone
+
+
+#: What ``init`` may be beside a method's own choices.
+START = [RunOptions, str, os.PathLike, None]
+
+#: What the options of a run that every class has may be.
+RUN_OPTIONS = {
+    "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+    "checkpoint": [str, os.PathLike, None],
+    "checkpoint_every": [Interval(Real, 0, None, closed="left")],
+    "resume": ["boolean"],
+    "init": START,
+}
