@@ -2,62 +2,65 @@
 
 import json
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._input import _is_path, tell
 from ._by_callable import deflation, symmetric
-from ._options import RUN_OPTIONS
+from ._parameters import FastICAParameters
 from ._sources import Sources, read, start
 
 
-class FastICA(Sources):
+class FastICA(FastICAParameters, Sources):
     """FastICA, as scikit-learn has it: parameters, attributes, warnings and iterations are those of its class of this name.
 
     :class:`ICA` has more algorithms, one scale of tolerances, and never takes a step that makes things worse.
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        Number of sources; None for as many as the rows have directions.
+    n_components : int, float or None, default=None
+        How many sources: a number, a share of the variance between 0 and 1, or None for as many as the rows have directions.
     algorithm : {"parallel", "deflation"}, default="parallel"
         All sources at once, or one after another.
     whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
-        Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then subtracted.
+        Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then
+        subtracted.
     fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
-        Contrast function G used to measure non-Gaussianity. A callable gets an array, sources as rows, and returns the values of its function and the
-        mean over the last axis of its slope; it is called by Python for every iteration, on all rows at once, in a copy of them.
+        Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and
+        returns g(x) and the mean of g'(x) over the last axis; it is called in every iteration, on all rows at once, in a copy of
+        them.
     fun_args : dict or None, default=None
-        Arguments of the callable, or ``alpha`` of ``"logcosh"``, from 1 to 2.
+        For ``"logcosh"``: ``"alpha"``, from 1 to 2, the slope of its derivative at 0; None for 1. In Python also the arguments of a
+        callable.
     max_iter : int, default=200
         Maximum number of iterations, for each source with ``"deflation"``.
-    tol : float, default=1e-4
-        What ``1 - |<w, w before>|`` may be for every row of the rotation at the end.
+    tol : float, default=0.0001
+        Convergence tolerance: the largest ``1 - abs(<w_new, w_old>)`` over the rows of the rotation, about half the square of the
+        angle.
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
-        Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter
-        matrix does not see all directions.
+        Accepted for compatibility with scikit-learn: the spectrum is found by the shape of the rows, and by singular values
+        wherever a scatter matrix does not see all directions.
     random_state : int, RandomState or None, default=None
-        Where random draws begin; recorded in ``report_.seed``.
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
-        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None
-        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
-        the fit is done, kept where ``max_seconds`` ended it.
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
     checkpoint_every : float, default=60.0
-        Seconds between two writes.
+        Seconds between two writes of the checkpoint.
     resume : bool, default=False
-        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
-        A checkpoint of other rows, settings or seed is refused.
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
     init : fitted estimator, path or None, default=None
-        A model to start from in place of the method's own start: its unmixing matrix.
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
     verbose : {0, 1, 2}, default=0
-        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -71,8 +74,8 @@ class FastICA(Sources):
         What makes rows white, up to ``sqrt(n_samples)``; not with ``whiten=False``.
     component_variance_ : ndarray of shape (n_components,)
         Variance of what each source adds to the rows; sources are in this order.
-    n_iter_, n_features_in_ : int
-        Iterations (the most for any source where they come one by one), and number of columns.
+    n_iter_, n_components_, n_samples_, n_features_in_ : int
+        Iterations (the most for any source where they come one by one), and numbers of sources, rows and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
@@ -90,58 +93,6 @@ class FastICA(Sources):
     _method = "fastica"
     _derived = frozenset({"whitening_"})
 
-    _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "algorithm": [StrOptions({"parallel", "deflation"})],
-        "whiten": [StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})],
-        "fun": [StrOptions({"logcosh", "exp", "cube", "skew"}), callable],
-        "fun_args": [dict, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "w_init": ["array-like", None],
-        "whiten_solver": [StrOptions({"eigh", "svd"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        **RUN_OPTIONS,
-    }
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        algorithm="parallel",
-        whiten="unit-variance",
-        fun="logcosh",
-        fun_args=None,
-        max_iter=200,
-        tol=1e-4,
-        w_init=None,
-        whiten_solver="svd",
-        random_state=None,
-        max_seconds=None,
-        checkpoint=None,
-        checkpoint_every=60.0,
-        resume=False,
-        init=None,
-        verbose=0,
-    ):
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.whiten = whiten
-        self.fun = fun
-        self.fun_args = fun_args
-        self.max_iter = max_iter
-        self.tol = tol
-        self.w_init = w_init
-        self.whiten_solver = whiten_solver
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
-
     def _check(self, rows):
         if not callable(self.fun) and not 1 <= (self.fun_args or {}).get("alpha", 1.0) <= 2:
             raise ValueError("alpha must be in [1,2]")
@@ -150,6 +101,9 @@ class FastICA(Sources):
         if _is_path(rows):
             return
         n, p = rows.shape
+        if self.whiten and not isinstance(self.n_components, (Integral, type(None))):
+            # How many sources have this share of the variance is known after the first pass.
+            return
         k = p if not self.whiten else min(n, p) if self.n_components is None else self.n_components
         if self.whiten and k > min(n, p):
             k = min(n, p)

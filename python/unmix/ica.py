@@ -1,16 +1,15 @@
 """Independent component analysis."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._components import chosen, in_frame
-from ._options import RUN_OPTIONS
+from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._threads import threads_here
 
@@ -22,7 +21,7 @@ def _learns_row_by_row(ica):
     raise AttributeError(f"partial_fit needs algorithm='easi', got {ica.algorithm!r}: it needs all rows at once")
 
 
-class ICA(Sources):
+class ICA(ICAParameters, Sources):
     """Independent component analysis: sources that tell as little as possible about each other.
 
     Rows are ``x = mean_ + mixing_ @ s``: the parts ``s`` of which rows are mixed are found from the rows alone, up to order and
@@ -31,61 +30,65 @@ class ICA(Sources):
     Parameters
     ----------
     n_components : int, float or None, default=None
-        Number of sources; between 0 and 1 the fewest directions that explain more than this share of the variance; None for as
-        many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.
+        How many sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or None for
+        as many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.
     algorithm : {"picard", "fastica", "infomax", "easi", "sigma-pca"}, default="picard"
-        ``"picard"`` by quasi-Newton steps, ``"fastica"`` by its fixed point, ``"infomax"`` by maximum likelihood with the logistic
-        density, ``"easi"`` row by row in random orders, then by the mean of its step, ``"sigma-pca"`` by two layers of it. The page about ICA has the table of settings and the methods that they are.
+        The algorithm: ``"picard"`` (quasi-Newton), ``"fastica"`` (fixed point), ``"infomax"`` (maximum likelihood with the logistic
+        density), ``"easi"`` (relative gradient, row by row in random orders, then full passes), ``"sigma-pca"`` (two layers of
+        sigma-PCA).
     fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
-        Contrast function G used to measure non-Gaussianity: in general, with outliers, kurtosis, skewness. ``"tanh"`` is ``"logcosh"``.
-        ``"adaptive"`` begins with ``"logcosh"`` and goes on by contrasts that are fitted to each source: the nearest to the truth where
-        there are some thousand rows, most of all with ``ortho=False``.
+        Contrast function G used to measure non-Gaussianity: ``"logcosh"`` (or ``"tanh"``) in general, ``"exp"`` for data with
+        outliers, ``"cube"`` for kurtosis, ``"skew"`` for skewness; ``"adaptive"`` begins with ``"logcosh"`` and continues with
+        contrasts that are fitted to each source, which is the most accurate with some thousand rows, above all with
+        ``ortho=False``.
     ortho : bool, default=True
-        For ``"picard"``: sources are exactly uncorrelated, a rotation of white coordinates. False for maximum likelihood over all
-        invertible matrices.
+        For ``"picard"``: sources are a rotation of white coordinates, so exactly uncorrelated; False for maximum likelihood over
+        all invertible matrices.
     extended : bool or None, default=None
-        Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it. None: where ``ortho``, and with ``"easi"``.
+        Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; None for True where sources are a
+        rotation and with ``"easi"``, else False.
     orthogonalization : {"symmetric", "deflation"}, default="symmetric"
         For ``"fastica"``: all sources at once, or one after another.
     first_layer : {"pca", "sigma-pca"}, default="pca"
         For ``"sigma-pca"``: the first layer, linear PCA, or sigma-PCA followed by whitening.
     whiten : "unit-variance" or False, default="unit-variance"
-        Whiten the data first; False for data that are already whitened, and then no direction is ever dropped.
+        Whiten the data first, and scale sources to unit variance; False for data that are already whitened, and then no direction
+        is dropped.
     max_iter : int, default=500
         Maximum number of iterations; for ``"easi"`` of full passes over the data.
     tol : float or None, default=None
-        What the largest entry of the relative gradient may be at the end, the same for every algorithm; ``report_.residual`` is that
-        entry. None: 1e-6 in float64, 1e-4 in float32.
+        Convergence tolerance: the largest entry of the relative gradient, the same for every algorithm; None for 1e-6 in double
+        precision, 1e-4 in single.
     n_init : int, default=1
-        Number of random starts; the end that is furthest from Gaussian is taken, or by maximum likelihood (``ortho=False``,
-        ``"infomax"``) the likeliest.
+        Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood (``ortho=False``,
+        ``"infomax"``) the most likely one.
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
-        Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. None: enough of
-        them with ``"picard"`` where there are three times as many. 0: all rows from the start.
+        Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for
+        all rows from the start; None for a sufficient number with ``"picard"`` where there are three times as many rows, else all.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False
-        Divide every column by its standard deviation first (``noise_scale_``).
+        Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.
     order : {"variance", "kurtosis", "found"}, default="variance"
-        What sources are ordered by: ``component_variance_``, their kurtosis, or as the solver found them.
+        What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.
     random_state : int, RandomState or None, default=None
-        Where random draws begin; recorded in ``report_.seed``.
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
-        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None
-        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
-        the fit is done, kept where ``max_seconds`` ended it.
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
     checkpoint_every : float, default=60.0
-        Seconds between two writes.
+        Seconds between two writes of the checkpoint.
     resume : bool, default=False
-        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
-        A checkpoint of other rows, settings or seed is refused.
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
     init : fitted estimator, path or None, default=None
-        A model to start from in place of the method's own start: its unmixing matrix.
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
     verbose : {0, 1, 2}, default=0
-        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -128,79 +131,6 @@ class ICA(Sources):
     """
 
     _method = "ica"
-
-    _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
-        "algorithm": [StrOptions({"picard", "fastica", "infomax", "easi", "sigma-pca"})],
-        "fun": [StrOptions({"logcosh", "exp", "cube", "skew", "tanh", "adaptive"})],
-        "ortho": ["boolean"],
-        "extended": ["boolean", None],
-        "orthogonalization": [StrOptions({"symmetric", "deflation"})],
-        "first_layer": [StrOptions({"pca", "sigma-pca"})],
-        "whiten": [StrOptions({"unit-variance"}), Options(bool, {False})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "w_init": ["array-like", None],
-        "subsample": [Interval(Integral, 0, None, closed="left"), None],
-        "center": ["boolean"],
-        "standardize": ["boolean"],
-        "order": [StrOptions({"variance", "kurtosis", "found"})],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        **RUN_OPTIONS,
-    }
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        algorithm="picard",
-        fun="logcosh",
-        ortho=True,
-        extended=None,
-        orthogonalization="symmetric",
-        first_layer="pca",
-        whiten="unit-variance",
-        max_iter=500,
-        tol=None,
-        n_init=1,
-        w_init=None,
-        subsample=None,
-        center=True,
-        standardize=False,
-        order="variance",
-        random_state=None,
-        max_seconds=None,
-        checkpoint=None,
-        checkpoint_every=60.0,
-        resume=False,
-        init=None,
-        verbose=0,
-    ):
-        self.n_components = n_components
-        self.algorithm = algorithm
-        self.fun = fun
-        self.ortho = ortho
-        self.extended = extended
-        self.orthogonalization = orthogonalization
-        self.first_layer = first_layer
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.w_init = w_init
-        self.subsample = subsample
-        self.center = center
-        self.standardize = standardize
-        self.order = order
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
 
     def _warn(self):
         super()._warn()

@@ -1,27 +1,23 @@
 """Principal component analysis."""
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._base import Estimator
 from ._growing import Incremental
 from ._input import _is_path, tell
-from ._options import RUN_OPTIONS
+from ._parameters import PCAParameters
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
-_SOLVERS = ("auto", "full", "covariance_eigh", *_TRUNCATED)
-#: Rules for the number of components: scikit-learn's, then ours.
-_RULES = ("mle", "bic", "parallel", "gavish-donoho", "cv")
 
 
-class PCA(Incremental, Estimator):
+class PCA(PCAParameters, Incremental, Estimator):
     """Principal component analysis: orthogonal directions ordered by the variance along them.
 
     A drop-in for ``sklearn.decomposition.PCA``: parameters, attributes and errors are scikit-learn's. ``svd_solver="auto"`` is
@@ -29,53 +25,51 @@ class PCA(Incremental, Estimator):
 
     Parameters
     ----------
-    n_components : int, float, "mle", "bic", "parallel", "gavish-donoho", "cv" or None, default=None
-        How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain
-        more than it); None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than
-        columns), ``"bic"``, ``"gavish-donoho"`` (the number that denoises best), ``"parallel"`` (parallel analysis) and
-        ``"cv"`` (bi-cross-validation); the last two hold the rows in memory. ``unmix.select_components`` shows them side by
-        side.
+    n_components : int, float, {"mle", "bic", "parallel", "gavish-donoho", "cv"} or None, default=None
+        How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
+        None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than columns), ``"bic"``,
+        ``"gavish-donoho"`` (the number that denoises best), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
+        the last two hold the rows in memory.
     copy : bool, default=True
-        Accepted for scikit-learn's sake; rows are never overwritten.
+        Accepted for compatibility with scikit-learn; the input is never overwritten.
     whiten : bool or "zca", default=False
-        Divide codes by the standard deviation along each component. ``"zca"`` then turns them back towards the columns: one
+        Divide codes by the standard deviation along each component. ``"zca"`` then rotates them back towards the columns: one
         number for each column, white, and as near to the (scaled) column as white numbers can be.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
-        How the spectrum is found. ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by a scatter
-        matrix (fast), ``"auto"`` one of these by the shape of the data (``"krylov"`` for a few components of large sparse
-        rows): always exact. The others find the first components only: ``"krylov"`` (and ``"arpack"``, the same behind
-        scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` as
-        textbooks have it.
+        How the spectrum is found: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of
+        a scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few
+        components of large sparse rows), always exact. The others find the first components only: ``"krylov"`` (and ``"arpack"``,
+        the same within scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` by
+        the textbook algorithms.
     tol : float, default=0.0
-        The largest residual that ``"arpack"``, ``"krylov"``, ``"power"`` and ``"deflation"`` accept, as a share of the first
-        variance; 0 for rounding level.
+        The largest residual that the iterative solvers accept, as a share of the first variance; 0 for rounding level.
     iterated_power : int or "auto", default="auto"
-        Rounds of ``"randomized"`` (auto: 7 for fewer than a tenth of the components, else 4); the most that ``"power"`` and
-        ``"deflation"`` take for a component (auto: 1000).
+        Number of iterations of ``"randomized"`` (``"auto"``: 7 for fewer than a tenth of the components, else 4); maximum number of
+        iterations of ``"power"`` and ``"deflation"`` for a component (``"auto"``: 1000).
     n_oversamples : int, default=10
-        Directions that ``"randomized"`` and ``"power"`` carry beside those asked for.
+        Number of additional directions that ``"randomized"`` and ``"power"`` iterate on, beside the components asked for.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
-        Accepted for scikit-learn's sake; directions are always kept apart by QR.
-    random_state : int, RandomState or None, default=None
-        Where random draws begin; recorded in ``report_.seed``.
+        Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
     center : bool, default=True
-        Subtract the mean; False finds the directions of the largest second moment about 0.
+        Subtract the mean; False for directions of the largest second moment about 0.
     standardize : bool, default=False
-        Divide every column by its standard deviation first (``noise_scale_``), so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that none counts more for its unit.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
-        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None
-        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
-        the fit is done, kept where ``max_seconds`` ended it.
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
     checkpoint_every : float, default=60.0
-        Seconds between two writes.
+        Seconds between two writes of the checkpoint.
     resume : bool, default=False
-        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
-        A checkpoint of other rows, settings or seed is refused.
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
     init : fitted estimator, path or None, default=None
-        A model to start from in place of the method's own start: its components; only for the solvers that iterate.
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
     verbose : {0, 1, 2}, default=0
-        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -120,66 +114,6 @@ class PCA(Incremental, Estimator):
     """
 
     _method = "pca"
-
-    _parameter_constraints: dict = {
-        "n_components": [
-            Interval(Integral, 0, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            StrOptions(set(_RULES)),
-            None,
-        ],
-        "copy": ["boolean"],
-        "whiten": ["boolean", StrOptions({"zca"})],
-        "svd_solver": [StrOptions(set(_SOLVERS))],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "iterated_power": [StrOptions({"auto"}), Interval(Integral, 0, None, closed="left")],
-        "n_oversamples": [Interval(Integral, 1, None, closed="left")],
-        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "center": ["boolean"],
-        "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        **RUN_OPTIONS,
-    }
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        copy=True,
-        whiten=False,
-        svd_solver="auto",
-        tol=0.0,
-        iterated_power="auto",
-        n_oversamples=10,
-        power_iteration_normalizer="auto",
-        random_state=None,
-        center=True,
-        standardize=False,
-        max_seconds=None,
-        checkpoint=None,
-        checkpoint_every=60.0,
-        resume=False,
-        init=None,
-        verbose=0,
-    ):
-        self.n_components = n_components
-        self.copy = copy
-        self.whiten = whiten
-        self.svd_solver = svd_solver
-        self.tol = tol
-        self.iterated_power = iterated_power
-        self.n_oversamples = n_oversamples
-        self.power_iteration_normalizer = power_iteration_normalizer
-        self.random_state = random_state
-        self.center = center
-        self.standardize = standardize
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
 
     def _rows(self, X, reset=False, min_samples=None):
         if reset and issparse(X) and self.svd_solver == "full":

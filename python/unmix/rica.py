@@ -1,14 +1,10 @@
 """Sparse features from which rows can be reconstructed."""
 
-from numbers import Integral, Real
-
-from sklearn.utils._param_validation import Interval, StrOptions
-
-from ._options import RUN_OPTIONS
+from ._parameters import RICAParameters
 from ._sources import Sources, start
 
 
-class RICA(Sources):
+class RICA(RICAParameters, Sources):
     """Independent component analysis with reconstruction cost: sparse features, as many as one likes.
 
     Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a row in white coordinates
@@ -18,53 +14,53 @@ class RICA(Sources):
     Parameters
     ----------
     n_components : int or None, default=None
-        How many features to learn, more than there are columns if you like; None for as many as there are directions.
+        How many features to learn, which may be more than there are columns; None for as many as there are directions.
     beta : float or "auto", default="auto"
-        The weight of sparsity against reconstruction, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white coordinates
-        (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root mean square of their entries
-        (``data_scale_``), and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the
+        The weight of sparsity against reconstruction, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white
+        coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root mean square of
+        their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the
         last principal direction that has a feature to itself.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
-        ``g``: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to ``abs(y)``.
+        The penalty g that measures sparsity: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to the absolute value.
     whiten : bool, default=True
-        Look at rows in white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as
-        there are features, or a tenth of the rows with ``n_components=None``. False for the columns as they are.
+        Learn from white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as
+        there are features, or a tenth of the rows where ``n_components`` is None; False for the columns as they are.
     unit_norm : bool or "auto", default="auto"
-        Keep every feature at length 1 (in the coordinates in which rows are seen). ``"auto"`` does where there are more features
-        than directions, some of which would otherwise vanish.
+        Keep every feature at length 1, in the coordinates that are learnt from. ``"auto"`` does where there are more features than
+        directions, some of which would otherwise vanish.
     max_iter : int, default=1000
         Maximum number of iterations, without ``batch_size``.
     tol : float or None, default=None
-        The largest entry of the gradient that ends the search, in units of the mean variance of a coordinate. None: 1e-6 in float64,
-        1e-4 in float32.
+        Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they are
+        white); None for 1e-6 in double precision, 1e-4 in single.
     batch_size : int or None, default=None
-        Rows of a batch: the search then takes five steps on each, and ends with the mean of where the last epoch's batches ended;
-        ``report_.outcome`` is ``"completed"``. None: all rows at once.
+        Mini-batch size: five steps are taken on each batch, and the result is the mean over the batches of the last epoch; None for
+        all rows at once.
     max_epochs : int, default=10
         Maximum number of epochs; without ``batch_size`` it has no effect.
     w_init : array-like of shape (n_components, n_features) or None, default=None
-        Initial features, in the units of ``components_``. None for orthonormal features at random, or random ones where
-        there are more of them than directions. A saved model does not keep it.
+        Initial features, in the units of the components: those of an earlier fit, for example; None for orthonormal features at
+        random, or random ones where there are more of them than directions. A model file does not keep them.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False
-        Divide every column by its standard deviation first (``noise_scale_``).
+        Divide every column by its standard deviation first, so that none counts more for its unit.
     random_state : int, RandomState or None, default=None
-        Where the random start begins; recorded in ``report_.seed``.
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
-        After how many seconds to stop with what has been reached; ``report_.outcome`` is then ``"time"``.
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None
-        A file that the state of the iterations is written to while the fit runs, so that a fit that was killed can go on; removed when
-        the fit is done, kept where ``max_seconds`` ended it.
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
     checkpoint_every : float, default=60.0
-        Seconds between two writes.
+        Seconds between two writes of the checkpoint.
     resume : bool, default=False
-        Go on from what ``checkpoint`` holds, to the bits of a fit that was not interrupted; where there is no such file, begin anew.
-        A checkpoint of other rows, settings or seed is refused.
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
     init : fitted estimator, path or None, default=None
-        A model to start from in place of the method's own start: its features.
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
     verbose : {0, 1, 2}, default=0
-        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -110,67 +106,6 @@ class RICA(Sources):
     """
 
     _method = "rica"
-
-    _parameter_constraints: dict = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "beta": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "contrast": [StrOptions({"logcosh", "smooth-l1"})],
-        "whiten": ["boolean"],
-        "unit_norm": ["boolean", StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "w_init": ["array-like", None],
-        "center": ["boolean"],
-        "standardize": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        **RUN_OPTIONS,
-    }
-
-    def __init__(
-        self,
-        n_components=None,
-        *,
-        beta="auto",
-        contrast="logcosh",
-        whiten=True,
-        unit_norm="auto",
-        max_iter=1000,
-        tol=None,
-        batch_size=None,
-        max_epochs=10,
-        w_init=None,
-        center=True,
-        standardize=False,
-        random_state=None,
-        max_seconds=None,
-        checkpoint=None,
-        checkpoint_every=60.0,
-        resume=False,
-        init=None,
-        verbose=0,
-    ):
-        self.n_components = n_components
-        self.beta = beta
-        self.contrast = contrast
-        self.whiten = whiten
-        self.unit_norm = unit_norm
-        self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.w_init = w_init
-        self.center = center
-        self.standardize = standardize
-        self.random_state = random_state
-        self.max_seconds = max_seconds
-        self.checkpoint = checkpoint
-        self.checkpoint_every = checkpoint_every
-        self.resume = resume
-        self.init = init
-        self.verbose = verbose
 
     def _settings(self):
         return {**super()._settings(), "w_init": start(self.w_init)}

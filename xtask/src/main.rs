@@ -11,8 +11,8 @@ cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .ven
 cargo xtask test all             these and what is heavy: published experiments at length, pages in a browser, MNE, torture
 cargo xtask torture              every class on arrays that nothing was tuned to (minutes)
 cargo xtask wheel                builds the wheel and tries it in a clean environment where no Rust is found
-cargo xtask check                formatting, lints and documentation, as CI wants them
-cargo xtask gen                  writes the generated pages of docs/ anew
+cargo xtask check                formatting, lints, documentation and generated files, as CI wants them
+cargo xtask gen                  writes what is generated from the registry: docs/methods.md, and parameters of the Python package
 cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
 
 fn main() -> ExitCode {
@@ -238,7 +238,9 @@ fn check() -> Done {
     run(Command::new(env!("CARGO"))
         .args(["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "--deny warnings")
-        .current_dir(root()))
+        .current_dir(root()))?;
+    run(&mut generated())
+        .map_err(|e| format!("{e}\ngenerated files may be stale: `cargo xtask gen` writes them anew"))
 }
 
 /// The program, the tests and the wheel ask the same features of every library: what differs is built again, and all that uses it.
@@ -272,12 +274,18 @@ fn one_set_of_features() -> Done {
     }
 }
 
-/// The test that compares the generated pages writes them when it is told to.
+/// The test that compares generated files with the registry, built with the features of all tests.
+fn generated() -> Command {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(["test", "--workspace", "--exclude", "unmix-python", "--quiet", "--test", "docs"])
+        .current_dir(root());
+    command
+}
+
+/// That test writes the files when it is told to.
 fn generate() -> Done {
-    run(Command::new(env!("CARGO"))
-        .args(["test", "--package", "unmix-cli", "--test", "docs"])
-        .env("UNMIX_WRITE_DOCS", "1")
-        .current_dir(root()))
+    run(generated().env("UNMIX_WRITE_DOCS", "1"))
 }
 
 /// Its own environment, its own harness: `bench/README.md`.

@@ -52,9 +52,10 @@ fn describe(method: &Method) -> String {
 fn setting(s: &Setting) -> String {
     let default = s.default_value();
     let default = default.as_str().map_or_else(|| default.to_string(), Into::into);
-    let choices = if s.choices.is_empty() { String::new() } else { format!(": {}", s.choices.join(", ")) };
+    let choices = s.choices();
+    let choices = if choices.is_empty() { String::new() } else { format!(": {}", choices.join(", ")) };
     let facts = paint(FAINT, format!("{}{choices} [default: {default}]", s.type_name()));
-    format!("  {}  {facts}\n{}", paint(TYPED, s.name), wrapped(s.doc, 6))
+    format!("  {}  {facts}\n{}", paint(TYPED, s.name), wrapped(&s.doc.replace('`', ""), 6))
 }
 
 /// Lines of at most 90 characters.

@@ -10,6 +10,7 @@ mod moved;
 mod optimal;
 mod rank;
 mod resume;
+mod settings;
 mod weights;
 
 use cases::{Case, cases_by_variance, every_case};

@@ -105,7 +105,10 @@ fn wrong_usage_is_told_from_wrong_data() {
         ("fit pca", "INPUT"),
         ("fit", "for example: unmix fit pca data.csv -k 10\n"),
         ("score m.safetensors", "for example: unmix score data.pca.safetensors new.csv\n"),
-        ("fit pca d.npy --set n_components=true", "it must be a number, a share of the variance"),
+        (
+            "fit pca d.npy --set n_components=true",
+            "it must be a non-negative integer, a share of the variance",
+        ),
         ("fit pca d.npy --set tol=small", "tol='small' is not possible: it must be a number; give a number"),
         ("", "unmix demo"),
     ] {

@@ -15,6 +15,8 @@ pub(crate) struct Preparation {
     pub(crate) method: &'static str,
     /// How many sources; all that the rank allows unless told.
     pub(crate) n_components: Components,
+    /// The fewest sources that may be asked for.
+    pub(crate) least: usize,
     pub(crate) whiten: bool,
     pub(crate) center: bool,
     pub(crate) standardize: bool,
@@ -31,7 +33,7 @@ impl Preparation {
 
     fn white<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let (n, p) = (rows.n_counted(), rows.n_features());
-        let bounds = Bounds { n, p, origin: rows.origin(), least: 1, overcomplete: false };
+        let bounds = Bounds { n, p, origin: rows.origin(), least: self.least, overcomplete: false };
         let (most, mut warnings) = (bounds.most(), Vec::new());
         let asked = self.asked(bounds, &mut warnings)?;
         let Preparation { method, center, standardize, .. } = *self;

@@ -12,14 +12,15 @@ use super::ica::{Fun, as_map, from_settings, initial, memory, pooled};
 use super::pca::Components;
 use super::{Fit, Method, Takes};
 use crate::data::Rows;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ica::{self, Algorithm, Limits, Order, Preparation, Search, Variance};
 use crate::model::Model;
-use crate::model::{Kind, NEVER, Setting, setting};
+use crate::model::{Kind, NEVER, Setting};
 use crate::num::Real;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::ops::Bound;
 
 /// Settings of [FastICA](self).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,7 +126,7 @@ impl FastIca {
     ///
     /// # Errors
     ///
-    /// A name that is none of FastICA's, a value of the wrong kind.
+    /// A name that is none of FastICA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         from_settings(SETTINGS, given)
     }
@@ -136,21 +137,13 @@ impl FastIca {
     ///
     /// Those of [`Ica::fit`](super::Ica::fit).
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        let alpha = self.alpha()?;
-        if matches!(self.whiten, FastIcaWhitening::Not(true)) {
-            let why = "it must be 'unit-variance', 'arbitrary-variance' or false";
-            return Err(Error::setting(
-                "whiten",
-                "true",
-                why,
-                "give 'unit-variance', 'arbitrary-variance' or false",
-            ));
-        }
         METHOD.begin(self, rows, run)?;
+        let alpha = self.fun_args.as_ref().and_then(|a| a.get("alpha")?.as_f64()).unwrap_or(1.0);
         pooled(rows, run, |rows| {
             let white = matches!(self.whiten, FastIcaWhitening::Named(_));
             let preparation = Preparation {
                 method: "fastica",
+                least: METHOD.least_components(),
                 n_components: self.n_components.clone(),
                 whiten: white,
                 center: white,
@@ -186,17 +179,6 @@ impl FastIca {
             ica::model(described, rows, coordinates, &search, found, (variance, Order::Variance), run)
         })
     }
-
-    fn alpha(&self) -> Result<f64> {
-        let alpha = match self.fun_args.as_ref().and_then(|a| a.get("alpha")) {
-            None => 1.0,
-            Some(alpha) => alpha.as_f64().unwrap_or(f64::NAN),
-        };
-        match (1.0..=2.0).contains(&alpha) {
-            true => Ok(alpha),
-            false => Err(Error::setting("alpha", alpha, "alpha must be in [1,2]", "leave it out for 1")),
-        }
-    }
 }
 
 impl Fit for FastIca {
@@ -209,70 +191,67 @@ impl Fit for FastIca {
 }
 
 const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "n_components",
-        Kind::Components,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
         "null",
         "How many sources: a number, a share of the variance between 0 and 1, or null for as many as the rows have directions.",
-    ),
-    setting(
+    )
+    .by_rows()
+    .of_other_words("rules are available in pca only"),
+    Setting::new(
         "algorithm",
-        Kind::Choice,
-        &["parallel", "deflation"],
+        Kind::Words(&["parallel", "deflation"]),
         "\"parallel\"",
         "All sources at once, or one after another.",
     ),
-    setting(
+    Setting::new(
         "whiten",
-        Kind::BoolOrChoice,
-        &["unit-variance", "arbitrary-variance"],
+        Kind::AnyOf(&[Kind::Words(&["unit-variance", "arbitrary-variance"]), Kind::False]),
         "\"unit-variance\"",
-        "Variance of the sources: 1, or 1 / n_samples; false for data that are already whitened, from which no mean is then subtracted.",
+        "Variance of the sources: 1, or `1 / n_samples`; false for data that are already whitened, from which no mean is then subtracted.",
     ),
-    setting(
+    Setting::new(
         "fun",
-        Kind::Choice,
-        &["logcosh", "exp", "cube", "skew"],
+        Kind::AnyOf(&[Kind::Words(&["logcosh", "exp", "cube", "skew"]), Kind::Callable]),
         "\"logcosh\"",
-        "Contrast function G used to measure non-Gaussianity; in Python also a callable that returns g(x) and the mean of g'(x).",
+        "Contrast function G used to measure non-Gaussianity. In Python also a callable: it gets an array, sources as rows, and returns \
+         g(x) and the mean of g'(x) over the last axis; it is called in every iteration, on all rows at once, in a copy of them.",
     ),
-    setting(
+    Setting::new(
         "fun_args",
-        Kind::ArgumentsOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::Arguments(&[("alpha", ALPHA)]), Kind::Null]),
         "null",
-        "For 'logcosh': 'alpha', from 1 to 2, which steepens it; null for 1.",
+        "For 'logcosh': 'alpha', from 1 to 2, the slope of its derivative at 0; null for 1. In Python also the arguments of a callable.",
     )
     .only(&[&[("fun", &["\"logcosh\""])]]),
-    setting(
+    Setting::new(
         "max_iter",
-        Kind::Integer,
-        &[],
+        Kind::at_least(0),
         "200",
         "Maximum number of iterations, for each source with 'deflation'.",
     ),
-    setting(
+    Setting::new(
         "tol",
-        Kind::Number,
-        &[],
+        Kind::NON_NEGATIVE,
         "0.0001",
-        "Convergence tolerance: the largest 1 - abs(<w_new, w_old>) over the rows of the rotation, about half the square of the angle.",
+        "Convergence tolerance: the largest `1 - abs(<w_new, w_old>)` over the rows of the rotation, about half the square of the angle.",
     ),
-    setting(
+    Setting::new(
         "w_init",
-        Kind::TableOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]),
         "null",
         "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
     ),
-    setting(
+    Setting::new(
         "whiten_solver",
-        Kind::Choice,
-        &["svd", "eigh"],
+        Kind::Words(&["svd", "eigh"]),
         "\"svd\"",
-        "Accepted for scikit-learn's sake: the spectrum is found by the shape of the rows, and by singular values wherever a scatter \
-         matrix does not see all directions.",
+        "Accepted for compatibility with scikit-learn: the spectrum is found by the shape of the rows, and by singular values wherever a \
+         scatter matrix does not see all directions.",
     )
     .only(NEVER),
 ];
+
+/// What `alpha` of 'logcosh' may be.
+const ALPHA: Kind = Kind::Number { from: Bound::Included(1.0), to: Bound::Included(2.0) };

@@ -107,6 +107,21 @@ impl std::fmt::Debug for Method {
 }
 
 impl Method {
+    /// Refuses what settings may not be: the same check by the same rows of the list, whether they came by name or as a specification.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] for a value outside its range and for a number that is not finite; the range of what depends on the rows, as
+    /// `n_components`, is left to the fit.
+    pub fn check(&self, spec: &impl Serialize) -> Result<()> {
+        super::settings::check(self.settings, spec)
+    }
+
+    /// The fewest components that may be asked for.
+    pub(crate) fn least_components(&self) -> usize {
+        self.settings.iter().find(|s| s.name == "n_components").map_or(0, Setting::least)
+    }
+
     /// Every fit begins here: rows of a kind that the method does not take are refused, and the others made readable in any order.
     ///
     /// # Errors
@@ -136,18 +151,19 @@ impl Method {
         }
     }
 
-    /// [`admit`](Self::admit), for a fit with these settings: where its checkpoint is kept, the file is begun or read, which takes a pass
+    /// [`check`](Self::check) and [`admit`](Self::admit), for a fit with these settings: where its checkpoint is kept, the file is begun or read, which takes a pass
     /// over the rows for their checksum.
     ///
     /// # Errors
     ///
-    /// Those of it; a checkpoint that is damaged or of another fit, a file that cannot be written.
+    /// Those of both; a checkpoint that is damaged or of another fit, a file that cannot be written.
     pub fn begin<T: Real>(
         &self,
         settings: &impl Serialize,
         rows: &mut Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<()> {
+        self.check(settings)?;
         self.admit(rows, run)?;
         let Some(checkpoint) = run.checkpoint else { return Ok(()) };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;

@@ -160,7 +160,11 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         ("ica", json!({"n_components": 0}), "choose a number from 1 to 5"),
         ("ica", json!({"n_components": 1.5}), "share"),
         ("ica", json!({"n_components": "mle"}), "rules are available in pca only"),
-        ("fastica", json!({"n_components": "mle"}), "give a number, a share, or null"),
+        (
+            "fastica",
+            json!({"n_components": "mle"}),
+            "give a positive integer, a share of the variance between 0 and 1, or null",
+        ),
         ("ica", json!({"ortho": false, "fun": "cube"}), "choose fun='logcosh'"),
         ("ica", json!({"algorithm": "infomax", "fun": "exp"}), "choose fun='logcosh'"),
         ("ica", json!({"algorithm": "picrd"}), "did you mean 'picard'?"),

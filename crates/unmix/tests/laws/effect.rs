@@ -90,12 +90,11 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
     for name in names {
         let other =
             method.settings.iter().find(|s| s.name == name).expect("conditions name settings of the method");
-        let values = match other.kind {
-            Kind::Bool => vec![json!(true), json!(false)],
-            Kind::Count => vec![Value::Null, json!(20)],
-            _ if name == "variant" && method.key == "neural-pca" => vec![json!("gha"), json!("svd")],
-            _ if name == "variant" => vec![Value::Null, json!("ema-scaled-tanh")],
-            _ => other.choices.iter().map(|c| json!(c)).collect(),
+        let values = match name {
+            "variant" if method.key == "neural-pca" => vec![json!("gha"), json!("svd")],
+            "variant" => vec![Value::Null, json!("ema-scaled-tanh")],
+            "batch_size" => vec![Value::Null, json!(20)],
+            _ => values(&other.kind),
         };
         let with = |base: &Map<String, Value>, v: &Value| {
             let mut map = base.clone();
@@ -110,14 +109,27 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
 /// A value that a setting may have and that is not its default.
 fn other_value(setting: &Setting) -> Value {
     let default = setting.default_value();
-    let word = setting.choices.iter().map(|c| json!(c)).find(|c| *c != default);
-    match setting.kind {
-        Kind::Bool => json!(default != Value::Bool(true)),
-        Kind::BoolOrNull => json!(true),
-        Kind::Integer | Kind::Count | Kind::IntegerOrChoice => json!(default.as_u64().unwrap_or(4) + 3),
-        Kind::Number | Kind::NumberOrNull => json!(default.as_f64().unwrap_or(0.01) * 2.0 + 0.001),
-        Kind::TableOrNull => json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]),
-        Kind::ArgumentsOrNull => json!({"alpha": 1.5}),
-        _ => word.unwrap_or_else(|| panic!("{}: no other value is known", setting.name)),
+    let found = values(&setting.kind).into_iter().find(|value| !value.is_null() && *value != default);
+    found.unwrap_or_else(|| panic!("{}: no other value is known", setting.name))
+}
+
+/// Values of a kind.
+fn values(kind: &Kind) -> Vec<Value> {
+    match kind {
+        Kind::Null => vec![Value::Null],
+        Kind::Bool => vec![json!(true), json!(false)],
+        Kind::False => vec![json!(false)],
+        Kind::Integer { least, .. } => vec![json!(least + 7), json!(least + 8)],
+        Kind::Number { .. } => vec![json!(1.25), json!(1.5)],
+        Kind::Share => vec![json!(0.5)],
+        Kind::Words(words) => words.iter().map(|word| json!(word)).collect(),
+        Kind::Table(_) => vec![json!([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])],
+        Kind::Arguments(known) => {
+            let named = |(name, kind): &(&str, Kind)| ((*name).to_string(), values(kind)[0].clone());
+            vec![Value::Object(known.iter().map(named).collect())]
+        }
+        Kind::AnyOf(kinds) => kinds.iter().flat_map(values).collect(),
+        // Functions are Python's alone; lists are no values of settings that depend on others.
+        _ => Vec::new(),
     }
 }

@@ -18,7 +18,7 @@ fn settings_outside_their_domain_are_refused_with_what_would_work() {
     let x = falling(50, 5, 1);
     for (given, word) in [
         (json!({"n_components": 0}), "choose a number from 1"),
-        (json!({"n_components": 2.5}), "non-negative integer"),
+        (json!({"n_components": 2.5}), "a positive integer"),
         (json!({"n_components": "all"}), "n_components"),
         (json!({"beta": -1.0}), "it must be finite and non-negative; choose a number such as 0.2, or 'auto'"),
         (json!({"beta": "aut"}), "did you mean 'auto'?"),

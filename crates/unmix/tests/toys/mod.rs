@@ -13,6 +13,7 @@ mod solver;
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use unmix::method::{self, Fit, Kind, Method, Setting, Takes};
 use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Report, Result, Rows, Run};
@@ -27,18 +28,11 @@ pub(crate) fn register() {
     }
 }
 
-const N_COMPONENTS: Setting = Setting {
-    name: "n_components",
-    kind: Kind::Integer,
-    choices: &[],
-    default: "2",
-    doc: "Number of components.",
-    python_only: false,
-    only: &[],
-};
+const N_COMPONENTS: Setting = Setting::new("n_components", Kind::at_least(0), "2", "Number of components.");
 
 const fn number(name: &'static str, default: &'static str, doc: &'static str) -> Setting {
-    Setting { name, kind: Kind::Number, choices: &[], default, doc, python_only: false, only: &[] }
+    let kind = Kind::Number { from: Bound::Unbounded, to: Bound::Unbounded };
+    Setting::new(name, kind, default, doc)
 }
 
 /// What the toys have in common: the first components of PCA, and what each makes of them.

@@ -75,7 +75,7 @@ impl Ica {
     ///
     /// # Errors
     ///
-    /// A name that is none of ICA's, a value of the wrong kind.
+    /// A name that is none of ICA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         from_settings(SETTINGS, given)
     }
@@ -96,6 +96,7 @@ impl Ica {
         pooled(rows, run, |rows| {
             let preparation = Preparation {
                 method: "ica",
+                least: METHOD.least_components(),
                 n_components: self.n_components.clone(),
                 whiten: matches!(self.whiten, Whitening::Named(_)),
                 center: self.center,
@@ -149,6 +150,7 @@ impl Ica {
         rows: &Rows<'_, T>,
         run: &Run<'_>,
     ) -> Result<Model> {
+        METHOD.check(self)?;
         let p = rows.n_features();
         self.check_stream(p, before)?;
         if rows.weights().is_some() {
@@ -253,13 +255,6 @@ impl Ica {
     fn check(&self) -> Result<()> {
         let refused =
             |name: &str, got: &str, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        if matches!(self.whiten, Whitening::Not(true)) {
-            let why = "it must be 'unit-variance' or false";
-            return refused("whiten", "true", why, "leave it out for 'unit-variance'");
-        }
-        if self.n_init == 0 {
-            return refused("n_init", "0", "it must be at least 1", "leave it out for one start");
-        }
         let plain = |why| {
             let remedy = "choose fun='logcosh', or a search over rotations (algorithm='picard' with ortho=true, or 'fastica')";
             refused("fun", self.fun.name(), why, remedy)

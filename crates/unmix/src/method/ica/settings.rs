@@ -2,7 +2,7 @@
 
 use crate::ica::Order;
 use crate::method::pca::Components;
-use crate::model::{Kind, Setting, setting};
+use crate::model::{Kind, Setting};
 use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 
@@ -162,119 +162,117 @@ impl Fun {
 }
 
 pub(super) const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "n_components",
-        Kind::Components,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
         "null",
-        "How many sources: a number, a share of the variance between 0 and 1 (the fewest directions that explain more), or null for \
-         as many as the rows have directions.",
-    ),
-    setting(
+        "How many sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null for as \
+         many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.",
+    )
+    .by_rows()
+    .of_other_words("rules are available in pca only"),
+    Setting::new(
         "algorithm",
-        Kind::Choice,
-        &["picard", "fastica", "infomax", "easi", "sigma-pca"],
+        Kind::Words(&["picard", "fastica", "infomax", "easi", "sigma-pca"]),
         "\"picard\"",
-        "The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic \
-         density), 'easi' (relative gradient, row by row, then full passes), 'sigma-pca' (two layers of sigma-PCA).",
+        "The algorithm: 'picard' (quasi-Newton), 'fastica' (fixed point), 'infomax' (maximum likelihood with the logistic density), \
+         'easi' (relative gradient, row by row in random orders, then full passes), 'sigma-pca' (two layers of sigma-PCA).",
     ),
-    setting(
+    Setting::new(
         "fun",
-        Kind::Choice,
-        &["logcosh", "exp", "cube", "skew", "tanh", "adaptive"],
+        Kind::Words(&["logcosh", "exp", "cube", "skew", "tanh", "adaptive"]),
         "\"logcosh\"",
         "Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for \
          kurtosis, 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, \
-         which is the most accurate with some thousand rows.",
+         which is the most accurate with some thousand rows, above all with `ortho=false`.",
     ),
-    setting(
+    Setting::new(
         "ortho",
         Kind::Bool,
-        &[],
         "true",
         "For 'picard': sources are a rotation of white coordinates, so exactly uncorrelated; false for maximum likelihood over all \
          invertible matrices.",
     )
     .only(&[&[("algorithm", &["\"picard\""])]]),
-    setting(
+    Setting::new(
         "extended",
-        Kind::BoolOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::Bool, Kind::Null]),
         "null",
-        "Whether sources may be flat as well as heavy-tailed, each judged by what is seen of it; null for yes where sources are a \
-         rotation and with 'easi', else no.",
+        "Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; null for true where sources are a \
+         rotation and with 'easi', else false.",
     )
     .only(&[&[("algorithm", &["\"picard\"", "\"infomax\"", "\"easi\""])]]),
-    setting(
+    Setting::new(
         "orthogonalization",
-        Kind::Choice,
-        &["symmetric", "deflation"],
+        Kind::Words(&["symmetric", "deflation"]),
         "\"symmetric\"",
         "For 'fastica': all sources at once, or one after another.",
     )
     .only(&[&[("algorithm", &["\"fastica\""])]]),
-    setting(
+    Setting::new(
         "first_layer",
-        Kind::Choice,
-        &["pca", "sigma-pca"],
+        Kind::Words(&["pca", "sigma-pca"]),
         "\"pca\"",
         "For 'sigma-pca': the first layer, linear PCA, or sigma-PCA followed by whitening.",
     )
     .only(&[&[("algorithm", &["\"sigma-pca\""])]]),
-    setting(
+    Setting::new(
         "whiten",
-        Kind::BoolOrChoice,
-        &["unit-variance"],
+        Kind::AnyOf(&[Kind::Words(&["unit-variance"]), Kind::False]),
         "\"unit-variance\"",
         "Whiten the data first, and scale sources to unit variance; false for data that are already whitened, and then no direction is \
          dropped.",
     ),
-    setting("max_iter", Kind::Integer, &[], "500", "Maximum number of iterations; for 'easi' of full passes over the data."),
-    setting(
-        "tol",
-        Kind::NumberOrNull,
-        &[],
-        "null",
-        "Convergence tolerance: the largest entry of the relative gradient; null for 1e-6 in double precision, 1e-4 in single.",
+    Setting::new(
+        "max_iter",
+        Kind::at_least(0),
+        "500",
+        "Maximum number of iterations; for 'easi' of full passes over the data.",
     ),
-    setting(
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance: the largest entry of the relative gradient, the same for every algorithm; null for 1e-6 in double \
+         precision, 1e-4 in single.",
+    )
+    .such_as("1e-6"),
+    Setting::new(
         "n_init",
-        Kind::Integer,
-        &[],
+        Kind::at_least(1),
         "1",
-        "Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood ('ortho' false, 'infomax') the most \
+        "Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood (`ortho=false`, 'infomax') the most \
          likely one.",
     )
     .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
-    setting(
+    Setting::new(
         "w_init",
-        Kind::TableOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::Table("(n_components, n_components)"), Kind::Null]),
         "null",
         "Initial unmixing matrix, in whitened coordinates; null for a random rotation.",
     )
     .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
-    setting(
+    Setting::new(
         "subsample",
-        Kind::Count,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
-        "Rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows. Null for enough \
-         of them with 'picard' where there are three times as many, 0 for all rows from the start.",
+        "Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for all \
+         rows from the start; null for a sufficient number with 'picard' where there are three times as many rows, else all.",
     )
-    .only(&[&[("algorithm", &["\"picard\"", "\"infomax\""])], &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])]]),
-    setting("center", Kind::Bool, &[], "true", "Subtract the mean."),
-    setting(
+    .only(&[
+        &[("algorithm", &["\"picard\"", "\"infomax\""])],
+        &[("algorithm", &["\"fastica\""]), ("orthogonalization", &["\"symmetric\""])],
+    ]),
+    Setting::new("center", Kind::Bool, "true", "Subtract the mean."),
+    Setting::new(
         "standardize",
         Kind::Bool,
-        &[],
         "false",
         "Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.",
     ),
-    setting(
+    Setting::new(
         "order",
-        Kind::Choice,
-        &["variance", "kurtosis", "found"],
+        Kind::Words(&["variance", "kurtosis", "found"]),
         "\"variance\"",
         "What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.",
     ),

@@ -91,7 +91,7 @@ impl NeuralPca {
     ///
     /// # Errors
     ///
-    /// A name that is none of NeuralPCA's, a value of the wrong kind.
+    /// A name that is none of NeuralPCA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = super::resolve(SETTINGS, given)?;
         serde_json::from_value(Value::Object(resolved)).map_err(|e| Error::Unsupported {
@@ -109,9 +109,8 @@ impl NeuralPca {
     /// there is not, what the source reports. More components than the rank are not an error: those beyond it have variance 0
     /// and depend on the others alone.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
-        let (_, row) = find_row(&LINEAR, &self.variant.key())?;
-        self.check_numbers()?;
         METHOD.begin(self, rows, run)?;
+        let (_, row) = find_row(&LINEAR, &self.variant.key())?;
         if self.solver != Solver::Auto {
             rows.here("training by batches")?;
         }
@@ -237,39 +236,12 @@ impl NeuralPca {
         }
     }
 
-    fn check_numbers(&self) -> Result<()> {
-        if !(self.tol.is_finite() && self.tol >= 0.0) {
-            return Err(Error::setting(
-                "tol",
-                self.tol,
-                "it must be finite and non-negative",
-                "choose a number such as 1e-8",
-            ));
-        }
-        check_training(self.learning_rate, self.batch_size, self.max_epochs)
-    }
-
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         check_n_rows("neural-pca", n, origin, "variance is about differences between rows")?;
-        Bounds { n, p, origin, least: 1, overcomplete: false }.count(self.n_components)
+        Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
+            .count(self.n_components)
     }
-}
-
-/// Refuses rates, batches and epochs that mean nothing.
-pub(crate) fn check_training(learning_rate: f64, batch_size: usize, max_epochs: u64) -> Result<()> {
-    if !(learning_rate.is_finite() && learning_rate > 0.0) {
-        let why = "it must be finite and positive";
-        return Err(Error::setting("learning_rate", learning_rate, why, "choose a number such as 0.01"));
-    }
-    if batch_size < 2 {
-        let why = "it must be at least 2";
-        return Err(Error::setting("batch_size", batch_size, why, "choose a number such as 128"));
-    }
-    if max_epochs == 0 {
-        return Err(Error::setting("max_epochs", 0, "it must be at least 1", "choose a number from 1"));
-    }
-    Ok(())
 }
 
 impl Fit for NeuralPca {

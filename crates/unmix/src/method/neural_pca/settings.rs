@@ -111,105 +111,63 @@ const KEYS: [&str; 14] = {
 };
 
 pub(super) const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "n_components",
-        kind: Kind::Count,
-        choices: &[],
-        default: "null",
-        doc: "How many components to learn: a number, or null for all.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "variant",
-        kind: Kind::IntegerOrChoice,
-        choices: &KEYS,
-        default: "\"gha\"",
-        doc: "The rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the subspace only, the others axes.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "solver",
-        kind: Kind::Choice,
-        choices: &["auto", "sgd", "adam"],
-        default: "\"auto\"",
-        doc: "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' take small batches of \
-              rows, as published, with a rate that falls to 0.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "init",
-        kind: Kind::Choice,
-        choices: &["random", "pca"],
-        default: "\"random\"",
-        doc: "Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary.",
-        python_only: false,
-        only: &[&[("variant", &["!\"svd\""])]],
-    },
-    Setting {
-        name: "whiten",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "false",
-        doc: "Divide codes by the standard deviation along each component.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "center",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "true",
-        doc: "Subtract the mean; false for directions of the largest second moment about 0.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "max_iter",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "20000",
-        doc: "Maximum number of full-batch steps.",
-        python_only: false,
-        only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
-    },
-    Setting {
-        name: "tol",
-        kind: Kind::Number,
-        choices: &[],
-        default: "1e-8",
-        doc: "Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the \
-              weights.",
-        python_only: false,
-        only: &[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]],
-    },
-    Setting {
-        name: "learning_rate",
-        kind: Kind::Number,
-        choices: &[],
-        default: "0.01",
-        doc: "Initial learning rate of 'sgd' and 'adam', for rows divided by the root of their mean square.",
-        python_only: false,
-        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
-    },
-    Setting {
-        name: "batch_size",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "128",
-        doc: "Mini-batch size of 'sgd' and 'adam'.",
-        python_only: false,
-        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
-    },
-    Setting {
-        name: "max_epochs",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "20",
-        doc: "Maximum number of epochs of 'sgd' and 'adam'.",
-        python_only: false,
-        only: &[&[("solver", &["\"sgd\"", "\"adam\""])]],
-    },
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "How many components to learn: a number, or null for all, `min(n_samples, n_features)`.",
+    )
+    .by_rows(),
+    Setting::new(
+        "variant",
+        Kind::AnyOf(&[Kind::between(1, KEYS.len() as u64), Kind::Words(&KEYS)]),
+        "\"gha\"",
+        "The rule, by its key or its number from 1 to 14; 'autoencoder' and 'oja' find the subspace only, the others axes.",
+    ),
+    Setting::new(
+        "solver",
+        Kind::Words(&["auto", "sgd", "adam"]),
+        "\"auto\"",
+        "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' take small \
+         batches of rows, as published, with a learning rate that falls to 0.",
+    ),
+    Setting::new(
+        "init",
+        Kind::Words(&["random", "pca"]),
+        "\"random\"",
+        "Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary.",
+    )
+    .only(&[&[("variant", &["!\"svd\""])]]),
+    Setting::new("whiten", Kind::Bool, "false", "Divide codes by the standard deviation along each component."),
+    Setting::new(
+        "center",
+        Kind::Bool,
+        "true",
+        "Subtract the mean; false for directions of the largest second moment about 0.",
+    ),
+    Setting::new(
+        "max_iter",
+        Kind::at_least(0),
+        "20000",
+        "Maximum number of full-batch steps. Axes whose variances are close, or much smaller than the first, need many.",
+    )
+    .only(&[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]]),
+    Setting::new(
+        "tol",
+        Kind::NON_NEGATIVE,
+        "1e-8",
+        "Convergence tolerance: the norm of half the gradient of the rule, relative to that of the covariance times the weights.",
+    )
+    .only(&[&[("solver", &["\"auto\""]), ("variant", &["!\"svd\""])]]),
+    Setting::new(
+        "learning_rate",
+        Kind::POSITIVE,
+        "0.01",
+        "Initial learning rate of 'sgd' and 'adam', for rows divided by the root of their mean square.",
+    )
+    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
+    Setting::new("batch_size", Kind::at_least(2), "128", "Mini-batch size of 'sgd' and 'adam'.")
+        .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
+    Setting::new("max_epochs", Kind::at_least(1), "20", "Maximum number of epochs of 'sgd' and 'adam'.")
+        .only(&[&[("solver", &["\"sgd\"", "\"adam\""])]]),
 ];

@@ -70,7 +70,7 @@ impl Pca {
     ///
     /// # Errors
     ///
-    /// A name that is none of PCA's, a value of the wrong kind.
+    /// A name that is none of PCA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved.clone()).map_err(|e| {
@@ -132,6 +132,7 @@ impl Pca {
     ///
     /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
     pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        METHOD.check(self)?;
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
         let size = Size { n, counted: n as u64, p, weighted: n.fract() != 0.0 };
@@ -174,7 +175,7 @@ impl Pca {
             check_total_weight(size.n, origin)?;
         }
         check_n_rows("pca", n, origin, "variance is about differences between rows")?;
-        let bounds = Bounds { n, p, origin, least: 0, overcomplete: false };
+        let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false };
         bounds.check(&self.n_components)?;
         let most = bounds.most();
         let outside = |got: &dyn std::fmt::Display, why: String, remedy: &str| {

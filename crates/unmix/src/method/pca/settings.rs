@@ -14,10 +14,6 @@ pub struct Pca {
     pub whiten: Whiten,
     /// How the spectrum is found.
     pub svd_solver: Solver,
-    /// Variation about the mean; `false`: about 0.
-    pub center: bool,
-    /// Divide every column by its standard deviation first.
-    pub standardize: bool,
     /// The largest residual `||C v - variance v||` that iterative solvers accept, as a share of the first variance; 0 for
     /// rounding level.
     pub tol: f64,
@@ -25,6 +21,10 @@ pub struct Pca {
     pub iterated_power: Rounds,
     /// Directions that `randomized` and `power` carry beside those asked for.
     pub n_oversamples: usize,
+    /// Variation about the mean; `false`: about 0.
+    pub center: bool,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
 }
 
 impl Default for Pca {
@@ -33,11 +33,11 @@ impl Default for Pca {
             n_components: Components::All,
             whiten: Whiten::default(),
             svd_solver: Solver::Auto,
-            center: true,
-            standardize: false,
             tol: 0.0,
             iterated_power: Rounds::default(),
             n_oversamples: 10,
+            center: true,
+            standardize: false,
         }
     }
 }
@@ -107,104 +107,86 @@ impl Rounds {
 }
 
 pub(super) const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "n_components",
-        kind: Kind::Components,
-        choices: &["mle", "bic", "parallel", "gavish-donoho", "cv"],
-        default: "null",
-        doc: "How many components to keep: a number, a share of the variance between 0 and 1 (the fewest components that \
-              explain more), null for all, or a rule that finds it: 'mle' (Minka's, for no fewer rows than columns), 'bic', \
-              'gavish-donoho' (best for denoising), 'parallel' and 'cv' (these two hold the rows in memory).",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "whiten",
-        kind: Kind::BoolOrChoice,
-        choices: &["zca"],
-        default: "false",
-        doc: "Divide codes by the standard deviation along each component; 'zca' then turns them back towards the columns: \
-              one number for each column.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "svd_solver",
-        kind: Kind::Choice,
-        choices: &["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"],
-        default: "\"auto\"",
-        doc: "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by a scatter \
-              matrix (fast), 'auto' by the shape of the data, one of these two ('krylov' for a few components of large \
-              sparse rows). For the first components of very many columns: 'krylov' (or 'arpack') to rounding level, \
-              'randomized' approximately, 'power' and 'deflation' as textbooks have it.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "center",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "true",
-        doc: "Subtract the mean; false for directions of the largest second moment about 0.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "standardize",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "false",
-        doc: "Divide every column by its standard deviation first, so that none counts more for its unit.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "copy",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "true",
-        doc: "Accepted for scikit-learn's sake; the input is never overwritten.",
-        python_only: true,
-        only: &[],
-    },
-    Setting {
-        name: "tol",
-        kind: Kind::Number,
-        choices: &[],
-        default: "0.0",
-        doc: "The largest residual that iterative solvers accept, as a share of the first variance; 0 for rounding level.",
-        python_only: false,
-        only: &[&[(
-            "svd_solver",
-            &["\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
-        )]],
-    },
-    Setting {
-        name: "iterated_power",
-        kind: Kind::IntegerOrChoice,
-        choices: &["auto"],
-        default: "\"auto\"",
-        doc: "Rounds of 'randomized' (auto: 7 for few components, else 4); the most that 'power' and 'deflation' take for a \
-              component (auto: 1000).",
-        python_only: false,
-        only: &[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]],
-    },
-    Setting {
-        name: "n_oversamples",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "10",
-        doc: "Directions that 'randomized' and 'power' carry beside those asked for.",
-        python_only: false,
-        only: &[&[("svd_solver", &["\"randomized\"", "\"power\""])]],
-    },
-    Setting {
-        name: "power_iteration_normalizer",
-        kind: Kind::Choice,
-        choices: &["auto", "QR", "LU", "none"],
-        default: "\"auto\"",
-        doc: "Accepted for scikit-learn's sake; directions are always kept apart by QR.",
-        python_only: true,
-        only: &[],
-    },
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[
+            Kind::at_least(0),
+            Kind::Share,
+            Kind::Words(&["mle", "bic", "parallel", "gavish-donoho", "cv"]),
+            Kind::Null,
+        ]),
+        "null",
+        "How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more); null \
+         for all, `min(n_samples, n_features)`; or a rule: 'mle' (Minka's, for no fewer rows than columns), 'bic', 'gavish-donoho' (the \
+         number that denoises best), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory.",
+    )
+    .by_rows(),
+    Setting::new(
+        "copy",
+        Kind::Bool,
+        "true",
+        "Accepted for compatibility with scikit-learn; the input is never overwritten.",
+    )
+    .python_only(),
+    Setting::new(
+        "whiten",
+        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]),
+        "false",
+        "Divide codes by the standard deviation along each component. 'zca' then rotates them back towards the columns: one number for \
+         each column, white, and as near to the (scaled) column as white numbers can be.",
+    ),
+    Setting::new(
+        "svd_solver",
+        Kind::Words(&["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]),
+        "\"auto\"",
+        "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter \
+         matrix (fast), 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse \
+         rows), always exact. The others find the first components only: 'krylov' (and 'arpack', the same within scikit-learn's limits) \
+         to rounding level, 'randomized' approximately, 'power' and 'deflation' by the textbook algorithms.",
+    ),
+    Setting::new(
+        "tol",
+        Kind::NON_NEGATIVE,
+        "0.0",
+        "The largest residual that the iterative solvers accept, as a share of the first variance; 0 for rounding level.",
+    )
+    .such_as("1e-6")
+    .only(&[&[(
+        "svd_solver",
+        &["\"arpack\"", "\"krylov\"", "\"randomized\"", "\"power\"", "\"deflation\""],
+    )]]),
+    Setting::new(
+        "iterated_power",
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Number of iterations of 'randomized' ('auto': 7 for fewer than a tenth of the components, else 4); maximum number of iterations \
+         of 'power' and 'deflation' for a component ('auto': 1000).",
+    )
+    .only(&[&[("svd_solver", &["\"randomized\"", "\"power\"", "\"deflation\""])]]),
+    Setting::new(
+        "n_oversamples",
+        Kind::at_least(0),
+        "10",
+        "Number of additional directions that 'randomized' and 'power' iterate on, beside the components asked for.",
+    )
+    .only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]),
+    Setting::new(
+        "power_iteration_normalizer",
+        Kind::Words(&["auto", "QR", "LU", "none"]),
+        "\"auto\"",
+        "Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.",
+    )
+    .python_only(),
+    Setting::new(
+        "center",
+        Kind::Bool,
+        "true",
+        "Subtract the mean; false for directions of the largest second moment about 0.",
+    ),
+    Setting::new(
+        "standardize",
+        Kind::Bool,
+        "false",
+        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+    ),
 ];

@@ -6,7 +6,7 @@
 
 use super::cost::Cost;
 use crate::data::{Batch, Batches, Features, Position, RawArray, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Real;
 use crate::run::Run;
@@ -27,22 +27,6 @@ pub(super) struct ByBatches {
 }
 
 impl ByBatches {
-    /// Refuses what cannot be shared out.
-    pub(super) fn check(&self) -> Result<()> {
-        let refused = |name: &str, why: &str, remedy: &str| Err(Error::setting(name, 0, why, remedy));
-        if self.size == 0 {
-            return refused(
-                "batch_size",
-                "it must be at least 1",
-                "give 1 or more, or null for all rows at once",
-            );
-        }
-        if self.epochs == 0 {
-            return refused("max_epochs", "nothing would be learnt", "give 1 or more");
-        }
-        Ok(())
-    }
-
     /// Searches from `x` on. `cost` sees all rows: its function and its gradient at the end are the minimum's.
     pub(super) fn minimise<T: Real>(
         &self,

@@ -101,7 +101,7 @@ impl Rica {
     ///
     /// # Errors
     ///
-    /// A name that is none of RICA's, a value of the wrong kind.
+    /// A name that is none of RICA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved)
@@ -133,6 +133,7 @@ impl Rica {
         w: &Matrix<f64>,
         run: &Run<'_>,
     ) -> Result<(f64, Matrix<f64>)> {
+        METHOD.check(self)?;
         METHOD.admit(rows, run)?;
         let named = Self { n_components: Some(w.rows()), ..self.clone() };
         named.check(rows)?;
@@ -225,20 +226,8 @@ impl Rica {
     fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
         check_n_rows("rica", rows.n_counted(), rows.origin(), "features are about how rows differ")?;
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        Bounds { n, p, origin, least: 1, overcomplete: true }.count(self.n_components)?;
-        if let Beta::Weight(beta) = self.beta
-            && !(beta.is_finite() && beta >= 0.0)
-        {
-            let why = "it must be finite and non-negative";
-            return Err(Error::setting("beta", beta, why, "choose a number such as 0.2, or 'auto'"));
-        }
-        if let Some(tol) = self.tol
-            && !(tol.is_finite() && tol >= 0.0)
-        {
-            let why = "it must be finite and non-negative";
-            return Err(Error::setting("tol", tol, why, "choose a number such as 1e-6"));
-        }
-        self.batches().map_or(Ok(()), |batches| batches.check())
+        let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: true };
+        bounds.count(self.n_components).map(|_| ())
     }
 
     /// Looks at the rows and settles what depends on them.

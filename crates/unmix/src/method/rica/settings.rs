@@ -89,120 +89,80 @@ impl Default for UnitNorm {
 }
 
 pub(super) const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "n_components",
-        kind: Kind::Count,
-        choices: &[],
-        default: "null",
-        doc: "How many features to learn, more than there are columns if you like; null for as many as there are directions.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "beta",
-        kind: Kind::NumberOrChoice,
-        choices: &["auto"],
-        default: "\"auto\"",
-        doc: "The weight of sparsity against reconstruction. 'auto' is 0.2 / g''(0) in white coordinates (0.2 for 'logcosh', 0.02 \
-              for 'smooth-l1'); in others, rows are first divided by the root mean square of their entries, and it is the smaller of \
-              0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
-              feature to itself.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "contrast",
-        kind: Kind::Choice,
-        choices: &["logcosh", "smooth-l1"],
-        default: "\"logcosh\"",
-        doc: "What measures sparsity: log cosh y, or sqrt(y² + 0.01), which is nearer to the absolute value.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "whiten",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "true",
-        doc: "Look at rows in white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many \
-              as there are features, or a tenth of the rows where n_components is null. False for the columns as they are.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "unit_norm",
-        kind: Kind::BoolOrChoice,
-        choices: &["auto"],
-        default: "\"auto\"",
-        doc: "Keep every feature at length 1. 'auto' does where there are more features than directions, some of which would \
-              otherwise vanish.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "max_iter",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "1000",
-        doc: "Maximum number of iterations, without batch_size.",
-        python_only: false,
-        only: &[&[("batch_size", &["null"])]],
-    },
-    Setting {
-        name: "tol",
-        kind: Kind::NumberOrNull,
-        choices: &[],
-        default: "null",
-        doc: "Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they \
-              are white); null for 1e-6 in float64 and 1e-4 in float32.",
-        python_only: false,
-        only: &[&[("batch_size", &["null"])]],
-    },
-    Setting {
-        name: "batch_size",
-        kind: Kind::Count,
-        choices: &[],
-        default: "null",
-        doc: "Mini-batch size: five steps are taken on each batch, and the result is the mean over the batches of the last \
-              epoch. null: all rows at once.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "max_epochs",
-        kind: Kind::Integer,
-        choices: &[],
-        default: "10",
-        doc: "Maximum number of epochs; without batch_size it has no effect.",
-        python_only: false,
-        only: &[&[("batch_size", &["*"])]],
-    },
-    Setting {
-        name: "w_init",
-        kind: Kind::TableOrNull,
-        choices: &[],
-        default: "null",
-        doc: "Initial features, in the units of the components: those of an earlier fit, for example. A model file does not \
-              keep them. null: orthonormal features at random, or random ones where there are more of them than directions.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "center",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "true",
-        doc: "Subtract the mean.",
-        python_only: false,
-        only: &[],
-    },
-    Setting {
-        name: "standardize",
-        kind: Kind::Bool,
-        choices: &[],
-        default: "false",
-        doc: "Divide every column by its standard deviation first, so that none counts more for its unit.",
-        python_only: false,
-        only: &[],
-    },
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "How many features to learn, which may be more than there are columns; null for as many as there are directions.",
+    )
+    .by_rows(),
+    Setting::new(
+        "beta",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "The weight of sparsity against reconstruction, `1 / lambda` of Le et al. 'auto' is `0.2 / g''(0)` in white coordinates (0.2 for \
+         'logcosh', 0.02 for 'smooth-l1'); in others, rows are first divided by the root mean square of their entries, and it is the \
+         smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
+         feature to itself.",
+    )
+    .such_as("0.2"),
+    Setting::new(
+        "contrast",
+        Kind::Words(&["logcosh", "smooth-l1"]),
+        "\"logcosh\"",
+        "The penalty g that measures sparsity: `log(cosh(y))`, or `sqrt(y**2 + 0.01)`, which is nearer to the absolute value.",
+    ),
+    Setting::new(
+        "whiten",
+        Kind::Bool,
+        "true",
+        "Learn from white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as there \
+         are features, or a tenth of the rows where `n_components` is null; false for the columns as they are.",
+    ),
+    Setting::new(
+        "unit_norm",
+        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Keep every feature at length 1, in the coordinates that are learnt from. 'auto' does where there are more features than \
+         directions, some of which would otherwise vanish.",
+    ),
+    Setting::new("max_iter", Kind::at_least(0), "1000", "Maximum number of iterations, without `batch_size`.")
+        .only(&[&[("batch_size", &["null"])]]),
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they are \
+         white); null for 1e-6 in double precision, 1e-4 in single.",
+    )
+    .such_as("1e-6")
+    .only(&[&[("batch_size", &["null"])]]),
+    Setting::new(
+        "batch_size",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Mini-batch size: five steps are taken on each batch, and the result is the mean over the batches of the last epoch; null for \
+         all rows at once.",
+    ),
+    Setting::new(
+        "max_epochs",
+        Kind::at_least(1),
+        "10",
+        "Maximum number of epochs; without `batch_size` it has no effect.",
+    )
+    .only(&[&[("batch_size", &["*"])]]),
+    Setting::new(
+        "w_init",
+        Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
+        "null",
+        "Initial features, in the units of the components: those of an earlier fit, for example; null for orthonormal features at \
+         random, or random ones where there are more of them than directions. A model file does not keep them.",
+    ),
+    Setting::new("center", Kind::Bool, "true", "Subtract the mean."),
+    Setting::new(
+        "standardize",
+        Kind::Bool,
+        "false",
+        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+    ),
 ];

@@ -91,7 +91,7 @@ impl SigmaPca {
     ///
     /// # Errors
     ///
-    /// A name that is none of SigmaPCA's, a value of the wrong kind, settings that do not go together.
+    /// A name that is none of SigmaPCA's, a value that the setting may not have, settings that do not go together.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let mut given = given.clone();
         // Typed on a command line, the word is a truth value.
@@ -116,6 +116,7 @@ impl SigmaPca {
     /// than `min(n, p)`, settings that do not go together, what the source reports. More components than the rank are not an
     /// error, nor are Gaussian rows; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.check(self)?;
         self.check()?;
         METHOD.begin(self, rows, run)?;
         let k = self.count(rows)?;
@@ -202,32 +203,16 @@ impl SigmaPca {
         Nonlinearity { shape: self.h.unwrap_or_default(), slope: self.deriv.unwrap_or_default(), a }
     }
 
+    /// Settings that exclude each other.
     fn check(&self) -> Result<()> {
         let refused = |name: &str, got: &dyn std::fmt::Display, why: &str, remedy: &str| {
             Err(Error::setting(name, got, why, remedy))
         };
-        let positive = |a: &f64| a.is_finite() && *a > 0.0;
-        match &self.a {
-            Widths::One(a) if !positive(a) => {
-                return refused("a", a, "it must be finite and positive", "choose 0.8, 4 or 'auto'");
-            }
-            Widths::Each(a) if !a.iter().all(positive) => {
-                return refused(
-                    "a",
-                    &format!("{a:?}"),
-                    "all of them must be finite and positive",
-                    "choose from 0.8 to 14",
-                );
-            }
-            Widths::Auto(_)
-                if !self.is_trained()
-                    && (self.h.is_some_and(|h| h != Default::default())
-                        || self.deriv.is_some_and(|d| d != Default::default())) =>
-            {
-                let why = "only the width of h='tanh' with deriv='true' can be chosen from the data";
-                return refused("a", &"auto", why, "give a number");
-            }
-            _ => {}
+        let other_h = self.h.is_some_and(|h| h != Default::default());
+        let other_slope = self.deriv.is_some_and(|d| d != Default::default());
+        if matches!(self.a, Widths::Auto(_)) && !self.is_trained() && (other_h || other_slope) {
+            let why = "only the width of h='tanh' with deriv='true' can be chosen from the data";
+            return refused("a", &"auto", why, "give a number");
         }
         if self.reconstruct == Reconstruct::Nonlinear && !self.center {
             let why = "the nonlinear reconstruction is defined for centred rows";
@@ -260,21 +245,14 @@ impl SigmaPca {
             let why = "the rule with constraint='native' is for centred rows";
             return refused("center", &"false", why, "choose center=true, or constraint='orthonormal'");
         }
-        if self.max_iter == 0 {
-            return refused("max_iter", &0, "it must be at least 1", "choose a number such as 1000");
-        }
-        match self.tol {
-            Some(tol) if !(tol >= 0.0 && tol.is_finite()) => {
-                refused("tol", &tol, "it must be finite and non-negative", "choose a number such as 1e-8")
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         check_n_rows("sigma-pca", n, origin, "variance is about differences between rows")?;
-        Bounds { n, p, origin, least: 1, overcomplete: false }.count(self.n_components)
+        Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
+            .count(self.n_components)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be asked of sigma-PCA.
 
-use crate::model::{Kind, Setting};
+use crate::model::{Condition, Kind, Setting};
 use crate::neural::nonlinearity::{Shape, Slope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,16 +181,6 @@ pub enum Solver {
     Adam,
 }
 
-const fn setting(
-    name: &'static str,
-    kind: Kind,
-    choices: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-) -> Setting {
-    Setting { name, kind, choices, default, doc, python_only: false, only: &[] }
-}
-
 /// Keys of the published rows, in their order.
 pub(super) const VARIANTS: [&str; 24] = [
     "conventional",
@@ -219,181 +209,167 @@ pub(super) const VARIANTS: [&str; 24] = [
     "ema-triangular",
 ];
 
+/// Trained by batches: the settings of trained solvers have an effect.
+const TRAINED: &[&[Condition]] = &[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]];
+/// Solved without batches.
+const DETERMINISTIC: &[&[Condition]] = &[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]];
+
 pub(super) const SETTINGS: &[Setting] = &[
-    setting(
+    Setting::new(
         "n_components",
-        Kind::Count,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "How many components to find: a number, or null for all.",
-    ),
-    setting(
-        "variant",
-        Kind::NamedOrNull,
-        &VARIANTS,
-        "null",
-        "A published row, by its key or its number from 1 to 24; null for the deterministic solver.",
-    ),
-    setting(
-        "a",
-        Kind::Numbers,
-        &["auto"],
-        "\"auto\"",
-        "The width of a tanh(z/a): about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
-         component, or 'auto', which chooses between these two for every component.",
-    ),
-    setting(
-        "h",
-        Kind::ChoiceOrNull,
-        &["tanh", "hard", "steep", "sign"],
-        "null",
-        "The nonlinearity: 'tanh' is a tanh(z/a), 'hard' cuts z off at a, 'steep' is a tanh(z), 'sign' the sign; null for 'tanh', or \
-         the variant's own.",
-    ),
-    setting(
-        "deriv",
-        Kind::ChoiceOrNull,
-        &["true", "one"],
-        "null",
-        "What stands for the derivative of h: 'true' for itself, 'one' for 1 (for super-Gaussian sources only); null for 'true', or \
-         the variant's own.",
-    ),
-    setting(
-        "sigma",
-        Kind::ChoiceOrNull,
-        &["batch", "ema", "train", "one"],
-        "null",
-        "Where trained solvers take standard deviations from; null for the covariance, or the variant's own.",
+        "How many components to find: a number, or null for all, `min(n_samples, n_features)`.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
-    setting(
+    .by_rows(),
+    Setting::new(
+        "variant",
+        Kind::AnyOf(&[Kind::Words(&VARIANTS), Kind::between(1, VARIANTS.len() as u64), Kind::Null]),
+        "null",
+        "A published row, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for \
+         'ema-scaled-tanh'.",
+    ),
+    Setting::new(
+        "a",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::List(&Kind::POSITIVE), Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "The width of `a tanh(z / a)`: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
+         component, or 'auto', which chooses between these two for every component by what its codes look like.",
+    )
+    .such_as("0.8 or 4"),
+    Setting::new(
+        "h",
+        Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
+        "null",
+        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z; null for \
+         the variant's own, and 'tanh' without a variant.",
+    ),
+    Setting::new(
+        "deriv",
+        Kind::AnyOf(&[Kind::Words(&["true", "one"]), Kind::Null]),
+        "null",
+        "What stands for the derivative of h: 'true' for itself, 'one' for 1 (for super-Gaussian sources only); null for the variant's \
+         own, and 'true' without a variant.",
+    ),
+    Setting::new(
+        "sigma",
+        Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]),
+        "null",
+        "Where trained solvers take standard deviations from: the mini-batch, an exponential moving average over mini-batches, parameters \
+         that are learnt, or 1; null for the variant's own, and 'ema' without a variant.",
+    )
+    .only(TRAINED),
+    Setting::new(
         "constraint",
-        Kind::Choice,
-        &["orthonormal", "native"],
+        Kind::Words(&["orthonormal", "native"]),
         "\"orthonormal\"",
         "'orthonormal' for strictly orthonormal components, 'native' for the published fixed point: unit columns, nearly orthogonal.",
     ),
-    setting(
+    Setting::new(
         "beta",
-        Kind::NumberOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
         "Weight of a variant's additional term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of \
          order in 24; null for the variant's own.",
-    ),
-    setting(
+    )
+    .such_as("0.1"),
+    Setting::new(
         "beta_scale",
-        Kind::ChoiceOrNull,
-        &["variance", "absolute"],
+        Kind::AnyOf(&[Kind::Words(&["variance", "absolute"]), Kind::Null]),
         "null",
-        "'variance': beta is multiplied by the mean variance along the components where it weighs orthogonality, by the mean length of a \
+        "'variance': `beta` is multiplied by the mean variance along the components where it weighs orthogonality, by the mean length of a \
          row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that units do not \
-         matter; 'absolute': it is a number, as published. null for 'variance', and 'absolute' where tangent=false.",
+         matter; 'absolute': it is a number, as published; null for 'variance', and for 'absolute' where `tangent=false`.",
     ),
-    setting(
+    Setting::new(
         "sigma_l2",
-        Kind::NumberOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Weight of the squares of standard deviations that are learnt (sigma='train'), which grow without bound at 0; null for the \
-         variant's own, or 0.001.",
-    ),
-    setting(
+        "Weight of the squares of standard deviations that are learnt (`sigma='train'`), which grow without bound at 0; null for the \
+         variant's own where it learns them, else 0.001.",
+    )
+    .such_as("0.001"),
+    Setting::new(
         "order",
-        Kind::Choice,
-        &["variance", "found"],
+        Kind::Words(&["variance", "found"]),
         "\"variance\"",
         "Components by falling variance, or as they were found.",
     ),
-    setting(
+    Setting::new(
         "solver",
-        Kind::Choice,
-        &["auto", "gpm", "sgd", "adam"],
+        Kind::Words(&["auto", "gpm", "sgd", "adam"]),
         "\"auto\"",
         "'gpm' for polar steps without a learning rate, 'sgd' and 'adam' for stochastic gradients; 'auto' for 'gpm' where components \
-         are orthonormal, for a second-order solver where constraint='native', and for a variant's own optimiser.",
+         are orthonormal, for a second-order solver where `constraint='native'`, and for 'adam' with a variant.",
     ),
-    setting(
+    Setting::new(
         "learning_rate",
-        Kind::NumberOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Initial learning rate of 'sgd' and 'adam'; null for 0.01.",
+        "Initial learning rate of the trained solvers; null for 0.01.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
-    setting(
+    .such_as("0.01")
+    .only(TRAINED),
+    Setting::new(
         "batch_size",
-        Kind::Count,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(2), Kind::Null]),
         "null",
-        "Mini-batch size of 'sgd' and 'adam'; null for 128.",
+        "Mini-batch size of the trained solvers; null for 128.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
-    setting(
+    .only(TRAINED),
+    Setting::new(
         "max_epochs",
-        Kind::Count,
-        &[],
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "Maximum number of epochs of 'sgd' and 'adam'; null for 3, or as many as make 3000 steps.",
+        "Maximum number of epochs of the trained solvers; null for 3, or as many as make 3000 steps.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
-    setting(
+    .only(TRAINED),
+    Setting::new(
         "max_iter",
-        Kind::Integer,
-        &[],
+        Kind::at_least(1),
         "1000",
         "Maximum number of iterations of the deterministic solvers, each a full pass over the data.",
     )
-    .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
-    setting(
+    .only(DETERMINISTIC),
+    Setting::new(
         "tol",
-        Kind::NumberOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single ('native': 1e-3).",
+        "Convergence tolerance of the deterministic solvers, for their residual; null for 1e-8 in double precision and 1e-4 in single \
+         ('native': 1e-3).",
     )
-    .only(&[&[("solver", &["\"auto\"", "\"gpm\""]), ("variant", &["null"])]]),
-    setting(
+    .such_as("1e-8")
+    .only(DETERMINISTIC),
+    Setting::new(
         "tangent",
         Kind::Bool,
-        &[],
         "true",
         "Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are biased.",
     )
-    .only(&[&[("solver", &["\"sgd\"", "\"adam\""])], &[("variant", &["*"])]]),
-    setting(
+    .only(TRAINED),
+    Setting::new(
         "center",
         Kind::Bool,
-        &[],
         "true",
         "Subtract the mean; false for the variant of the method about 0.",
     ),
-    setting(
+    Setting::new(
         "standardize",
         Kind::Bool,
-        &[],
         "false",
         "Divide every column by its standard deviation first, so that none counts more for its unit.",
     ),
-    setting(
-        "whiten",
-        Kind::Bool,
-        &[],
-        "false",
-        "Divide codes by the standard deviation along each component.",
-    ),
-    setting(
+    Setting::new("whiten", Kind::Bool, "false", "Divide codes by the standard deviation along each component."),
+    Setting::new(
         "reconstruct",
-        Kind::Choice,
-        &["linear", "nonlinear"],
+        Kind::Words(&["linear", "nonlinear"]),
         "\"linear\"",
         "What codes are decoded to: 'linear' to the nearest rows by least squares, 'nonlinear' to those of the model itself, the mean and \
-         sigma h(y / sigma) along each component.",
+         `sigma h(y / sigma)` along each component.",
     ),
-    setting(
+    Setting::new(
         "halves",
-        Kind::BoolOrNull,
-        &[],
+        Kind::AnyOf(&[Kind::Bool, Kind::Null]),
         "null",
         "Fit two disjoint halves of the rows as well and report how far their components agree, for about the time of one more fit; null \
          where that takes about a second at most.",

@@ -5,7 +5,6 @@ use super::{BetaScale, Constraint, Ended, Reconstruct, SigmaPca, Solver, Widths}
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
-use crate::method::neural_pca::check_training;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
 use crate::neural::forces::{Pass, Separation};
@@ -92,23 +91,11 @@ impl SigmaPca {
                 "leave it out, or choose a variant such as 'ema-latent-coupled' or 'rica'",
             );
         }
-        if let Some(beta) = self.beta.filter(|b| !(b.is_finite() && *b >= 0.0)) {
-            let why = "it must be finite and non-negative".to_string();
-            return refused("beta", beta.to_string(), why, "choose a number such as 0.1");
-        }
         if let Some(l2) = self.sigma_l2.filter(|_| spec.sigma != Sigma::Trained) {
             let why = format!("'{}' does not learn standard deviations", row.key);
             return refused("sigma_l2", l2.to_string(), why, "leave it out, or choose sigma='train'");
         }
-        if let Some(l2) = self.sigma_l2.filter(|l| !(l.is_finite() && *l >= 0.0)) {
-            let why = "it must be finite and non-negative".to_string();
-            return refused("sigma_l2", l2.to_string(), why, "choose a number such as 0.001");
-        }
-        check_training(
-            self.learning_rate.unwrap_or(0.01),
-            self.batch_size.unwrap_or(128),
-            self.max_epochs.map_or(1, |e| e as u64),
-        )
+        Ok(())
     }
 
     /// The rule with what was asked for in the place of its own.

@@ -1,0 +1,87 @@
+//! Files that are written from the registry, compared with it: pages of `docs/` and what the Python package says of parameters.
+//! `cargo xtask gen` writes them.
+
+mod python;
+
+use std::fmt::Write;
+use std::path::Path;
+use unmix::METHODS;
+
+#[test]
+fn files_written_from_the_registry_are_fresh() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
+    let mut files = vec![("docs/methods.md".to_string(), methods_page())];
+    let mut package: Vec<_> = std::fs::read_dir(root.join("python/unmix")).unwrap().flatten().collect();
+    package.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in package {
+        let path = format!("python/unmix/{}", entry.file_name().to_string_lossy());
+        if path.ends_with(".py") && !path.ends_with("/_parameters.py") {
+            let text = read(&path);
+            let here = |m: &&unmix::Method| text.contains(&format!("\nclass {}(", m.class));
+            let text_of_all =
+                METHODS.iter().filter(here).fold(text.clone(), |text, m| python::documented(&text, m));
+            files.push((path, text_of_all));
+        }
+    }
+    for method in METHODS {
+        let class = format!("\nclass {0}({0}Parameters, ", method.class);
+        let has = files.iter().any(|(_, text)| text.contains(&class));
+        assert!(has, "no class {0} in python/unmix has its parameters from {0}Parameters", method.class);
+    }
+    let text_of = |method: &unmix::Method| {
+        let class = format!("\nclass {}(", method.class);
+        files.iter().find(|(_, text)| text.contains(&class)).map(|(_, text)| text.clone()).unwrap_or_default()
+    };
+    files.push(("python/unmix/_parameters.py".to_string(), python::module(METHODS, &text_of)));
+    let stale: Vec<_> = files.into_iter().filter(|(path, text)| read(path) != *text).collect();
+    if std::env::var_os("UNMIX_WRITE_DOCS").is_some() {
+        stale.iter().for_each(|(path, text)| std::fs::write(root.join(path), text).unwrap());
+        return;
+    }
+    let names: Vec<&str> = stale.iter().map(|(path, _)| path.as_str()).collect();
+    assert!(names.is_empty(), "{} differ from the registry: run `cargo xtask gen`", names.join(", "));
+}
+
+fn methods_page() -> String {
+    let mut page = String::from(
+        "# Methods\n\nWritten from the registry by `cargo xtask gen`. A setting has one name on the command line (`--set name=value`), in \
+         Rust, in Python and in model files.\n\n| method | Python | finds | sparse | weights | streams | missing |\n|---|---|---|---|---|---|---|\n",
+    );
+    let mark = |yes: bool| if yes { "yes" } else { "no" };
+    for m in METHODS {
+        let t = &m.takes;
+        let _ = writeln!(
+            page,
+            "| [`{0}`](#{0}) | `{1}` | {2} | {3} | {4} | {5} | {6} |",
+            m.key,
+            m.class,
+            m.summary,
+            mark(t.sparse),
+            mark(t.weights),
+            mark(t.stream),
+            mark(t.missing)
+        );
+    }
+    for m in METHODS {
+        let _ = writeln!(
+            page,
+            "\n## {}\n\n{}.\n\n| setting | type | default | what it does |\n|---|---|---|---|",
+            m.key, m.summary
+        );
+        for s in m.settings {
+            let python = if s.python_only { " (Python only)" } else { "" };
+            let type_name = s.type_name();
+            let _ = writeln!(page, "| `{}`{python} | {type_name} | `{}` | {} |", s.name, s.default, s.doc);
+        }
+        for variant in m.variants {
+            let _ =
+                writeln!(page, "\n- `{}`: {}; recovers {}", variant.key, variant.reference, variant.recovers);
+        }
+        if !m.equals.is_empty() {
+            let _ = writeln!(page, "\nEquals: {}.", m.equals.join("; "));
+        }
+        let _ = writeln!(page, "\nReferences: {}.", m.references.join("; "));
+    }
+    page
+}

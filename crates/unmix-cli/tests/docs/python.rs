@@ -1,0 +1,423 @@
+//! What the Python package says of parameters: signatures, constraints and types in one module, and a section of every class's docstring.
+
+use std::fmt::Write;
+use std::ops::Bound;
+use unmix::method::{Kind, Method, Setting};
+
+/// The most characters of a line that is written.
+const WIDTH: usize = 132;
+
+/// The beginning of the module.
+const HEAD: &str = r#""""Parameters of the estimators: names, types, ranges and defaults.
+
+Written from the registry of methods by `cargo xtask gen`, as are the sections on parameters in the docstrings of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+
+from ._options import RUN_OPTIONS, START
+from ._report import Report
+
+if TYPE_CHECKING:
+    from ._base import Estimator
+"#;
+
+/// A parameter of an estimator, in Python.
+struct Parameter {
+    name: String,
+    annotation: String,
+    /// Its type, as docstrings have it.
+    described: String,
+    default: String,
+    doc: String,
+    constraint: Vec<String>,
+}
+
+/// What a run of every estimator may be told: name, annotation, type in words, default, sentences, and what it may be, where the
+/// package's list of these options does not say so.
+const RUN_OPTIONS: [[&str; 6]; 7] = [
+    [
+        "random_state",
+        "int | np.random.RandomState | None",
+        "int, RandomState or None",
+        "None",
+        "Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.",
+        "\"random_state\"",
+    ],
+    [
+        "max_seconds",
+        "float | None",
+        "float or None",
+        "None",
+        "Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``\"time\"``.",
+        "",
+    ],
+    [
+        "checkpoint",
+        "str | PathLike[str] | None",
+        "path or None",
+        "None",
+        "A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed when \
+         the fit is done, kept where ``max_seconds`` ended it.",
+        "",
+    ],
+    ["checkpoint_every", "float", "float", "60.0", "Seconds between two writes of the checkpoint.", ""],
+    [
+        "resume",
+        "bool",
+        "bool",
+        "False",
+        "Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from the \
+         beginning. A checkpoint of other rows, settings or seed is refused.",
+        "",
+    ],
+    [
+        "init",
+        "Estimator | str | PathLike[str] | None",
+        "fitted estimator, path or None",
+        "None",
+        "A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.",
+        "",
+    ],
+    [
+        "verbose",
+        "int",
+        "{0, 1, 2}",
+        "0",
+        "0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.",
+        "\"verbose\"",
+    ],
+];
+
+/// The module of all parameters, and of the fitted attributes that the docstrings list; `text_of` gives the text of the file that has a
+/// method's class.
+pub(crate) fn module(methods: &[Method], text_of: &dyn Fn(&Method) -> String) -> String {
+    let mut out = HEAD.to_string();
+    for method in methods {
+        for setting in method.settings {
+            if let Some(alias) = alias(method, setting) {
+                let words: Vec<String> = setting.choices().iter().map(|w| format!("\"{w}\"")).collect();
+                let _ = writeln!(out, "\n{alias} = Literal[\n{}]", filled(&(words.join(", ") + ","), 4));
+            }
+        }
+    }
+    methods.iter().for_each(|method| class(&mut out, method, &attributes(&text_of(method), method)));
+    out
+}
+
+/// Fitted attributes with their types, as the docstring of a method's class lists them.
+fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
+    let class = text.split_once(&format!("\nclass {}(", method.class)).map_or("", |(_, class)| class);
+    let section = class.split_once("\n    Attributes\n    ----------\n").map_or("", |(_, section)| section);
+    let mut all = Vec::new();
+    for line in section.lines().take_while(|line| !line.is_empty()) {
+        let Some((names, type_name)) = line.split_once(" : ").filter(|_| !line.starts_with("     ")) else {
+            continue;
+        };
+        let annotation = match type_name.split(' ').next() {
+            Some("ndarray") => "NDArray[Any]",
+            Some("int") => "int",
+            Some("float") => "float",
+            Some("Report") => "Report",
+            _ => panic!("{}: the type of {names}, {type_name}, has no annotation", method.class),
+        };
+        all.extend(names.trim().split(", ").map(|name| (name.to_string(), annotation)));
+    }
+    all
+}
+
+/// The class that an estimator has its parameters from.
+fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
+    let parameters = parameters(method);
+    let name = method.class;
+    let _ = writeln!(
+        out,
+        "\n\nclass {name}Parameters:\n    \"\"\"Parameters and fitted attributes of :class:`{name}`.\"\"\"\n"
+    );
+    attributes.iter().for_each(|(name, annotation)| {
+        let _ = writeln!(out, "    {name}: {annotation}");
+    });
+    out.push('\n');
+    let _ = writeln!(out, "    _parameter_constraints: dict[str, list[Any]] = {{\n        **RUN_OPTIONS,");
+    for p in parameters.iter().filter(|p| !p.constraint.is_empty()) {
+        let line = format!("        \"{}\": [{}],", p.name, p.constraint.join(", "));
+        let _ = match line.len() > WIDTH {
+            true => writeln!(
+                out,
+                "        \"{}\": [\n            {},\n        ],",
+                p.name,
+                p.constraint.join(",\n            ")
+            ),
+            false => writeln!(out, "{line}"),
+        };
+    }
+    out.push_str("    }\n\n    def __init__(\n        self,\n");
+    let mut positional = true;
+    for p in &parameters {
+        if positional && !["n_components", "variant"].contains(&p.name.as_str()) {
+            out.push_str("        *,\n");
+            positional = false;
+        }
+        let _ = writeln!(out, "        {}: {} = {},", p.name, p.annotation, p.default);
+    }
+    out.push_str("    ) -> None:\n");
+    for p in &parameters {
+        let _ = writeln!(out, "        self.{0} = {0}", p.name);
+    }
+}
+
+/// A class's docstring with the section on parameters as the registry has it.
+///
+/// # Panics
+///
+/// Where the text has no such class, or no sections on its parameters and attributes.
+pub(crate) fn documented(text: &str, method: &Method) -> String {
+    let class = format!("\nclass {}(", method.class);
+    let heading = "    Parameters\n    ----------\n";
+    let next = "\n    Attributes\n    ----------\n";
+    let found = text.find(&class).and_then(|class| {
+        let begin = class + text[class..].find(heading)? + heading.len();
+        Some((begin, begin + text[begin..].find(next)?))
+    });
+    let (begin, end) =
+        found.unwrap_or_else(|| panic!("{} has no sections on its parameters and attributes", method.class));
+    let mut section = String::new();
+    for p in parameters(method) {
+        let _ = writeln!(section, "    {} : {}, default={}", p.name, p.described, p.default);
+        section += &filled(&p.doc, 8);
+    }
+    format!("{}{section}{}", &text[..begin], &text[end..])
+}
+
+/// The parameters of an estimator, those of its method first.
+fn parameters(method: &Method) -> Vec<Parameter> {
+    let mut all: Vec<Parameter> = method.settings.iter().map(|setting| parameter(method, setting)).collect();
+    for [name, annotation, described, default, doc, constraint] in RUN_OPTIONS {
+        if let Some(own) = all.iter_mut().find(|p| p.name == name) {
+            // A start of the method's own stands beside models.
+            let model = "a fitted model, or the path of one, whose components are the initial weights";
+            own.doc = format!("{}; or {model}.", own.doc.trim_end_matches('.'));
+            own.annotation = format!("{} | {annotation}", own.annotation);
+            own.described = format!("{}, {described}", own.described);
+            own.constraint.push("*START".into());
+            continue;
+        }
+        let [name, annotation, described] = [name, annotation, described].map(String::from);
+        let [default, doc] = [default, doc].map(String::from);
+        let constraint = Some(constraint.to_string()).filter(|c| !c.is_empty()).into_iter().collect();
+        all.push(Parameter { name, annotation, described, default, doc, constraint });
+    }
+    all
+}
+
+fn parameter(method: &Method, setting: &Setting) -> Parameter {
+    let annotation = match alias(method, setting) {
+        Some(alias) => annotations(&setting.kind).iter().fold(alias, |all, one| match one.as_str() {
+            words if words.starts_with("Literal[\"") => all,
+            other => format!("{all} | {other}"),
+        }),
+        None => annotations(&setting.kind).join(" | "),
+    };
+    let constraint = constraints(&setting.kind).into_iter().map(|one| match alias(method, setting) {
+        Some(alias) if one.starts_with("StrOptions") => format!("StrOptions(set(get_args({alias})))"),
+        _ => one,
+    });
+    Parameter {
+        name: setting.name.into(),
+        annotation,
+        described: described(&setting.kind),
+        default: value(setting.default),
+        doc: sentences(setting.doc),
+        constraint: constraint.collect(),
+    }
+}
+
+/// The name of the type of words that are too many for a signature.
+fn alias(method: &Method, setting: &Setting) -> Option<String> {
+    let many = setting.choices().len() > 8;
+    many.then(|| format!("{}{}", method.class, setting.name[..1].to_uppercase() + &setting.name[1..]))
+}
+
+/// The types of a kind, as annotations have them.
+fn annotations(kind: &Kind) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let own = match kind {
+        Kind::Null => "None".into(),
+        Kind::Bool => "bool".into(),
+        Kind::False => "Literal[False]".into(),
+        Kind::Integer { .. } => "int".into(),
+        Kind::Number { .. } | Kind::Share => "float".into(),
+        Kind::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("Literal[{}]", words.join(", "))
+        }
+        Kind::List(_) | Kind::Table(_) => "ArrayLike".into(),
+        Kind::Arguments(_) => "dict[str, Any]".into(),
+        Kind::Callable => "Callable[..., Any]".into(),
+        Kind::AnyOf(kinds) => {
+            for one in kinds.iter().flat_map(annotations) {
+                if !all.contains(&one) {
+                    all.push(one);
+                }
+            }
+            return all;
+        }
+        other => panic!("{other:?} has no annotation"),
+    };
+    vec![own]
+}
+
+/// What scikit-learn's validation is told of a kind.
+fn constraints(kind: &Kind) -> Vec<String> {
+    let end = |bound: &Bound<f64>| match bound {
+        Bound::Included(x) | Bound::Excluded(x) => x.to_string(),
+        Bound::Unbounded => "None".into(),
+    };
+    let own = match kind {
+        Kind::Null => "None".into(),
+        Kind::Bool => "\"boolean\"".into(),
+        Kind::False => "Options(bool, {False})".into(),
+        Kind::Integer { least, most: None } => format!("Interval(Integral, {least}, None, closed=\"left\")"),
+        Kind::Integer { least, most: Some(most) } => {
+            format!("Interval(Integral, {least}, {most}, closed=\"both\")")
+        }
+        Kind::Number { from, to } => {
+            let closed = match (from, to) {
+                (Bound::Included(_), Bound::Included(_)) => "both",
+                (Bound::Included(_), _) => "left",
+                (_, Bound::Included(_)) => "right",
+                _ => "neither",
+            };
+            format!("Interval(Real, {}, {}, closed=\"{closed}\")", end(from), end(to))
+        }
+        Kind::Share => "Interval(RealNotInt, 0, 1, closed=\"neither\")".into(),
+        Kind::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("StrOptions({{{}}})", words.join(", "))
+        }
+        Kind::List(_) | Kind::Table(_) => "\"array-like\"".into(),
+        Kind::Arguments(_) => "dict".into(),
+        Kind::Callable => "callable".into(),
+        Kind::AnyOf(kinds) => return kinds.iter().flat_map(constraints).collect(),
+        other => panic!("scikit-learn has no constraint for {other:?}"),
+    };
+    vec![own]
+}
+
+/// The type in words, as numpydoc has it: `int, "auto" or None`.
+fn described(kind: &Kind) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for part in description(kind) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    match parts.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        _ => parts.join(""),
+    }
+}
+
+fn description(kind: &Kind) -> Vec<String> {
+    let own = match kind {
+        Kind::Null => "None".into(),
+        Kind::Bool => "bool".into(),
+        Kind::False => "False".into(),
+        Kind::Integer { .. } => "int".into(),
+        Kind::Number { .. } | Kind::Share => "float".into(),
+        Kind::Words([one]) => format!("\"{one}\""),
+        Kind::Words(many) if many.len() > 8 => "str".into(),
+        Kind::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            format!("{{{}}}", words.join(", "))
+        }
+        Kind::List(_) => "array-like of shape (n_components,)".into(),
+        Kind::Table(shape) => format!("array-like of shape {shape}"),
+        Kind::Arguments(_) => "dict".into(),
+        Kind::Callable => "callable".into(),
+        Kind::AnyOf(kinds) => return kinds.iter().flat_map(description).collect(),
+        other => panic!("{other:?} has no description"),
+    };
+    vec![own]
+}
+
+/// A default, as JSON has it, in Python.
+fn value(json: &str) -> String {
+    match json {
+        "null" => "None".into(),
+        "true" => "True".into(),
+        "false" => "False".into(),
+        other => other.into(),
+    }
+}
+
+/// The registry's sentences in reStructuredText, values as Python has them.
+fn sentences(doc: &str) -> String {
+    let pieces = doc.split('`').enumerate();
+    let each = pieces.map(|(i, piece)| match i % 2 {
+        0 => in_python(piece, "``"),
+        _ => format!("``{}``", in_python(piece, "")),
+    });
+    each.collect()
+}
+
+/// Words in quotes between `marks`, and `null`, `true` and `false` as Python writes them.
+fn in_python(text: &str, marks: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        if !word.is_empty() {
+            out += &value(word);
+            rest = &rest[word.len()..];
+            continue;
+        }
+        rest = &rest[first.len_utf8()..];
+        let quoted = rest.split_once('\'').map(|(inside, after)| (inside, after)).filter(|(inside, _)| {
+            // Not the apostrophe of a genitive, nor the primes of a derivative.
+            let opens = !out.chars().last().is_some_and(char::is_alphanumeric);
+            first == '\'' && opens && inside.starts_with(char::is_alphanumeric) && !inside.contains(' ')
+        });
+        match quoted {
+            Some((inside, after)) => {
+                let _ = write!(out, "{marks}\"{inside}\"{marks}");
+                rest = after;
+            }
+            None => out.push(first),
+        }
+    }
+    out
+}
+
+/// Lines of words, indented.
+fn filled(text: &str, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && indent + lines[last].chars().count() + 1 + word.chars().count() > WIDTH
+        {
+            lines.push(String::new());
+        }
+        let last = lines.len() - 1;
+        let space = if lines[last].is_empty() { "" } else { " " };
+        lines[last] += &format!("{space}{word}");
+    }
+    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+#[test]
+fn sentences_of_the_registry_read_as_python() {
+    let said = "'auto' is `0.2 / g''(0)`; null for the variant's own, with `ortho=false` or `sigma='train'`, g'(x), 'true' for itself.";
+    let python = "``\"auto\"`` is ``0.2 / g''(0)``; None for the variant's own, with ``ortho=False`` or ``sigma=\"train\"``, g'(x), \
+                  ``\"true\"`` for itself.";
+    assert_eq!(sentences(said), python);
+}

@@ -1,0 +1,173 @@
+//! Numbers of a specification that are not finite: JSON has none, so they are looked for before settings become JSON.
+
+use serde::ser::{self, Serialize, Serializer};
+
+/// The field that a number which is not finite stands in, and that number.
+pub(super) fn not_finite(spec: &impl Serialize) -> Option<(&'static str, f64)> {
+    spec.serialize(Finder { field: "" }).err().and_then(|Found(found)| found)
+}
+
+/// Ends at the first number that is not finite, as an error.
+#[derive(Debug)]
+struct Found(Option<(&'static str, f64)>);
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a number that is not finite")
+    }
+}
+
+impl std::error::Error for Found {}
+
+impl ser::Error for Found {
+    fn custom<T: std::fmt::Display>(_: T) -> Self {
+        Found(None)
+    }
+}
+
+/// Visits every number of a value, and knows the field of the outermost struct that it is in.
+#[derive(Clone, Copy)]
+struct Finder {
+    field: &'static str,
+}
+
+impl Finder {
+    fn visit<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+        value.serialize(self)
+    }
+}
+
+/// Values without numbers that could be anything but finite.
+macro_rules! passed {
+    ($($name:ident($($type:ty),*);)*) => {
+        $(fn $name(self, $(_: $type),*) -> Result<(), Found> { Ok(()) })*
+    };
+}
+
+/// Values that hold others: all of them are visited.
+macro_rules! compound {
+    ($($trait:ident $method:ident($($key:ident)?);)*) => {
+        $(impl ser::$trait for Finder {
+            type Ok = ();
+            type Error = Found;
+            fn $method<T: Serialize + ?Sized>(&mut self, $($key: &'static str,)? value: &T) -> Result<(), Found> {
+                $(if self.field.is_empty() { return Finder { field: $key }.visit(value) })?
+                self.visit(value)
+            }
+            fn end(self) -> Result<(), Found> { Ok(()) }
+        })*
+    };
+}
+
+compound! {
+    SerializeSeq serialize_element();
+    SerializeTuple serialize_element();
+    SerializeTupleStruct serialize_field();
+    SerializeTupleVariant serialize_field();
+    SerializeStruct serialize_field(key);
+    SerializeStructVariant serialize_field(key);
+}
+
+impl ser::SerializeMap for Finder {
+    type Ok = ();
+    type Error = Found;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), Found> {
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+        self.visit(value)
+    }
+    fn end(self) -> Result<(), Found> {
+        Ok(())
+    }
+}
+
+impl Serializer for Finder {
+    type Ok = ();
+    type Error = Found;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    passed! {
+        serialize_bool(bool); serialize_i8(i8); serialize_i16(i16); serialize_i32(i32); serialize_i64(i64);
+        serialize_u8(u8); serialize_u16(u16); serialize_u32(u32); serialize_u64(u64);
+        serialize_char(char); serialize_str(&str); serialize_bytes(&[u8]);
+        serialize_none(); serialize_unit(); serialize_unit_struct(&'static str);
+        serialize_unit_variant(&'static str, u32, &'static str);
+    }
+
+    fn serialize_f32(self, x: f32) -> Result<(), Found> {
+        self.serialize_f64(x.into())
+    }
+
+    fn serialize_f64(self, x: f64) -> Result<(), Found> {
+        if x.is_finite() { Ok(()) } else { Err(Found(Some((self.field, x)))) }
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+        self.visit(value)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Found> {
+        self.visit(value)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Found> {
+        self.visit(value)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
+        Ok(self)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, Found> {
+        Ok(self)
+    }
+}

@@ -1,0 +1,295 @@
+//! What a setting may be: kinds that are made of kinds. Checks, messages, type names and the Python package are derived from them.
+
+use serde_json::Value;
+use std::ops::{Bound, RangeBounds};
+
+/// The values that a setting may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// True or false.
+    Bool,
+    /// False alone.
+    False,
+    /// An integer.
+    Integer {
+        /// The smallest.
+        least: u64,
+        /// The largest, where there is one.
+        most: Option<u64>,
+    },
+    /// A finite number between two ends.
+    Number {
+        /// The lower end.
+        from: Bound<f64>,
+        /// The upper end.
+        to: Bound<f64>,
+    },
+    /// A share of the variance, between 0 and 1, neither of them included.
+    Share,
+    /// One of these words.
+    Words(&'static [&'static str]),
+    /// A list with one value of this kind for each component.
+    List(&'static Kind),
+    /// Rows of numbers of one length, a matrix of this shape.
+    Table(&'static str),
+    /// Numbers by name; those named here are of these kinds.
+    Arguments(&'static [(&'static str, Kind)]),
+    /// A function: in Python alone.
+    Callable,
+    /// Any of these. Words stand behind numbers and `null` stands last where a sentence is to read well.
+    AnyOf(&'static [Kind]),
+}
+
+/// Whether a value is of a kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fits {
+    Yes,
+    /// It is of the right type and outside the range, and what it must be: "it must be at least 1".
+    Outside(String),
+    No,
+}
+
+impl Kind {
+    /// A finite number that is not negative.
+    pub const NON_NEGATIVE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Unbounded };
+    /// A finite number above 0.
+    pub const POSITIVE: Kind = Kind::Number { from: Bound::Excluded(0.0), to: Bound::Unbounded };
+
+    /// An integer of this or more.
+    pub const fn at_least(least: u64) -> Kind {
+        Kind::Integer { least, most: None }
+    }
+
+    /// An integer between two ends, both included.
+    pub const fn between(least: u64, most: u64) -> Kind {
+        Kind::Integer { least, most: Some(most) }
+    }
+
+    /// The words that it may be.
+    pub fn words(&self) -> &'static [&'static str] {
+        match self {
+            Kind::Words(words) => words,
+            Kind::AnyOf(kinds) => {
+                kinds.iter().map(Kind::words).find(|words| !words.is_empty()).unwrap_or_default()
+            }
+            _ => &[],
+        }
+    }
+
+    /// The smallest integer that it may be.
+    pub(super) fn least(&self) -> Option<u64> {
+        match self {
+            Kind::Integer { least, .. } => Some(*least),
+            Kind::AnyOf(kinds) => kinds.iter().find_map(Kind::least),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is of this kind.
+    pub(super) fn fits(&self, value: &Value) -> Fits {
+        let yes = |fits: bool| if fits { Fits::Yes } else { Fits::No };
+        let inside = |fits: bool| match self.demand() {
+            Some(demand) if !fits => Fits::Outside(demand),
+            _ => Fits::Yes,
+        };
+        match self {
+            Kind::Null => yes(value.is_null()),
+            Kind::Bool => yes(value.is_boolean()),
+            Kind::False => yes(value == &Value::Bool(false)),
+            Kind::Integer { .. } if value.as_i64().is_some_and(|i| i < 0) => inside(false),
+            Kind::Integer { least, most } => {
+                value.as_u64().map_or(Fits::No, |i| inside(i >= *least && most.is_none_or(|most| i <= most)))
+            }
+            Kind::Number { from, to } => {
+                value.as_f64().map_or(Fits::No, |x| inside(x.is_finite() && (*from, *to).contains(&x)))
+            }
+            // An integer is a number of components, and no share.
+            Kind::Share if value.is_f64() => inside(value.as_f64().is_some_and(|x| x > 0.0 && x < 1.0)),
+            Kind::Share | Kind::Callable => Fits::No,
+            Kind::Words(words) => yes(value.as_str().is_some_and(|word| words.contains(&word))),
+            Kind::List(kind) => match value.as_array() {
+                Some(list) if !list.is_empty() => {
+                    let each: Vec<Fits> = list.iter().map(|v| kind.fits(v)).collect();
+                    if each.contains(&Fits::No) {
+                        return Fits::No;
+                    }
+                    inside(each.iter().all(|f| *f == Fits::Yes))
+                }
+                _ => Fits::No,
+            },
+            Kind::Table(_) => yes(is_table(value)),
+            Kind::Arguments(known) => {
+                let Some(given) = value.as_object() else { return Fits::No };
+                if !given.values().all(Value::is_number) {
+                    return Fits::No;
+                }
+                let outside = known.iter().find_map(|(name, kind)| match kind.fits(given.get(*name)?) {
+                    Fits::Outside(demand) => Some(demand.replacen("it", name, 1)),
+                    _ => None,
+                });
+                outside.map_or(Fits::Yes, Fits::Outside)
+            }
+            Kind::AnyOf(kinds) => {
+                let all: Vec<Fits> = kinds.iter().map(|kind| kind.fits(value)).collect();
+                let best = all.iter().find(|f| **f == Fits::Yes);
+                best.or(all.iter().find(|f| **f != Fits::No)).cloned().unwrap_or(Fits::No)
+            }
+        }
+    }
+
+    /// What numbers of this kind must be, where there are any: "it must be at least 1".
+    pub(super) fn demand(&self) -> Option<String> {
+        Some(match self {
+            Kind::Integer { least, most: Some(most) } => format!("it must be from {least} to {most}"),
+            Kind::Integer { least: 0, .. } => "it must be non-negative".into(),
+            Kind::Integer { least, .. } => format!("it must be at least {least}"),
+            Kind::Number { from, to } => format!("it must be {}", interval(*from, *to)),
+            Kind::Share => "a share of the variance must be between 0 and 1".into(),
+            Kind::List(kind) => kind.demand()?.replacen("it", "all of them", 1),
+            Kind::Table(_) | Kind::Arguments(_) => "all of its numbers must be finite".into(),
+            Kind::AnyOf(kinds) => return kinds.iter().find_map(Kind::demand),
+            Kind::Null | Kind::Bool | Kind::False | Kind::Words(_) | Kind::Callable => return None,
+        })
+    }
+
+    /// The values in words, whatever language the person types in: "a number, or null".
+    pub(super) fn in_words(&self) -> String {
+        let words = match self.words() {
+            [] => None,
+            [one] => Some(format!("'{one}'")),
+            _ => Some("one of its choices".into()),
+        };
+        let mut parts = self.parts(None);
+        let before_null = parts.len() - usize::from(parts.last().is_some_and(|part| part == "null"));
+        words.into_iter().for_each(|words| parts.insert(before_null, words));
+        match parts.as_slice() {
+            [yes, no] if yes == "true" && no == "false" => "true or false".into(),
+            _ => listed(&parts),
+        }
+    }
+
+    /// What to give, as an order, `example` a number that is possible: "choose a number such as 0.2, or 'auto'".
+    pub(super) fn remedy(&self, verb: &str, example: Option<&str>) -> String {
+        let mut parts = self.parts(example);
+        match self.words() {
+            [] => {}
+            [one] => parts.push(format!("'{one}'")),
+            many => {
+                let many = many.join(", ");
+                return match parts.is_empty() {
+                    true => format!("choose one of: {many}"),
+                    false => format!("choose one of: {many}; or give {}", listed(&parts)),
+                };
+            }
+        }
+        match parts.as_slice() {
+            [yes, no] if yes == "true" && no == "false" => format!("{verb} true or false"),
+            _ => format!("{verb} {}", listed(&parts)),
+        }
+    }
+
+    /// The alternatives in words, but for those that are words themselves.
+    fn parts(&self, example: Option<&str>) -> Vec<String> {
+        let one = |text: &str| vec![text.to_string()];
+        match self {
+            Kind::Null => one("null"),
+            Kind::Bool => vec!["true".into(), "false".into()],
+            Kind::False => one("false"),
+            Kind::Integer { least, most: Some(most) } => vec![format!("an integer from {least} to {most}")],
+            Kind::Integer { least: 0, .. } => one("a non-negative integer"),
+            Kind::Integer { least: 1, .. } => one("a positive integer"),
+            Kind::Integer { least, .. } => vec![format!("an integer of at least {least}")],
+            Kind::Number { .. } => match example {
+                Some(example) => vec![format!("a number such as {example}")],
+                None => one("a number"),
+            },
+            Kind::Share => one("a share of the variance between 0 and 1"),
+            Kind::Words(_) | Kind::Callable => Vec::new(),
+            Kind::List(_) => one("a list of one number for each component"),
+            Kind::Table(_) => one("rows of numbers, such as [[1, 0], [0, 1]]"),
+            Kind::Arguments(_) => one("numbers by name, such as {\"alpha\": 1}"),
+            Kind::AnyOf(kinds) => kinds.iter().flat_map(|kind| kind.parts(example)).collect(),
+        }
+    }
+
+    /// The type's name, as printed: "int >= 1 or null".
+    pub fn type_name(&self) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.type_names() {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        match names.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, before)) => format!("{} or {last}", before.join(", ")),
+            None => String::new(),
+        }
+    }
+
+    fn type_names(&self) -> Vec<String> {
+        let one = |text: &str| vec![text.to_string()];
+        match self {
+            Kind::Null => one("null"),
+            Kind::Bool => one("bool"),
+            Kind::False => one("false"),
+            Kind::Integer { least, most: Some(most) } => vec![format!("int {least} to {most}")],
+            Kind::Integer { least, .. } => vec![format!("int >= {least}")],
+            Kind::Number { from, to } => vec![match (from, to) {
+                (Bound::Unbounded, Bound::Unbounded) => "float".into(),
+                (Bound::Included(from), Bound::Unbounded) => format!("float >= {from}"),
+                (Bound::Excluded(from), Bound::Unbounded) => format!("float > {from}"),
+                _ => format!("float {}", interval(*from, *to)),
+            }],
+            Kind::Share => one("float in (0,1)"),
+            Kind::Words(_) => one("str"),
+            Kind::List(_) => one("list"),
+            Kind::Table(_) => one("matrix"),
+            Kind::Arguments(_) => one("dict"),
+            Kind::Callable => Vec::new(),
+            Kind::AnyOf(kinds) => kinds.iter().flat_map(Kind::type_names).collect(),
+        }
+    }
+}
+
+/// An interval as a sentence has it, after "must be".
+fn interval(from: Bound<f64>, to: Bound<f64>) -> String {
+    match (from, to) {
+        (Bound::Unbounded, Bound::Unbounded) => "finite".into(),
+        (Bound::Included(0.0), Bound::Unbounded) => "finite and non-negative".into(),
+        (Bound::Excluded(0.0), Bound::Unbounded) => "finite and positive".into(),
+        _ => {
+            let from = match from {
+                Bound::Included(x) => format!("[{x}"),
+                Bound::Excluded(x) => format!("({x}"),
+                Bound::Unbounded => "(-infinity".into(),
+            };
+            let to = match to {
+                Bound::Included(x) => format!("{x}]"),
+                Bound::Excluded(x) => format!("{x})"),
+                Bound::Unbounded => "infinity)".into(),
+            };
+            format!("in {from},{to}")
+        }
+    }
+}
+
+/// Alternatives in a sentence: "a", "a, or b", "a, b, or c".
+fn listed(parts: &[String]) -> String {
+    match parts.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{}, or {last}", before.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Rows of numbers, all of one length.
+fn is_table(value: &Value) -> bool {
+    let row = |v: &Value| v.as_array().filter(|r| r.iter().all(Value::is_number)).map(Vec::len);
+    value.as_array().is_some_and(|rows| {
+        rows.first().and_then(row).is_some_and(|n| n > 0 && rows.iter().all(|r| row(r) == Some(n)))
+    })
+}

@@ -1,0 +1,240 @@
+//! Settings as data: name, type, default, documentation, in one place.
+
+mod finite;
+mod kind;
+
+pub use kind::Kind;
+
+use crate::error::{Error, Result};
+use kind::Fits;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Of a setting that has no effect whatever the others are: it is accepted so that calls of another library work unchanged.
+pub(crate) const NEVER: &[&[Condition]] = &[&[("", &[])]];
+
+/// A setting and the values of it, as JSON, that let another one have an effect; `"*"` is any but null, `"!x"` any but x.
+pub type Condition = (&'static str, &'static [&'static str]);
+
+/// A setting of a method: a row of its list, made by [`new`](Self::new).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Setting {
+    /// Its name, in Rust, on the command line, in files and in Python.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Its default, as JSON.
+    pub default: &'static str,
+    /// What it does, in a sentence or two: words that it may be in 'single quotes', code in `backticks`, and `null`, `true` and `false` as
+    /// JSON has them.
+    pub doc: &'static str,
+    /// Exists in Python only, for the sake of another library's signature.
+    pub python_only: bool,
+    /// When it has an effect: where all conditions of one of these lists hold; always, where there is no list.
+    pub only: &'static [&'static [Condition]],
+    /// A number that is possible, for messages.
+    example: Option<&'static str>,
+    /// What is said of a word that it may not be.
+    of_other_words: Option<&'static str>,
+    /// Its range depends on the rows, too: a fit checks it beside them.
+    by_rows: bool,
+}
+
+impl Setting {
+    /// A row of a method's list, `default` as JSON.
+    pub const fn new(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
+        let (python_only, only, by_rows) = (false, &[] as &[_], false);
+        Self { name, kind, default, doc, python_only, only, example: None, of_other_words: None, by_rows }
+    }
+
+    /// The same, with an effect in these cases only.
+    pub const fn only(self, cases: &'static [&'static [Condition]]) -> Self {
+        Self { only: cases, ..self }
+    }
+
+    /// The same, in Python only.
+    pub const fn python_only(self) -> Self {
+        Self { python_only: true, ..self }
+    }
+
+    /// The same, with a number that is possible, for messages.
+    pub const fn such_as(self, example: &'static str) -> Self {
+        Self { example: Some(example), ..self }
+    }
+
+    /// The same, its range left to the fit, which knows what the rows allow.
+    pub const fn by_rows(self) -> Self {
+        Self { by_rows: true, ..self }
+    }
+
+    /// The same, with what is said of words that it may not be.
+    pub const fn of_other_words(self, said: &'static str) -> Self {
+        Self { of_other_words: Some(said), ..self }
+    }
+
+    /// The words that it may be.
+    pub fn choices(&self) -> &'static [&'static str] {
+        self.kind.words()
+    }
+
+    /// The smallest integer that it may be; 0 where it is none.
+    pub(crate) fn least(&self) -> usize {
+        self.kind.least().and_then(|least| usize::try_from(least).ok()).unwrap_or(0)
+    }
+
+    /// Whether it has an effect beside the other `settings`.
+    pub fn has_effect(&self, settings: &Map<String, Value>) -> bool {
+        let holds = |(name, values): &Condition| {
+            let value = settings.get(*name).unwrap_or(&Value::Null);
+            values.iter().any(|v| match *v {
+                "*" => !value.is_null(),
+                text if text.starts_with('!') => {
+                    serde_json::from_str(&text[1..]).is_ok_and(|v: Value| v != *value)
+                }
+                text => serde_json::from_str::<Value>(text).is_ok_and(|v| v == *value),
+            })
+        };
+        self.only.is_empty() || self.only.iter().any(|case| case.iter().all(holds))
+    }
+
+    /// A sentence where it is set to something else than its default and has no effect beside the other `settings`.
+    pub fn without_effect(&self, settings: &Map<String, Value>) -> Option<String> {
+        let value = settings.get(self.name)?;
+        if same_value(value, &self.default_value()) || self.has_effect(settings) {
+            return None;
+        }
+        let condition = |(name, values): &Condition| match *values {
+            ["*"] => format!("{name} that is not null"),
+            [text] if text.starts_with('!') => format!("another {name} than {}", text[1..].trim_matches('"')),
+            _ => format!(
+                "{name}={}",
+                values.iter().map(|v| v.trim_matches('"')).collect::<Vec<_>>().join(" or ")
+            ),
+        };
+        let case = |case: &&[Condition]| case.iter().map(condition).collect::<Vec<_>>().join(" and ");
+        let cases: Vec<String> = self.only.iter().map(case).collect();
+        let name = self.name;
+        if self.only == NEVER {
+            return Some(format!(
+                "{name}={} has no effect here: {name} is accepted for compatibility only",
+                shown(value)
+            ));
+        }
+        Some(format!(
+            "{name}={} has no effect here: {name} is used only with {}",
+            shown(value),
+            cases.join(", or with ")
+        ))
+    }
+
+    /// The default as a value.
+    pub fn default_value(&self) -> Value {
+        Self::parsed(self.default)
+    }
+
+    /// A value that is written as JSON.
+    pub(super) fn parsed(text: &str) -> Value {
+        serde_json::from_str(text).unwrap_or(Value::Null)
+    }
+
+    /// The type's name with its range, as printed: "int >= 1 or null".
+    pub fn type_name(&self) -> String {
+        self.kind.type_name()
+    }
+
+    pub(crate) fn as_json(&self) -> Value {
+        serde_json::json!({
+            "name": self.name,
+            "type": self.type_name(),
+            "choices": self.choices(),
+            "default": self.default_value(),
+            "doc": self.doc,
+            "python_only": self.python_only,
+        })
+    }
+
+    /// Refuses a value that the setting may not have.
+    fn check(&self, value: &Value) -> Result<()> {
+        let (why, remedy) = match self.kind.fits(value) {
+            Fits::Yes => return Ok(()),
+            Fits::Outside(_) if self.by_rows => return Ok(()),
+            Fits::Outside(why) => (why, self.kind.remedy("choose", self.example())),
+            Fits::No => {
+                let also = self.of_other_words.filter(|_| value.is_string());
+                let also = also.map(|said| format!("; {said}")).unwrap_or_default();
+                (format!("it must be {}{also}", self.kind.in_words()), self.kind.remedy("give", None))
+            }
+        };
+        let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices()));
+        let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let got = value.as_str().map_or_else(|| shortened(value.to_string()), |s| format!("'{s}'"));
+        Err(Error::setting(self.name, got, why, near + &remedy))
+    }
+
+    /// The number that messages name.
+    fn example(&self) -> Option<&'static str> {
+        let number = self.default_value().as_f64().is_some_and(|x| x != 0.0);
+        self.example.or(number.then_some(self.default))
+    }
+}
+
+/// Refuses numbers of a specification that are not finite, and values that its settings may not have.
+pub(super) fn check(settings: &[Setting], spec: &impl Serialize) -> Result<()> {
+    if let Some((name, x)) = finite::not_finite(spec) {
+        let setting = settings.iter().find(|s| s.name == name);
+        let why = setting.and_then(|s| s.kind.demand()).unwrap_or_else(|| "it must be finite".into());
+        let remedy = setting.map_or("give a number".into(), |s| s.kind.remedy("choose", s.example()));
+        return Err(Error::setting(name, x, why, remedy));
+    }
+    let Ok(Value::Object(values)) = serde_json::to_value(spec) else { return Ok(()) };
+    let known = settings.iter().filter_map(|s| values.get(s.name).map(|value| (s, value)));
+    known.into_iter().try_for_each(|(setting, value)| setting.check(value))
+}
+
+/// The beginning of a text that is too long for a message.
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// Equal as settings: 1 and 1.0 are the same number.
+fn same_value(a: &Value, b: &Value) -> bool {
+    a == b || (a.is_number() && a.as_f64() == b.as_f64())
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), Into::into)
+}
+
+/// Sentences about `given` settings that are not at their defaults and have no effect beside the others, neither as these were given
+/// nor as they were `resolved` for the data, as in the solver that "auto" chose.
+pub fn without_effect(
+    settings: &[Setting],
+    given: &Map<String, Value>,
+    resolved: &Map<String, Value>,
+) -> Vec<String> {
+    let mut seen = given.clone();
+    seen.extend(resolved.clone());
+    let here = settings.iter().filter(|s| !s.python_only && !s.has_effect(&seen));
+    here.filter_map(|s| s.without_effect(given)).collect()
+}
+
+/// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.
+pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
+    let known = || settings.iter().filter(|s| !s.python_only);
+    for name in given.keys() {
+        if !known().any(|s| s.name == name) {
+            return Err(Error::unknown("setting", name, known().map(|s| s.name)));
+        }
+    }
+    let mut out = Map::new();
+    for setting in known() {
+        let value = given.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());
+        setting.check(&value)?;
+        out.insert(setting.name.into(), value);
+    }
+    Ok(out)
+}

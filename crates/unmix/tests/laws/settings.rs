@@ -1,0 +1,173 @@
+//! What settings may be stands once, in the rows of the methods' lists: settings by name and typed specifications are held to it.
+
+use crate::made::{falling, settings};
+use serde_json::{Value, json};
+use std::ops::Bound;
+use unmix::method::{FastIca, Ica, Kind, NeuralPca, Pca, Rica, Setting, SigmaPca};
+use unmix::method::{fastica::FastIcaWhitening, ica::Whitening, rica::Beta, sigma_pca::Widths};
+use unmix::{Error, METHODS, Rows, Run};
+
+/// Values of the right type outside a kind.
+fn outside(kind: &Kind) -> Vec<Value> {
+    match kind {
+        Kind::Integer { least, most } => {
+            let below = least.checked_sub(1).map_or(json!(-1), |below| json!(below));
+            [Some(below), most.map(|most| json!(most + 1))].into_iter().flatten().collect()
+        }
+        Kind::Number { from, to } => {
+            let below = match from {
+                Bound::Included(x) => Some(json!(x - 0.5)),
+                Bound::Excluded(x) => Some(json!(x)),
+                Bound::Unbounded => None,
+            };
+            let above = match to {
+                Bound::Included(x) => Some(json!(x + 0.5)),
+                Bound::Excluded(x) => Some(json!(x)),
+                Bound::Unbounded => None,
+            };
+            below.into_iter().chain(above).collect()
+        }
+        Kind::List(kind) => outside(kind).into_iter().map(|v| json!([v])).collect(),
+        Kind::AnyOf(kinds) => kinds.iter().flat_map(outside).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn listed(method: &unmix::Method) -> impl Iterator<Item = &'static Setting> {
+    method.settings.iter().filter(|s| !s.python_only)
+}
+
+#[test]
+fn defaults_are_possible_and_what_no_kind_allows_is_refused_by_name() {
+    for method in METHODS {
+        assert!((method.spec)(&settings(json!({}))).is_ok(), "{}", method.key);
+        for setting in listed(method) {
+            for value in [json!([["a"]]), json!({"a": "b"}), json!("no such word")] {
+                let said = (method.spec)(&settings(json!({setting.name: value}))).err().unwrap();
+                let right = matches!(&said, Error::Setting { name, .. } if name == setting.name);
+                assert!(right, "{} {}: {said}", method.key, setting.name);
+            }
+        }
+    }
+}
+
+/// The range of `n_components` depends on the rows; its own test is among those of bad input.
+#[test]
+fn numbers_outside_their_range_are_refused_with_the_range() {
+    for method in METHODS {
+        for setting in listed(method).filter(|s| s.name != "n_components") {
+            for value in outside(&setting.kind) {
+                let said = (method.spec)(&settings(json!({setting.name: value}))).err();
+                let said =
+                    said.unwrap_or_else(|| panic!("{} {}={value}", method.key, setting.name)).to_string();
+                let must = format!("{}={value} is not possible: ", setting.name);
+                assert!(said.starts_with(&must) && said.contains("must be"), "{}: {said}", method.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn typed_specifications_are_held_to_the_same_rows() {
+    let x = falling(40, 4, 1);
+    let said = |fit: &dyn Fn(&mut Rows<'_, f64>) -> unmix::Result<unmix::Model>| {
+        fit(&mut Rows::from_slice(&x, 4).unwrap()).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    let run = &Run::default();
+    let number = "it must be finite and non-negative; choose a number such as";
+    let cases: Vec<(String, String)> = vec![
+        (
+            said(&|r| Pca { tol: -1.0, ..Pca::default() }.fit(r, run)),
+            format!("tol=-1.0 is not possible: {number} 1e-6"),
+        ),
+        (
+            said(&|r| Pca { tol: f64::NAN, ..Pca::default() }.fit(r, run)),
+            format!("tol=NaN is not possible: {number} 1e-6"),
+        ),
+        (
+            said(&|r| Ica { n_init: 0, ..Ica::default() }.fit(r, run)),
+            "n_init=0 is not possible: it must be at least 1".into(),
+        ),
+        (
+            said(&|r| Ica { tol: Some(f64::NAN), ..Ica::default() }.fit(r, run)),
+            format!("tol=NaN is not possible: {number} 1e-6, or null"),
+        ),
+        (
+            said(&|r| Ica { whiten: Whitening::Not(true), ..Ica::default() }.fit(r, run)),
+            "whiten=true is not possible: it must be false, or 'unit-variance'".into(),
+        ),
+        (
+            said(&|r| FastIca { whiten: FastIcaWhitening::Not(true), ..FastIca::default() }.fit(r, run)),
+            "choose one of: unit-variance, arbitrary-variance; or give false".into(),
+        ),
+        (
+            said(&|r| {
+                FastIca { w_init: Some(vec![vec![f64::INFINITY; 4]; 4]), ..FastIca::default() }.fit(r, run)
+            }),
+            "w_init=inf is not possible: all of its numbers must be finite".into(),
+        ),
+        (
+            said(&|r| Rica { beta: Beta::Weight(f64::NAN), ..Rica::default() }.fit(r, run)),
+            format!("{number} 0.2, or 'auto'"),
+        ),
+        (
+            said(&|r| Rica { max_epochs: 0, ..Rica::default() }.fit(r, run)),
+            "max_epochs=0 is not possible".into(),
+        ),
+        (
+            said(&|r| NeuralPca { batch_size: 1, ..NeuralPca::default() }.fit(r, run)),
+            "batch_size=1 is not possible: it must be at least 2".into(),
+        ),
+        (
+            said(&|r| NeuralPca { variant: "gah".into(), ..NeuralPca::default() }.fit(r, run)),
+            "did you mean 'gha'? choose one of: ".into(),
+        ),
+        (
+            said(&|r| SigmaPca { a: Widths::Each(vec![1.0, 0.0]), ..SigmaPca::default() }.fit(r, run)),
+            "all of them must be finite and positive".into(),
+        ),
+        (
+            said(&|r| SigmaPca { batch_size: Some(1), ..SigmaPca::default() }.fit(r, run)),
+            "batch_size=1 is not possible: it must be at least 2; choose an integer of at least 2, or null"
+                .into(),
+        ),
+    ];
+    for (said, must) in cases {
+        assert!(said.contains(&must), "{said:?} does not contain {must:?}");
+    }
+}
+
+#[test]
+fn what_is_refused_is_said_in_terms_of_all_that_is_possible() {
+    for (key, given, said) in [
+        ("pca", json!({"tol": "small"}), "tol='small' is not possible: it must be a number; give a number"),
+        (
+            "pca",
+            json!({"whiten": "zac"}),
+            "it must be true, false, or 'zca'; did you mean 'zca'? give true, false, or 'zca'",
+        ),
+        (
+            "pca",
+            json!({"center": 1}),
+            "center=1 is not possible: it must be true or false; give true or false",
+        ),
+        ("ica", json!({"n_components": "bic"}), "or null; rules are available in pca only; give"),
+        ("sigma-pca", json!({"variant": 25}), "it must be from 1 to 24; choose one of: conventional, "),
+        (
+            "sigma-pca",
+            json!({"variant": []}),
+            "it must be an integer from 1 to 24, one of its choices, or null",
+        ),
+        (
+            "sigma-pca",
+            json!({"a": "wide"}),
+            "give a number, a list of one number for each component, or 'auto'",
+        ),
+        ("fastica", json!({"fun_args": {"alpha": 3}}), "alpha must be in [1,2]"),
+        ("rica", json!({"w_init": vec![vec!["a"; 30]; 30]}), "\"a\",\"a... is not possible"),
+    ] {
+        let method = unmix::method::find(key).unwrap();
+        let found = (method.spec)(&settings(given.clone())).err().unwrap().to_string();
+        assert!(found.contains(said), "{given}: {found}");
+    }
+}

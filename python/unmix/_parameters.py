@@ -1,0 +1,444 @@
+"""Parameters of the estimators: names, types, ranges and defaults.
+
+Written from the registry of methods by `cargo xtask gen`, as are the sections on parameters in the docstrings of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+
+from ._base import RUN_OPTIONS, START, Estimator
+
+NeuralPCAVariant = Literal[
+    "svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace",
+    "gha-reconstruction", "nested-dropout", "weighted-variance", "variance-nested-dropout",
+]
+
+SigmaPCAVariant = Literal[
+    "conventional", "trained-sigma-full", "trained-sigma", "trained-latent-linear", "trained-latent-symmetric",
+    "trained-latent-asymmetric", "trained-latent-coupled", "ema-tanh", "ema-scaled-tanh", "ema-unit-slope", "ema-hard-tanh",
+    "ema-adaptive-tanh", "ema-constant-tanh", "ema-latent-coupled", "ema-trained-a", "ema-deflation", "ema-nested-dropout",
+    "ema-linear-reconstruction", "rica", "logcosh", "skew-symmetric", "no-diagonal", "no-diagonal-sigma", "ema-triangular",
+]
+
+
+class PCAParameters:
+    """Parameters of :class:`PCA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 0, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"mle", "bic", "parallel", "gavish-donoho", "cv"}), None],
+        "copy": ["boolean"],
+        "whiten": ["boolean", StrOptions({"zca"})],
+        "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "n_oversamples": [Interval(Integral, 0, None, closed="left")],
+        "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | Literal["mle", "bic", "parallel", "gavish-donoho", "cv"] | None = None,
+        *,
+        copy: bool = True,
+        whiten: bool | Literal["zca"] = False,
+        svd_solver: Literal["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"] = "auto",
+        tol: float = 0.0,
+        iterated_power: int | Literal["auto"] = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
+        center: bool = True,
+        standardize: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.center = center
+        self.standardize = standardize
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class NeuralPCAParameters:
+    """Parameters of :class:`NeuralPCA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "variant": [Interval(Integral, 1, 14, closed="both"), StrOptions({"svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace", "gha-reconstruction", "nested-dropout", "weighted-variance", "variance-nested-dropout"})],
+        "solver": [StrOptions({"auto", "sgd", "adam"})],
+        "init": [StrOptions({"random", "pca"}), *START],
+        "whiten": ["boolean"],
+        "center": ["boolean"],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        variant: NeuralPCAVariant | int = "gha",
+        *,
+        solver: Literal["auto", "sgd", "adam"] = "auto",
+        init: Literal["random", "pca"] | Estimator | str | PathLike[str] | None = "random",
+        whiten: bool = False,
+        center: bool = True,
+        max_iter: int = 20000,
+        tol: float = 1e-8,
+        learning_rate: float = 0.01,
+        batch_size: int = 128,
+        max_epochs: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.variant = variant
+        self.solver = solver
+        self.init = init
+        self.whiten = whiten
+        self.center = center
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.verbose = verbose
+
+
+class SigmaPCAParameters:
+    """Parameters of :class:`SigmaPCA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "variant": [StrOptions({"conventional", "trained-sigma-full", "trained-sigma", "trained-latent-linear", "trained-latent-symmetric", "trained-latent-asymmetric", "trained-latent-coupled", "ema-tanh", "ema-scaled-tanh", "ema-unit-slope", "ema-hard-tanh", "ema-adaptive-tanh", "ema-constant-tanh", "ema-latent-coupled", "ema-trained-a", "ema-deflation", "ema-nested-dropout", "ema-linear-reconstruction", "rica", "logcosh", "skew-symmetric", "no-diagonal", "no-diagonal-sigma", "ema-triangular"}), Interval(Integral, 1, 24, closed="both"), None],
+        "a": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
+        "h": [StrOptions({"tanh", "hard", "steep", "sign"}), None],
+        "deriv": [StrOptions({"true", "one"}), None],
+        "sigma": [StrOptions({"batch", "ema", "train", "one"}), None],
+        "constraint": [StrOptions({"orthonormal", "native"})],
+        "beta": [Interval(Real, 0, None, closed="left"), None],
+        "beta_scale": [StrOptions({"variance", "absolute"}), None],
+        "sigma_l2": [Interval(Real, 0, None, closed="left"), None],
+        "order": [StrOptions({"variance", "found"})],
+        "solver": [StrOptions({"auto", "gpm", "sgd", "adam"})],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "tangent": ["boolean"],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
+        "whiten": ["boolean"],
+        "reconstruct": [StrOptions({"linear", "nonlinear"})],
+        "halves": ["boolean", None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        variant: SigmaPCAVariant | int | None = None,
+        *,
+        a: float | ArrayLike | Literal["auto"] = "auto",
+        h: Literal["tanh", "hard", "steep", "sign"] | None = None,
+        deriv: Literal["true", "one"] | None = None,
+        sigma: Literal["batch", "ema", "train", "one"] | None = None,
+        constraint: Literal["orthonormal", "native"] = "orthonormal",
+        beta: float | None = None,
+        beta_scale: Literal["variance", "absolute"] | None = None,
+        sigma_l2: float | None = None,
+        order: Literal["variance", "found"] = "variance",
+        solver: Literal["auto", "gpm", "sgd", "adam"] = "auto",
+        learning_rate: float | None = None,
+        batch_size: int | None = None,
+        max_epochs: int | None = None,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        tangent: bool = True,
+        center: bool = True,
+        standardize: bool = False,
+        whiten: bool = False,
+        reconstruct: Literal["linear", "nonlinear"] = "linear",
+        halves: bool | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.variant = variant
+        self.a = a
+        self.h = h
+        self.deriv = deriv
+        self.sigma = sigma
+        self.constraint = constraint
+        self.beta = beta
+        self.beta_scale = beta_scale
+        self.sigma_l2 = sigma_l2
+        self.order = order
+        self.solver = solver
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.tangent = tangent
+        self.center = center
+        self.standardize = standardize
+        self.whiten = whiten
+        self.reconstruct = reconstruct
+        self.halves = halves
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class ICAParameters:
+    """Parameters of :class:`ICA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "algorithm": [StrOptions({"picard", "fastica", "infomax", "easi", "sigma-pca"})],
+        "fun": [StrOptions({"logcosh", "exp", "cube", "skew", "tanh", "adaptive"})],
+        "ortho": ["boolean"],
+        "extended": ["boolean", None],
+        "orthogonalization": [StrOptions({"symmetric", "deflation"})],
+        "first_layer": [StrOptions({"pca", "sigma-pca"})],
+        "whiten": [StrOptions({"unit-variance"}), Options(bool, {False})],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "w_init": ["array-like", None],
+        "subsample": [Interval(Integral, 0, None, closed="left"), None],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
+        "order": [StrOptions({"variance", "kurtosis", "found"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        algorithm: Literal["picard", "fastica", "infomax", "easi", "sigma-pca"] = "picard",
+        fun: Literal["logcosh", "exp", "cube", "skew", "tanh", "adaptive"] = "logcosh",
+        ortho: bool = True,
+        extended: bool | None = None,
+        orthogonalization: Literal["symmetric", "deflation"] = "symmetric",
+        first_layer: Literal["pca", "sigma-pca"] = "pca",
+        whiten: Literal["unit-variance"] | Literal[False] = "unit-variance",
+        max_iter: int = 500,
+        tol: float | None = None,
+        n_init: int = 1,
+        w_init: ArrayLike | None = None,
+        subsample: int | None = None,
+        center: bool = True,
+        standardize: bool = False,
+        order: Literal["variance", "kurtosis", "found"] = "variance",
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.fun = fun
+        self.ortho = ortho
+        self.extended = extended
+        self.orthogonalization = orthogonalization
+        self.first_layer = first_layer
+        self.whiten = whiten
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.w_init = w_init
+        self.subsample = subsample
+        self.center = center
+        self.standardize = standardize
+        self.order = order
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class FastICAParameters:
+    """Parameters of :class:`FastICA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "algorithm": [StrOptions({"parallel", "deflation"})],
+        "whiten": [StrOptions({"unit-variance", "arbitrary-variance"}), Options(bool, {False})],
+        "fun": [StrOptions({"logcosh", "exp", "cube", "skew"}), callable],
+        "fun_args": [dict, None],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "w_init": ["array-like", None],
+        "whiten_solver": [StrOptions({"svd", "eigh"})],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | None = None,
+        *,
+        algorithm: Literal["parallel", "deflation"] = "parallel",
+        whiten: Literal["unit-variance", "arbitrary-variance"] | Literal[False] = "unit-variance",
+        fun: Literal["logcosh", "exp", "cube", "skew"] | Callable[..., Any] = "logcosh",
+        fun_args: dict[str, Any] | None = None,
+        max_iter: int = 200,
+        tol: float = 0.0001,
+        w_init: ArrayLike | None = None,
+        whiten_solver: Literal["svd", "eigh"] = "svd",
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.whiten = whiten
+        self.fun = fun
+        self.fun_args = fun_args
+        self.max_iter = max_iter
+        self.tol = tol
+        self.w_init = w_init
+        self.whiten_solver = whiten_solver
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class RICAParameters:
+    """Parameters of :class:`RICA`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "beta": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "contrast": [StrOptions({"logcosh", "smooth-l1"})],
+        "whiten": ["boolean"],
+        "unit_norm": ["boolean", StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "w_init": ["array-like", None],
+        "center": ["boolean"],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        beta: float | Literal["auto"] = "auto",
+        contrast: Literal["logcosh", "smooth-l1"] = "logcosh",
+        whiten: bool = True,
+        unit_norm: bool | Literal["auto"] = "auto",
+        max_iter: int = 1000,
+        tol: float | None = None,
+        batch_size: int | None = None,
+        max_epochs: int = 10,
+        w_init: ArrayLike | None = None,
+        center: bool = True,
+        standardize: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.beta = beta
+        self.contrast = contrast
+        self.whiten = whiten
+        self.unit_norm = unit_norm
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.w_init = w_init
+        self.center = center
+        self.standardize = standardize
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
