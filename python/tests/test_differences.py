@@ -163,6 +163,13 @@ def test_settings_without_effect_are_said():
         PCA(2, svd_solver="full", n_oversamples=3).fit(X)
 
 
+def test_no_oversampling_is_possible():
+    with pytest.raises(ValueError, match="n_oversamples"):
+        Reference(2, svd_solver="randomized", n_oversamples=0).fit(X)
+    ours = PCA(2, svd_solver="randomized", n_oversamples=0, random_state=0).fit(X)
+    assert_allclose(ours.explained_variance_, PCA(2).fit(X).explained_variance_, rtol=1e-3)
+
+
 def test_the_repr_shows_the_outcome():
     assert repr(Reference(2).fit(X)) == repr(PCA(2)) == "PCA(n_components=2)"
     assert repr(PCA(2).fit(X)) == "PCA(n_components=2)  # completed: 2 components of 60 x 5 numbers"

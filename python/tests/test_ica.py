@@ -70,6 +70,19 @@ def test_single_precision_converges_and_stays_single():
             assert amari_distance(fitted, mixing) < 1.02 * amari_distance(type(estimator)(random_state=0).fit(X), mixing)
 
 
+def test_a_share_of_the_variance_and_no_iterations():
+    rows = np.random.RandomState(0).laplace(size=(500, 4)) * [9.0, 4.0, 1.0, 1.0]
+    for cls in (FastICA, ICA):
+        few = cls(0.95, random_state=0).fit(rows)
+        assert few.n_components_ == 2 and few.transform(rows).shape == (500, 2)
+        # The start is a random rotation of white coordinates, and stays one.
+        with pytest.warns(ConvergenceWarning):
+            start = cls(max_iter=0, random_state=0).fit(rows)
+        assert start.n_iter_ == 0 and start.report_.outcome == "max_iter"
+        codes = start.transform(rows)
+        assert_allclose(np.cov(codes.T), np.eye(4), atol=5e-3)
+
+
 def test_a_callable_finds_what_the_name_of_the_same_function_finds():
     X, _, _ = kinds(2000, 4, 1)
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 
-from ._base import RUN_OPTIONS, START, Estimator
+from ._options import RUN_OPTIONS, START
+from ._report import Report
+
+if TYPE_CHECKING:
+    from ._base import Estimator
 
 NeuralPCAVariant = Literal[
     "svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace",
@@ -30,11 +34,34 @@ SigmaPCAVariant = Literal[
 
 
 class PCAParameters:
-    """Parameters of :class:`PCA`."""
+    """Parameters and fitted attributes of :class:`PCA`."""
+
+    components_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    explained_variance_std_error_: NDArray[Any]
+    singular_values_: NDArray[Any]
+    scale_: NDArray[Any]
+    mean_: NDArray[Any]
+    noise_variance_: float
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 0, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"mle", "bic", "parallel", "gavish-donoho", "cv"}), None],
+        "n_components": [
+            Interval(Integral, 0, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            StrOptions({"mle", "bic", "parallel", "gavish-donoho", "cv"}),
+            None,
+        ],
         "copy": ["boolean"],
         "whiten": ["boolean", StrOptions({"zca"})],
         "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"})],
@@ -42,9 +69,9 @@ class PCAParameters:
         "iterated_power": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "n_oversamples": [Interval(Integral, 0, None, closed="left")],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
+        "random_state": ["random_state"],
         "center": ["boolean"],
         "standardize": ["boolean"],
-        "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
 
@@ -59,9 +86,9 @@ class PCAParameters:
         iterated_power: int | Literal["auto"] = "auto",
         n_oversamples: int = 10,
         power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
+        random_state: int | np.random.RandomState | None = None,
         center: bool = True,
         standardize: bool = False,
-        random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
         checkpoint: str | PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
@@ -77,9 +104,9 @@ class PCAParameters:
         self.iterated_power = iterated_power
         self.n_oversamples = n_oversamples
         self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
         self.center = center
         self.standardize = standardize
-        self.random_state = random_state
         self.max_seconds = max_seconds
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
@@ -89,12 +116,27 @@ class PCAParameters:
 
 
 class NeuralPCAParameters:
-    """Parameters of :class:`NeuralPCA`."""
+    """Parameters and fitted attributes of :class:`NeuralPCA`."""
+
+    components_: NDArray[Any]
+    weights_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    scale_: NDArray[Any]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "variant": [Interval(Integral, 1, 14, closed="both"), StrOptions({"svd", "autoencoder", "oja", "wsla-inverse", "wsla", "wsla-unit", "weighted-unit-loss", "gha", "gha-encoder", "gha-subspace", "gha-reconstruction", "nested-dropout", "weighted-variance", "variance-nested-dropout"})],
+        "variant": [Interval(Integral, 1, 14, closed="both"), StrOptions(set(get_args(NeuralPCAVariant)))],
         "solver": [StrOptions({"auto", "sgd", "adam"})],
         "init": [StrOptions({"random", "pca"}), *START],
         "whiten": ["boolean"],
@@ -149,12 +191,32 @@ class NeuralPCAParameters:
 
 
 class SigmaPCAParameters:
-    """Parameters of :class:`SigmaPCA`."""
+    """Parameters and fitted attributes of :class:`SigmaPCA`."""
+
+    components_: NDArray[Any]
+    resolved_: NDArray[Any]
+    separation_: NDArray[Any]
+    seeking_: NDArray[Any]
+    a_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    scale_: NDArray[Any]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    trained_scale_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "variant": [StrOptions({"conventional", "trained-sigma-full", "trained-sigma", "trained-latent-linear", "trained-latent-symmetric", "trained-latent-asymmetric", "trained-latent-coupled", "ema-tanh", "ema-scaled-tanh", "ema-unit-slope", "ema-hard-tanh", "ema-adaptive-tanh", "ema-constant-tanh", "ema-latent-coupled", "ema-trained-a", "ema-deflation", "ema-nested-dropout", "ema-linear-reconstruction", "rica", "logcosh", "skew-symmetric", "no-diagonal", "no-diagonal-sigma", "ema-triangular"}), Interval(Integral, 1, 24, closed="both"), None],
+        "variant": [StrOptions(set(get_args(SigmaPCAVariant))), Interval(Integral, 1, 24, closed="both"), None],
         "a": [Interval(Real, 0, None, closed="neither"), "array-like", StrOptions({"auto"})],
         "h": [StrOptions({"tanh", "hard", "steep", "sign"}), None],
         "deriv": [StrOptions({"true", "one"}), None],
@@ -247,7 +309,23 @@ class SigmaPCAParameters:
 
 
 class ICAParameters:
-    """Parameters of :class:`ICA`."""
+    """Parameters and fitted attributes of :class:`ICA`."""
+
+    components_: NDArray[Any]
+    mixing_: NDArray[Any]
+    component_variance_: NDArray[Any]
+    mean_: NDArray[Any]
+    rotation_: NDArray[Any]
+    scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    stream_: NDArray[Any]
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
@@ -324,7 +402,19 @@ class ICAParameters:
 
 
 class FastICAParameters:
-    """Parameters of :class:`FastICA`."""
+    """Parameters and fitted attributes of :class:`FastICA`."""
+
+    components_: NDArray[Any]
+    mixing_: NDArray[Any]
+    mean_: NDArray[Any]
+    whitening_: NDArray[Any]
+    component_variance_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
@@ -380,7 +470,24 @@ class FastICAParameters:
 
 
 class RICAParameters:
-    """Parameters of :class:`RICA`."""
+    """Parameters and fitted attributes of :class:`RICA`."""
+
+    components_: NDArray[Any]
+    mixing_: NDArray[Any]
+    component_variance_: NDArray[Any]
+    coherence_: float
+    mean_: NDArray[Any]
+    rotation_: NDArray[Any]
+    scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
+    data_scale_: float
+    noise_scale_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,

@@ -50,12 +50,12 @@ class PCA(PCAParameters, Incremental, Estimator):
         Number of additional directions that ``"randomized"`` and ``"power"`` iterate on, beside the components asked for.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     center : bool, default=True
         Subtract the mean; False for directions of the largest second moment about 0.
     standardize : bool, default=False
         Divide every column by its standard deviation first, so that none counts more for its unit.
-    random_state : int, RandomState or None, default=None
-        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None

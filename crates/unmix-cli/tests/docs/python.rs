@@ -214,7 +214,10 @@ fn parameters(method: &Method) -> Vec<Parameter> {
         let [name, annotation, described] = [name, annotation, described].map(String::from);
         let [default, doc] = [default, doc].map(String::from);
         let constraint = Some(constraint.to_string()).filter(|c| !c.is_empty()).into_iter().collect();
-        all.push(Parameter { name, annotation, described, default, doc, constraint });
+        // Another library's signature, where there is one, ends with it.
+        let theirs = method.settings.iter().rposition(|s| s.python_only).filter(|_| name == "random_state");
+        let place = theirs.map_or(all.len(), |last| last + 1);
+        all.insert(place, Parameter { name, annotation, described, default, doc, constraint });
     }
     all
 }
