@@ -8,8 +8,11 @@
 Estimators are scikit-learn's in every habit; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
 """
 
+from __future__ import annotations
+
 import json
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -25,7 +28,11 @@ from ._threads import get_num_threads, set_num_threads
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
+from ._types import Path, Rows
 from .rica import RICA
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "FastICA",
@@ -58,7 +65,7 @@ __version__ = _unmix.__version__
 _CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)}
 
 
-def load(path):
+def load(path: Path) -> Any:
     """Return the estimator that was saved to ``path``, by Python or by the command line.
 
     Parameters
@@ -68,8 +75,22 @@ def load(path):
 
     Returns
     -------
-    estimator : object
+    object
         Fitted; parameters that are not in the file have their defaults.
+
+    See Also
+    --------
+    unmix.report : A page about a model.
+
+    Examples
+    --------
+    >>> from unmix import PCA
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> import os, tempfile, unmix
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+    >>> PCA(n_components=1).fit(X).save(path)
+    >>> unmix.load(path).n_components_
+    1
     """
     model = _unmix.Model.load(os.fspath(path))
     estimator = _CLASSES[model.method](**json.loads(model.settings))
@@ -77,18 +98,51 @@ def load(path):
     return estimator
 
 
-def methods():
-    """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it."""
+def methods() -> list[dict[str, Any]]:
+    """Return the registry of methods: a list of dicts, as ``unmix methods --json`` prints it.
+
+    Returns
+    -------
+    list of dict
+        One for each method, with its ``"key"``, ``"class"``, ``"settings"`` and what it accepts.
+
+    See Also
+    --------
+    variants : Published variants of one method.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> [method["key"] for method in unmix.methods()][:3]
+    ['pca', 'neural-pca', 'sigma-pca']
+    """
     return list(registry().values())
 
 
-def variants(method):
+def variants(method: str) -> list[dict[str, str]]:
     """Return the published variants of a method: a list of dicts with ``key``, ``reference`` and ``recovers``.
 
     Parameters
     ----------
     method : str
         Its key, as in ``"pca"``.
+
+    Returns
+    -------
+    list of dict
+        One for each variant; empty for a method without any.
+
+    See Also
+    --------
+    methods : All methods.
+    NeuralPCA : A class with variants.
+    SigmaPCA : Another one.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> unmix.variants("neural-pca")[7]["key"]
+    'gha'
     """
     if method not in registry():
         raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
@@ -105,7 +159,17 @@ def _row_names(X):
     return [", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in index]
 
 
-def report(model, X=None, *, path, color=None, title=None, beside=None, rate=None, positions=None):
+def report(
+    model: Any,
+    X: Rows = None,
+    *,
+    path: Path,
+    color: ArrayLike | None = None,
+    title: str | None = None,
+    beside: Any = None,
+    rate: float | None = None,
+    positions: ArrayLike | None = None,
+) -> None:
     """Write one self-contained HTML page about a fitted estimator.
 
     Parameters
@@ -127,6 +191,21 @@ def report(model, X=None, *, path, color=None, title=None, beside=None, rate=Non
         Rows a second: time courses and spectra of the components are drawn.
     positions : array-like of shape (n_features, 2), optional
         Where the sensor of each column is, seen from above: to the right, and to the front.
+
+    See Also
+    --------
+    unmix.plot.components : Figures by matplotlib.
+    stability : How far to believe a decomposition.
+
+    Examples
+    --------
+    >>> from unmix import PCA
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> import os, tempfile, unmix
+    >>> path = os.path.join(tempfile.mkdtemp(), "page.html")
+    >>> unmix.report(PCA(n_components=2).fit(X), X, path=path, title="Six rows")
+    >>> os.path.getsize(path) > 10_000
+    True
     """
     check_is_fitted(model)
     if beside is not None:

@@ -1,14 +1,18 @@
 """What every estimator has: rows in, a fitted model kept, codes out."""
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import json
 import os
+from collections.abc import Callable
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +22,15 @@ from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tell
 from ._options import RunOptions
 from ._report import Report
+from ._sklearn import Base
 from ._threads import threads_here
+from ._types import Array, Path, Rows
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 #: Types whose values are what they look like, so that what was valid once is valid again.
 _SIMPLE = frozenset((type(None), bool, int, float, str))
@@ -41,7 +52,7 @@ def _unfitted(cls, values):
     return cls(**dict(zip(cls._parameter_names(), values)))
 
 
-def _validated(fit):
+def _validated(fit: _F) -> _F:
     """Validate parameters before a fit, as scikit-learn's own decorator does; what it does besides is for estimators that hold
     others, and takes longer than all else that Python does for a small fit."""
 
@@ -51,7 +62,7 @@ def _validated(fit):
             self._validate_params()
         return fit(self, *args, **kwargs)
 
-    return checked
+    return checked  # type: ignore[return-value]
 
 
 def _json(value):
@@ -72,15 +83,16 @@ class _Elsewhere:
         self.shape, self.dtype = shape, np.dtype(dtype)
 
 
-class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Estimator(RunOptions, Input, Base):
     """Base of all estimators. A subclass names its method and its parameters."""
 
     _method: str
+    _model: _unmix.Model
 
     # Fitting
 
     @_validated
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model to rows.
 
         Parameters
@@ -96,14 +108,26 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        self : object
+        object
             The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        fit_transform : Fit, and return the codes.
+        transform : Codes of other rows.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).components_.round(2)
+        array([[0.84, 0.54]])
         """
         self._fit(X, sample_weight)
         return self
 
     @_validated
-    def fit_transform(self, X, y=None, sample_weight=None):
+    def fit_transform(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
         Parameters
@@ -117,8 +141,20 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_components)
+        ndarray of shape (n_samples, n_components)
             Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Fit the model alone.
+        transform : Codes of other rows.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit_transform(X).ravel().round(2)
+        array([-1.38, -2.22, -3.61,  1.38,  2.22,  3.61])
         """
         rows = self._fit(X, sample_weight)
         return self._model.encode(rows, self._facts())
@@ -261,7 +297,7 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     # Using the model
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """Return the codes of rows.
 
         Parameters
@@ -271,13 +307,25 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_components)
+        ndarray of shape (n_samples, n_components)
             Codes, in the type of the rows (float32 or float64); scipy's ``csr_array`` where the codes of the method are sparse.
+
+        See Also
+        --------
+        inverse_transform : From codes back to rows.
+        encode : The same, also into a file.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).transform([[3, 2]]).round(2)
+        array([[3.61]])
         """
         check_is_fitted(self)
         return self._model.encode(self._rows(X), self._facts())
 
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Rows) -> Array:
         """Return the rows that codes stand for: ``X @ mixing_.T + mean_``.
 
         Parameters
@@ -287,13 +335,25 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features)
             Rows, in the type of the codes.
+
+        See Also
+        --------
+        transform : From rows to codes.
+        decode : The same, also into a file.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).inverse_transform([[3.0]]).round(2)
+        array([[2.52, 1.63]])
         """
         check_is_fitted(self)
         return self._model.decode(self._codes(X), self._facts())
 
-    def encode(self, X, out=None):
+    def encode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the codes of rows (``transform``), or write them to a file.
 
         Parameters
@@ -306,15 +366,30 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        codes : ndarray of shape (n_samples, n_components), or None when they were written
+        ndarray of shape (n_samples, n_components), or None when they were written
             Codes.
+
+        See Also
+        --------
+        transform : The codes as an array.
+        decode : From codes back to rows.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> import os, tempfile, numpy as np
+        >>> path = os.path.join(tempfile.mkdtemp(), "codes.npy")
+        >>> PCA(n_components=1).fit(X).encode(X, out=path)
+        >>> np.load(path).shape
+        (6, 1)
         """
         if out is None:
             return self.transform(X)
         check_is_fitted(self)
         return self._model.encode(self._rows(X), self._facts(), os.fspath(out))
 
-    def decode(self, X, out=None):
+    def decode(self, X: Rows, out: Path | None = None) -> Any:
         """Return the rows that codes stand for (``inverse_transform``), or write them to a file.
 
         Parameters
@@ -326,8 +401,20 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features), or None when they were written
+        ndarray of shape (n_samples, n_features), or None when they were written
             Rows.
+
+        See Also
+        --------
+        inverse_transform : The rows as an array.
+        encode : From rows to codes.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).decode([[3.0]]).round(2)
+        array([[2.52, 1.63]])
         """
         if out is None:
             return self.inverse_transform(X)
@@ -336,13 +423,27 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     # Keeping the model
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Write the fitted model to one safetensors file, which ``unmix.load`` and the command line read.
 
         Parameters
         ----------
         path : path
             Where to; nothing half-written is left there when writing fails.
+
+        See Also
+        --------
+        unmix.load : Read it again.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> import os, tempfile, unmix
+        >>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+        >>> PCA(n_components=1).fit(X).save(path)
+        >>> unmix.load(path).n_samples_
+        6
         """
         check_is_fitted(self)
         self._model.save(os.fspath(path))
@@ -366,7 +467,7 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     # Facts of the fit
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         if _is_fitted_name(name) and self._is_of_the_fit(name):
             raise AttributeError(
                 f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not follow; fit again, "
@@ -384,32 +485,52 @@ class Estimator(RunOptions, Input, ClassNamePrefixFeaturesOutMixin, TransformerM
         # Sums that grow become a model first.
         return name in _ON_REQUEST or name in self._derived or name[:-1] in self._model.tensors
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self) or "_growing" in vars(self)
 
-    def __getattr__(self, name):
-        # Only what is computed from the model on request comes here; before a fit it does not exist.
-        if "_growing" in vars(self) and "_model" not in vars(self) and (name == "_model" or _is_fitted_name(name)):
-            self._solve()
-            return getattr(self, name)
-        make = _ON_REQUEST.get(name)
-        if make is not None and "_model" in vars(self):
-            return make(self)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:
+        # A checker that saw it would take every name for an attribute.
 
-    def __dir__(self):
+        def __getattr__(self, name):
+            # Only what is computed from the model on request comes here; before a fit it does not exist.
+            if "_growing" in vars(self) and "_model" not in vars(self) and (name == "_model" or _is_fitted_name(name)):
+                self._solve()
+                return getattr(self, name)
+            make = _ON_REQUEST.get(name)
+            if make is not None and "_model" in vars(self):
+                return make(self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(_ON_REQUEST if self.__sklearn_is_fitted__() else ())]
 
     @property
     def _n_features_out(self):
         return self._model.n_codes
 
-    def summary(self):
-        """Return the table that the command line prints after a fit, as text."""
+    def summary(self) -> str:
+        """Return the table that the command line prints after a fit, as text.
+
+        Returns
+        -------
+        str
+            Several lines.
+
+        See Also
+        --------
+        unmix.report : A page about the model.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> len(PCA(n_components=1).fit(X).summary().splitlines()) > 2
+        True
+        """
         check_is_fitted(self)
         return self._model.summary()
 
-    def __repr__(self, N_CHAR_MAX=700):
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         text = super().__repr__(N_CHAR_MAX)
         if "_growing" in vars(self) and "_model" not in vars(self):
             return f"{text}  # growing: {_whole(self._growing.sums.n_samples)} rows so far"

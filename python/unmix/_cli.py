@@ -1,12 +1,14 @@
 """The command ``unmix``."""
 
+from __future__ import annotations
+
 import signal
 import sys
 
 from . import _unmix
 
 
-def main():
+def main() -> int:
     """Run the command line program and return its exit code."""
     # The program answers Ctrl-C itself; Python's handler would only note it until the work is done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,8 +1,12 @@
 """FastICA with scikit-learn's signature, as a class and as a function."""
 
+from __future__ import annotations
+
 import json
 import warnings
+from collections.abc import Callable
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +16,10 @@ from ._input import _is_path, tell
 from ._by_callable import deflation, symmetric
 from ._parameters import FastICAParameters
 from ._sources import Sources, read, start
+from ._types import Array, Rows, Seed
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class FastICA(FastICAParameters, Sources):
@@ -72,6 +80,8 @@ class FastICA(FastICAParameters, Sources):
         Mean of the rows; zeros with ``whiten=False``.
     whitening_ : ndarray of shape (n_components, n_features)
         What makes rows white, up to ``sqrt(n_samples)``; not with ``whiten=False``.
+    rotation_, scale_, second_rotation_ : ndarray
+        ``components_.T = rotation_ @ diag(1 / scale_) @ second_rotation_``, the first two those of PCA; not with ``whiten=False``.
     component_variance_ : ndarray of shape (n_components,)
         Variance of what each source adds to the rows; sources are in this order.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
@@ -80,6 +90,21 @@ class FastICA(FastICAParameters, Sources):
         Names of the columns, where all of them had one.
     report_ : Report
         How the fit went.
+
+    See Also
+    --------
+    ICA : More algorithms, one scale of tolerances.
+    unmix.fastica : The same as a function.
+
+    Notes
+    -----
+    The fixed point of each row ``w`` of the rotation, ``w <- E[z g(w z)] - E[g'(w z)] w`` with ``g = G'`` and white coordinates ``z``, then
+    the nearest rotation (``"parallel"``) or what is orthogonal to the rows before (``"deflation"``).
+
+    References
+    ----------
+    A. Hyvärinen (1999), Fast and robust fixed-point algorithms for independent component analysis. doi:10.1109/72.761722
+    A. Hyvärinen & E. Oja (2000), Independent component analysis: algorithms and applications. doi:10.1016/S0893-6080(00)00026-5
 
     Examples
     --------
@@ -230,7 +255,7 @@ class FastICA(FastICAParameters, Sources):
         root = np.sqrt(self._model.end[3]) if "scale_" in vars(self) else 1.0
         return (self.second_rotation_.T * root).astype(self.mean_.dtype, copy=False)
 
-    def transform(self, X, copy=True):
+    def transform(self, X: Rows, copy: bool = True) -> Array:
         """Return the sources of rows.
 
         Parameters
@@ -242,12 +267,25 @@ class FastICA(FastICAParameters, Sources):
 
         Returns
         -------
-        sources : ndarray of shape (n_samples, n_components)
+        ndarray of shape (n_samples, n_components)
             Sources, in the type of the rows.
+
+        See Also
+        --------
+        inverse_transform : From sources back to rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import FastICA
+        >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
+        >>> ica = FastICA(n_components=3, random_state=0).fit(X)
+        >>> ica.transform(X).shape
+        (2000, 3)
         """
         return super().transform(X)
 
-    def inverse_transform(self, X, copy=True):
+    def inverse_transform(self, X: Rows, copy: bool = True) -> Array:
         """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.
 
         Parameters
@@ -259,37 +297,68 @@ class FastICA(FastICAParameters, Sources):
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features)
             Rows, in the type of the sources.
+
+        See Also
+        --------
+        transform : From rows to sources.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import FastICA
+        >>> X = np.random.RandomState(0).laplace(size=(2000, 4))
+        >>> ica = FastICA(n_components=3, random_state=0).fit(X)
+        >>> ica.inverse_transform(ica.transform(X)).shape
+        (2000, 4)
         """
         return super().inverse_transform(X)
 
 
 def fastica(
-    X,
-    n_components=None,
+    X: Rows,
+    n_components: int | float | None = None,
     *,
-    algorithm="parallel",
-    whiten="unit-variance",
-    fun="logcosh",
-    fun_args=None,
-    max_iter=200,
-    tol=1e-4,
-    w_init=None,
-    whiten_solver="svd",
-    random_state=None,
-    return_X_mean=False,
-    compute_sources=True,
-    return_n_iter=False,
-):
+    algorithm: Literal["parallel", "deflation"] = "parallel",
+    whiten: Literal["unit-variance", "arbitrary-variance", False] = "unit-variance",
+    fun: Literal["logcosh", "exp", "cube", "skew"] | Callable[..., Any] = "logcosh",
+    fun_args: dict[str, Any] | None = None,
+    max_iter: int = 200,
+    tol: float = 1e-4,
+    w_init: ArrayLike | None = None,
+    whiten_solver: Literal["svd", "eigh"] = "svd",
+    random_state: Seed = None,
+    return_X_mean: bool = False,
+    compute_sources: bool = True,
+    return_n_iter: bool = False,
+) -> Any:
     """Run FastICA and return matrices, as scikit-learn's function of this name does.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Rows.
-    n_components, algorithm, whiten, fun, fun_args, max_iter, tol, w_init, whiten_solver, random_state
-        Those of :class:`FastICA`.
+    n_components : int, float or None, default=None
+        As for :class:`FastICA`.
+    algorithm : {"parallel", "deflation"}, default="parallel"
+        As for :class:`FastICA`.
+    whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
+        As for :class:`FastICA`.
+    fun : {"logcosh", "exp", "cube", "skew"} or callable, default="logcosh"
+        As for :class:`FastICA`.
+    fun_args : dict or None, default=None
+        As for :class:`FastICA`.
+    max_iter : int, default=200
+        As for :class:`FastICA`.
+    tol : float, default=1e-4
+        As for :class:`FastICA`.
+    w_init : array-like of shape (n_components, n_components) or None, default=None
+        As for :class:`FastICA`.
+    whiten_solver : {"svd", "eigh"}, default="svd"
+        As for :class:`FastICA`.
+    random_state : int, RandomState or None, default=None
+        As for :class:`FastICA`.
     return_X_mean : bool, default=False
         Whether to return the mean as well.
     compute_sources : bool, default=True
@@ -309,6 +378,10 @@ def fastica(
         With ``return_X_mean``.
     n_iter : int
         With ``return_n_iter``.
+
+    See Also
+    --------
+    FastICA : The same as a class.
 
     Examples
     --------

@@ -1,6 +1,9 @@
 """Models that grow batch by batch."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context, clone
@@ -10,6 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix
 from ._input import _weights, tell
 from ._threads import threads_here
+from ._types import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 
 class Growing:
@@ -26,7 +34,7 @@ class Incremental:
     """Estimators whose models are made of sums over rows: batches can be added, and models merged."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
 
         A batch may have any number of rows, from 1. Components are computed when they are first asked for, from sums that
@@ -43,8 +51,20 @@ class Incremental:
 
         Returns
         -------
-        self : object
+        object
             When a batch fails, nothing of it is added.
+
+        See Also
+        --------
+        fit : Fit all rows at once.
+        merge : A model of the rows of two.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).partial_fit(X[:3]).partial_fit(X[3:]).components_.round(2)
+        array([[0.84, 0.54]])
         """
         growing = vars(self).get("_growing")
         if growing is None and "_model" in vars(self):
@@ -78,7 +98,7 @@ class Incremental:
             raise NotFittedError(str(e)) from None
         self._warn()
 
-    def merge(self, other):
+    def merge(self, other: Self) -> Self:
         """Return a new estimator of the rows of both, with the parameters of this one.
 
         Parameters
@@ -88,8 +108,20 @@ class Incremental:
 
         Returns
         -------
-        merged : estimator
+        estimator
             Equal to a fit of all rows up to rounding.
+
+        See Also
+        --------
+        partial_fit : Models that hold their sums.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> left, right = PCA(n_components=1).partial_fit(X[:3]), PCA(n_components=1).partial_fit(X[3:])
+        >>> left.merge(right).n_samples_
+        6
         """
         check_is_fitted(self)
         check_is_fitted(other)

@@ -1,20 +1,29 @@
 """Options of a fit that are not settings of its method: a limit of time, a checkpoint, a model to start from."""
 
+from __future__ import annotations
+
 import os
 from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 
+if TYPE_CHECKING:
+    from ._types import Path
+
 
 class RunOptions:
     """What every estimator does with them."""
 
     # For classes that have no parameters of these names.
-    max_seconds = checkpoint = init = None
-    checkpoint_every, resume = 60.0, False
+    max_seconds: float | None = None
+    checkpoint: Path | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
+    init: Any = None
 
     def _run_options(self):
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)

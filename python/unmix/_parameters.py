@@ -408,6 +408,9 @@ class FastICAParameters:
     mixing_: NDArray[Any]
     mean_: NDArray[Any]
     whitening_: NDArray[Any]
+    rotation_: NDArray[Any]
+    scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
     component_variance_: NDArray[Any]
     n_iter_: int
     n_components_: int

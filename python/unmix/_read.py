@@ -1,10 +1,14 @@
 """Files as arrays."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Sequence
 from numbers import Integral
 
 from . import _unmix
 from ._threads import threads_here
+from ._types import Array, Path
 
 
 def _word(column):
@@ -35,25 +39,25 @@ def _shape(name, shape):
 
 
 def read(
-    path,
+    path: Path | Sequence[Path],
     *,
-    transpose=False,
-    rows_axis=None,
-    feature_shape=None,
-    columns=None,
-    drop=None,
-    header=None,
-    skip_rows=0,
-    key=None,
-    grey=False,
-    rgb=False,
-    patches=None,
-    stride=None,
-    padding=0,
-    number=None,
-    patch_seed=0,
-    normalise=False,
-):
+    transpose: bool = False,
+    rows_axis: int | None = None,
+    feature_shape: tuple[int, ...] | str | None = None,
+    columns: str | Sequence[str | int] | None = None,
+    drop: str | Sequence[str | int] | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    key: str | None = None,
+    grey: bool = False,
+    rgb: bool = False,
+    patches: tuple[int, int] | str | None = None,
+    stride: int | None = None,
+    padding: int = 0,
+    number: int | None = None,
+    patch_seed: int = 0,
+    normalise: bool = False,
+) -> Array:
     """Read files as ``fit`` and the command line would, and return their rows.
 
     The settings are the flags of the command line. ``fit(path)`` streams a file that says all about itself; what needs one of
@@ -91,9 +95,13 @@ def read(
 
     Returns
     -------
-    rows : ndarray of shape (n_samples, n_features)
-        float32 for numbers that are stored as float32 or float16, float64 for everything else. Nothing is rescaled, except
+    ndarray of shape (n_samples, n_features)
+        Type float32 for numbers that are stored as float32 or float16, float64 for everything else. Nothing is rescaled, except
         images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN.
+
+    See Also
+    --------
+    PCA : Whose ``fit`` takes paths as well.
 
     Examples
     --------

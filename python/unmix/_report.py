@@ -1,10 +1,18 @@
 """How a fit went."""
 
+from __future__ import annotations
+
 import json
+from typing import Any, ClassVar
 
 
 class Report:
     """How a fit went: facts, never silence.
+
+    Parameters
+    ----------
+    text : str
+        The facts, as JSON.
 
     Attributes
     ----------
@@ -41,22 +49,73 @@ class Report:
         What methods that look at them found; None where they did not, or were asked not to.
     settings : dict
         Settings as they were resolved, as in the solver that ``"auto"`` chose.
+
+    See Also
+    --------
+    unmix.report : A page about a model.
+
+    Examples
+    --------
+    >>> from unmix import PCA
+    >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+    >>> report = PCA(n_components=1).fit(X).report_
+    >>> report.outcome, report.n_samples, report.solver
+    ('completed', 6, 'full')
     """
 
+    outcome: str
+    n_iter: int
+    sweeps: int
+    objective: list[float]
+    residual: float | None
+    tol: float | None
+    seconds: float
+    solver: str
+    seed: int
+    threads: int
+    rank: int | None
+    n_samples: float
+    n_features: int
+    n_constant: int
+    n_rows: int | None
+    dtype: str
+    processor: str
+    warnings: list[str]
+    settings: dict[str, Any]
     # What only some fits have.
-    halves = norms = orthonormality = stability = None
+    halves: Any = None
+    norms: Any = None
+    orthonormality: Any = None
+    stability: Any = None
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))
 
-    def to_dict(self):
-        """Return all of it as plain Python values, under the names that ``unmix show --json`` prints."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain Python values, under the names that ``unmix show --json`` prints.
+
+        Returns
+        -------
+        dict
+            Facts by name.
+
+        See Also
+        --------
+        unmix.report : A page about a model.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).report_.to_dict()["n_features"]
+        2
+        """
         return dict(vars(self))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(f"{name:<12}{value!r}" for name, value in vars(self).items())
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Report) and vars(self) == vars(other)
 
-    __hash__ = None
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]

@@ -1,19 +1,31 @@
 """How many components: the rules side by side."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _unmix
 from ._input import _weights, tell
 from ._threads import threads_here
+from ._types import Rows, Seed
 from .pca import PCA
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-class Selection(Mapping):
+
+class Selection(Mapping[Any, int]):
     """What each rule says: a mapping from the rule's name to its number of components.
 
     A share is looked up by its number, as in ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
     ``"minka"``.
+
+    Parameters
+    ----------
+    text : str
+        The facts, as JSON.
 
     Attributes
     ----------
@@ -29,9 +41,31 @@ class Selection(Mapping):
         What to know before taking one of the numbers.
     seed : int
         Where the random draws of ``"parallel"`` and ``"cv"`` began.
+
+    See Also
+    --------
+    select_components : What makes one.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> found = unmix.select_components(unmix.datasets.low_rank_plus_noise(300, 20, 3, signal=3.0).X)
+    >>> found.suggested, found["bic"]
+    (3, 3)
     """
 
-    def __init__(self, text):
+    suggested: int
+    estimates: dict[str, str]
+    explained_variance: list[float]
+    explained_variance_ratio: list[float]
+    rank: int
+    n_samples: float
+    n_features: int
+    n_constant: int
+    warnings: list[str]
+    seed: int
+
+    def __init__(self, text: str) -> None:
         facts = json.loads(text)
         self._facts = facts
         self._k = {rule["rule"]: rule["k"] for rule in facts["rules"]}
@@ -42,24 +76,41 @@ class Selection(Mapping):
         self.n_samples = int(n) if n == int(n) else n
         self.suggested = self._k.get("minka", next(iter(self._k.values())))
 
-    def __getitem__(self, rule):
+    def __getitem__(self, rule: str | float) -> int:
         name = f"share-{rule:g}" if isinstance(rule, float) else rule
         name = "minka" if name == "mle" else name
         if name not in self._k:
             raise KeyError(f"{rule!r} was not asked for; there are: {', '.join(self._k)}")
         return self._k[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._k)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._k)
 
-    def to_dict(self):
-        """Return all of it as plain Python values, under the names that ``unmix select --json`` prints."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain Python values, under the names that ``unmix select --json`` prints.
+
+        Returns
+        -------
+        dict
+            Facts by name.
+
+        See Also
+        --------
+        select_components : What makes a selection.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> found = unmix.select_components(unmix.datasets.low_rank_plus_noise(300, 20, 3, signal=3.0).X)
+        >>> found.to_dict()["n_features"]
+        20
+        """
         return json.loads(json.dumps(self._facts))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         width = max(4, *map(len, self._k))
         lines = [
             f"{self.n_samples} rows, {self.n_features} columns; {self.rank} directions vary",
@@ -69,7 +120,14 @@ class Selection(Mapping):
         return "\n".join(lines + self.warnings)
 
 
-def select_components(X, rules=None, *, sample_weight=None, random_state=None, verbose=0):
+def select_components(
+    X: Rows,
+    rules: str | float | Sequence[str | float] | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = None,
+    verbose: int = 0,
+) -> Selection:
     """Return the number of components by every rule, side by side.
 
     Parameters
@@ -89,9 +147,13 @@ def select_components(X, rules=None, *, sample_weight=None, random_state=None, v
 
     Returns
     -------
-    selection : Selection
+    Selection
         A mapping from rule to number of components, with the spectrum; its repr is a table. Warns when Minka's rule and BIC
         differ by more than 1: then the data alone do not settle the number.
+
+    See Also
+    --------
+    PCA : Which takes a rule as ``n_components``.
 
     Examples
     --------

@@ -1,7 +1,10 @@
 """How far to believe a decomposition."""
 
+from __future__ import annotations
+
 import json
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
 from ._threads import threads_here
+from ._types import Array, Rows, Seed
 
 # Intervals of so many cuts are less than a tenth wider than any number of cuts would leave them.
 _ENOUGH = 20
@@ -40,7 +44,16 @@ class Clustering:
         Fits whose estimates were clustered, and those that were left out: at most 2048 estimates are clustered.
     """
 
-    def __init__(self, facts):
+    quality: Array
+    size: Array
+    fits: Array
+    similarity: Array
+    centrotypes: Array | None
+    labels: Array
+    n_fits: int
+    n_left_out: int
+
+    def __init__(self, facts: dict[str, Any]) -> None:
         self.quality = np.array(facts["quality"], dtype=float)
         self.size, self.fits = np.array(facts["size"], dtype=int), np.array(facts["fits"], dtype=int)
         self.similarity = np.array(facts["similarity"], dtype=float)
@@ -49,10 +62,10 @@ class Clustering:
         centrotypes = facts.get("centrotypes")
         self.centrotypes = None if centrotypes is None else np.array(centrotypes, dtype=float)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.quality)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"component      Iq  size  fits of {self.n_fits}  similarity to the model"]
         for j, quality in enumerate(self.quality):
             lines.append(f"{j:>9}  {quality:6.3f}  {self.size[j]:>4}  {self.fits[j]:>{8 + len(str(self.n_fits))}}  {self.similarity[j]:.3f}")
@@ -79,17 +92,26 @@ class Clusters:
        and visualization. NeuroImage 22(3), 1214-1222.
     """
 
-    def __init__(self, facts):
+    restarts: Clustering | None
+    halves: Clustering | None
+    both: Clustering | None
+
+    def __init__(self, facts: dict[str, Any]) -> None:
         for name in ("restarts", "halves", "both"):
             setattr(self, name, None if facts[name] is None else Clustering(facts[name]))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parts = [f"{name}:\n{value!r}" for name, value in vars(self).items() if value is not None]
         return "\n".join(parts) or "no clusters"
 
 
 class Stability:
     """What halves of the rows and other seeds find again, component by component.
+
+    Parameters
+    ----------
+    text : str
+        The facts, as JSON.
 
     Attributes
     ----------
@@ -120,9 +142,33 @@ class Stability:
     verdict : list of str
         ``"resolved"`` and ``"resolved as a group with ..."`` where ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
         where it is below, ``"undecided: ..."`` where it crosses; and whether the start mattered.
+
+    See Also
+    --------
+    unmix.stability : What makes one.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> data = unmix.datasets.independent(1000, ["gaussian"] * 3, [9, 4, 1])
+    >>> found = unmix.stability(unmix.PCA(random_state=0).fit(data.X), data.X, random_state=0)
+    >>> len(found), found.verdict[0]
+    (3, 'resolved')
     """
 
-    def __init__(self, text):
+    halves: Array
+    interval: Array
+    space: Array
+    space_interval: Array
+    cuts: int
+    restarts: Array | None
+    index: Array
+    clusters: Clusters
+    gaussian: Array
+    stretch: int
+    verdict: list[str]
+
+    def __init__(self, text: str) -> None:
         facts = json.loads(text)
         self.verdict = facts["verdict"]
         for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
@@ -131,10 +177,10 @@ class Stability:
         self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
         self.clusters = Clusters(facts["clusters"])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.verdict)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         clusters = {name: getattr(self.clusters, name) for name in ("halves", "restarts")}
         clusters = {name: found for name, found in clusters.items() if found is not None}
         lines = ["component  halves  95 % interval    restarts  " + "".join(f"Iq {name}  " for name in clusters) + "verdict"]
@@ -156,7 +202,9 @@ def _ends(interval):
     return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
 
 
-def stability(estimator, X, *, cuts=20, restarts=5, random_state=None, verbose=0):
+def stability(
+    estimator: Any, X: Rows, *, cuts: int = 20, restarts: int = 5, random_state: Seed = None, verbose: int = 0
+) -> Stability:
     """Fit an estimator again, to random halves of the rows and from other seeds, and say what is found again.
 
     Parameters
@@ -177,8 +225,13 @@ def stability(estimator, X, *, cuts=20, restarts=5, random_state=None, verbose=0
 
     Returns
     -------
-    stability : Stability
+    Stability
         Arrays in the order of the components; its repr is a table.
+
+    See Also
+    --------
+    unmix.report : A page about a model.
+    unmix.metrics.match : Components of two models, paired.
 
     Examples
     --------

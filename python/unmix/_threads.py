@@ -1,5 +1,7 @@
 """How many threads work, and who says so."""
 
+from __future__ import annotations
+
 import os
 import sys
 from numbers import Integral
@@ -9,7 +11,7 @@ from . import _unmix
 _chosen = False
 
 
-def set_num_threads(n):
+def set_num_threads(n: int | None) -> None:
     """Set the number of threads that this process uses; ``None`` goes back to the default.
 
     The default is ``UNMIX_NUM_THREADS``, else all that the process may use (affinity and control groups counted), and one
@@ -19,6 +21,18 @@ def set_num_threads(n):
     ----------
     n : int or None
         Number of threads, at least 1.
+
+    See Also
+    --------
+    get_num_threads : The number that a fit would use.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> unmix.set_num_threads(2)
+    >>> unmix.get_num_threads()
+    2
+    >>> unmix.set_num_threads(None)
     """
     global _chosen
     if n is not None and (not isinstance(n, Integral) or n < 1):
@@ -27,12 +41,28 @@ def set_num_threads(n):
     _unmix.set_num_threads(0 if n is None else int(n))
 
 
-def get_num_threads():
-    """Return the number of threads that a fit started here and now would use."""
+def get_num_threads() -> int:
+    """Return the number of threads that a fit started here and now would use.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    See Also
+    --------
+    set_num_threads : Set the number.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> unmix.get_num_threads() >= 1
+    True
+    """
     return threads_here() or _unmix.num_threads()
 
 
-def threads_here():
+def threads_here() -> int:
     """1 inside a joblib worker of any backend, unless somebody has chosen; else 0, which stands for the default."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:

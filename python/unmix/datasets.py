@@ -1,6 +1,10 @@
 """Data made by seeded code, with the truth that made it."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from numbers import Integral
+from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
@@ -26,7 +30,13 @@ def _mixed(made):
     return Bunch(**dict(zip(["X", "sources", "mixing"], made)))
 
 
-def independent(n_samples=1000, laws=("laplace", "uniform", "laplace"), variances=None, *, seed=0):
+def independent(
+    n_samples: int = 1000,
+    laws: Sequence[str] = ("laplace", "uniform", "laplace"),
+    variances: Sequence[float] | None = None,
+    *,
+    seed: int = 0,
+) -> Any:
     """Independent sources along random orthonormal directions: what nonlinear PCA and ICA are made to find.
 
     Parameters
@@ -46,9 +56,14 @@ def independent(n_samples=1000, laws=("laplace", "uniform", "laplace"), variance
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` of shape (n_samples, n_sources); ``sources`` of the same shape, mean 0; ``mixing`` (n_features, n_sources),
         orthonormal columns: ``X = sources @ mixing.T``.
+
+    See Also
+    --------
+    signals : Time signals.
+    points : Two sources in the plane.
 
     Examples
     --------
@@ -62,8 +77,8 @@ def independent(n_samples=1000, laws=("laplace", "uniform", "laplace"), variance
     return _mixed(_unmix.independent(int(n_samples), laws, variances, int(seed)))
 
 
-def leaves(n_pictures=100, side=32, *, seed=0):
-    """Pictures of discs that hide each other (dead leaves): the simplest pictures that have the statistics of natural ones.
+def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
+    """Return pictures of discs that hide each other (dead leaves): the simplest pictures that have the statistics of natural ones.
 
     Parameters
     ----------
@@ -74,8 +89,12 @@ def leaves(n_pictures=100, side=32, *, seed=0):
 
     Returns
     -------
-    pictures : ndarray of shape (n_pictures, side, side, 3)
+    ndarray of shape (n_pictures, side, side, 3)
         Red, green and blue, from 0 to 1.
+
+    See Also
+    --------
+    patterns : Pictures made of a few patterns.
 
     Examples
     --------
@@ -87,7 +106,9 @@ def leaves(n_pictures=100, side=32, *, seed=0):
     return _unmix.leaves(int(n_pictures), int(side), int(seed))
 
 
-def low_rank_plus_noise(n_samples=1000, n_features=50, n_components=5, *, signal=1.5, seed=0):
+def low_rank_plus_noise(
+    n_samples: int = 1000, n_features: int = 50, n_components: int = 5, *, signal: float = 1.5, seed: int = 0
+) -> Any:
     """Random orthonormal directions in white noise of unit variance: the designs on which rules for their number are compared.
 
     Parameters
@@ -101,9 +122,13 @@ def low_rank_plus_noise(n_samples=1000, n_features=50, n_components=5, *, signal
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), orthonormal rows, the strongest
         first; ``scores`` (n_samples, n_components).
+
+    See Also
+    --------
+    ppca : Rows of probabilistic PCA.
 
     Examples
     --------
@@ -118,8 +143,10 @@ def low_rank_plus_noise(n_samples=1000, n_features=50, n_components=5, *, signal
     return Bunch(**dict(zip(["X", "components", "scores"], made)))
 
 
-def patterns(n_samples=500, side=16, n_patterns=5, *, noise=0.1, seed=0):
-    """Pictures made of a few smooth patterns, mixed with falling strength and blurred by noise: the rows of ``unmix demo``.
+def patterns(
+    n_samples: int = 500, side: int = 16, n_patterns: int = 5, *, noise: float = 0.1, seed: int = 0
+) -> Any:
+    """Return pictures made of a few smooth patterns, mixed with falling strength and blurred by noise: the rows of ``unmix demo``.
 
     Parameters
     ----------
@@ -132,9 +159,13 @@ def patterns(n_samples=500, side=16, n_patterns=5, *, noise=0.1, seed=0):
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` of shape (n_samples, side * side); ``components`` (n_patterns, side * side), orthonormal rows, the strongest first;
         ``scores`` (n_samples, n_patterns); ``labels`` (n_samples,), the group from 0 to 2 that each picture belongs to.
+
+    See Also
+    --------
+    leaves : Pictures of discs.
 
     Examples
     --------
@@ -149,8 +180,8 @@ def patterns(n_samples=500, side=16, n_patterns=5, *, noise=0.1, seed=0):
     return Bunch(**dict(zip(["X", "components", "scores", "labels"], made)))
 
 
-def points(law="uniform", n_samples=1000, *, seed=None):
-    """Points in the plane: two independent sources of equal variance, turned by 45 degrees. PCA cannot tell their axes.
+def points(law: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
+    """Return points in the plane: two independent sources of equal variance, turned by 45 degrees. PCA cannot tell their axes.
 
     Parameters
     ----------
@@ -163,8 +194,12 @@ def points(law="uniform", n_samples=1000, *, seed=None):
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` and ``sources`` of shape (n_samples, 2); ``mixing`` (2, 2), orthonormal columns: ``X = sources @ mixing.T``.
+
+    See Also
+    --------
+    independent : Any number of sources.
 
     Examples
     --------
@@ -176,8 +211,15 @@ def points(law="uniform", n_samples=1000, *, seed=None):
     return _mixed(_unmix.points(str(law), int(n_samples), _seed(seed)))
 
 
-def ppca(n_samples=500, n_features=20, variances=(9.0, 4.0, 1.0), *, noise_variance=0.25, seed=0):
-    """Rows of the Gaussian that probabilistic PCA assumes: ``x = mean + W z + e`` (Tipping & Bishop 1999).
+def ppca(
+    n_samples: int = 500,
+    n_features: int = 20,
+    variances: Sequence[float] = (9.0, 4.0, 1.0),
+    *,
+    noise_variance: float = 0.25,
+    seed: int = 0,
+) -> Any:
+    """Return rows of the Gaussian that probabilistic PCA assumes: ``x = mean + W z + e`` (Tipping & Bishop 1999).
 
     The covariance has the eigenvalues ``variances`` along random axes and ``noise_variance`` across them. Equal variances make
     ties: every rotation of their axes is then as good as another.
@@ -195,9 +237,13 @@ def ppca(n_samples=500, n_features=20, variances=(9.0, 4.0, 1.0), *, noise_varia
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` of shape (n_samples, n_features); ``components`` (n_variances, n_features), orthonormal rows in the order of
         ``variances``; ``latent`` (n_samples, n_variances), the numbers z, of variance 1; ``mean`` (n_features,).
+
+    See Also
+    --------
+    low_rank_plus_noise : Random directions in white noise.
 
     Examples
     --------
@@ -211,7 +257,9 @@ def ppca(n_samples=500, n_features=20, variances=(9.0, 4.0, 1.0), *, noise_varia
     return Bunch(**dict(zip(["X", "components", "latent", "mean"], made)))
 
 
-def signals(setting="distinct", *, seed=None):
+def signals(
+    setting: Literal["distinct", "two-equal", "all-equal", "non-orthogonal"] = "distinct", *, seed: int | None = None
+) -> Any:
     """Three time signals, mixed: a sine, a square wave and a sawtooth of 2000 samples on [0, 8], in a little noise.
 
     Parameters
@@ -224,8 +272,12 @@ def signals(setting="distinct", *, seed=None):
 
     Returns
     -------
-    data : Bunch
+    Bunch
         ``X`` and ``sources`` of shape (2000, 3); ``mixing`` (3, 3): ``X = sources @ mixing.T``.
+
+    See Also
+    --------
+    independent : Independent sources of given laws.
 
     Examples
     --------

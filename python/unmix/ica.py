@@ -1,6 +1,9 @@
 """Independent component analysis."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -12,6 +15,10 @@ from ._components import chosen, in_frame
 from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._threads import threads_here
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def _learns_row_by_row(ica):
@@ -113,10 +120,29 @@ class ICA(ICAParameters, Sources):
     report_ : Report
         How the fit went.
 
+    See Also
+    --------
+    FastICA : With scikit-learn's parameters and attributes.
+    RICA : More features than columns.
+    PCA : Directions by variance alone.
+    unmix.stability : How far to believe the sources.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean_ + mixing_ @ s`` with independent sources ``s``, at most one of them Gaussian. With white coordinates
+    ``z`` of the rows, ``y = V z`` minimises the sum over sources of ``E[G(y_j)]``, its sign by source, over rotations ``V``; with
+    ``ortho=False`` it maximises the likelihood ``log |det V| - sum_j E[G(y_j)]`` over invertible ones.
+
     References
     ----------
-    Ablin, Cardoso & Gramfort 2018 (Picard). Hyvärinen 1999 (FastICA). Bell & Sejnowski 1995 (Infomax); Lee, Girolami & Sejnowski
-    1999 (extended). Cardoso & Laheld 1996 (EASI).
+    P. Ablin, J.-F. Cardoso & A. Gramfort (2018), Faster independent component analysis by preconditioning with Hessian approximations.
+    doi:10.1109/TSP.2018.2844203
+    P. Ablin, J.-F. Cardoso & A. Gramfort (2018), Faster ICA under orthogonal constraint. doi:10.1109/ICASSP.2018.8461662
+    A. Hyvärinen (1999), Fast and robust fixed-point algorithms for independent component analysis. doi:10.1109/72.761722
+    A. J. Bell & T. J. Sejnowski (1995), An information-maximization approach to blind separation. doi:10.1162/neco.1995.7.6.1129
+    T.-W. Lee, M. Girolami & T. J. Sejnowski (1999), Independent component analysis using an extended infomax algorithm.
+    doi:10.1162/089976699300016719
+    J.-F. Cardoso & B. H. Laheld (1996), Equivariant adaptive source separation. doi:10.1109/78.553476
 
     Examples
     --------
@@ -138,7 +164,7 @@ class ICA(ICAParameters, Sources):
 
     @available_if(_learns_row_by_row)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Rows, y: None = None) -> Self:
         """Learn from rows as they come, each a step of EASI in its order; only with ``algorithm="easi"``.
 
         However a stream is cut into batches, the result is the same to the bit. Rows are not whitened first, since the rule makes sources
@@ -155,9 +181,23 @@ class ICA(ICAParameters, Sources):
 
         Returns
         -------
-        self : object
+        object
             With the sources learnt so far. ``stream_`` holds what learning goes on from, and ``save`` and pickles keep it;
             ``report_.residual`` is the largest entry of the running mean of the step. When a batch fails, nothing of it is learnt.
+
+        See Also
+        --------
+        fit : Fit all rows at once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import ICA
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.laplace(size=(2000, 3)) @ draw.randn(3, 3)
+        >>> ica = ICA(algorithm="easi", random_state=0)
+        >>> ica.partial_fit(X[:1000]).partial_fit(X[1000:]).n_samples_
+        2000
         """
         before = vars(self).copy()
         try:
@@ -174,21 +214,35 @@ class ICA(ICAParameters, Sources):
         self._tell_doubts()
         return self
 
-    def inverse_transform(self, X, exclude=None):
+    def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
         """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components), or path
             Sources.
-        exclude : int, str, sequence of these, or boolean mask of shape (n_components,), optional
+        exclude : int, str, sequence of these, or mask of bool of shape (n_components,), optional
             Sources that count as 0: by number from 0 (negative numbers count from the end), by name (``"ica0"``), or where a mask is
             True. However often one is named, it counts once.
 
         Returns
         -------
-        rows : ndarray of shape (n_samples, n_features)
+        ndarray of shape (n_samples, n_features)
             Rows, in the type of the sources.
+
+        See Also
+        --------
+        remove : Rows without the part of some sources.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import ICA
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.laplace(size=(2000, 3)) @ draw.randn(3, 3)
+        >>> ica = ICA(random_state=0).fit(X)
+        >>> ica.inverse_transform(ica.transform(X), exclude=[0]).shape
+        (2000, 3)
         """
         if exclude is None:
             return super().inverse_transform(X)
@@ -197,20 +251,34 @@ class ICA(ICAParameters, Sources):
         sources[:, chosen(self._model, "exclude", exclude)] = 0
         return super().inverse_transform(sources)
 
-    def remove(self, X, exclude):
+    def remove(self, X: Rows, exclude: Any) -> Any:
         """Return rows without the part of some sources; everything else in them, also what no source explains, stays as it is.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
             Rows.
-        exclude : int, str, sequence of these, or boolean mask of shape (n_components,)
+        exclude : int, str, sequence of these, or mask of bool of shape (n_components,)
             Sources to take out, as for ``inverse_transform``.
 
         Returns
         -------
-        rows : ndarray or data frame of shape (n_samples, n_features)
+        ndarray or data frame of shape (n_samples, n_features)
             ``X - transform(X)[:, exclude] @ mixing_[:, exclude].T``, a frame with the columns of ``X`` where ``set_output`` asks for one.
+
+        See Also
+        --------
+        inverse_transform : Rows that sources stand for.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import ICA
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.laplace(size=(2000, 3)) @ draw.randn(3, 3)
+        >>> ica = ICA(random_state=0).fit(X)
+        >>> bool(np.abs(ica.transform(ica.remove(X, [0]))[:, 0]).max() < 1e-6)
+        True
         """
         check_is_fitted(self)
         excluded = chosen(self._model, "exclude", exclude)
@@ -221,7 +289,7 @@ class ICA(ICAParameters, Sources):
         cleaned = rows - sources[:, excluded] @ self.mixing_[:, excluded].T.astype(sources.dtype, copy=False)
         return in_frame(self, cleaned, given)
 
-    def match(self, reference, X=None):
+    def match(self, reference: Any, X: Rows = None) -> Array:
         """Return the correlation of every source with reference channels, as of the eyes or the heart.
 
         Parameters
@@ -233,8 +301,22 @@ class ICA(ICAParameters, Sources):
 
         Returns
         -------
-        correlation : ndarray of shape (n_components, n_references)
+        ndarray of shape (n_components, n_references)
             Without ``X`` within what the model keeps of the columns it was fitted on.
+
+        See Also
+        --------
+        unmix.metrics.match : Components of two models, paired.
+        remove : Rows without the part of some sources.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import ICA
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.laplace(size=(2000, 3)) @ draw.randn(3, 3)
+        >>> ICA(random_state=0).fit(X).match([0, 1]).shape
+        (3, 2)
         """
         check_is_fitted(self)
         if X is not None:

@@ -1,10 +1,16 @@
 """How near two answers are, whatever order and signs they come in."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _unmix
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = [
     "Match",
@@ -22,6 +28,15 @@ __all__ = [
 class Match(NamedTuple):
     """A pairing of components.
 
+    Parameters
+    ----------
+    order : ndarray of int
+        For each component of the first model, the component of the second that it is paired with.
+    sign : ndarray of float
+        1 or -1 for each pair.
+    cosine : ndarray of float
+        Absolute cosine of each pair; 1 for the same direction.
+
     Attributes
     ----------
     order : ndarray of int
@@ -30,11 +45,22 @@ class Match(NamedTuple):
         1 or -1 for each pair.
     cosine : ndarray of float
         Absolute cosine of each pair; 1 for the same direction.
+
+    See Also
+    --------
+    match : What makes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.metrics import match
+    >>> match(np.eye(3), np.eye(3)[::-1]).order
+    array([2, 1, 0])
     """
 
-    order: np.ndarray
-    sign: np.ndarray
-    cosine: np.ndarray
+    order: Array
+    sign: Array
+    cosine: Array
 
 
 def _rows(model):
@@ -63,7 +89,7 @@ def _gain(model, mixing):
     return gain @ mixing
 
 
-def amari_distance(model, mixing=None):
+def amari_distance(model: Any, mixing: Any = None) -> float:
     """Return Amari's distance between what was found and the truth (Amari, Cichocki & Yang 1996).
 
     Parameters
@@ -75,8 +101,12 @@ def amari_distance(model, mixing=None):
 
     Returns
     -------
-    distance : float
+    float
         0 when every source found is one true source up to its scale; 1 when every one holds all of them alike.
+
+    See Also
+    --------
+    interference : Signal to interference of every source.
 
     Examples
     --------
@@ -87,7 +117,7 @@ def amari_distance(model, mixing=None):
     return _unmix.amari_distance(_gain(model, mixing))
 
 
-def interference(model, mixing=None):
+def interference(model: Any, mixing: Any = None) -> Array:
     """Return signal to interference of every source, in decibels: its largest part against all the others.
 
     Parameters
@@ -99,8 +129,12 @@ def interference(model, mixing=None):
 
     Returns
     -------
-    ratio : ndarray of shape (n_components,)
+    ndarray of shape (n_components,)
         20 for a tenth of the amplitude of another source.
+
+    See Also
+    --------
+    amari_distance : One number for all sources.
 
     Examples
     --------
@@ -111,7 +145,7 @@ def interference(model, mixing=None):
     return _unmix.interference(_gain(model, mixing))
 
 
-def matched_correlation(a, b):
+def matched_correlation(a: ArrayLike, b: ArrayLike) -> Array:
     """Pair the columns of two tables so that the sum of absolute correlations is largest (the Hungarian method).
 
     Parameters
@@ -121,8 +155,12 @@ def matched_correlation(a, b):
 
     Returns
     -------
-    match : Match
+    Match
         Order, signs, and absolute correlations in place of cosines.
+
+    See Also
+    --------
+    match : Components of two models, paired.
 
     Examples
     --------
@@ -136,7 +174,7 @@ def matched_correlation(a, b):
     return match((a - a.mean(axis=0)).T, (b - b.mean(axis=0)).T)
 
 
-def mutual_information(X):
+def mutual_information(X: ArrayLike) -> Array:
     """Return an estimate of the mutual information between each pair of columns, in nats.
 
     Parameters
@@ -146,9 +184,13 @@ def mutual_information(X):
 
     Returns
     -------
-    information : ndarray of shape (n_columns, n_columns)
+    ndarray of shape (n_columns, n_columns)
         0 for independent columns, up to errors of either sign, and on the diagonal. By counts in cells of equal ranks, less the bias
         of such counts (Miller 1955).
+
+    See Also
+    --------
+    amari_distance : How near two unmixing matrices are.
 
     Examples
     --------
@@ -164,7 +206,7 @@ def mutual_information(X):
     return _unmix.mutual_information(X)
 
 
-def match(a, b, X=None):
+def match(a: Any, b: Any, X: Rows = None) -> Match:
     """Pair the components of two models so that the sum of absolute cosines is largest (the Hungarian method).
 
     Two fitted models are compared by what one unit of each component adds to the columns (``mixing_``); what encodes says less, as it
@@ -180,9 +222,13 @@ def match(a, b, X=None):
 
     Returns
     -------
-    match : Match
+    Match
         Order, signs and cosines (correlations, with ``X``): component ``i`` of ``a`` is like ``sign[i]`` times component ``order[i]``
         of ``b``.
+
+    See Also
+    --------
+    matched_cosine : The mean cosine of the pairs.
 
     Examples
     --------
@@ -204,7 +250,7 @@ def _matchable(a, b):
     return a, b
 
 
-def matched_cosine(a, b):
+def matched_cosine(a: Any, b: Any) -> float:
     """Return the mean absolute cosine between components of two models, paired as ``match`` does.
 
     Parameters
@@ -214,9 +260,13 @@ def matched_cosine(a, b):
 
     Returns
     -------
-    cosine : float
+    float
         1 for the same directions whatever their order, sign and length. Chance is far from 0: 30 random directions of 20
         dimensions match 30 others by about 0.47. The share above a level is ``(match(a, b).cosine > 0.99).mean()``.
+
+    See Also
+    --------
+    match : The pairs themselves.
 
     Examples
     --------
@@ -227,7 +277,7 @@ def matched_cosine(a, b):
     return _unmix.matched_cosine(*_matchable(a, b))
 
 
-def projection_distance(a, b):
+def projection_distance(a: Any, b: Any) -> float:
     """Return ``||P_a - P_b||_F``, the distance between the projectors onto what two models' components span.
 
     Parameters
@@ -237,9 +287,13 @@ def projection_distance(a, b):
 
     Returns
     -------
-    distance : float
+    float
         0 for the same subspace; ``sqrt(2 * sum(sin(angles)**2))`` over the ``subspace_angles`` of subspaces of one dimension;
         each dimension that only one of them has adds 1 below the root. Small distances keep their digits.
+
+    See Also
+    --------
+    subspace_angles : All angles between the subspaces.
 
     Examples
     --------
@@ -250,7 +304,7 @@ def projection_distance(a, b):
     return _unmix.projection_distance(*_pair(a, b))
 
 
-def subspace_angles(a, b):
+def subspace_angles(a: Any, b: Any) -> Array:
     """Return the angles in radians between the subspaces that two models' components span, largest first.
 
     Parameters
@@ -260,8 +314,12 @@ def subspace_angles(a, b):
 
     Returns
     -------
-    angles : ndarray of shape (min of both numbers of components,)
+    ndarray of shape (min of both numbers of components,)
         0 where directions are shared. Small angles keep their digits.
+
+    See Also
+    --------
+    projection_distance : One number for all angles.
 
     Examples
     --------

@@ -78,6 +78,22 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     report_ : Report
         How the fit went; ``residual`` is ``||G|| / ||C W||``.
 
+    See Also
+    --------
+    PCA : The same directions by a decomposition.
+    unmix.variants : The rules and where they were published.
+
+    Notes
+    -----
+    A rule changes the weights by ``W <- W + learning_rate * G(W)``, where ``G`` depends on rows through the covariance ``C`` alone; the
+    generalised Hebbian algorithm has ``G = C W - W triu(W.T C W)``. It converges where ``G = 0``.
+
+    References
+    ----------
+    E. Oja (1982), A simplified neuron model as a principal component analyzer. doi:10.1007/BF00275687
+    T. D. Sanger (1989), Optimal unsupervised learning in a single-layer linear feedforward neural network.
+    doi:10.1016/0893-6080(89)90044-0
+
     Examples
     --------
     >>> from unmix import NeuralPCA
@@ -214,6 +230,21 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     report_ : Report
         How the fit went; ``orthonormality`` is ``||W'W - I||``, ``halves`` the cosine between what two halves of the rows have in
         the place of each component, ``norms`` the lengths of columns that a variant left free.
+
+    See Also
+    --------
+    PCA : Directions by variance alone.
+    ICA : Sources of any mixing, not only rotations.
+    unmix.variants : The published rows.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean + u W.T``, ``u_j = sigma_j h(y_j / sigma_j)``, ``y = (x - mean) W``, with orthonormal columns of ``W`` and
+    standard deviations ``sigma_j`` of the codes: the reconstruction error ``E ||x - mean - u W.T||**2`` is stationary.
+
+    References
+    ----------
+    sigma-PCA: a unified neural model for linear and nonlinear principal component analysis. doi:10.48550/arXiv.2311.13580
 
     Examples
     --------

@@ -1,6 +1,9 @@
 """Principal component analysis."""
 
+from __future__ import annotations
+
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,6 +15,7 @@ from ._base import Estimator
 from ._growing import Incremental
 from ._input import _is_path, tell
 from ._parameters import PCAParameters
+from ._types import Array, Rows
 
 #: Solvers that find the first components only: scikit-learn's, then ours.
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
@@ -104,6 +108,24 @@ class PCA(PCAParameters, Incremental, Estimator):
     report_ : Report
         How the fit went.
 
+    See Also
+    --------
+    NeuralPCA : The same directions by learning rules.
+    SigmaPCA : Directions of equal variance told apart.
+    ICA : Independent sources.
+    unmix.select_components : The number of components by every rule.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean + W y``, with orthonormal columns of ``W`` (the rows of ``components_``) that maximise the variance
+    of ``y = W.T @ (x - mean)``: eigenvectors of the covariance, ``C w = v w``, by falling eigenvalue ``v`` (``explained_variance_``).
+
+    References
+    ----------
+    K. Pearson (1901), On lines and planes of closest fit to systems of points in space. doi:10.1080/14786440109462720
+    H. Hotelling (1933), Analysis of a complex of statistical variables into principal components. doi:10.1037/h0071325
+    M. E. Tipping & C. M. Bishop (1999), Probabilistic principal component analysis. doi:10.1111/1467-9868.00196
+
     Examples
     --------
     >>> from unmix import PCA
@@ -178,7 +200,7 @@ class PCA(PCAParameters, Incremental, Estimator):
         """Whether the likelihood is the one that scikit-learn gives a whitened model."""
         return bool(self.whiten) and self.whiten != "zca"
 
-    def get_covariance(self):
+    def get_covariance(self) -> Array:
         """Return the covariance of the model: ``components_.T @ diag(variance - noise) @ components_ + noise * I``.
 
         With ``whiten=True`` the rows of ``components_`` are multiplied by the standard deviations first, as scikit-learn
@@ -186,24 +208,48 @@ class PCA(PCAParameters, Incremental, Estimator):
 
         Returns
         -------
-        covariance : ndarray of shape (n_features, n_features)
+        ndarray of shape (n_features, n_features)
             In the type of the fit.
+
+        See Also
+        --------
+        get_precision : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=2).fit(X).get_covariance().round(2)
+        array([[5.6, 3.6],
+               [3.6, 2.4]])
         """
         check_is_fitted(self)
         return self._model.covariance(self._as_theirs()).astype(self.mean_.dtype, copy=False)
 
-    def get_precision(self):
+    def get_precision(self) -> Array:
         """Return the inverse of the covariance of the model.
 
         Returns
         -------
-        precision : ndarray of shape (n_features, n_features)
+        ndarray of shape (n_features, n_features)
             In the type of the fit. Where ``noise_variance_`` is 0, rounding errors stand for the noise.
+
+        See Also
+        --------
+        get_covariance : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=2).fit(X).get_precision().round(2)
+        array([[ 5.  , -7.5 ],
+               [-7.5 , 11.67]])
         """
         check_is_fitted(self)
         return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
 
-    def quality(self, X, *, columns=False):
+    def quality(self, X: Rows, *, columns: bool = False) -> Any:
         """Measure how well the model describes each row: how far from the mean along the components, how far off them.
 
         With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_`` (with
@@ -221,12 +267,16 @@ class PCA(PCAParameters, Incremental, Estimator):
 
         Returns
         -------
-        quality : Bunch of float64 arrays
+        Bunch of float64 arrays
             ``t2`` (n_samples,), Hotelling's T squared. ``q`` (n_samples,), squared distance from the subspace; a component of
             variance 0 is no part of that, so a row that leaves the others along it is seen here. ``contributions``
             (n_samples, n_components), the terms of ``t2``. ``cos2`` (n_samples, n_components), squared cosine of the angle
             between ``x - mean_`` and each component; 0 for the mean itself. With ``columns=True``: ``column_contributions``
             (n_samples, n_features), the terms of ``q``.
+
+        See Also
+        --------
+        score_samples : Log-likelihood of each row.
 
         References
         ----------
@@ -245,7 +295,7 @@ class PCA(PCAParameters, Incremental, Estimator):
         names = ["t2", "q", "contributions", "cos2", *(["column_contributions"] if columns else [])]
         return Bunch(**dict(zip(names, measured)))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> Array:
         """Return the log-likelihood of each row under the model (Tipping & Bishop 1999).
 
         With ``whiten=True`` the model is scikit-learn's; see :meth:`get_covariance`.
@@ -257,13 +307,25 @@ class PCA(PCAParameters, Incremental, Estimator):
 
         Returns
         -------
-        log_likelihood : ndarray of shape (n_samples,)
-            float64.
+        ndarray of shape (n_samples,)
+            In float64.
+
+        See Also
+        --------
+        score : Their mean.
+        quality : How well the model describes each row.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PCA(n_components=1).fit(X).score_samples([[0, 0], [5, -5]]).round(1)
+        array([  -1.5, -397.3])
         """
         check_is_fitted(self)
         return self._model.score_samples(self._rows(X), self._facts(), self._as_theirs())
 
-    def score(self, X, y=None):
+    def score(self, X: Rows, y: None = None) -> float:
         """Return the mean log-likelihood of the rows.
 
         Parameters
@@ -275,7 +337,18 @@ class PCA(PCAParameters, Incremental, Estimator):
 
         Returns
         -------
-        log_likelihood : float
+        float
             The mean of ``score_samples(X)``.
+
+        See Also
+        --------
+        score_samples : Log-likelihood of each row.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> round(PCA(n_components=1).fit(X).score(X), 2)
+        -2.3
         """
         return float(np.mean(self.score_samples(X)))

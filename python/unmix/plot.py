@@ -3,10 +3,20 @@
 Components count from 0. What fits one pair of axes is drawn into ``ax`` and gives it back; what needs several gives back the figure.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
+from ._types import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 __all__ = ["components", "scatter", "scree", "sources", "topography"]
 
@@ -16,7 +26,7 @@ _MOST_NAMES = 30
 _MOST_LABELS = 10
 
 
-def scree(model, ax=None):
+def scree(model: Any, ax: Axes | None = None) -> Axes:
     """Draw the share of the variance that each component explains, and the cumulative share.
 
     Parameters
@@ -28,8 +38,19 @@ def scree(model, ax=None):
 
     Returns
     -------
-    ax : matplotlib Axes
+    matplotlib Axes
         With everything drawn.
+
+    See Also
+    --------
+    components : What components look like.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> unmix.plot.scree(unmix.PCA().fit(X)).get_ylabel()
+    'share of the variance, %'
     """
     check_is_fitted(model)
     from matplotlib.ticker import MaxNLocator
@@ -49,9 +70,13 @@ def scree(model, ax=None):
     return ax
 
 
-def components(model, feature_shape=None, n_components=None, which="patterns"):
-    """Draw what components look like in the features: as pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when
-    they are few and have names, else as curves. One scale for each component, symmetric about 0.
+def components(
+    model: Any, feature_shape: tuple[int, ...] | None = None, n_components: int | None = None, which: str = "patterns"
+) -> Figure:
+    """Draw what components look like in the features.
+
+    As pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when they are few and have names, else
+    as curves. One scale for each component, symmetric about 0.
 
     Parameters
     ----------
@@ -68,8 +93,20 @@ def components(model, feature_shape=None, n_components=None, which="patterns"):
 
     Returns
     -------
-    figure : matplotlib Figure
+    matplotlib Figure
         One panel for each component.
+
+    See Also
+    --------
+    scree : Shares of the variance.
+    topography : One number for each sensor.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> len(unmix.plot.components(unmix.PCA(2).fit(X)).axes)
+    2
     """
     if which not in ("patterns", "filters"):
         raise ValueError(f"which={which!r} is not possible: give 'patterns' or 'filters'")
@@ -110,7 +147,9 @@ def components(model, feature_shape=None, n_components=None, which="patterns"):
     return figure
 
 
-def scatter(model, X, components=(0, 1), color=None, ax=None):
+def scatter(
+    model: Any, X: Rows, components: Any = (0, 1), color: ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw rows as points by two components of their codes.
 
     Parameters
@@ -119,7 +158,7 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
         Any that encodes.
     X : array-like of shape (n_samples, n_features), or path
         Rows, as for ``model.transform``.
-    components : sequence of int or str, or boolean mask
+    components : sequence of int or str, or mask of bool
         Which component runs along x, and which along y: numbers (negative ones from the end), names, a range of two as in
         ``"2-3"``, or a mask that has two of them.
     color : array-like of shape (n_samples,), optional
@@ -130,8 +169,20 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
 
     Returns
     -------
-    ax : matplotlib Axes
+    matplotlib Axes
         With everything drawn.
+
+    See Also
+    --------
+    sources : Time courses.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> ax = unmix.plot.scatter(unmix.PCA().fit(X), X, components=(0, 2))
+    >>> ax.get_xlabel().startswith("component 0")
+    True
     """
     check_is_fitted(model)
     pair = ordered(model._model, "components", components)
@@ -156,7 +207,9 @@ def scatter(model, X, components=(0, 1), color=None, ax=None):
     return ax
 
 
-def sources(model, X, rate=None, components=None, ax=None):
+def sources(
+    model: Any, X: Rows, rate: float | None = None, components: Any = None, ax: Axes | None = None
+) -> Axes:
     """Draw sources as time courses below each other, aligned: what each component says from row to row.
 
     Parameters
@@ -167,15 +220,26 @@ def sources(model, X, rate=None, components=None, ax=None):
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
         Rows a second; without it time is counted in rows.
-    components : int, str, sequence of these, or boolean mask, optional
+    components : int, str, sequence of these, or mask of bool, optional
         Numbers (negative ones from the end), names or ranges as in ``"2-4"``, from top to bottom; the first 12 when left out.
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
 
     Returns
     -------
-    ax : matplotlib Axes
+    matplotlib Axes
         With everything drawn, each source to its own scale.
+
+    See Also
+    --------
+    scatter : Rows by two components.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> unmix.plot.sources(unmix.ICA(random_state=0).fit(X), X, rate=100).get_xlabel()
+    'seconds'
     """
     check_is_fitted(model)
     if rate is not None and not rate > 0:
@@ -195,7 +259,7 @@ def sources(model, X, rate=None, components=None, ax=None):
     return ax
 
 
-def topography(values, positions, ax=None):
+def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) -> Axes:
     """Draw one number for each sensor as a map of the head seen from above, the nose upwards.
 
     Parameters
@@ -209,8 +273,19 @@ def topography(values, positions, ax=None):
 
     Returns
     -------
-    ax : matplotlib Axes
+    matplotlib Axes
         With the map between the sensors by thin plate splines, symmetric about 0: red adds, blue takes away.
+
+    See Also
+    --------
+    components : What components look like.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> ax = unmix.plot.topography([1, 2, 3, 4], [[0, 1], [1, 0], [0, -1], [-1, 0]])
+    >>> ax.get_aspect()
+    1.0
     """
     from scipy.interpolate import RBFInterpolator
 

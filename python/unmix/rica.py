@@ -90,6 +90,15 @@ class RICA(RICAParameters, Sources):
     report_ : Report
         How the fit went; ``objective`` is the function after every iteration, and never rises.
 
+    See Also
+    --------
+    ICA : As many sources as directions, exactly uncorrelated.
+
+    Notes
+    -----
+    The function is ``E[||W.T W z - z||**2] + beta * sum_j E[g(w_j z)]``, with a feature in each row ``w_j`` of ``W`` and rows ``z`` in white
+    coordinates, minimised by limited-memory BFGS.
+
     References
     ----------
     Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning.

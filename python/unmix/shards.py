@@ -16,18 +16,30 @@ is not decided here. The model has the bits that one process gets from all rows.
 True
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
 
 from . import _unmix
 from ._threads import threads_here
+from ._types import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._base import Estimator
+
+_E = TypeVar("_E", bound="Estimator")
 
 __all__ = ["fit", "gather", "shard_rows"]
 
 
-def shard_rows(n_features, dtype="float64", sparse=False):
+def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) -> int:
     """Return the number of rows at whose multiples rows may be cut between workers.
 
     Parameters
@@ -41,7 +53,20 @@ def shard_rows(n_features, dtype="float64", sparse=False):
 
     Returns
     -------
-    rows : int
+    int
+        A power of two.
+
+    See Also
+    --------
+    gather : What a worker answers.
+    fit : What the driver calls.
+
+    Examples
+    --------
+    >>> from unmix import shards
+    >>> step = shards.shard_rows(4)
+    >>> step & (step - 1)
+    0
     """
     _checked(dtype)
     if not isinstance(n_features, Integral) or n_features < 1:
@@ -49,7 +74,7 @@ def shard_rows(n_features, dtype="float64", sparse=False):
     return _unmix.shard_rows(int(n_features), bool(sparse))
 
 
-def gather(job, rows, first_row, sample_weight=None):
+def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | None = None) -> bytes:
     """Answer a job, on a worker.
 
     Parameters
@@ -68,8 +93,22 @@ def gather(job, rows, first_row, sample_weight=None):
 
     Returns
     -------
-    answer : bytes
+    bytes
         For the driver: about as large as the sums that the fit needs, however many rows.
+
+    See Also
+    --------
+    fit : What the driver calls.
+    shard_rows : Where rows may be cut.
+
+    Examples
+    --------
+    >>> import numpy as np, unmix
+    >>> from unmix import shards
+    >>> X = np.random.RandomState(0).randn(100, 4)
+    >>> model = shards.fit(unmix.PCA(2), X.shape, lambda job: [shards.gather(job, X, 0)])
+    >>> model.n_samples_
+    100
     """
     if issparse(rows):
         rows = rows if rows.format in ("csr", "csc") else rows.tocsr()
@@ -80,7 +119,13 @@ def gather(job, rows, first_row, sample_weight=None):
     return _unmix.gather_shards(bytes(job), rows, int(first_row), sample_weight, (0, threads_here(), 0))
 
 
-def fit(estimator, shape, gather_all, dtype="float64", sparse=False):
+def fit(
+    estimator: _E,
+    shape: tuple[int, int],
+    gather_all: Callable[[bytes], Iterable[bytes]],
+    dtype: Any = "float64",
+    sparse: bool = False,
+) -> _E:
     """Fit an estimator to rows that workers hold, on the driver.
 
     Parameters
@@ -101,8 +146,22 @@ def fit(estimator, shape, gather_all, dtype="float64", sparse=False):
 
     Returns
     -------
-    estimator : estimator
+    estimator
         The same, fitted: with the bits that it would have from all rows in one process.
+
+    See Also
+    --------
+    gather : What a worker answers.
+    shard_rows : Where rows may be cut.
+
+    Examples
+    --------
+    >>> import numpy as np, unmix
+    >>> from unmix import shards
+    >>> X = np.random.RandomState(0).randn(100, 4)
+    >>> model = shards.fit(unmix.PCA(2), X.shape, lambda job: [shards.gather(job, X, 0)])
+    >>> model.n_samples_
+    100
     """
     n, p = shape
     for name, value in {"n_samples": n, "n_features": p}.items():

@@ -1,8 +1,11 @@
 """MNE-Python's ICA on our solvers."""
 
+from __future__ import annotations
+
 import contextlib
 import sys
 import types
+from collections.abc import Iterator
 
 import numpy as np
 import sklearn.decomposition
@@ -23,11 +26,21 @@ class _Writable(FastICA):
 
 
 @contextlib.contextmanager
-def mne():
+def mne() -> Iterator[None]:
     """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on our solvers while the block lasts.
 
     MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the search for sources is ours. The package
     picard need not be installed.
+
+    Yields
+    ------
+    None
+        MNE's class is as it was when the block ends.
+
+    See Also
+    --------
+    unmix.ICA : The class that searches.
+    picard : The function that MNE calls.
 
     Examples
     --------

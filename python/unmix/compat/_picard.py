@@ -1,36 +1,44 @@
 """The function of the package python-picard."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._types import Seed
 from ..ica import ICA
 from ..pca import PCA
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 _FUNCTIONS = {"tanh": "logcosh", "exp": "exp", "cube": "cube"}
 
 
 def picard(
-    X,
-    fun="tanh",
-    n_components=None,
-    ortho=True,
-    extended=None,
-    whiten=True,
-    return_X_mean=False,
-    return_n_iter=False,
-    max_iter=500,
-    tol=1e-7,
-    m=7,
-    ls_tries=10,
-    lambda_min=0.01,
-    check_fun=True,
-    w_init=None,
-    fastica_it=None,
-    jade_it=None,
-    centering=True,
-    random_state=None,
-    verbose=False,
-):
+    X: ArrayLike,
+    fun: str = "tanh",
+    n_components: int | None = None,
+    ortho: bool = True,
+    extended: bool | None = None,
+    whiten: bool = True,
+    return_X_mean: bool = False,
+    return_n_iter: bool = False,
+    max_iter: int = 500,
+    tol: float = 1e-7,
+    m: int = 7,
+    ls_tries: int = 10,
+    lambda_min: float = 0.01,
+    check_fun: bool = True,
+    w_init: ArrayLike | None = None,
+    fastica_it: int | None = None,
+    jade_it: int | None = None,
+    centering: bool = True,
+    random_state: Seed = None,
+    verbose: bool | int = False,
+) -> Any:
     """Run Picard with the arguments and results of python-picard's function: samples are columns here.
 
     Unlike there, directions that the data do not have are dropped, no step that raises the objective is taken, and sources come in
@@ -47,25 +55,37 @@ def picard(
     ortho : bool, default=True
         Whether sources are a rotation of white coordinates.
     extended : bool or None, default=None
-        Whether sources may be flat as well as heavy-tailed; None where ``ortho``.
+        Whether sources may be sub-Gaussian as well as super-Gaussian; None where ``ortho``.
     whiten : bool, default=True
         Whether to make the data white first.
-    return_X_mean, return_n_iter : bool, default=False
-        Whether to return the mean of the features, and the number of iterations.
+    return_X_mean : bool, default=False
+        Whether to return the mean of the features.
+    return_n_iter : bool, default=False
+        Whether to return the number of iterations.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-7
-        What the largest entry of the relative gradient may be.
+        Convergence tolerance: the largest entry of the relative gradient.
+    m : int, default=7
+        Accepted for compatibility with python-picard, and ignored.
+    ls_tries : int, default=10
+        Accepted for compatibility with python-picard, and ignored.
+    lambda_min : float, default=0.01
+        Accepted for compatibility with python-picard, and ignored.
+    check_fun : bool, default=True
+        Accepted for compatibility with python-picard, and ignored.
     w_init : ndarray of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
+    fastica_it : int or None, default=None
+        Accepted for compatibility with python-picard, and ignored.
+    jade_it : int or None, default=None
+        Accepted for compatibility with python-picard, and ignored.
     centering : bool, default=True
         Whether to subtract the mean.
     random_state : int, RandomState or None, default=None
-        Where random draws begin.
+        Seed of the random numbers.
     verbose : bool, default=False
         Whether to print a line for each iteration.
-    m, ls_tries, lambda_min, check_fun, fastica_it, jade_it
-        Accepted; the solver's own are used.
 
     Returns
     -------
@@ -79,6 +99,11 @@ def picard(
         With ``return_X_mean``; None without ``centering``.
     n_iter : int
         With ``return_n_iter``.
+
+    See Also
+    --------
+    mne : MNE-Python's ICA on our solvers.
+    unmix.ICA : The class that searches.
 
     Examples
     --------

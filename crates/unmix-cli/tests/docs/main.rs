@@ -2,6 +2,7 @@
 //! `cargo xtask gen` writes them.
 
 mod python;
+mod wording;
 
 use std::fmt::Write;
 use std::path::Path;

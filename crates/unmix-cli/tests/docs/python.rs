@@ -1,11 +1,9 @@
 //! What the Python package says of parameters: signatures, constraints and types in one module, and a section of every class's docstring.
 
+use super::wording::{WIDTH, filled, sentences, value};
 use std::fmt::Write;
 use std::ops::Bound;
 use unmix::method::{Kind, Method, Setting};
-
-/// The most characters of a line that is written.
-const WIDTH: usize = 132;
 
 /// The beginning of the module.
 const HEAD: &str = r#""""Parameters of the estimators: names, types, ranges and defaults.
@@ -351,76 +349,4 @@ fn description(kind: &Kind) -> Vec<String> {
         other => panic!("{other:?} has no description"),
     };
     vec![own]
-}
-
-/// A default, as JSON has it, in Python.
-fn value(json: &str) -> String {
-    match json {
-        "null" => "None".into(),
-        "true" => "True".into(),
-        "false" => "False".into(),
-        other => other.into(),
-    }
-}
-
-/// The registry's sentences in reStructuredText, values as Python has them.
-fn sentences(doc: &str) -> String {
-    let pieces = doc.split('`').enumerate();
-    let each = pieces.map(|(i, piece)| match i % 2 {
-        0 => in_python(piece, "``"),
-        _ => format!("``{}``", in_python(piece, "")),
-    });
-    each.collect()
-}
-
-/// Words in quotes between `marks`, and `null`, `true` and `false` as Python writes them.
-fn in_python(text: &str, marks: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-        if !word.is_empty() {
-            out += &value(word);
-            rest = &rest[word.len()..];
-            continue;
-        }
-        rest = &rest[first.len_utf8()..];
-        let quoted = rest.split_once('\'').map(|(inside, after)| (inside, after)).filter(|(inside, _)| {
-            // Not the apostrophe of a genitive, nor the primes of a derivative.
-            let opens = !out.chars().last().is_some_and(char::is_alphanumeric);
-            first == '\'' && opens && inside.starts_with(char::is_alphanumeric) && !inside.contains(' ')
-        });
-        match quoted {
-            Some((inside, after)) => {
-                let _ = write!(out, "{marks}\"{inside}\"{marks}");
-                rest = after;
-            }
-            None => out.push(first),
-        }
-    }
-    out
-}
-
-/// Lines of words, indented.
-fn filled(text: &str, indent: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && indent + lines[last].chars().count() + 1 + word.chars().count() > WIDTH
-        {
-            lines.push(String::new());
-        }
-        let last = lines.len() - 1;
-        let space = if lines[last].is_empty() { "" } else { " " };
-        lines[last] += &format!("{space}{word}");
-    }
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
-}
-
-#[test]
-fn sentences_of_the_registry_read_as_python() {
-    let said = "'auto' is `0.2 / g''(0)`; null for the variant's own, with `ortho=false` or `sigma='train'`, g'(x), 'true' for itself.";
-    let python = "``\"auto\"`` is ``0.2 / g''(0)``; None for the variant's own, with ``ortho=False`` or ``sigma=\"train\"``, g'(x), \
-                  ``\"true\"`` for itself.";
-    assert_eq!(sentences(said), python);
 }

@@ -133,9 +133,15 @@ impl Kind {
                 outside.map_or(Fits::Yes, Fits::Outside)
             }
             Kind::AnyOf(kinds) => {
-                let all: Vec<Fits> = kinds.iter().map(|kind| kind.fits(value)).collect();
-                let best = all.iter().find(|f| **f == Fits::Yes);
-                best.or(all.iter().find(|f| **f != Fits::No)).cloned().unwrap_or(Fits::No)
+                let mut best = Fits::No;
+                for kind in *kinds {
+                    match kind.fits(value) {
+                        Fits::Yes => return Fits::Yes,
+                        outside if best == Fits::No => best = outside,
+                        _ => {}
+                    }
+                }
+                best
             }
         }
     }

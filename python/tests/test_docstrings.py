@@ -1,0 +1,50 @@
+"""Docstrings of everything public, as numpydoc wants them."""
+
+import inspect
+
+import pytest
+
+import unmix
+
+WHY = "numpydoc is not installed (python/tests/requirements-all.txt)"
+validate = pytest.importorskip("numpydoc.validate", reason=WHY).validate
+NumpyDocString = pytest.importorskip("numpydoc.docscrape", reason=WHY).NumpyDocString
+
+#: A second paragraph is no section: where the first sentence says it all, there is none.
+NOT_ASKED = {"ES01"}
+
+
+def public():
+    """Every public class, function and method of ours with the name that it is imported by; what classes inherit once."""
+    seen = {}
+    for name in unmix.__all__:
+        thing = getattr(unmix, name)
+        if inspect.ismodule(thing):
+            seen |= {getattr(thing, n): f"{thing.__name__}.{n}" for n in thing.__all__}
+            continue
+        seen[thing] = f"unmix.{name}"
+        for n, member in inspect.getmembers(thing, inspect.isfunction) if inspect.isclass(thing) else ():
+            if not n.startswith("_") and member.__module__.startswith("unmix"):
+                seen.setdefault(inspect.unwrap(member), f"unmix.{name}.{n}")
+    return {name: thing for thing, name in seen.items()}
+
+
+@pytest.mark.parametrize("name", sorted(public()))
+def test_docstrings_are_complete(name):
+    found = [f"{code}: {said}" for code, said in validate(name)["errors"] if code not in NOT_ASKED]
+    assert not found
+
+
+def has(place, path):
+    for name in path.split("."):
+        place = getattr(place, name, None)
+    return place is not None
+
+
+@pytest.mark.parametrize("name, thing", sorted(public().items()))
+def test_what_docstrings_refer_to_exists(name, thing):
+    around = [unmix, inspect.getmodule(thing), *[getattr(unmix, part, None) for part in name.split(".")[1:-1]]]
+    others = [other for names, _ in NumpyDocString(inspect.getdoc(thing))["See Also"] for other, _ in names]
+    assert others
+    for other in others:
+        assert any(has(place, other.removeprefix("unmix.")) for place in around), other

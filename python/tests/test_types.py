@@ -1,0 +1,116 @@
+"""What type checkers see: scripts of users, and the stub of the extension beside the extension."""
+
+import ast
+import importlib.util
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unmix
+from unmix import _unmix
+
+#: A script of a user. Lines that end in a comment have a mistake, which a checker finds in the name that the comment has.
+SCRIPT = '''
+import numpy as np
+
+import unmix
+from unmix import ICA, PCA, RICA, FastICA, NeuralPCA, SigmaPCA
+from unmix.datasets import independent
+from unmix.metrics import amari_distance, match
+
+data = independent(500, ["laplace", "uniform", "laplace"], [9.0, 4.0, 1.0], seed=1)
+X = np.asarray(data.X)
+pca = PCA(n_components=2, svd_solver="full", random_state=0).fit(X)
+codes = pca.transform(X)
+print(pca.n_components_, pca.explained_variance_ratio_.sum(), codes.mean(axis=0))
+print(pca.n_compnents)  # n_compnents
+ica = ICA(3, fun="logcosh", random_state=np.random.RandomState(0), max_seconds=10.0)
+sources = ica.fit_transform(X)
+ica.fit_transfrom(X)  # fit_transfrom
+print(sources.std(axis=0), ica.mixing_ @ ica.mixing_.T, ica.report_.residual, ica.n_iter_)
+print(ica.report_.resdual)  # resdual
+print(amari_distance(ica, data.mixing), match(pca, ica).order, ica.remove(X, [0]).shape)
+for estimator in (FastICA(2), RICA(4, beta="auto"), NeuralPCA(2, "gha"), SigmaPCA(2, a=[0.8, 4.0])):
+    estimator.fit(X).save("model.safetensors")
+again = unmix.load("model.safetensors")
+print(again.components_, unmix.select_components(X)["minka"], unmix.variants("neural-pca")[0]["key"])
+rows = unmix.read("x.csv", drop=["label"], header=True)
+other = PCA(3, whiten="zca", checkpoint="state", init=pca).set_params(tol=0.0).fit(rows)
+grown = PCA(2).partial_fit(X, sample_weight=np.ones(len(X)))
+stream = ICA(algorithm="easi", whiten=False).partial_fit(X)
+print(other.get_feature_names_out(), other.score(X), other.merge(other).summary())
+print(grown.mean_, stream.components_, grown.quality(X).t2)
+PCA(svd_solver="ful")  # svd_solver
+tried = unmix.stability(ica, X, cuts=3)
+print(tried.verdict[0], tried.interval.shape, tried.clusters.halves)
+'''
+
+
+def mistakes(path):
+    """Lines with a mistake, by number, and the name that is wrong."""
+    lines = enumerate(path.read_text().splitlines(), 1)
+    return {number: line.partition("  # ")[2] for number, line in lines if "  # " in line}
+
+
+def complaints(command, path):
+    """Lines that a checker complains of, by number, and what it says."""
+    # A package that is not installed is found beside those that are.
+    environment = {**os.environ, "MYPYPATH": str(Path(unmix.__file__).parents[1])}
+    ran = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=path.parent, env=environment)
+    found = {}
+    for line in ran.stdout.splitlines():
+        place, kind, said = line.partition(" error: ")
+        if kind:
+            assert Path(place.split(":")[0]).name == path.name, line
+            found[int(place.split(":")[1])] = said
+    assert found, ran.stdout + ran.stderr
+    return found
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed (python/tests/requirements-all.txt)")
+def test_mypy_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    found, wrong = complaints(command, path), mistakes(path)
+    assert set(found) == set(wrong), found
+    assert all(name in found[number] for number, name in wrong.items()), found
+
+
+#: The public names of the extension, of wheels for users and of those for tests.
+NAMES = {name for name in dir(_unmix) if not name.startswith("_")} - {"register_toys"}
+
+
+def test_the_stub_has_the_names_and_arguments_of_the_extension():
+    text = Path(unmix.__file__).with_name("_unmix.pyi").read_text()
+    stub = {node.name: node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert set(stub) == NAMES
+    for name, node in stub.items():
+        there = getattr(_unmix, name)
+        if isinstance(node, ast.FunctionDef):
+            assert [a.arg for a in node.args.args] == list(inspect.signature(there).parameters), name
+            continue
+        members = {member.name: member for member in node.body if isinstance(member, ast.FunctionDef)}
+        assert {m for m in members if not m.startswith("_")} == {m for m in dir(there) if not m.startswith("_")}, name
+        for method, member in members.items():
+            if not member.decorator_list and not method.startswith("_"):
+                arguments = list(inspect.signature(getattr(there, method)).parameters)
+                assert [a.arg for a in member.args.args] == arguments, f"{name}.{method}"
+
+
+@pytest.mark.parametrize("name", unmix.__all__)
+def test_public_functions_and_methods_have_annotations(name):
+    thing = getattr(unmix, name)
+    modules = inspect.ismodule(thing)
+    things = [getattr(thing, n) for n in thing.__all__] if modules else [thing]
+    for one in things:
+        functions = [one] if inspect.isfunction(one) else [m for _, m in inspect.getmembers(one, inspect.isfunction)]
+        for function in functions:
+            if function.__module__.startswith("unmix") and not function.__name__.startswith("_"):
+                names = set(inspect.signature(function).parameters) - {"self"}
+                missing = names - set(function.__annotations__)
+                assert not missing and "return" in function.__annotations__, (function.__qualname__, missing)
