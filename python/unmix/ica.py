@@ -73,7 +73,8 @@ class ICA(ICAParameters, Sources):
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
         Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for
-        all rows from the start; None for a sufficient number with ``"picard"`` where there are three times as many rows, else all.
+        all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there are three times as
+        many rows, else all.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False

@@ -122,7 +122,8 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         for ``"ema-scaled-tanh"``.
     a : float, array-like of shape (n_components,) or "auto", default="auto"
         The width of ``a tanh(z / a)``: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for
-        each component, or ``"auto"``, which chooses between these two for every component by what its codes look like.
+        each component, or ``"auto"``, which chooses between these two for every component by what its codes look like, and is the
+        variant's own with a variant.
     h : {"tanh", "hard", "steep", "sign"} or None, default=None
         The nonlinearity: ``"tanh"`` is ``a tanh(z / a)``, ``"hard"`` clips z at ``a``, ``"steep"`` is ``a tanh(z)``, ``"sign"`` the
         sign of z; None for the variant's own, and ``"tanh"`` without a variant.

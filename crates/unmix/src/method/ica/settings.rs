@@ -257,7 +257,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
         "Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for all \
-         rows from the start; null for a sufficient number with 'picard' where there are three times as many rows, else all.",
+         rows from the start; null for a sufficient number with 'picard' and 'infomax' where \
+         there are three times as many rows, else all.",
     )
     .only(&[
         &[("algorithm", &["\"picard\"", "\"infomax\""])],

@@ -234,7 +234,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::POSITIVE, Kind::List(&Kind::POSITIVE), Kind::Words(&["auto"])]),
         "\"auto\"",
         "The width of `a tanh(z / a)`: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
-         component, or 'auto', which chooses between these two for every component by what its codes look like.",
+         component, or 'auto', which chooses between these two for every component by what its codes look like, and is the variant's own \
+         with a variant.",
     )
     .such_as("0.8 or 4"),
     Setting::new(
