@@ -42,13 +42,7 @@ impl Autocorrelation {
             let products: Vec<f64> = own.iter().zip(&next).map(|(a, b)| a * b).collect();
             for series in [squares, products] {
                 let found = growth(series);
-                let clear = |&(length, ratio): &(usize, f64)| {
-                    ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt()
-                };
-                if !found.iter().any(clear) {
-                    continue;
-                }
-                let top = found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio));
+                let Some(top) = clear_time(&found, seen) else { continue };
                 times[j] = times[j].max(top);
                 if top > most {
                     most = top;
@@ -60,6 +54,20 @@ impl Autocorrelation {
         let stretch = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
         Self { stretch, times }
     }
+}
+
+/// The autocorrelation time that stretches of a series of `seen` numbers grew to; none where independent numbers would do the same.
+fn clear_time(found: &[(usize, f64)], seen: usize) -> Option<f64> {
+    let clear =
+        |&(length, ratio): &(usize, f64)| ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt();
+    found.iter().any(clear).then(|| found.iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)))
+}
+
+/// The autocorrelation time of a series: its mean has the variance of one of `1 / time` times as many independent numbers. 1 where each
+/// number stands alone.
+pub(crate) fn autocorrelation_time(series: Vec<f64>) -> f64 {
+    let seen = series.len();
+    clear_time(&growth(series), seen).unwrap_or(1.0)
 }
 
 fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
@@ -163,6 +171,18 @@ mod tests {
         // Squares of such a column have autocorrelations r^(2 l): 1 + 2 sum = (1 + r²) / (1 - r²) = 19.5.
         assert!(found.times.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.times);
         assert!((40..=1000).contains(&found.stretch), "{}", found.stretch);
+    }
+
+    #[test]
+    fn the_time_of_a_series_is_that_of_its_mean() {
+        // (1 + r) / (1 - r), and 1 for numbers that stand alone.
+        for (r, least, most) in [(0.0, 1.0, 1.0), (0.5, 2.0, 5.0), (0.9, 13.0, 30.0)] {
+            for seed in 0..10 {
+                let time = autocorrelation_time(remembering(8192, 1, r, seed));
+                assert!((least..=most).contains(&time), "{r}, seed {seed}: {time}");
+            }
+        }
+        assert_eq!(autocorrelation_time(vec![3.0; 500]), 1.0);
     }
 
     #[test]

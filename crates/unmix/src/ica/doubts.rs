@@ -3,8 +3,9 @@
 
 use super::pair_turns::better_turns;
 use super::search::Algorithm;
-use super::{Search, SolverResult};
+use super::{Search, SolverResult, subsample};
 use crate::data::Rows;
+use crate::data::cuts::autocorrelation_time;
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -22,13 +23,25 @@ const FLAT: &str = "have flatter tails than a Gaussian";
 /// Sources whose numbers are listed; of more only how many there are.
 const LISTED: usize = 12;
 
+/// Rows that are looked at for how far those that follow one another depend on each other.
+const FOLLOWING: u64 = 1 << 13;
+
+/// Sources that are further from a Gaussian than so many times what chance explains are so, too, where rows are worth a 25th of their number.
+const FAR: f64 = 5.0;
+
 /// Warnings about what a search `found`; `place[i]` is the number that the model gives to its source `i`.
-pub(super) fn doubts(
+///
+/// # Errors
+///
+/// Those of a pass over the rows.
+pub(super) fn doubts<T: Real>(
+    rows: &Rows<'_, T>,
     coordinates: &Coordinates,
     search: &Search<'_>,
     found: &SolverResult,
     place: &[usize],
-) -> Vec<String> {
+    run: &Run<'_>,
+) -> Result<Vec<String>> {
     let (n, k) = (coordinates.n, coordinates.k());
     let mut out = Vec::new();
     out.extend(not_white(coordinates, search));
@@ -38,20 +51,31 @@ pub(super) fn doubts(
              fewer components"
         ));
     }
-    let Some(sums) = &found.sums else { return out };
-    let tails = tails(coordinates, search, sums, &found.w);
-    let gaussian = tails.iter().filter(|t| t.abs() < 1.0).count();
-    if n >= 5.0 * (k * k) as f64 && gaussian >= 2 {
+    let Some(sums) = &found.sums else { return Ok(out) };
+    let alone = tails(coordinates, search, sums, &found.w);
+    let times = autocorrelation_times(rows, coordinates, search, found, &alone, run)?;
+    let tails: Vec<f64> = alone.iter().zip(&times).map(|(tail, time)| tail / time.sqrt()).collect();
+    let like_gaussian: Vec<usize> = (0..k).filter(|&i| tails[i].abs() < 1.0).collect();
+    if n >= 5.0 * (k * k) as f64 && like_gaussian.len() >= 2 {
+        let time = like_gaussian.iter().map(|&i| times[i]).fold(1.0, f64::max);
+        let dependent = match time > 1.0 {
+            true => format!(
+                " (rows that follow one another depend on each other: for this the {n} rows are worth about {:.0})",
+                n / time
+            ),
+            false => String::new(),
+        };
         out.push(format!(
-            "{gaussian} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
-             among these any rotation is as good"
+            "{} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
+             among these any rotation is as good{dependent}",
+            like_gaussian.len()
         ));
     }
     if let Some(words) = fixed_sign(search) {
         out.extend(wrong_sign((0..k).filter(|&i| tails[i] < -1.0).map(|i| place[i]).collect(), words));
     }
     out.extend(less_likely_than_gaussian(coordinates, search, found));
-    out
+    Ok(out)
 }
 
 /// A warning about sources that two layers of sigma-PCA left mixed: all of them where they saw nothing that is not Gaussian, or some pairs
@@ -74,8 +98,7 @@ pub(super) fn left_mixed<T: Real>(
                 .into(),
         ));
     }
-    let mean = coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec);
-    let turns = better_turns(rows, mean, &coordinates.folded(&found.w), run)?;
+    let turns = better_turns(rows, &subtracted(rows, coordinates), &coordinates.folded(&found.w), run)?;
     let Some(worst) = turns.iter().max_by(|a, b| a.t.total_cmp(&b.t)) else { return Ok(None) };
     let (i, j) = (place[worst.pair.0], place[worst.pair.1]);
     let others = match turns.len() - 1 {
@@ -126,6 +149,43 @@ fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &
         (sums.slope[i] * size[i] * size[i] - sums.cross[(i, i)]) / limit
     };
     (0..k).map(tail).collect()
+}
+
+/// What is subtracted from rows.
+fn subtracted<T: Real>(rows: &Rows<'_, T>, coordinates: &Coordinates) -> Vec<f64> {
+    coordinates.subtracted().map_or_else(|| vec![0.0; rows.n_features()], <[f64]>::to_vec)
+}
+
+/// Autocorrelation times of what [`tails`] are means of, for sources whose verdict may depend on them; 1 for the others.
+fn autocorrelation_times<T: Real>(
+    rows: &Rows<'_, T>,
+    coordinates: &Coordinates,
+    search: &Search<'_>,
+    found: &SolverResult,
+    tails: &[f64],
+    run: &Run<'_>,
+) -> Result<Vec<f64>> {
+    let mut times = vec![1.0; tails.len()];
+    let near: Vec<usize> = (0..tails.len()).filter(|&i| tails[i].abs() < FAR).collect();
+    let open = near.iter().any(|&i| tails[i].abs() >= 1.0);
+    let wrong = fixed_sign(search).is_some() && near.iter().any(|&i| tails[i] < -1.0);
+    // One source that is like a Gaussian is no doubt.
+    if !(open && near.len() >= 2 || wrong) {
+        return Ok(times);
+    }
+    let unmixing = coordinates.folded(&found.w);
+    let of_near = Matrix::from_fn(near.len(), unmixing.cols(), |i, j| unmixing[(near[i], j)]);
+    let chosen = subsample::consecutive(rows, FOLLOWING);
+    let columns = subsample::columns(rows, chosen, &subtracted(rows, coordinates), &of_near, run)?;
+    for (&i, y) in near.iter().zip(columns) {
+        let n = y.len().max(1) as f64;
+        let size = (y.iter().map(|y| y * y).sum::<f64>() / n).sqrt();
+        if size > 0.0 {
+            let departure = search.contrast.departure(size);
+            times[i] = autocorrelation_time(y.iter().map(|y| departure(y / size)).collect());
+        }
+    }
+    Ok(times)
 }
 
 /// Standard deviation of each source, in the coordinates' own terms.

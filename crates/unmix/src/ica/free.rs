@@ -226,7 +226,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::linear::tests::mixed;
+    use super::super::linear::tests::{misleading, mixed};
     use super::*;
     use crate::data::Rows;
     use crate::stats::Contrast;
@@ -264,5 +264,32 @@ mod tests {
             }
         }
         assert!(changes > 0, "no sign ever changed");
+    }
+
+    #[test]
+    fn what_was_learnt_is_forgotten_where_it_leads_nowhere_and_the_search_goes_on() {
+        let (run, k) = (Run::default(), 4);
+        for seed in 0..6 {
+            let x = mixed(2000, k, seed);
+            let rows = Rows::from_slice(&x, k).unwrap();
+            let view = View::of_white(&rows, k);
+            let mut search = search(&view, true, &run);
+            let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
+            for _ in 0..5 {
+                at = search.step(&at).unwrap().unwrap();
+            }
+            search.memory.learnt.clear();
+            let (step, change) = misleading(&at.gradient);
+            remember(&mut search.memory.learnt, &step, &change, &Matrix::zeros(k, k));
+            let (before, sweeps) = (search.objective(&at, &at.signs), search.memory.sweeps);
+            at = search.step(&at).unwrap().expect("downhill there is a step");
+            assert!(search.objective(&at, &at.signs) < before, "seed {seed}");
+            assert!(search.memory.sweeps - sweeps > 1, "seed {seed}: the wrong way was not tried");
+            while let Some(next) = search.step(&at).unwrap() {
+                at = next;
+            }
+            // Down the gradient there was nothing either.
+            assert!(search.memory.learnt.is_empty() && largest(&at.gradient) < 1e-10, "seed {seed}");
+        }
     }
 }

@@ -105,6 +105,17 @@ pub(super) mod tests {
         white.as_slice().iter().map(|v| v * (n as f64).sqrt()).collect()
     }
 
+    /// A step and a change of the gradient along it that make limited-memory BFGS go a million times too far, nearly across `gradient`:
+    /// wherever it looks along that the function is higher.
+    pub(in crate::ica) fn misleading(gradient: &Matrix<f64>) -> (Matrix<f64>, Matrix<f64>) {
+        let k = gradient.rows();
+        let across = skew(&normal(k, 9));
+        let along = inner(&across, gradient) / inner(gradient, gradient);
+        let step = sum(&across, 1e-9 / inner(gradient, gradient).sqrt() - along, gradient);
+        let change = sum(&Matrix::zeros(k, k), 1e-15 / inner(&step, &step), &step);
+        (step, change)
+    }
+
     fn from_identity(a: &Matrix<f64>) -> f64 {
         largest(&sum(a, -1.0, &identity(a.rows())))
     }

@@ -2,14 +2,16 @@
 //!
 //! A search by another contrast, or by widths that it chooses on its way, may come to rest at a mixture of two sources. The judge is
 //! `J = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not decide. `J` of
-//! the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over rows.
+//! the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over rows. Where rows that follow one
+//! another depend on each other that mean is one of fewer rows, by its own autocorrelation time.
 //!
 //! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source whose correlation
 //! with the truth is below 0.95, and all of these are told. Of 1700 fits of sources of fourteen other kinds, 2 to 20 of them in 300 to 8000 rows,
 //! whose correlations are all above 0.95, 5 are told, 4 of them with Student's t of 6 degrees and correlations below 0.97.
 
 use super::subsample;
-use crate::data::{Map, Rows};
+use crate::data::Rows;
+use crate::data::cuts::autocorrelation_time;
 use crate::error::Result;
 use crate::num::{Matrix, Real, widest};
 use crate::run::Run;
@@ -30,6 +32,9 @@ const MOST_VALUES: u64 = 1 << 25;
 /// Fewer rows of many do not say enough; there is no look at sources so many (some 80) that no more than these could be looked at.
 const FEWEST_ROWS: u64 = 1 << 10;
 
+/// Rows that follow one another, of a pair that a turn makes less Gaussian: enough for autocorrelation times of some hundreds.
+const FOLLOWING: u64 = 1 << 14;
+
 /// Two sources that a turn makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Turn {
@@ -48,7 +53,7 @@ pub(super) struct Turn {
 /// Those of a pass over the rows.
 pub(super) fn better_turns<T: Real>(
     rows: &Rows<'_, T>,
-    mean: Vec<f64>,
+    mean: &[f64],
     unmixing: &Matrix<f64>,
     run: &Run<'_>,
 ) -> Result<Vec<Turn>> {
@@ -63,10 +68,23 @@ pub(super) fn better_turns<T: Real>(
     }
     let chosen = subsample::chosen(rows, m);
     let weights = rows.weights_at(&chosen).unwrap_or_else(|| vec![1.0; chosen.len()]);
-    let codes = Map::new(mean, unmixing).of_some(&rows.picked(chosen, run)?);
-    let column = |i: usize| codes.iter().skip(i).step_by(k as usize).map(|y| y.to_f64()).collect();
-    let columns: Vec<Vec<f64>> = (0..k as usize).map(column).collect();
-    Ok(of_columns(&columns, &weights))
+    let columns = subsample::columns(rows, chosen, mean, unmixing, run)?;
+    let turns = of_columns(&columns, &weights);
+    if turns.is_empty() {
+        return Ok(turns);
+    }
+    let following = subsample::columns(rows, subsample::consecutive(rows, FOLLOWING), mean, unmixing, run)?;
+    Ok(of_dependent_rows(turns, &following))
+}
+
+/// Those of `turns` that are as certain where rows count for what they are worth; `columns` are sources of rows that follow one another.
+fn of_dependent_rows(turns: Vec<Turn>, columns: &[Vec<f64>]) -> Vec<Turn> {
+    let as_worth = |turn: Turn| {
+        let (i, j) = turn.pair;
+        let time = autocorrelation_time(first_order(&columns[i], &columns[j], turn.angle));
+        Turn { t: turn.t / time.sqrt(), ..turn }
+    };
+    turns.into_iter().map(as_worth).filter(|turn| turn.t > CERTAIN).collect()
 }
 
 fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<Turn> {
@@ -95,6 +113,17 @@ fn log_cosh<T: Real>(y: impl Iterator<Item = T>) -> Vec<T> {
         || values.iter_mut().for_each(|y| *y = y.log_cosh_of()),
     );
     values
+}
+
+/// What each row adds to `J` of two sources turned less `J` of the two as they are, to the first order.
+fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
+    let (sin, cos) = angle.sin_cos();
+    let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
+    let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
+    let values = [along, across, log_cosh(x.iter().copied()), log_cosh(y.iter().copied())];
+    let apart = |v: &Vec<f64>| v.iter().sum::<f64>() / v.len() as f64 - Contrast::LogCosh(1.0).of_gaussian();
+    let factors = [0, 1, 2, 3].map(|i| if i < 2 { 2.0 } else { -2.0 } * apart(&values[i]));
+    (0..x.len()).map(|i| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum()).collect()
 }
 
 /// How much less Gaussian two sources are when they are turned, and its standard error.
@@ -151,6 +180,22 @@ mod tests {
             assert!(off.min(std::f64::consts::FRAC_PI_2 - off) < 1e-12, "{angle}: {turn:?}");
             assert!(turn.pair == (0, 2) && turn.t > 4.0, "{turn:?}");
         }
+    }
+
+    #[test]
+    fn rows_that_depend_on_each_other_count_for_what_they_are_worth() {
+        // Every row twenty times: as certain as a twentieth of the rows, and no more.
+        let (n, times) = (500, 20);
+        let again = |v: &[f64]| -> Vec<f64> { v.iter().flat_map(|v| vec![*v; times]).collect() };
+        let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), 0.2);
+        let once = of_columns(&[x.clone(), y.clone()], &vec![1.0; n]);
+        let columns = [again(&x), again(&y)];
+        let counted = of_columns(&columns, &vec![1.0; n * times]);
+        assert!((counted[0].t / once[0].t / (times as f64).sqrt() - 1.0).abs() < 1e-9);
+        let [worth] = of_dependent_rows(counted, &columns)[..] else { panic!("{once:?}") };
+        assert!((0.6..1.4).contains(&(worth.t / once[0].t)), "{} and {}", worth.t, once[0].t);
+        // Rows that stand alone lose nothing.
+        assert_eq!(of_dependent_rows(once.clone(), &[x, y]), once);
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub(crate) fn model<T: Real>(
     let ranked = ranking(&component_variance, order, rows, &coordinates, &unmixing, run, &mut report)?;
     let mut place = vec![0; k];
     ranked.iter().enumerate().for_each(|(at, &i)| place[i] = at);
-    report.warnings.extend(doubts(&coordinates, search, &found, &place));
+    report.warnings.extend(doubts(rows, &coordinates, search, &found, &place, run)?);
     report.warnings.extend(left_mixed(rows, &coordinates, search, &found, &place, run)?);
     let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
     let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));

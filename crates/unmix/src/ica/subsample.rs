@@ -1,7 +1,9 @@
 //! Some of the rows, to begin on: what a rotation is turned by far from the solution, few rows say as well as many.
 
-use crate::data::Rows;
-use crate::num::Real;
+use crate::data::{Map, Rows};
+use crate::error::Result;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
 
 /// Rows for each pair of sources. With fewer, sources mix by chance, and a search on them takes many more steps than one on all
 /// rows (17 times as many were seen with one row a pair); with 20, about as many.
@@ -41,10 +43,38 @@ pub(super) fn n_rows<T: Real>(rows: &Rows<'_, T>) -> u64 {
 
 /// `m` of the rows that count, in runs of neighbours, spread evenly.
 pub(super) fn chosen<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
-    let chosen = evenly(n_rows(rows), m);
+    of_counted(rows, evenly(n_rows(rows), m))
+}
+
+/// `m` rows that follow one another, from the middle of those that count; all of them where there are no more.
+pub(super) fn consecutive<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
+    let n = n_rows(rows);
+    let first = n.saturating_sub(m) / 2;
+    of_counted(rows, (first..n.min(first + m)).collect())
+}
+
+/// From numbers among the rows that count to numbers among all.
+fn of_counted<T: Real>(rows: &Rows<'_, T>, chosen: Vec<u64>) -> Vec<u64> {
     let Some(weights) = rows.weights() else { return chosen };
     let counted: Vec<u64> = (0u64..).zip(weights).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
     chosen.into_iter().map(|i| counted[i as usize]).collect()
+}
+
+/// The sources `unmixing (x - mean)` of some of the rows, each as numbers of its own.
+///
+/// # Errors
+///
+/// Those of a pass over the rows.
+pub(super) fn columns<T: Real>(
+    rows: &Rows<'_, T>,
+    chosen: Vec<u64>,
+    mean: &[f64],
+    unmixing: &Matrix<f64>,
+    run: &Run<'_>,
+) -> Result<Vec<Vec<f64>>> {
+    let codes = Map::new(mean.to_vec(), unmixing).of_some(&rows.picked(chosen, run)?);
+    let column = |i: usize| codes.iter().skip(i).step_by(unmixing.rows()).map(|y| y.to_f64()).collect();
+    Ok((0..unmixing.rows()).map(column).collect())
 }
 
 /// What is left out makes gaps between runs, all of one length or one longer.

@@ -34,11 +34,17 @@ pub(super) fn solve<T: Real>(
     let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(Found::nothing(k)))?;
     for i in steps.n_iter() as usize..k {
         let mut w = start.row(i).to_vec();
-        if !orthogonal_to(&mut w, &at.rows) {
+        let new = orthogonal_to(&mut w, &at.rows);
+        if !new {
             w = crate::num::factor::complement(&at.rows).row(0).to_vec();
         }
         // The last direction is what is left.
         if i + 1 < k || k == 1 {
+            if guard == Guard::Change && new {
+                // As others have it: the first step begins at what was given, and only where it leads to is made orthogonal.
+                let length = dot(start.row(i), start.row(i)).sqrt();
+                w = start.row(i).iter().map(|x| x / length).collect();
+            }
             w = at.take(search.unit(w, &at.rows, limits)?);
         }
         at.rows = Matrix::from_vec(i + 1, k, [at.rows.into_vec(), w].concat());

@@ -276,7 +276,7 @@ fn differences(a: &[f64], b: &[f64]) -> impl Iterator<Item = f64> {
 }
 
 /// `Σ a b`, in lanes, so that whole vectors can be used without changing the order of the sum.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 16;
     widest(
         #[inline(always)]

@@ -158,13 +158,19 @@ impl Contrast {
     /// (Stein's identity): what its mean over rows is compared with to decide whether a source is Gaussian. Mean and variance of the
     /// rows are known, so the parts that these explain do not count.
     pub fn deviation_of_gaussian(self, size: f64) -> f64 {
-        let tau = |u: f64| {
+        let departure = self.departure(size);
+        by_quadrature(|u| departure(u).powi(2)).sqrt()
+    }
+
+    /// `size² g'(y) - y g(y)` at `y = size u`, less what mean and variance explain of it for Gaussian `u`.
+    pub(crate) fn departure(self, size: f64) -> impl Fn(f64) -> f64 {
+        let tau = move |u: f64| {
             let (g, slope) = self.score(size * u);
             size * (size * slope - u * g)
         };
         let (mean, variance) =
             (by_quadrature(|u| tau(u) * u), by_quadrature(|u| tau(u) * (u * u - 1.0)) / 2.0);
-        by_quadrature(|u| (tau(u) - mean * u - variance * (u * u - 1.0)).powi(2)).sqrt()
+        move |u| tau(u) - mean * u - variance * (u * u - 1.0)
     }
 
     /// `g(y)` and `g'(y)` of one number.

@@ -307,3 +307,53 @@ fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_
     let x = mix(&s, &mixing(k, k, 0));
     assert!(least_correlation(&fit("ica", json!({}), &x, k), &x, &s) > 0.95);
 }
+
+/// Series of Laplace innovations, each number the `share` of the one before and something new.
+fn series(n: usize, k: usize, share: f64, seed: u64) -> Matrix<f64> {
+    // From where the start is forgotten on.
+    let (lead, innovations) = (400, laplace(n + 400, k, seed));
+    let mut now = vec![0.0; k];
+    let mut out = Vec::with_capacity(n * k);
+    for i in 0..n + lead {
+        (0..k).for_each(|j| now[j] = share * now[j] + innovations[(i, j)]);
+        if i >= lead {
+            out.extend_from_slice(&now);
+        }
+    }
+    Matrix::from_vec(n, k, out)
+}
+
+#[test]
+fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_these_show() {
+    let k = 4;
+    let of = |given: &Value, n: usize, share: f64, seed: u64| {
+        let s = series(n, k, share, seed);
+        let x = mix(&s, &mixing(k, k, seed));
+        let model = fit("ica", given.clone(), &x, k);
+        (least_correlation(&model, &x, &s), model.report().warnings.clone())
+    };
+    for given in [json!({}), json!({"algorithm": "sigma-pca"}), json!({"algorithm": "fastica"})] {
+        // A series with .9 of itself has a kurtosis of 0.3, and 4000 rows of it are worth a fifth to a tenth as many.
+        let (mut bad, mut by_memory) = (0, 0);
+        for seed in 0..20 {
+            for share in [0.9, 0.97] {
+                let (near, said) = of(&given, 4000, share, seed);
+                bad += usize::from(near < 0.95);
+                by_memory += usize::from(said.iter().any(|w| w.contains("rows are worth about")));
+                assert!(
+                    near > 0.95 || !said.is_empty(),
+                    "{given} {share} {seed}: {near}, and nothing is said"
+                );
+            }
+        }
+        assert!(bad >= 30 && by_memory >= 20, "{given}: {bad} bad, {by_memory} told by what rows are worth");
+        // Rows that are enough are not doubted.
+        for (n, share) in [(4000, 0.0), (4000, 0.7), (60_000, 0.9)] {
+            let doubted: Vec<_> = (0..10)
+                .map(|seed| of(&given, n, share, seed))
+                .filter(|(near, said)| *near > 0.95 && !said.is_empty())
+                .collect();
+            assert!(doubted.len() <= 1, "{given} {n} {share}: {doubted:?}");
+        }
+    }
+}

@@ -134,6 +134,50 @@ fn every_row_recovers_what_it_claims_and_nothing_else() {
     }
 }
 
+/// The least cosine of one published run with 20,000 rows (specification 14.2), of rows that recover super-Gaussian sources. Left out are
+/// `trained-latent-symmetric`, which one of the published seeds leaves at .72, and those that the test above has bars of its own for.
+const PUBLISHED: [(&str, f64); 15] = [
+    ("trained-sigma", 0.9999),
+    ("trained-latent-linear", 0.9999),
+    ("trained-latent-asymmetric", 0.9984),
+    ("trained-latent-coupled", 0.9999),
+    ("ema-scaled-tanh", 0.9999),
+    ("ema-unit-slope", 0.9998),
+    ("ema-hard-tanh", 0.9996),
+    ("ema-adaptive-tanh", 0.9995),
+    ("ema-constant-tanh", 0.9998),
+    ("ema-latent-coupled", 0.9997),
+    ("ema-trained-a", 0.9999),
+    ("ema-deflation", 0.9988),
+    ("ema-nested-dropout", 0.9998),
+    ("ema-linear-reconstruction", 0.9999),
+    ("skew-symmetric", 0.9999),
+];
+
+/// The smallest cosine of a column with the nearest of all axes, as published numbers have it: `ema-adaptive-tanh` exchanges one of the
+/// first five axes for a smaller one in 2 of 7 draws, and in 2 of 12 of an implementation that shares no code.
+fn least_to_any(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
+    let lengths = lengths(w);
+    let cosine =
+        |j: usize, a: usize| (0..P).map(|i| w[(i, j)] * axes[(a, i)]).sum::<f64>().abs() / lengths[j];
+    (0..K).map(|j| (0..P).map(|a| cosine(j, a)).fold(0.0, f64::max)).fold(1.0, f64::min)
+}
+
+#[test]
+fn the_median_of_several_draws_is_as_near_as_published() {
+    // A least cosine over five axes varies from draw to draw: by implementations that share no code, over six draws, from .9968 to
+    // .9999 for `trained-sigma` and from .9982 to .9999 for `ema-deflation`; python/tests/test_bars.py has one of them.
+    let draws: Vec<_> = (1..=7).map(|seed| mixed(Kind::Laplace, 20_000, 1.0, seed)).collect();
+    for (key, published) in PUBLISHED {
+        let spec = NONLINEAR.iter().find(|row| row.key == key).unwrap().spec.unwrap();
+        let how = Training { max_epochs: 20, ..LONG };
+        let mut least: Vec<f64> =
+            draws.iter().map(|(x, axes)| least_to_any(&trained(&spec, x, &how, 3).w, axes)).collect();
+        least.sort_unstable_by(f64::total_cmp);
+        assert!(least[3] >= published.min(0.9995), "{key}: {least:.5?}, published {published}");
+    }
+}
+
 #[test]
 fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);

@@ -63,6 +63,8 @@ fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
         let w = rows.directions(&solved.w);
         let near = least_cosine(&w, &problem.truth);
         assert!(near >= cosine, "{name}: cosine {near} to the truth");
+        // Of independent sources in 20,000 rows. The recordings are correlated in the sample, and their fixed point is .02 to .06 from
+        // orthonormal, as published; of 6000 rows some draws are above 1e-2 wherever the fixed point is computed (python/tests/test_bars.py).
         let apart = native::orthonormality(&w);
         assert!(
             apart <= if problem.x.rows() >= 20_000 { 1e-2 } else { 0.1 },
@@ -81,8 +83,8 @@ fn every_problem_is_solved_in_few_sweeps_and_at_rest_by_the_textbook() {
     {
         reaches(&all[i], a, 20, cosine);
     }
-    reaches(&tied("laplace", 20_000, [Laplace; 5], 1), 4.0, 15, 0.999);
-    reaches(&tied("uniform", 20_000, [Uniform; 5], 1), 0.8, 15, 0.999);
+    reaches(&tied("laplace", 20_000, [Laplace; 5], 1), 4.0, 15, 0.9995);
+    reaches(&tied("uniform", 20_000, [Uniform; 5], 1), 0.8, 15, 0.9995);
 }
 
 #[test]

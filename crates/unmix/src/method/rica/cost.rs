@@ -13,7 +13,7 @@ use crate::elementwise::Penalty;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::solve::lbfgs::Objective;
+use crate::solve::lbfgs::{Objective, dot};
 use crate::spectrum::Coordinates;
 use crate::stats::{Filters, GatherSparsity, Sparsity};
 use std::borrow::Cow;
@@ -132,7 +132,8 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
 
 /// `||F (W'W - I)||²` and its gradient by `W`; without `F`, for the identity.
 fn reconstruction(w: &Matrix<f64>, moments: Option<&Matrix<f64>>) -> (f64, Matrix<f64>) {
-    let squares = |m: &Matrix<f64>| m.as_slice().iter().map(|x| x * x).sum::<f64>();
+    // Row by row: one sum over all entries would have rounding errors beside which the last steps of a search do not show.
+    let squares = |m: &Matrix<f64>| (0..m.rows()).map(|i| dot(m.row(i), m.row(i))).sum::<f64>();
     let Some(f) = moments else {
         let mut b = factor::multiply(&w.transposed(), w);
         (0..b.rows()).for_each(|i| b[(i, i)] -= 1.0);

@@ -1,0 +1,210 @@
+"""Bars of the specification beside implementations that share no code: where these meet them in no draw or not in every one, so do we.
+
+Each twin is written here from the published formulas, in numpy, and runs on the rows that the fit gets. The pages that quote a bar say what
+is measured here.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.optimize import root
+from sklearn.decomposition import FastICA as Reference
+
+from unmix import ICA, FastICA, SigmaPCA
+from unmix.metrics import amari_distance
+
+TIED = np.array([16, 4, 4, 4, 2, 0.5, 0.4, 0.3, 0.2, 0.1])
+
+
+def independent(kind, n, seed):
+    """Ten sources of unit variance in the sample, of which five are wanted, turned; and the axes of these as columns."""
+    rng = np.random.default_rng(seed)
+    sources = rng.laplace(size=(n, 10)) if kind == "laplace" else rng.uniform(-1, 1, size=(n, 10))
+    sources = (sources - sources.mean(0)) / sources.std(0)
+    axes = np.linalg.qr(rng.normal(size=(10, 10)))[0]
+    return sources * np.sqrt(TIED) @ axes.T, axes[:, :5]
+
+
+def fixed_point(X, begin, a):
+    """Unit columns `w_j` parallel to the gradient of the nonlinear reconstruction, by scipy's solver of equations."""
+    n, p = X.shape
+    C, k = X.T @ X / n, begin.shape[1]
+
+    def unrest(numbers):
+        W = numbers.reshape(p, k)
+        length = np.linalg.norm(W, axis=0)
+        U = W / length
+        sigma = np.sqrt(np.einsum("ij,ik,kj->j", U, C, U))
+        Y = X @ U
+        t = np.tanh(Y / sigma / a)
+        G = X.T @ ((sigma * a * t @ (U.T @ U) - Y) * (1 - t * t)) / n
+        return ((G - U * (U * G).sum(0)) / sigma**2 + U * (length - 1)).ravel()
+
+    found = root(unrest, begin.ravel(), tol=1e-10)
+    assert np.abs(unrest(found.x)).max() < 1e-8
+    return found.x.reshape(p, k)
+
+
+def test_how_far_the_published_fixed_point_is_from_orthonormal_is_a_fact_of_the_rows():
+    # Asked: 1e-2 on synthetic data. So it is of 20,000 rows in every draw; of 6000 rows of uniform sources it is not, wherever the fixed
+    # point is computed.
+    for n, kind, a, least, most in [(20_000, "laplace", 4.0, 0, 0.01), (20_000, "uniform", 0.8, 0, 0.01), (6000, "uniform", 0.8, 0.01, 0.02)]:
+        apart = []
+        for seed in range(12):
+            X, axes = independent(kind, n, seed)
+            twin = fixed_point(X - X.mean(0), axes, a)
+            ours = SigmaPCA(n_components=5, constraint="native", a=a, tol=1e-8).fit(X)
+            apart.append(np.linalg.norm(twin.T @ twin - np.eye(5)))
+            assert abs(ours.report_.orthonormality - apart[-1]) < 1e-6, (n, kind, seed)
+            assert np.abs(ours.components_ @ twin).max(1).min() > 1 - 1e-10
+            # And as near to the truth as the other bar asks.
+            assert n < 20_000 or np.abs(ours.components_ @ axes).max(1).min() >= 0.9995
+        assert least <= max(apart) <= most, (n, kind, np.sort(apart))
+
+
+def polar(M):
+    U, _, Vt = np.linalg.svd(M, full_matrices=False)
+    return U @ Vt
+
+
+CONTRASTS = {"cube": (lambda y: y**3, lambda y: 3 * y * y), "logcosh": (np.tanh, lambda y: 1 - np.tanh(y) ** 2)}
+
+
+def last_ratio(rotations):
+    """The last ratio of changes between rotations, of those that are neither far from the solution nor rounding."""
+    changes = []
+    for before, after in zip(rotations, rotations[1:]):
+        products = after @ before.T
+        order = np.abs(products).argmax(1)
+        sign = np.sign(products[np.arange(len(order)), order])
+        changes.append(np.abs(after - sign[:, None] * before[order]).max())
+        pairs = [(a, b) for a, b in zip(changes, changes[1:]) if a < 1e-2 and b > 1e-9]
+        if changes[-1] < 1e-9:
+            break
+    return pairs[-1][1] / pairs[-1][0]
+
+
+def contractions(X, fun, begin):
+    """How much nearer to the solution a step of the fixed point gets, by the formula and by ours, from the same rotation."""
+
+    def ours(steps):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ICA(algorithm="fastica", fun=fun, tol=0, max_iter=steps, w_init=begin, order="found", subsample=0).fit(X)
+
+    first = ours(1)
+    Z = (X - first.mean_) @ first.rotation_ / first.scale_
+    g, slope = CONTRASTS[fun]
+    twin = [begin]
+    for _ in range(40):
+        Y = Z @ twin[-1].T
+        twin.append(polar(g(Y).T @ Z / len(Z) - slope(Y).mean(0)[:, None] * twin[-1]))
+    return last_ratio(twin), last_ratio(Fits(begin, ours))
+
+
+class Fits:
+    """Rotations after 0, 1, 2, ... steps, fitted as they are asked for."""
+
+    def __init__(self, begin, fit):
+        self.begin, self.fit = begin, fit
+
+    def __getitem__(self, steps):
+        if isinstance(steps, slice):
+            return (self[i] for i in range(1, 40))
+        if steps >= 40:
+            raise IndexError
+        return self.fit(steps).second_rotation_.T if steps else self.begin
+
+
+def test_the_fixed_point_contracts_as_by_the_formula():
+    # Asked: .3, .088 and .016 of 1000, 10,000 and 100,000 rows, measured once with five sources of which a fifth is not 0, by kurtosis.
+    medians = []
+    for n, draws in [(1000, 9), (10_000, 9), (100_000, 5)]:
+        twins = []
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            S = (rng.random((n, 5)) < 0.2) * rng.normal(size=(n, 5)) / np.sqrt(0.2)
+            twin, ours = contractions(S @ rng.normal(size=(5, 5)).T, "cube", np.linalg.qr(rng.normal(size=(5, 5)))[0])
+            assert ours == pytest.approx(twin, rel=0.02), (n, seed)
+            twins.append(twin)
+        medians.append(np.median(twins))
+    assert medians[0] <= 0.3 and medians[1] <= 0.088, medians
+    # The third is less than the formula gives; the law, a root of the number of rows, is that of the first two.
+    assert 0.016 < medians[2] < 0.04 and 0.05 < medians[2] / medians[0] < 0.2, medians
+
+
+def mixed_kinds(n, k, seed):
+    """Laplace, uniform, Bernoulli and Gauss, Student; mixed, and the mixing."""
+    rng = np.random.RandomState(seed)
+    makers = [
+        lambda: rng.laplace(size=n) / np.sqrt(2),
+        lambda: (rng.rand(n) - 0.5) * np.sqrt(12),
+        lambda: (rng.rand(n) < 0.3) * rng.randn(n) / np.sqrt(0.3),
+        lambda: rng.standard_t(6, n) / np.sqrt(1.5),
+    ]
+    mixing = rng.randn(k, k)
+    return np.stack([makers[i % 4]() for i in range(k)], axis=1) @ mixing.T, mixing
+
+
+def test_deflation_from_one_start_is_as_near_to_the_truth_and_from_another_nobody_is():
+    # Asked: an Amari distance of at most 1.01 times that of the peer with the same contrast. Which source comes first depends on the start,
+    # and what is left for the later ones on that.
+    same, other = [], []
+    for seed in range(8):
+        X, mixing = mixed_kinds(4000, 6, seed)
+        rng = np.random.RandomState(100 + seed)
+        given = dict(algorithm="deflation", tol=1e-12, max_iter=2000)
+        begin = np.linalg.qr(rng.randn(6, 6))[0]
+        theirs = Reference(w_init=begin, **given).fit(X)
+        # The same vectors in our white coordinates.
+        probe = ICA(max_iter=1, tol=1e3).fit(X)
+        ours = FastICA(w_init=begin @ theirs.whitening_ @ (probe.rotation_ * probe.scale_), **given).fit(X)
+        same.append(amari_distance(ours, mixing) / amari_distance(theirs, mixing))
+        again = Reference(w_init=np.linalg.qr(rng.randn(6, 6))[0], **given).fit(X)
+        other.append(amari_distance(again, mixing) / amari_distance(theirs, mixing))
+    assert max(same) <= 1.01, same
+    # scikit-learn's from one start beside scikit-learn's from another.
+    assert max(other) > 1.1 and min(other) < 0.9, other
+
+
+def trained(X, k, seed, deflate=False, a=4.0, rate=0.01, batch=128, epochs=20):
+    """Adam on the encoder's part of the nonlinear reconstruction, gradients tangent to unit columns, the rate falling to 0."""
+    n = len(X)
+    W = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :k].copy()
+    rng, steps = np.random.default_rng(seed), epochs * (n // batch)
+    first, second, variance, step = np.zeros_like(W), np.zeros_like(W), None, 0
+    for _ in range(epochs):
+        order = rng.permutation(n)
+        for at in range(0, n - batch + 1, batch):
+            rows, step = X[order[at : at + batch]], step + 1
+            Y = rows @ W
+            now = Y.var(0)
+            variance = now if variance is None else 0.9 * variance + 0.1 * now
+            sigma = np.sqrt(variance)
+            t = np.tanh(Y / sigma / a)
+            M = W.T @ W
+            # Deflation: a column sees those before it, as they are, and itself.
+            G = rows.T @ ((sigma * a * t @ (np.triu(M) if deflate else M) - Y) * (1 - t * t)) / batch
+            G -= W * (W * G).sum(0)
+            first, second = 0.9 * first + 0.1 * G, 0.999 * second + 0.001 * G * G
+            W -= rate * (1 - step / steps) * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-7)
+            W /= np.linalg.norm(W, axis=0)
+    return W
+
+
+@pytest.mark.parametrize("variant", ["ema-scaled-tanh", "ema-deflation"])
+def test_training_recovers_axes_as_nearly_as_the_formula_does(variant):
+    # Published: one draw of 20,000 rows, least cosines of .9999 and .9988. Over draws they vary, the twin's as ours.
+    twins, ours = [], []
+    for seed in range(1, 8):
+        X, axes = independent("laplace", 20_000, seed)
+        twin = trained(X - X.mean(0), 5, seed, deflate=variant == "ema-deflation")
+        found = SigmaPCA(n_components=5, variant=variant, solver="adam", learning_rate=0.01, batch_size=128, max_epochs=20, random_state=seed).fit(X)
+        twins.append(np.abs(twin.T @ axes).max(1).min())
+        ours.append(np.abs(found.components_ @ axes).max(1).min())
+    published, bar = {"ema-scaled-tanh": (0.9995, 0.9998), "ema-deflation": (0.9988, 0.9985)}[variant]
+    assert np.median(ours) >= published and np.median(twins) >= published, (ours, twins)
+    assert np.abs(np.subtract(ours, twins)).max() < 1e-3, (ours, twins)
+    # What one draw gave, another one does not, whoever trains.
+    assert min(ours) < bar and min(twins) < bar, (ours, twins)
