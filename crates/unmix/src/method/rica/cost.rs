@@ -130,10 +130,13 @@ impl<T: Real> Objective for Cost<'_, '_, T> {
     }
 }
 
+/// `Σ m_ij²`, row by row: one sum over all entries would have rounding errors beside which the last steps of a search do not show.
+fn squares(m: &Matrix<f64>) -> f64 {
+    (0..m.rows()).map(|i| dot(m.row(i), m.row(i))).sum()
+}
+
 /// `||F (W'W - I)||²` and its gradient by `W`; without `F`, for the identity.
 fn reconstruction(w: &Matrix<f64>, moments: Option<&Matrix<f64>>) -> (f64, Matrix<f64>) {
-    // Row by row: one sum over all entries would have rounding errors beside which the last steps of a search do not show.
-    let squares = |m: &Matrix<f64>| (0..m.rows()).map(|i| dot(m.row(i), m.row(i))).sum::<f64>();
     let Some(f) = moments else {
         let mut b = factor::multiply(&w.transposed(), w);
         (0..b.rows()).for_each(|i| b[(i, i)] -= 1.0);
@@ -160,4 +163,31 @@ pub(super) fn scaled(mut m: Matrix<f64>, by: impl Fn(usize) -> f64) -> Matrix<f6
         m.row_mut(i).iter_mut().for_each(|x| *x *= by(i));
     }
     m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    #[test]
+    fn a_sum_of_many_squares_is_known_to_a_few_rounding_errors() {
+        for seed in 0..4 {
+            let s = Stream::new(seed, 1);
+            let m = Matrix::from_fn(100, 4000, |i, j| s.normal((i * 4000 + j) as u64));
+            // With what each addition loses kept beside (Neumaier 1974).
+            let (mut sum, mut lost) = (0.0f64, 0.0f64);
+            for square in m.as_slice().iter().map(|x| x * x) {
+                let next = sum + square;
+                lost += if sum >= square { (sum - next) + square } else { (square - next) + sum };
+                sum = next;
+            }
+            let (found, exact) = (squares(&m), sum + lost);
+            assert!(
+                (found - exact).abs() <= 16.0 * f64::EPSILON * exact,
+                "seed {seed}: {:e}",
+                found / exact - 1.0
+            );
+        }
+    }
 }
