@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from . import ceilings, machine, record, show, table
+from . import against, ceilings, machine, record, show, table
 from .data import FOLDER
 from .measure import measure
 from .score import score
@@ -22,6 +22,8 @@ def main():
     parser.add_argument(
         "--write-docs", action="store_true", help="write table and chart of docs/performance.md from the newest record"
     )
+    parser.add_argument("--against", metavar="FOLDER", help="compare with the unmix that another checkout's bench has built, in turn")
+    parser.add_argument("--rounds", type=int, default=3, help="processes of each of the two, with --against (default 3)")
     asked = parser.parse_args()
     if asked.write_docs:
         from . import docs
@@ -32,10 +34,12 @@ def main():
         for row in chosen:
             print(f"{row.name:18} {row.work}")
         return None
-    if asked.record and (asked.quick or asked.only):
+    if asked.record and (asked.quick or (asked.only and not asked.against)):
         sys.exit("--record keeps whole rows at full size: leave out --quick and --only")
     threads = [int(n) for n in asked.threads.split(",")]
     only = [e for e in asked.only.split(",") if e]
+    if asked.against:
+        return 1 if against.compare(chosen, threads, asked.against, asked.rounds, only, asked.record) else 0
     return run(chosen, threads, asked.quick, only, asked.record)
 
 

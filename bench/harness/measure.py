@@ -35,7 +35,7 @@ def measure(row, threads, quick, only=(), say=print):
         for n in [max(threads)] if row.task == "threads" else threads[:1] if engine.single else threads:
             if path:
                 data.warm(path)
-            run = _one(row, name, n, path, quick)
+            run = one(row, name, n, path, quick)
             say(f"    {name}, {n} thread{'s' * (n > 1)}: {_brief(run)}")
             entry["runs"].append({"threads": n, **run})
     for entry in results.values():
@@ -44,13 +44,15 @@ def measure(row, threads, quick, only=(), say=print):
     return results
 
 
-def _one(row, name, n, path, quick):
+def one(row, name, n, path, quick, bench=BENCH):
+    """One engine in a process of its own, by the harness in the folder ``bench``, built there."""
     order = {"row": row.name, "engine": name, "threads": n, "path": str(path) if path else None, "quick": quick}
     free = ("UNMIX_NUM_THREADS",) if row.task == "threads" else ()
-    words = [sys.executable, "-m", "harness.worker", json.dumps(order)]
+    python = sys.executable if bench == BENCH else str(bench / ".venv" / "bin" / "python")
+    words = [python, "-m", "harness.worker", json.dumps(order)]
     patience = _PATIENCE * row.limit
     try:
-        done = subprocess.run(words, cwd=BENCH, env=environment(n, free), capture_output=True, text=True, timeout=patience)
+        done = subprocess.run(words, cwd=bench, env=environment(n, free), capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
         return {"state": "over", "why": f"the process took over {patience:.0f} s"}
     if done.returncode == -signal.SIGALRM:

@@ -1,10 +1,12 @@
 //! What Python gives: an array, dense or sparse, lent without a copy, or the path of a file.
 
+use crate::read::Files;
 use crate::sparse::LentSparse;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 use unmix::data::{AnyRows, Axes, Bytes, Features, NumberType, RawArray};
 use unmix::{Dtype, Rows, Run};
 
@@ -16,6 +18,8 @@ pub(crate) enum Input {
     Sparse(LentSparse),
     /// A file.
     Path(PathBuf),
+    /// Files and how they are read.
+    Files(Arc<unmix_io::Files>),
 }
 
 /// The memory of a numpy array of two axes: any numbers, strides, byte order and alignment.
@@ -39,8 +43,11 @@ unsafe impl Send for Address {}
 unsafe impl Sync for Address {}
 
 impl Input {
-    /// From an array of two axes, a sparse matrix, or a path as text.
+    /// From an array of two axes, a sparse matrix, files that were opened, or a path as text.
     pub(crate) fn new(x: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(files) = x.cast::<Files>() {
+            return Ok(Input::Files(files.get().inner.clone()));
+        }
         if x.hasattr("indptr")? {
             return Ok(Input::Sparse(LentSparse::new(x)?));
         }
@@ -55,7 +62,7 @@ impl Input {
         match self {
             Input::Array(lent) => lent.dtype(),
             Input::Sparse(lent) => lent.dtype(),
-            Input::Path(_) => Dtype::F64,
+            Input::Path(_) | Input::Files(_) => Dtype::F64,
         }
     }
 
@@ -64,7 +71,7 @@ impl Input {
         match self {
             Input::Array(lent) => Some((lent.rows.len(), lent.features.len())),
             Input::Sparse(lent) => Some(lent.shape()),
-            Input::Path(_) => None,
+            Input::Path(_) | Input::Files(_) => None,
         }
     }
 
@@ -96,12 +103,37 @@ impl Input {
                     wording: unmix_io::Wording::PythonPath,
                     ..Default::default()
                 };
-                let input = unmix_io::open_with(path, &options, run)?;
-                let notes = input.rows.notes().to_vec();
-                Ok((input.rows, Told { ignored: input.ignored, notes, row_names: input.row_names }))
+                Ok(told(unmix_io::open_with(path, &options, run)?))
+            }
+            Input::Files(files) => {
+                let input = files.open_as(run, |options| {
+                    options.wanted = names;
+                    options.row_names = row_names;
+                })?;
+                Ok(told(input))
             }
         }
     }
+
+    /// What a page calls them.
+    pub(crate) fn name(&self) -> Option<String> {
+        match self {
+            Input::Path(path) => Some(path.display().to_string()),
+            Input::Files(files) => {
+                let names: Vec<String> = files.paths().map(|path| path.display().to_string()).collect();
+                Some(match &names[..] {
+                    [first, rest @ ..] if !rest.is_empty() => format!("{first} and {} more", rest.len()),
+                    _ => names.concat(),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn told(input: unmix_io::Input) -> (AnyRows<'static>, Told) {
+    let notes = input.rows.notes().to_vec();
+    (input.rows, Told { ignored: input.ignored, notes, row_names: input.row_names })
 }
 
 /// What a person should know of how a file was read.

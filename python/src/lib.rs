@@ -57,7 +57,7 @@ mod _unmix {
     #[pymodule_export]
     use super::quality::quality;
     #[pymodule_export]
-    use super::read::read;
+    use super::read::Files;
     #[pymodule_export]
     use super::shards::{fit_shards, gather_shards, shard_rows};
     #[pymodule_export]
@@ -80,7 +80,7 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
 /// `weights` how often each row counts.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
@@ -93,9 +93,10 @@ fn fit(
     max_seconds: Option<f64>,
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
+    invocation: Option<String>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    let options = RunOptions::new(max_seconds, checkpoint, init);
+    let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
     let cost = input.shape().map(|(n, p)| n.min(p).saturating_mul(n.min(p)).saturating_mul(n.max(p)));
@@ -115,7 +116,8 @@ fn fit(
 
 /// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON).
 #[pyfunction]
-#[pyo3(signature = (method, settings, before, x, facts, names=None))]
+#[pyo3(signature = (method, settings, before, x, facts, names=None, invocation=None))]
+#[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn partial_fit(
     py: Python<'_>,
     method: String,
@@ -124,6 +126,7 @@ fn partial_fit(
     x: &Bound<'_, PyAny>,
     facts: FactsTuple,
     names: Option<Vec<String>>,
+    invocation: Option<String>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let input = Input::new(x)?;
@@ -133,6 +136,7 @@ fn partial_fit(
     let cost = input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p));
     let fitted = call(py, facts.into(), input.dtype(), cost, move |run| {
         let (rows, told) = input.rows(names, run)?;
+        let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
         Ok((unmix::partial_fit(&method, &settings, before.as_deref(), &rows, run)?, told))
     })?;
     let (fitted, told) = fitted;

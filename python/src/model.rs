@@ -308,9 +308,7 @@ impl Model {
             row_names,
             ..Default::default()
         };
-        if let Some(Input::Path(path)) = &input {
-            options.input_name = Some(path.display().to_string());
-        }
+        options.input_name = input.as_ref().and_then(Input::name);
         let told = call(py, facts.into(), dtype, None, move |run| {
             let (rows, told) = match &input {
                 None => (None, Told::default()),

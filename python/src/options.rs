@@ -14,6 +14,7 @@ pub(crate) struct RunOptions {
     max_seconds: Option<f64>,
     checkpoint: Option<Checkpoint>,
     init: Option<Arc<unmix::Model>>,
+    invocation: Option<String>,
 }
 
 impl RunOptions {
@@ -22,10 +23,11 @@ impl RunOptions {
         max_seconds: Option<f64>,
         checkpoint: Option<CheckpointTuple>,
         init: Option<&Bound<'_, Model>>,
+        invocation: Option<String>,
     ) -> Self {
         let checkpoint =
             checkpoint.map(|(path, every, resume)| Checkpoint::new(path).every(every).resume(resume));
-        Self { max_seconds, checkpoint, init: init.map(|model| model.get().inner.clone()) }
+        Self { max_seconds, checkpoint, init: init.map(|model| model.get().inner.clone()), invocation }
     }
 
     /// Fits by `fit`, which is given a run with these options. The checkpoint of a fit that is done is removed; where seconds ran out it
@@ -36,7 +38,13 @@ impl RunOptions {
         fit: impl FnOnce(&Run<'_>) -> Result<(unmix::Model, T)>,
     ) -> Result<(unmix::Model, T)> {
         let init = self.init.as_deref().map(|model| model as &dyn Start);
-        let run = Run { max_seconds: self.max_seconds, checkpoint: self.checkpoint.as_ref(), init, ..*run };
+        let run = Run {
+            max_seconds: self.max_seconds,
+            checkpoint: self.checkpoint.as_ref(),
+            init,
+            invocation: self.invocation.as_deref(),
+            ..*run
+        };
         let (model, told) = fit(&run)?;
         if let Some(checkpoint) = self.checkpoint.as_ref().filter(|_| model.report().outcome != Outcome::Time)
         {

@@ -1,10 +1,12 @@
 //! Files as arrays: what a reader makes of them, before any method sees it.
 
 use crate::call::{FactsTuple, call};
+use crate::error::raised;
 use crate::input::tell_notes;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 use unmix::data::VecSink;
 use unmix::{AnyRows, Dtype, Real, Rows, Run};
 use unmix_io::{Options, Patches, Pixels, Wording};
@@ -20,6 +22,12 @@ pub(crate) struct Reading {
     drop: Option<String>,
     header: Option<bool>,
     skip_rows: usize,
+    delimiter: Option<String>,
+    decimal: String,
+    na: Vec<String>,
+    missing: String,
+    rows: Option<(u64, Option<u64>)>,
+    dtype: Option<String>,
     key: Option<String>,
     grey: bool,
     rgb: bool,
@@ -32,7 +40,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    fn options(self) -> Options {
+    fn options(self) -> unmix::Result<Options> {
         let cut = |(height, width)| Patches {
             height,
             width,
@@ -42,7 +50,7 @@ impl Reading {
             seed: self.patch_seed,
             normalise: self.normalise,
         };
-        Options {
+        Ok(Options {
             transpose: self.transpose,
             rows_axis: self.rows_axis,
             feature_shape: self.feature_shape,
@@ -50,6 +58,12 @@ impl Reading {
             drop: self.drop,
             header: self.header,
             skip_rows: self.skip_rows,
+            delimiter: self.delimiter.as_deref().map(Options::delimiter_of).transpose()?,
+            decimal_comma: Options::decimal_of(&self.decimal)?,
+            na: self.na,
+            missing: Options::missing_of(&self.missing)?,
+            rows: self.rows,
+            dtype: self.dtype.as_deref().map(Options::dtype_of).transpose()?,
             key: self.key,
             patches: self.patches.map(cut),
             pixels: match (self.grey, self.rgb) {
@@ -59,38 +73,94 @@ impl Reading {
             },
             wording: Wording::PythonRead,
             ..Options::default()
-        }
+        })
     }
 }
 
-/// The rows of files, in the type that they are computed in.
-#[pyfunction]
-pub(crate) fn read<'py>(
-    py: Python<'py>,
-    paths: Vec<PathBuf>,
-    facts: FactsTuple,
-    reading: Reading,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (rows, notes) = call(py, facts.into(), Dtype::F64, None, move |run| {
-        let rows = unmix_io::open_many(&paths, &reading.options(), run)?.rows;
-        let notes = rows.notes().to_vec();
-        let table = match rows {
-            AnyRows::F32(rows) => {
-                let p = rows.n_features();
-                Table::F32(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
+/// Files that are read anew by everything that takes rows: the handle behind `unmix.open`.
+#[pyclass(frozen, module = "unmix._unmix")]
+pub(crate) struct Files {
+    pub(crate) inner: Arc<unmix_io::Files>,
+}
+
+/// Rows, columns, names of these, and the name of the type.
+type About = (u64, usize, Option<Vec<String>>, &'static str);
+
+#[pymethods]
+impl Files {
+    #[new]
+    fn new(paths: Vec<PathBuf>, reading: Reading) -> PyResult<Self> {
+        let options = reading.options().map_err(|e| raised(e, Dtype::F64))?;
+        let inner = unmix_io::Files::new(&paths, options).map_err(|e| raised(e, Dtype::F64))?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    #[getter]
+    fn paths(&self) -> Vec<PathBuf> {
+        self.inner.paths().map(Into::into).collect()
+    }
+
+    /// What is known without keeping the rows.
+    fn about(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<About> {
+        let files = self.inner.clone();
+        let about = call(py, facts.into(), Dtype::F64, None, move |run| files.about(run))?;
+        Ok((about.n_rows, about.n_features, about.names, about.dtype.name()))
+    }
+
+    /// Missing cells of each column.
+    fn missing(&self, py: Python<'_>, facts: FactsTuple) -> PyResult<Vec<u64>> {
+        let files = self.inner.clone();
+        call(py, facts.into(), Dtype::F64, None, move |run| {
+            let described = files.describe(run)?;
+            if described.columns.is_empty() {
+                let rows = "the columns are too many to count the missing cells of each";
+                return Err(unmix::Error::format("the input", rows, "choose some of them with columns"));
             }
-            AnyRows::F64(rows) => {
-                let p = rows.n_features();
-                Table::F64(rows.into_numbers().or_else(|rows| all(&rows, run))?, p)
-            }
-        };
-        Ok((table, notes))
-    })?;
-    tell_notes(py, &notes)?;
-    Ok(match rows {
-        Table::F32(numbers, p) => table(py, numbers, p)?,
-        Table::F64(numbers, p) => table(py, numbers, p)?,
-    })
+            Ok(described.columns.iter().map(|column| column.missing).collect())
+        })
+    }
+
+    /// The rows, or the first of them, in the type that they are computed in.
+    #[pyo3(signature = (facts, most=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        facts: FactsTuple,
+        most: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let files = self.inner.clone();
+        let (rows, notes) = call(py, facts.into(), Dtype::F64, None, move |run| {
+            let rows = files.open(run)?.rows;
+            let notes = rows.notes().to_vec();
+            let table = match rows {
+                AnyRows::F32(rows) => {
+                    let p = rows.n_features();
+                    Table::F32(some(rows, most, run)?, p)
+                }
+                AnyRows::F64(rows) => {
+                    let p = rows.n_features();
+                    Table::F64(some(rows, most, run)?, p)
+                }
+            };
+            Ok((table, notes))
+        })?;
+        tell_notes(py, &notes)?;
+        Ok(match rows {
+            Table::F32(numbers, p) => table(py, numbers, p)?,
+            Table::F64(numbers, p) => table(py, numbers, p)?,
+        })
+    }
+}
+
+/// The numbers of all rows, or of the first `most`.
+fn some<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> unmix::Result<Vec<T>> {
+    let Some(most) = most else {
+        return rows.into_numbers().or_else(|rows| all(&rows, run));
+    };
+    let (mut stream, mut numbers, p) = (rows.source().stream()?, Vec::new(), rows.n_features());
+    while numbers.len() < most * p && stream.read(most - numbers.len() / p, &mut numbers)? > 0 {}
+    numbers.truncate(most * p);
+    Ok(numbers)
 }
 
 /// Numbers of either type, row-major, and how many stand in a row.

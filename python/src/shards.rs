@@ -46,7 +46,7 @@ pub(crate) fn gather_shards<'py>(
 /// Fits `method` with `settings` (JSON) to rows of `shape` (rows, columns, whether they are sparse) and `dtype` that others hold; `gather_all`
 /// sends them a job and returns their answers.
 #[pyfunction]
-#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None))]
+#[pyo3(signature = (method, settings, shape, dtype, gather_all, facts, max_seconds=None, checkpoint=None, init=None, invocation=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 pub(crate) fn fit_shards(
     py: Python<'_>,
@@ -59,8 +59,9 @@ pub(crate) fn fit_shards(
     max_seconds: Option<f64>,
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
+    invocation: Option<String>,
 ) -> PyResult<Model> {
-    let options = RunOptions::new(max_seconds, checkpoint, init);
+    let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
     let dtype = Dtype::named(dtype).ok_or_else(|| {
         PyRuntimeError::new_err(format!("rows are computed in float32 or float64, not {dtype}"))

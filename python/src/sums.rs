@@ -93,8 +93,16 @@ impl Sums {
         tell(py, &told)
     }
 
-    /// The model of `method` with `settings` (JSON) that the sums give.
-    fn model(&self, py: Python<'_>, method: String, settings: &str, facts: FactsTuple) -> PyResult<Model> {
+    /// The model of `method` with `settings` (JSON) that the sums give; it records `invocation`.
+    #[pyo3(signature = (method, settings, facts, invocation=None))]
+    fn model(
+        &self,
+        py: Python<'_>,
+        method: String,
+        settings: &str,
+        facts: FactsTuple,
+        invocation: Option<String>,
+    ) -> PyResult<Model> {
         let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         let held = self.held();
         let Some(sums) = held.sums else {
@@ -102,6 +110,7 @@ impl Sums {
         };
         let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
         let fitted = call(py, facts.into(), dtype, Some(p.pow(3)), move |run| {
+            let run = &unmix::Run { invocation: invocation.as_deref(), ..*run };
             (unmix::method::find(&method)?.spec)(&settings)?.fit_sums(&sums, &held.features, run)
         })?;
         Ok(Model::new(fitted))

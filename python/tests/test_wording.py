@@ -84,12 +84,12 @@ def test_readers_name_arguments_and_no_flags(case, tmp_path):
     if case == "an empty column":
         # A fit refuses its missing cells, by the name of the column.
         assert "column 2 ('c') is NaN" in by_path
-        by_path = by_read.replace("drop=[2]", "unmix.read(..., drop=[2])")
+        by_path = by_read.replace("drop=[2]", "unmix.open(..., drop=[2])")
     for found in (by_read, by_path):
         assert found and not FLAG.search(found), found
     for argument in re.findall(r"\{(.*?)\}", message):
         short = argument.removeprefix("name:")
-        whole = f"{short} of unmix.read" if argument != short else f"unmix.read(..., {short})"
+        whole = f"{short} of unmix.open" if argument != short else f"unmix.open(..., {short})"
         message_read, message_path = (message.replace("{" + argument + "}", form) for form in (short, whole))
         assert short in by_read and whole in by_path, (by_read, by_path)
     if message.count("{") == 1:
@@ -105,5 +105,5 @@ def test_what_a_message_proposes_works(tmp_path):
     np.testing.assert_array_equal(eval(f"unmix.read(path, {arguments})"), [[1, 2], [2, 5]])
     with pytest.raises(ValueError) as refused:
         unmix.PCA().fit(path)
-    call = re.search(r"leave the column out with (unmix.read.*)$", str(refused.value))[1]
+    call = re.search(r"leave the column out with (unmix.open.*)$", str(refused.value))[1]
     assert eval(call.replace("...", "path")).shape == (2, 2)

@@ -25,15 +25,13 @@ from ._report import Report
 from ._sklearn import Base
 from ._threads import threads_here
 from ._types import Array, Path, Rows
+from ._written import SIMPLE, call, made
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-#: Types whose values are what they look like, so that what was valid once is valid again.
-_SIMPLE = frozenset((type(None), bool, int, float, str))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -43,9 +41,9 @@ def _validate(cls, values, kinds):
 
 
 @functools.lru_cache(maxsize=4096)
-def _settings_of(cls, values, kinds):
-    """The settings that an estimator with these values asks for, as JSON."""
-    return json.dumps(_unfitted(cls, values)._settings())
+def _asked_of(cls, values, kinds):
+    """The settings that an estimator with these values asks for, as JSON, and how a person writes it."""
+    return json.dumps(_unfitted(cls, values)._settings()), made(cls, values)
 
 
 def _unfitted(cls, values):
@@ -98,8 +96,8 @@ class Estimator(RunOptions, Input, Base):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows: an array of any layout and number type, a pandas or polars frame, or the path of a file, which is streamed;
-            where the method takes them, sparse rows of scipy's, in which zeros are not filled in.
+            Rows: an array of any layout and number type, a pandas or polars frame, the path of a file, which is streamed, or what
+            :func:`unmix.open` gave; where the method takes them, sparse rows of scipy's, in which zeros are not filled in.
             float32 is computed in float32, everything else in float64.
         y : None
             Ignored.
@@ -163,8 +161,9 @@ class Estimator(RunOptions, Input, Base):
         with self._kept_on_error():
             rows = self._rows(X, reset=True)
             self._check(rows)
-            weights, options = _weights(sample_weight, rows), self._run_options()
-            settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
+            settings, written = self._asked()
+            weights, options = _weights(sample_weight, rows), self._run_options(call(written, "fit", X, sample_weight))
+            facts = (self._seed(), threads_here(), int(self.verbose))
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
@@ -176,8 +175,9 @@ class Estimator(RunOptions, Input, Base):
         with self._kept_on_error():
             self._validate_params()
             self._check(_Elsewhere(shape, dtype))
-            settings, facts = self._settings_as_json(), (self._seed(), threads_here(), int(self.verbose))
-            options = self._run_options()
+            settings, written = self._asked()
+            facts = (self._seed(), threads_here(), int(self.verbose))
+            options = self._run_options(f"unmix.shards.fit({written}, {shape!r}, gather_all, dtype={dtype!r}, sparse={sparse!r})")
             model = _unmix.fit_shards(self._method, settings, (*shape, sparse), dtype, gather_all, facts, **options)
             self._forget()
             # Shards have no names of columns; those of an earlier fit are not theirs.
@@ -204,16 +204,17 @@ class Estimator(RunOptions, Input, Base):
     def _validate_params(self):
         # scikit-learn's validation takes longer than a small fit.
         values, kinds = self._given()
-        if _SIMPLE.issuperset(kinds):
+        if SIMPLE.issuperset(kinds):
             _validate(type(self), values, kinds)
         else:
             super()._validate_params()
 
-    def _settings_as_json(self):
+    def _asked(self):
+        """Settings as JSON, and the estimator as a person writes it, with the parameters that are not at their defaults."""
         values, kinds = self._given()
-        if _SIMPLE.issuperset(kinds):
-            return _settings_of(type(self), values, kinds)
-        return json.dumps(self._settings())
+        if SIMPLE.issuperset(kinds):
+            return _asked_of(type(self), values, kinds)
+        return json.dumps(self._settings()), made(type(self), values)
 
     def _given(self):
         """Parameters and their types: 1, 1.0 and True are equal, but not the same."""

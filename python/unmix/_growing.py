@@ -14,6 +14,7 @@ from . import _unmix
 from ._input import _weights, tell
 from ._threads import threads_here
 from ._types import Rows
+from ._written import call
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 class Growing:
     """Sums over the rows seen so far, and what to make of them when somebody asks."""
 
-    def __init__(self, sums, settings, facts):
-        self.sums, self.settings, self.facts = sums, settings, facts
+    def __init__(self, sums, settings, facts, call=None):
+        self.sums, self.settings, self.facts, self.call = sums, settings, facts, call
 
     def copy(self):
-        return Growing(self.sums.copy(), self.settings, self.facts)
+        return Growing(self.sums.copy(), self.settings, self.facts, self.call)
 
 
 class Incremental:
@@ -87,13 +88,14 @@ class Incremental:
         self.n_features_in_ = n_features
         if names is not None and "feature_names_in_" not in vars(self):
             self.feature_names_in_ = np.asarray(names, dtype=object)
-        self._growing = Growing(sums, json.dumps(self._settings()), facts)
+        settings, written = self._asked()
+        self._growing = Growing(sums, settings, facts, call(written, "partial_fit", X, sample_weight))
         return self
 
     def _solve(self):
         growing = self._growing
         try:
-            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts))
+            self._adopt(growing.sums.model(self._method, growing.settings, growing.facts, growing.call))
         except ValueError as e:
             raise NotFittedError(str(e)) from None
         self._warn()

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _unmix
+from ._read import Files
 
 
 @functools.cache
@@ -39,7 +40,15 @@ def tell_unsolved(message):
 
 
 def _is_path(X):
-    return isinstance(X, (str, os.PathLike))
+    """Whether rows are in files: a path, or a handle that :func:`unmix.open` gave."""
+    return isinstance(X, (str, os.PathLike, Files, _unmix.Files))
+
+
+def _file(X):
+    """Rows in files as the extension takes them."""
+    if isinstance(X, Files):
+        return X._files
+    return X if isinstance(X, _unmix.Files) else os.fspath(X)
 
 
 def _is_plain(dtype):
@@ -81,10 +90,9 @@ class Input:
         """
         least = (min_samples or self._min_samples) if reset else 1
         if _is_path(X):
-            path = os.fspath(X)
             if reset:
                 vars(self).pop("feature_names_in_", None)
-            return path
+            return _file(X)
         if type(X) is np.ndarray and self._is_ready(X, reset, least):
             return X
         if not hasattr(X, "__array__") and hasattr(X, "__dataframe__"):
@@ -132,7 +140,7 @@ class Input:
 
     def _codes(self, X):
         if _is_path(X):
-            return os.fspath(X)
+            return _file(X)
         plain = isinstance(X, np.ndarray) and _is_plain(X.dtype)
         dtype = None if plain else np.float32 if _is_single(X) else [np.float64, np.float32]
         return check_array(X, input_name="X", accept_sparse=("csr", "csc"), dtype=dtype, ensure_all_finite=False)

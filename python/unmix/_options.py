@@ -25,7 +25,10 @@ class RunOptions:
     resume: bool = False
     init: Any = None
 
-    def _run_options(self):
+    def _run_options(self, call):
+        """Options of the run for the extension; ``call`` is what the person wrote, which the model records."""
+        if self.max_seconds is self.checkpoint is self.init is None and not self.resume:
+            return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
         if self.resume and checkpoint is None:
             raise ValueError("resume=True needs a checkpoint to go on from; give checkpoint='a path'")
@@ -33,6 +36,7 @@ class RunOptions:
             "max_seconds": self.max_seconds,
             "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),
             "init": self._start_model(),
+            "invocation": call,
         }
 
     def _starts_from_model(self):

@@ -1,10 +1,13 @@
-"""Files as arrays."""
+"""Files as rows: opened, to be streamed by everything that takes rows, or read into an array."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
+
+import numpy as np
 
 from . import _unmix
 from ._threads import threads_here
@@ -38,17 +41,169 @@ def _shape(name, shape):
     return shape
 
 
-def read(
+def _range(rows):
+    """The first row and the one after the last."""
+    if rows is None:
+        return None
+    start, stop, step = (rows.start, rows.stop, rows.step) if isinstance(rows, slice) else (*rows, None)
+    bounds = [bound for bound in (start, stop) if bound is not None]
+    if step not in (None, 1) or any(not isinstance(bound, Integral) or bound < 0 for bound in bounds):
+        raise ValueError(f"rows={rows!r} is not possible; give the first row and the one after the last, as in (100, 200) or (100, None)")
+    return int(start or 0), None if stop is None else int(stop)
+
+
+class Files:
+    """Files whose rows are read when they are needed: what :func:`unmix.open` returns.
+
+    Everything of unmix that takes rows takes such a handle and streams. The files must stay as they are: one that has been
+    written to since it was opened is refused.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        As for :func:`unmix.open`.
+    settings : dict
+        The others of its arguments, all of them.
+
+    See Also
+    --------
+    unmix.open : Makes one.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, unmix
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+    >>> _ = path.write_text("height,width\n1,2\n3,4\n5,7\n")
+    >>> rows = unmix.open(path)
+    >>> len(rows), rows.dtype
+    (3, dtype('float64'))
+    >>> unmix.PCA(n_components=1).fit(rows).transform(rows).shape
+    (3, 1)
+    """
+
+    def __init__(self, path: Path | Sequence[Path], settings: dict[str, Any]) -> None:
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        self._given = (paths, settings)
+        self._files = _unmix.Files([os.fspath(p) for p in paths], _reading(**settings))
+        self._about = self._missing = None
+
+    def _known(self):
+        if self._about is None:
+            self._about = self._files.about(_facts())
+        return self._about
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of columns."""
+        n_rows, n_features, _, _ = self._known()
+        return n_rows, n_features
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the columns; None where the file has none."""
+        return self._known()[2]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type that rows are computed in: float32 or float64."""
+        return np.dtype(self._known()[3])
+
+    @property
+    def missing(self) -> Array:
+        """How many cells of each column are missing; takes a pass over the rows, once."""
+        if self._missing is None:
+            self._missing = np.asarray(self._files.missing(_facts()), dtype=np.int64)
+        return self._missing
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, in the order of their rows."""
+        return [os.fspath(path) for path in self._files.paths]
+
+    def head(self, n: int = 5) -> Array:
+        """Return the first rows.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many, at most.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            In the type that rows are computed in; missing cells are NaN.
+        """
+        return self._files.read(_facts(), int(n))
+
+    def read(self) -> Array:
+        """Return all rows, in memory.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            In the type that rows are computed in; missing cells are NaN.
+        """
+        return self._files.read(_facts())
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        paths, settings = self._given
+        shown = repr(os.fspath(paths[0]) if len(paths) == 1 else [os.fspath(p) for p in paths])
+        changed = "".join(f", {name}={value!r}" for name, value in settings.items() if value is not _SETTINGS[name] and value != _SETTINGS[name])
+        return f"unmix.open({shown}{changed})"
+
+    def __reduce__(self):
+        paths, settings = self._given
+        return Files, (paths, settings)
+
+
+def _facts():
+    return 0, threads_here(), 0
+
+
+def _reading(grey, rgb, patches, **settings):
+    """Settings as the extension takes them."""
+    if grey and rgb:
+        raise ValueError("grey=True and rgb=True say different things; keep one of them")
+    for name in ("stride", "padding", "number", "patch_seed", "normalise"):
+        if settings[name] and patches is None:
+            raise ValueError(f"{name}={settings[name]!r} is about patches, and none are asked for; give patches=(height, width) too")
+    na, dtype = settings["na"], settings["dtype"]
+    return {
+        **settings,
+        "grey": bool(grey),
+        "rgb": bool(rgb),
+        "patches": _shape("patches", patches),
+        "transpose": bool(settings["transpose"]),
+        "normalise": bool(settings["normalise"]),
+        "feature_shape": _shape("feature_shape", settings["feature_shape"]),
+        "columns": _columns(settings["columns"]),
+        "drop": _columns(settings["drop"]),
+        "na": [na] if isinstance(na, str) else [str(mark) for mark in na],
+        "rows": _range(settings["rows"]),
+        "dtype": None if dtype is None else np.dtype(dtype).name,
+    }
+
+
+def open(
     path: Path | Sequence[Path],
     *,
+    columns: str | Sequence[str | int] | None = None,
+    drop: str | Sequence[str | int] | None = None,
+    key: str | None = None,
     transpose: bool = False,
     rows_axis: int | None = None,
     feature_shape: tuple[int, ...] | str | None = None,
-    columns: str | Sequence[str | int] | None = None,
-    drop: str | Sequence[str | int] | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
-    key: str | None = None,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    na: str | Sequence[str] = (),
+    missing: str = "keep",
+    dtype: Any = None,
+    rows: tuple[int, int | None] | slice | None = None,
     grey: bool = False,
     rgb: bool = False,
     patches: tuple[int, int] | str | None = None,
@@ -57,11 +212,11 @@ def read(
     number: int | None = None,
     patch_seed: int = 0,
     normalise: bool = False,
-) -> Array:
-    """Read files as ``fit`` and the command line would, and return their rows.
+) -> Files:
+    """Open files, to be streamed by everything that takes rows.
 
-    The settings are the flags of the command line. ``fit(path)`` streams a file that says all about itself; what needs one of
-    these is read by this function first: ``PCA().fit(unmix.read("data.npz", key="x"))``.
+    Only the lengths and dates of the files are looked at; rows are read when something needs them, and never all at once. The
+    settings are the flags of the command line.
 
     Parameters
     ----------
@@ -71,21 +226,35 @@ def read(
         side as channels. Patterns such as ``"part-*.npy"`` are files by name.
         The index of a pandas table is left out, with a warning, unless ``columns`` asks for it; images are turned as their
         camera says; pages of Parquet files are compared with their checksums, where they have any.
-    transpose : bool
+    columns, drop : str or list of str and int, optional
+        Columns to read, in this order, and columns to leave out: names, or numbers from 0; as text also ``"a,b,5-9"``.
+    key : str, optional
+        Which array of a file that holds several.
+    transpose : bool, default=False
         Rows are channels: read columns as samples.
     rows_axis : int, optional
         The axis of an array that runs over samples, 0 unless said; the others are flattened.
     feature_shape : tuple of int, optional
         Shape of one sample; refused where it does not fit.
-    columns, drop : str or list of str and int, optional
-        Columns to read, in this order, and columns to leave out: names, or numbers from 0; as text also ``"a,b,5-9"``.
     header : bool, optional
-        Whether the first line of a text file holds names; found out when not said (``--header``, ``--no-header``).
-    skip_rows : int
+        Whether the first line of a text file holds names; found out when not said.
+    skip_rows : int, default=0
         Lines of a text file to pass over.
-    key : str, optional
-        Which array of a file that holds several.
-    grey, rgb : bool
+    delimiter : str, optional
+        What stands between the cells of a text file: one character, or ``"tab"``; found out when not said.
+    decimal : {".", ","}, default="."
+        What sets off decimals in a text file.
+    na : str or list of str, default=()
+        Cells of a text file that are missing, beside the empty ones, NA, NaN and null.
+    missing : {"keep", "drop"}, default="keep"
+        What becomes of rows with missing cells: ``"drop"`` leaves them out, with a warning that says how many; kept cells are NaN,
+        which most methods refuse.
+    dtype : {"float32", "float64"}, optional
+        The type that numbers are computed in. When not said: float32 for numbers that are stored as float32 or float16, float64
+        for everything else.
+    rows : (int, int or None) or slice, optional
+        The first row to take, and the one after the last.
+    grey, rgb : bool, default=False
         Read images in grey, or in colour; as the first of them is when neither is said.
     patches : (int, int), optional
         Height and width of the patches that images are cut into.
@@ -95,45 +264,64 @@ def read(
 
     Returns
     -------
+    Files
+        A handle with ``shape``, ``names``, ``dtype``, ``missing``, ``head()`` and ``read()``. Nothing is rescaled, except images (0 to
+        1) and ``.wav`` (-1 to 1).
+
+    See Also
+    --------
+    read : The same rows as an array in memory.
+
+    Examples
+    --------
+    >>> import os, tempfile, unmix
+    >>> path = os.path.join(tempfile.mkdtemp(), "boxes.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("name;height;width\\na;1,5;2\\nb;3;4,25\\nc;?;1\\nd;4;8\\n")
+    >>> rows = unmix.open(path, drop="name", decimal=",", na="?")
+    >>> rows.shape, rows.names, rows.missing
+    ((4, 2), ['height', 'width'], array([1, 0]))
+    >>> rows.head(1)
+    array([[1.5, 2. ]])
+    >>> complete = unmix.open(path, drop="name", decimal=",", na="?", missing="drop")
+    >>> complete.shape
+    (3, 2)
+    """
+    settings = {name: value for name, value in locals().items() if name != "path"}
+    return Files(path, settings)
+
+
+_SETTINGS: dict[str, Any] = open.__kwdefaults__ or {}
+
+
+def read(path: Path | Sequence[Path], **settings: Any) -> Array:
+    """Read files as ``fit`` and the command line would, and return their rows.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        As for :func:`unmix.open`.
+    **settings
+        Those of :func:`unmix.open`.
+
+    Returns
+    -------
     ndarray of shape (n_samples, n_features)
         Type float32 for numbers that are stored as float32 or float16, float64 for everything else. Nothing is rescaled, except
         images (0 to 1) and ``.wav`` (-1 to 1). Missing cells are NaN.
 
     See Also
     --------
-    PCA : Whose ``fit`` takes paths as well.
+    open : The same rows, streamed.
 
     Examples
     --------
     >>> import os, tempfile, unmix
     >>> path = os.path.join(tempfile.mkdtemp(), "boxes.csv")
-    >>> _ = open(path, "w").write("name,height,width\\na,1,2\\nb,3,4\\n")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("name,height,width\\na,1,2\\nb,3,4\\n")
     >>> unmix.read(path, drop="name")
     array([[1., 2.],
            [3., 4.]])
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    reading = dict(
-        transpose=bool(transpose),
-        rows_axis=rows_axis,
-        feature_shape=_shape("feature_shape", feature_shape),
-        columns=_columns(columns),
-        drop=_columns(drop),
-        header=header,
-        skip_rows=skip_rows,
-        key=key,
-        grey=bool(grey),
-        rgb=bool(rgb),
-        patches=_shape("patches", patches),
-        stride=stride,
-        padding=padding,
-        number=number,
-        patch_seed=patch_seed,
-        normalise=bool(normalise),
-    )
-    if grey and rgb:
-        raise ValueError("grey=True and rgb=True say different things; keep one of them")
-    for name in ("stride", "padding", "number", "patch_seed", "normalise"):
-        if reading[name] and patches is None:
-            raise ValueError(f"{name}={reading[name]!r} is about patches, and none are asked for; give patches=(height, width) too")
-    return _unmix.read([os.fspath(p) for p in paths], (0, threads_here(), 0), reading)
+    return open(path, **settings).read()

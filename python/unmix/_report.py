@@ -47,6 +47,8 @@ class Report:
         What a person should know.
     halves, norms, orthonormality, stability : object or None
         What methods that look at them found; None where they did not, or were asked not to.
+    invocation : str or None
+        What made the model, as it can be typed again: a command line, or a call whose arrays are names alone. None in older files.
     settings : dict
         Settings as they were resolved, as in the solver that ``"auto"`` chose.
 

@@ -4,15 +4,15 @@ import numpy as np
 
 from ._base import Estimator
 from ._input import _is_path, tell
+from ._read import Files
+from ._read import read as from_file
 
 
 def read(X):
     """An array, read from a file where it is a path."""
-    if _is_path(X):
-        from ._read import read as from_file
-
-        return from_file(X)
-    return X
+    if not _is_path(X):
+        return X
+    return X.read() if isinstance(X, Files) else from_file(X)
 
 
 def start(w_init):

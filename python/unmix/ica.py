@@ -16,6 +16,7 @@ from ._parameters import ICAParameters
 from ._sources import Sources, read
 from ._threads import threads_here
 from ._types import Array, Rows
+from ._written import call
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -205,7 +206,9 @@ class ICA(ICAParameters, Sources):
             model = before.get("_model")
             rows = self._rows(X, reset=model is None, min_samples=1)
             facts = (self._seed(), threads_here(), int(self.verbose))
-            learnt = _unmix.partial_fit(self._method, self._settings_as_json(), model, rows, facts, self._names(rows))
+            settings, written = self._asked()
+            invocation = call(written, "partial_fit", X)
+            learnt = _unmix.partial_fit(self._method, settings, model, rows, facts, self._names(rows), invocation)
             self._forget()
             self._adopt(learnt)
         except BaseException:

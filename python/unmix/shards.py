@@ -26,6 +26,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from . import _unmix
+from ._input import _file, _is_path
 from ._threads import threads_here
 from ._types import Rows
 
@@ -112,8 +113,8 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     """
     if issparse(rows):
         rows = rows if rows.format in ("csr", "csc") else rows.tocsr()
-    elif not hasattr(rows, "__fspath__") and not isinstance(rows, str):
-        rows = np.asarray(rows)
+    else:
+        rows = _file(rows) if _is_path(rows) else np.asarray(rows)
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=np.float64).tolist()
     return _unmix.gather_shards(bytes(job), rows, int(first_row), sample_weight, (0, threads_here(), 0))

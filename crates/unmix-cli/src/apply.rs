@@ -105,7 +105,7 @@ impl<'a> Job<'a> {
 
     fn open(&self, map: &Map, run: &Run<'_>) -> Result<Input, Failure> {
         let open = if *map == Map::Decode { input::open_codes } else { input::open_for };
-        open(&self.model, &self.files, self.args.reading.options(), run, self.args.running.quiet)
+        open(&self.model, &self.files, self.args.reading.options()?, run, self.args.running.quiet)
     }
 
     /// Maps the rows of the input to the output.

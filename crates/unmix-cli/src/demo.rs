@@ -24,7 +24,7 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let folder = &args.output;
     output::own_folder(folder, "truth.npy", "a demo")?;
     let progress = Progress::new(&args.running);
-    let run = Run { seed: args.seed, ..progress.run(&args.running) };
+    let run = Run { seed: args.seed, invocation: typed.as_deref(), ..progress.run(&args.running) };
     let made = patterns(n, side, k, noise, args.seed);
     write_data(folder, &made, side)?;
 
@@ -38,7 +38,7 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     write_codes(&file("codes.npy"), &model, &rows, &run)?;
 
     let found = found(&model, &made)?;
-    let page = page(&model, rows, made, typed, &run)?;
+    let page = page(&model, rows, made, typed.clone(), &run)?;
     progress.clear();
     output::write_whole(&Destination::File(file("report.html")), page.as_bytes())?;
     terminal::text(&told(folder, &found))
@@ -101,7 +101,6 @@ fn page(
         title: Some("unmix demo: patterns found in noisy pictures".into()),
         labels: Some(("group".into(), labels)),
         reproduce: typed.into_iter().collect(),
-        reproduces_fit: true,
         truth: Some(made.axes),
         model_name: Some(MODEL.into()),
         input_name: Some("data.npy".into()),

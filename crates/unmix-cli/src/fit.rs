@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model};
 
-/// Fits, saves, and says what to do next.
-pub(crate) fn fit(args: &Fit) -> Done {
+/// Fits, saves, and says what to do next. The model records `typed`, the command line.
+pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let settings = settings(args)?;
     let files = args.input.files()?;
     let path = args.input.named(&files);
@@ -28,9 +28,10 @@ pub(crate) fn fit(args: &Fit) -> Done {
         max_seconds: args.max_seconds,
         checkpoint: checkpoint.as_ref(),
         init: init.as_ref().map(|model| model as &dyn Start),
+        invocation: typed,
         ..progress.run(&args.running)
     };
-    let mut input = unmix_io::open_many(&files, &weights::options(args), &run)?;
+    let mut input = unmix_io::open_many(&files, &weights::options(args)?, &run)?;
     // Before the fit: where that fails, this may be why.
     if !args.running.quiet {
         input::tell(&input.rows);

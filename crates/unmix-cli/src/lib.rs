@@ -122,12 +122,12 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
 fn work(cli: Cli, typed: Option<String>) -> Done {
     match cli.verb {
         Verb::Demo(args) => demo::demo(&args, typed),
-        Verb::Fit(args) => fit::fit(&args),
+        Verb::Fit(args) => fit::fit(&args, typed.as_deref()),
         Verb::Encode(args) => apply::encode(&args),
         Verb::Decode(args) => apply::decode(&args),
         Verb::Reconstruct(args) => apply::reconstruct(&args),
         Verb::Score(args) => apply::score(&args),
-        Verb::Merge(args) => merge::merge(&args),
+        Verb::Merge(args) => merge::merge(&args, typed.as_deref()),
         Verb::Show(args) => show::show(&args),
         Verb::Select(args) => select::select(&args),
         Verb::Report(args) => report::report(&args, typed),

@@ -15,7 +15,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     let (apply, quiet) = (&args.apply, args.apply.running.quiet);
     let progress = Progress::new(&apply.running);
     let run = progress.run(&apply.running);
-    let input = input::open_for(model, files, apply.reading.options(), &run, quiet)?;
+    let input = input::open_for(model, files, apply.reading.options()?, &run, quiet)?;
     let codes = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
         crate::apply::tell_unsolved(&model.encode(rows, &run, &mut sink)?);
@@ -23,7 +23,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     });
     let (mut names, mut columns) = (Vec::new(), Vec::new());
     for reference in &args.reference {
-        let (own, found) = references(reference, files, &apply.reading.options(), &run)?;
+        let (own, found) = references(reference, files, &apply.reading.options()?, &run)?;
         if found.rows() != codes.rows() {
             let message = format!(
                 "comparing components with {reference} is not possible: it has {} rows and the input {}; give rows of the same \

@@ -151,7 +151,7 @@ impl<'a> Color<'a> {
             keep: None,
             // Names are wanted, and text beside them is no mistake.
             count_text: true,
-            ..args.reading.options()
+            ..args.reading.options()?
         };
         let all = unmix_io::open_many(files, &all, run)?.rows;
         let names = all.features().names.as_deref().filter(|names| !names.contains(&name));
@@ -173,7 +173,7 @@ fn open(
     color: Option<&Color<'_>>,
     run: &Run<'_>,
 ) -> Result<unmix_io::Input, Failure> {
-    let mut reading = unmix_io::Options { row_names: true, ..args.reading.options() };
+    let mut reading = unmix_io::Options { row_names: true, ..args.reading.options()? };
     if let Some(Color::Column { name, feature: false }) = color {
         reading.keep = Some(match reading.keep {
             Some(keep) => format!("{keep},{}", input::column_word(name)),
@@ -195,7 +195,7 @@ fn column(
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =
-        unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options() };
+        unmix_io::Options { keep: Some(input::column_word(name)), wanted, ..args.reading.options()? };
     let mut input = unmix_io::open_many(files, &reading, run)?;
     let origin = input.rows.origin().to_string();
     input.kept.pop().ok_or_else(|| Failure::Said(format!("{origin} has no column '{name}' to colour by")))
@@ -244,7 +244,7 @@ fn words(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Fai
 
 /// Numbers of an array with one column; whole ones are written as such.
 fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
-    let mut input = unmix_io::open_with(path, &Reading::default().options(), run)?;
+    let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
     if input.rows.n_features() != 1 {
         let found = format!("each of its rows has {} values", input.rows.n_features());
         return Err(Error::format(path, found, "give a file with one value a row").into());

@@ -20,7 +20,7 @@ pub(crate) fn select(args: &Select) -> Done {
     let files = args.input.files()?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed, ..progress.run(&args.running) };
-    let mut input = unmix_io::open_many(&files, &args.reading.options(), &run)?;
+    let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
     if !args.running.quiet {
         input::tell(&input.rows);
     }

@@ -4,7 +4,7 @@ use crate::args::Show;
 use crate::failure::{Done, Failure};
 use crate::input::some;
 use crate::progress::Progress;
-use crate::terminal::{self, FAINT, TITLE, paint, size};
+use crate::terminal::{self, FAINT, TITLE, TYPED, paint, size};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use unmix::method;
@@ -66,6 +66,9 @@ fn model_text(file: &Path, model: &Model) -> String {
     }
     let report = model.report();
     out += &format!("  {:16} {}\n  {:16} {}\n", "seed", report.seed, "processor", report.processor);
+    if let Some(invocation) = &report.run.invocation {
+        out += &format!("\n{}\n  {}\n", paint(TITLE, "Made by"), paint(TYPED, invocation));
+    }
     out += &format!("\n{}\n", paint(TITLE, "Numbers"));
     for (name, tensor) in model.tensors() {
         let shape = if tensor.shape().is_empty() { "single number".into() } else { lengths(tensor.shape()) };
@@ -77,7 +80,7 @@ fn model_text(file: &Path, model: &Model) -> String {
 fn show_data(args: &Show) -> Done {
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
-    let options = unmix_io::Options { count_text: true, ..args.reading.options() };
+    let options = unmix_io::Options { count_text: true, ..args.reading.options()? };
     let mut input = unmix_io::open_with(&args.file, &options, &run)?;
     input.rows.settle(&run)?;
     let found = unmix_io::describe(&input, &run)?;

@@ -39,7 +39,7 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
     let Some(rate) = rate else { return no_sound("nothing was read".into()) };
     let progress = Progress::new(&args.running);
     let run = progress.run(&args.running);
-    let input = input::open_for(model, files, args.reading.options(), &run, args.running.quiet)?;
+    let input = input::open_for(model, files, args.reading.options()?, &run, args.running.quiet)?;
     let k = model.n_codes();
     let codes: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());

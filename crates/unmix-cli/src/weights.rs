@@ -7,12 +7,12 @@ use unmix::{Error, Run, with_rows};
 use unmix_io::{Input, Options};
 
 /// The options that the input is read with, and the column of weights among its columns.
-pub(crate) fn options(args: &Fit) -> Options {
-    let mut options = unmix_io::Options { unnamed: args.names.is_some(), ..args.reading.options() };
+pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
+    let mut options = unmix_io::Options { unnamed: args.names.is_some(), ..args.reading.options()? };
     if let Some(name) = &args.weights_column {
         options.keep = Some(column_list(options.keep.as_deref(), name));
     }
-    options
+    Ok(options)
 }
 
 /// Weights that were asked for.

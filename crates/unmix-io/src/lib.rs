@@ -29,6 +29,7 @@ mod cells;
 #[cfg(feature = "tables")]
 mod columns;
 mod describe;
+mod files;
 mod format;
 mod guard;
 mod gz;
@@ -62,19 +63,21 @@ mod stored;
 mod table;
 mod text;
 mod wav;
+mod which;
 mod wording;
 
 pub use describe::{Column, Description, describe};
+pub use files::{About, Files};
 pub use format::ENDINGS;
 pub use guard::panic_is_caught;
-pub use options::{Options, Patches, Pixels};
+pub use options::{Missing, Options, Patches, Pixels};
 pub use paths::expand;
 pub use sparse_writer::SparseWriter;
 pub use wav::{sample_rate, write_wav};
 pub use wording::Wording;
 
 use format::{Kind, Recognised};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use stored::Stored;
 use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
@@ -128,6 +131,11 @@ pub fn open_with(path: &Path, options: &Options, run: &Run<'_>) -> Result<Input>
 /// or length; images that differ in size or colours.
 pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -> Result<Input> {
     let files = paths::expand(paths)?;
+    which::choose(all_rows(&files, options, run)?, options, run)
+}
+
+/// The rows of these files, all of them, in the type of the files.
+fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input> {
     let Some(first) = files.first() else {
         return Err(Error::format("the input", "no file was named", "name at least one"));
     };
@@ -140,7 +148,7 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
         #[cfg(feature = "images")]
         {
             let first = if stored.nameless { Some(stored.bytes) } else { None };
-            return Ok(Input { format: "image".into(), ..image::open(first, &files, options, run)? });
+            return Ok(Input { format: "image".into(), ..image::open(first, files, options, run)? });
         }
     }
     let mut opened = vec![(stored, found)];
@@ -171,7 +179,7 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
     }
     match inputs.pop() {
         Some(input) if inputs.is_empty() => Ok(input),
-        last => stack::stack(inputs.into_iter().chain(last).collect(), run),
+        last => stack::stack(inputs.into_iter().chain(last).collect()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Wording;
 use crate::format::Kind;
-use unmix::{Error, Result};
+use unmix::{Dtype, Error, Result};
 
 /// How a file is to be read; the default suits files that say all about themselves.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,18 @@ pub struct Options {
     pub header: Option<bool>,
     /// Lines of a text file to pass over.
     pub skip_rows: usize,
+    /// What stands between the cells of a text file, one byte; found out when not said.
+    pub delimiter: Option<u8>,
+    /// Numbers of a text file have a comma where others have a point, as in `1,5`.
+    pub decimal_comma: bool,
+    /// Cells of a text file that are missing, beside the empty ones, NA, NaN and null: compared without blanks around them.
+    pub na: Vec<String>,
+    /// What becomes of rows with a missing cell.
+    pub missing: Missing,
+    /// The rows to take, from the first to before the second, or to the end.
+    pub rows: Option<(u64, Option<u64>)>,
+    /// The type that numbers are computed in; that of the file when not said.
+    pub dtype: Option<Dtype>,
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
@@ -42,6 +54,16 @@ pub struct Options {
     pub patches: Option<Patches>,
     /// Whether images are read in grey or in colour; as the first of them is when not said.
     pub pixels: Option<Pixels>,
+}
+
+/// What becomes of rows with a missing cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// They are rows; cells that are missing are NaN, which most methods refuse.
+    #[default]
+    Keep,
+    /// They are left out, and a note says how many.
+    Drop,
 }
 
 /// How images are cut into patches.
@@ -96,6 +118,90 @@ impl Pixels {
 }
 
 impl Options {
+    /// A delimiter as a person writes it: one character, or `tab`.
+    ///
+    /// # Errors
+    ///
+    /// Several characters, or one that is not of ASCII.
+    pub fn delimiter_of(text: &str) -> Result<u8> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(b'\t'),
+            [one] if one.is_ascii() => Ok(*one),
+            _ => {
+                let why = "cells of text files are separated by one character of ASCII";
+                Err(Error::setting("delimiter", text, why, "give one such as ',' or ';', or tab"))
+            }
+        }
+    }
+
+    /// Whether this mark of decimals is a comma.
+    ///
+    /// # Errors
+    ///
+    /// Another mark than a point or a comma.
+    pub fn decimal_of(text: &str) -> Result<bool> {
+        match text {
+            "." | "point" => Ok(false),
+            "," | "comma" => Ok(true),
+            _ => Err(Error::setting(
+                "decimal",
+                text,
+                "decimals are set off by a point or a comma",
+                "give '.' or ','",
+            )),
+        }
+    }
+
+    /// What becomes of rows with missing cells, by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that there is not.
+    pub fn missing_of(text: &str) -> Result<Missing> {
+        match text {
+            "keep" => Ok(Missing::Keep),
+            "drop" => Ok(Missing::Drop),
+            _ => {
+                let why = "rows with missing cells are kept or left out";
+                Err(Error::setting("missing", text, why, "give 'keep' or 'drop'"))
+            }
+        }
+    }
+
+    /// A type of numbers, by name.
+    ///
+    /// # Errors
+    ///
+    /// Another name than `float32` or `float64`.
+    pub fn dtype_of(text: &str) -> Result<Dtype> {
+        match text {
+            "float32" => Ok(Dtype::F32),
+            "float64" => Ok(Dtype::F64),
+            _ => {
+                let why = "rows are computed in one of two types";
+                Err(Error::setting("dtype", text, why, "give 'float32' or 'float64'"))
+            }
+        }
+    }
+
+    /// Rows as a person writes them: `100:`, `:50` or `100:200`, the second of them not included.
+    ///
+    /// # Errors
+    ///
+    /// Anything else.
+    pub fn rows_of(text: &str) -> Result<(u64, Option<u64>)> {
+        let number = |text: &str, empty| {
+            if text.is_empty() { Some(empty) } else { text.trim().parse().ok().map(Some) }
+        };
+        let range = text
+            .split_once(':')
+            .and_then(|(start, end)| Some((number(start, Some(0))??, number(end, None)?)));
+        range.ok_or_else(|| {
+            let why = "rows are given by the first and the one after the last, from 0";
+            Error::setting("rows", text, why, "give them as in 100:200, :50 or 100:")
+        })
+    }
+
     /// Refuses what files of this kind have no use for.
     pub(crate) fn suit(&self, kind: Kind) -> Result<()> {
         let refused = |name: &str, got: String, what: &str, whose: &str| {
@@ -109,6 +215,16 @@ impl Options {
             }
             (None, n) if n > 0 && !text => return refused("skip_rows", n.to_string(), "lines", "text files"),
             _ => {}
+        }
+        let marks = [
+            ("delimiter", self.delimiter.map(|d| char::from(d).to_string())),
+            ("decimal", self.decimal_comma.then(|| ",".to_string())),
+            ("na", self.na.first().cloned()),
+        ];
+        for (name, got) in marks {
+            if let Some(got) = got.filter(|_| !text) {
+                return refused(name, got, "cells of text", "text files");
+            }
         }
         match (self.rows_axis, kind) {
             (Some(axis), Kind::Text(_)) if axis > 0 => {

@@ -1,7 +1,7 @@
 //! Some columns of an array, in any order.
 
 use std::ops::Range;
-use unmix::data::{RandomAccess, RawArray, Source, Stream};
+use unmix::data::{Forward, RandomAccess, RawArray, Source, Stream};
 use unmix::{Real, Result};
 
 /// Numbers read at once while columns are picked: 8 MiB of doubles, so that a narrow selection from a very wide array does not
@@ -59,7 +59,7 @@ impl<T: Real> Source<T> for Selected {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(Front { of: self, next: 0, raw: Vec::new() }))
+        Ok(Box::new(Forward::new(self, self.columns.len())))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
@@ -95,24 +95,5 @@ impl<T: Real> RandomAccess<T> for Selected {
             }
         }
         Ok(())
-    }
-}
-
-/// Reads forward.
-struct Front<'a> {
-    of: &'a Selected,
-    next: u64,
-    raw: Vec<u8>,
-}
-
-impl<T: Real> Stream<T> for Front<'_> {
-    fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
-        let p = self.of.columns.len();
-        let end = self.of.array.rows().len().min(self.next + max_rows as u64);
-        let (n, start) = ((end - self.next) as usize, out.len());
-        out.resize(start + n * p, T::default());
-        self.of.read(self.next..end, 0..p, &mut out[start..], &mut self.raw)?;
-        self.next = end;
-        Ok(n)
     }
 }

@@ -1,12 +1,12 @@
 //! Rows of several files, one file after the other.
 
-use crate::{Input, progress};
+use crate::{Input, which};
 use std::ops::Range;
-use unmix::data::{RandomAccess, Source, Spool, Stream};
-use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run};
+use unmix::data::{RandomAccess, Source, Stream};
+use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows};
 
 /// Stacks inputs, of which there is at least one, in their order.
-pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
+pub(crate) fn stack(mut inputs: Vec<Input>) -> Result<Input> {
     let features = agree(&inputs)?;
     let n_rows =
         inputs.iter().map(|i| i.rows.n_rows()).try_fold(0u64, |a, n| n.and_then(|n| a.checked_add(n)));
@@ -38,10 +38,7 @@ pub(crate) fn stack(mut inputs: Vec<Input>, run: &Run<'_>) -> Result<Input> {
     let rows = inputs.into_iter().map(|i| i.rows);
     all.rows = match single {
         true => AnyRows::F32(Rows::new(Stacked::new(rows.filter_map(singles).collect()), features, origin)),
-        false => {
-            let parts = rows.map(|rows| doubles(rows, run)).collect::<Result<_>>()?;
-            AnyRows::F64(Rows::new(Stacked::new(parts), features, origin))
-        }
+        false => AnyRows::F64(Rows::new(Stacked::new(rows.map(doubles).collect()), features, origin)),
     };
     all.rows = all.rows.with_notes(notes);
     Ok(all)
@@ -106,25 +103,12 @@ fn singles(rows: AnyRows<'static>) -> Option<Rows<'static, f32>> {
     }
 }
 
-/// Rows in double precision; those in single precision are written down once more.
-fn doubles(rows: AnyRows<'static>, run: &Run<'_>) -> Result<Rows<'static, f64>> {
-    let rows = match rows {
-        AnyRows::F64(rows) => return Ok(rows),
-        AnyRows::F32(rows) => rows,
-    };
-    let (mut spool, mut stream) = (Spool::new(rows.origin()), rows.source().stream()?);
-    let (mut buffer, mut done) = (Vec::new(), 0);
-    loop {
-        buffer.clear();
-        match stream.read(rows.plan().shard_rows, &mut buffer)? {
-            0 => break,
-            n => done += n as u64,
-        }
-        spool.write_numbers(&buffer.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>())?;
-        progress(run, done)?;
+/// Rows in double precision.
+fn doubles(rows: AnyRows<'static>) -> Rows<'static, f64> {
+    match rows {
+        AnyRows::F64(rows) => rows,
+        AnyRows::F32(rows) => which::converted(rows),
     }
-    let array = spool.into_rows::<f64>(rows.n_features())?;
-    Ok(Rows::new(array, rows.features().clone(), rows.origin()))
 }
 
 /// Rows of several sources, one after the other.

@@ -6,9 +6,9 @@ pub enum Wording {
     /// On the command line: `--drop name`.
     #[default]
     Shell,
-    /// As arguments of the Python function `read`: `drop=['name']`.
+    /// As arguments of the Python functions `open` and `read`: `drop=['name']`.
     PythonRead,
-    /// In Python where a path alone is given, so that the file has to be read first: `unmix.read(..., drop=['name'])`.
+    /// In Python where a path alone is given, so that the file has to be opened first: `unmix.open(..., drop=['name'])`.
     PythonPath,
 }
 
@@ -25,7 +25,7 @@ impl Wording {
     /// A setting that is a number, or a list of columns written as one word.
     pub(crate) fn plain(self, name: &str, value: impl std::fmt::Display, quoted: bool) -> String {
         match self {
-            Self::Shell => format!("{} {value}", flag(name)),
+            Self::Shell => format!("{} {}", flag(name), typed(&value.to_string())),
             _ if quoted => self.python(name, &literal(&value.to_string())),
             _ => self.python(name, &value.to_string()),
         }
@@ -36,7 +36,7 @@ impl Wording {
         match self {
             Self::Shell => flag(name),
             Self::PythonRead => name.into(),
-            Self::PythonPath => format!("{name} of unmix.read"),
+            Self::PythonPath => format!("{name} of unmix.open"),
         }
     }
 
@@ -71,7 +71,7 @@ impl Wording {
 
     fn python(self, name: &str, value: &str) -> String {
         match self {
-            Self::PythonPath => format!("unmix.read(..., {name}={value})"),
+            Self::PythonPath => format!("unmix.open(..., {name}={value})"),
             _ => format!("{name}={value}"),
         }
     }
@@ -90,6 +90,12 @@ fn word(name: &str) -> String {
     }
 }
 
+/// A value as a shell takes it: in quotes where it would find patterns or commands in it.
+fn typed(value: &str) -> String {
+    let special = |c: char| c.is_whitespace() || "?*[](){}&|;<>$!#~\"`\\".contains(c);
+    if value.is_empty() || value.contains(special) { format!("'{value}'") } else { value.into() }
+}
+
 /// Text as Python writes it.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
@@ -105,7 +111,7 @@ mod tests {
         let all = [Shell, PythonRead, PythonPath];
         assert_eq!(
             all.map(|w| w.column("drop", Some("a b"), 3)),
-            ["--drop 'a b'", "drop=['a b']", "unmix.read(..., drop=['a b'])"]
+            ["--drop 'a b'", "drop=['a b']", "unmix.open(..., drop=['a b'])"]
         );
         assert_eq!(all.map(|w| w.column("drop", None, 3))[..2], ["--drop 3", "drop=[3]"]);
         assert_eq!(Shell.column("keep", Some("x,y"), 0), "--keep '\"x,y\"'");

@@ -46,10 +46,8 @@ pub struct Options {
     pub labels: Option<(String, Vec<String>)>,
     /// A name for each row, shown in the place of its number.
     pub row_names: Option<Vec<String>>,
-    /// The commands that were run to make the page, one a line, exactly as they were typed; the page shows no other.
+    /// The commands that were run to make the page, one a line, exactly as they were typed. What fitted the model is in the model.
     pub reproduce: Vec<String>,
-    /// Whether these commands fit the model as well. Where they do not, the page lists what the model records of its fit.
-    pub reproduces_fit: bool,
     /// True components to show beside the found ones (rows, `n_features` wide), for data whose truth is known.
     pub truth: Option<unmix::Matrix<f64>>,
     /// The model file, as a person would name it.

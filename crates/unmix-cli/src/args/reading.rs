@@ -76,6 +76,24 @@ pub(crate) struct Reading {
     /// Lines to pass over at the start of a text file
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) skip_rows: usize,
+    /// What stands between the cells of a text file: one character, or tab [default: found out]
+    #[arg(long, value_name = "CHARACTER", allow_hyphen_values = true)]
+    pub(crate) delimiter: Option<String>,
+    /// What sets off decimals in a text file: a point or a comma [default: .]
+    #[arg(long, value_name = "MARK")]
+    pub(crate) decimal: Option<String>,
+    /// Cells of a text file that are missing, as in '?,-', beside empty ones, NA, NaN and null
+    #[arg(long, value_name = "CELLS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) na: Vec<String>,
+    /// What becomes of rows with missing cells: keep, or drop to leave them out [default: keep]
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) missing: Option<String>,
+    /// Rows to take, as in 100:200, :50 or 100:, the second not included
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) rows: Option<String>,
+    /// Type that numbers are computed in: float32 or float64 [default: by the file]
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<String>,
     /// Which array of a file that holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
@@ -110,8 +128,9 @@ pub(crate) struct Reading {
 pub(crate) struct Shape(pub(crate) Vec<usize>);
 
 impl Reading {
-    pub(crate) fn options(&self) -> unmix_io::Options {
-        unmix_io::Options {
+    pub(crate) fn options(&self) -> unmix::Result<unmix_io::Options> {
+        use unmix_io::Options;
+        Ok(Options {
             transpose: self.transpose,
             rows_axis: self.rows_axis,
             feature_shape: self.feature_shape.as_ref().map(|s| s.0.clone()),
@@ -124,6 +143,12 @@ impl Reading {
                 _ => None,
             },
             skip_rows: self.skip_rows,
+            delimiter: self.delimiter.as_deref().map(Options::delimiter_of).transpose()?,
+            decimal_comma: self.decimal.as_deref().map(Options::decimal_of).transpose()?.unwrap_or(false),
+            na: self.na.clone(),
+            missing: self.missing.as_deref().map(Options::missing_of).transpose()?.unwrap_or_default(),
+            rows: self.rows.as_deref().map(Options::rows_of).transpose()?,
+            dtype: self.dtype.as_deref().map(Options::dtype_of).transpose()?,
             key: self.key.clone(),
             patches: self.patches.as_ref().map(|size| self.cut(size)),
             pixels: match (self.grey, self.rgb) {
@@ -132,7 +157,7 @@ impl Reading {
                 _ => None,
             },
             ..Default::default()
-        }
+        })
     }
 
     /// How images are cut; `size` is a height and a width.
@@ -163,6 +188,12 @@ impl Reading {
         value("--drop", self.drop.clone());
         value("--keep", self.keep.clone());
         value("--skip-rows", (self.skip_rows > 0).then(|| self.skip_rows.to_string()));
+        value("--delimiter", self.delimiter.clone());
+        value("--decimal", self.decimal.clone());
+        value("--na", Some(self.na.join(",")).filter(|na| !na.is_empty()));
+        value("--missing", self.missing.clone());
+        value("--rows", self.rows.clone());
+        value("--dtype", self.dtype.clone());
         value("--key", self.key.clone());
         value("--patches", self.patches.as_ref().map(shape));
         value("--stride", self.stride.map(|n| n.to_string()));

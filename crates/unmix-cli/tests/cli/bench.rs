@@ -47,6 +47,15 @@ impl Bench {
         ran(program.current_dir(self.dir.path()).args(command.split_whitespace()).output().unwrap())
     }
 
+    /// Runs a line by the shell, in which `unmix` is this program.
+    #[cfg(unix)]
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let folder = Path::new(env!("CARGO_BIN_EXE_unmix")).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = std::process::Command::new("sh");
+        ran(shell.current_dir(self.dir.path()).env("PATH", path).args(["-c", line]).output().unwrap())
+    }
+
     /// Begins to run `unmix`; what it says is not kept.
     pub(crate) fn start(&self, command: &str) -> std::process::Child {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));

@@ -4,6 +4,8 @@ mod bad_input;
 mod bench;
 mod encoders;
 mod grow;
+#[cfg(unix)]
+mod invocation;
 mod memory;
 mod path;
 mod reading;

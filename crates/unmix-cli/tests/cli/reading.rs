@@ -170,7 +170,7 @@ fn messages_about_tables_say_what_would_work() {
     b.write("names.npy", [0x93, 0xff, 0]);
     for (command, said) in [
         ("fit pca savetxt.csv", "cells are separated by commas, tabs, semicolons or bars, not by blanks"),
-        ("fit pca marks.csv", "write missing cells as NA, or leave them empty"),
+        ("fit pca marks.csv", "say --na '?' where that is a missing cell, or write NA"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),
         ("fit pca quote.csv", "close the quote that opens there"),

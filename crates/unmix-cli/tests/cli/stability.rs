@@ -95,10 +95,11 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The page shows the command that was run, and none that was not.
+    // The page shows the commands that made it and its model, and none that was not run.
     let typed =
         "unmix report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html";
-    assert!(page.contains(typed) && !page.contains("unmix fit"));
+    assert!(page.contains(typed) && page.contains("unmix fit ica d.csv -o a.safetensors"));
+    assert_eq!(page.matches("unmix fit").count(), 1);
     let missing = b.run("report a.safetensors d.csv --beside none.safetensors -o a.html");
     assert!(missing.code == 1 && missing.err.contains("none.safetensors"), "{}", missing.err);
     assert_eq!(b.run("report a.safetensors d.csv --rate 0 -o a.html").code, 2);
@@ -125,8 +126,8 @@ fn a_page_shows_no_command_that_lost_an_option() {
         page.contains("unmix report m.safetensors d.csv --color class --title sixty -o m.html"),
         "{page}"
     );
-    assert!(!page.contains("unmix fit") && page.contains("60 rows (weights sum to 150)"));
-    assert!(page.contains("does not record the command that fitted it"));
+    let whole = "unmix fit pca d.csv --drop id --keep class --weights-column w -k 2 -o m.safetensors";
+    assert!(page.contains(whole) && page.contains("60 rows (weights sum to 150)"));
     // The demo's one command makes data, model and page.
     b.ok("demo -o shown --seed 3");
     let page = std::fs::read_to_string(b.path("shown/report.html")).unwrap();

@@ -7,9 +7,12 @@ const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 const LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that
-/// every line has equally often and most, else the one that the first line has most, else the ending's.
-pub(super) fn sniff(head: &[u8], by_ending: u8) -> u8 {
-    let lines = counts(head);
+/// every line has equally often and most, else the one that the first line has most, else the ending's. Commas in numbers are none.
+pub(super) fn sniff(head: &[u8], by_ending: u8, decimal_comma: bool) -> u8 {
+    let mut lines = counts(head);
+    if decimal_comma {
+        lines.iter_mut().for_each(|line| line[0] = 0);
+    }
     let [first, rest @ ..] = &lines[..] else { return by_ending };
     let own = CANDIDATES.iter().position(|&c| c == by_ending).unwrap_or(0);
     let even = |c: usize| first[c] > 0 && rest.iter().all(|line| line[c] == first[c]);
@@ -60,7 +63,9 @@ mod tests {
 
     #[test]
     fn the_delimiter_is_found() {
-        let sniffed = |text: &str, by_ending: u8| sniff(text.as_bytes(), by_ending) as char;
+        let sniffed = |text: &str, by_ending: u8| sniff(text.as_bytes(), by_ending, false) as char;
+        assert_eq!(sniff(b"1,5;2,5\n3,5;4,5\n", b';', true), b';');
+        assert_eq!(sniff(b"1,5\t2,5\n3,5\t4,5\n", b';', true), b'\t');
         assert_eq!(sniffed("a,b\n1,2\n", b','), ',');
         assert_eq!(sniffed("a;b\n1,5;2,5\n", b','), ';');
         assert_eq!(sniffed("a\tb\n1\t2\n", b','), '\t');

@@ -2,7 +2,7 @@
 //! line of numbers is a row); a person is told.
 
 use super::cells;
-use super::lines::Lines;
+use super::lines::{Dialect, Lines};
 use crate::Wording;
 use unmix::Result;
 use unmix::data::Bytes;
@@ -16,15 +16,14 @@ const CELLS: usize = 1 << 20;
 /// How far outside of the others a cell stands out, in lengths of their range.
 const OUTSIDE: f64 = 3.0;
 
-/// What to tell a person of a first line that was read as a row though it looks like names. `skip` lines are passed over.
+/// What to tell a person of a first line that was read as a row though it looks like names.
 pub(super) fn note(
     bytes: &Bytes<'static>,
     gz: bool,
-    by_ending: u8,
-    skip: usize,
+    dialect: &Dialect,
     wording: Wording,
 ) -> Result<Option<String>> {
-    let mut lines = Lines::open(bytes, gz, by_ending, skip)?;
+    let mut lines = Lines::open(bytes, gz, dialect)?;
     let mut record = csv::ByteRecord::new();
     let Some(place) = lines.next(&mut record)? else { return Ok(None) };
     let Some(first) = numbers(&record) else { return Ok(None) };

@@ -1,8 +1,8 @@
 //! Records of a text file, and where they are.
 
-use super::delimiter;
-use crate::gz;
+use super::{cells, delimiter};
 use crate::stored::{FromStart, head, read_failed};
+use crate::{Options, gz};
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
@@ -17,7 +17,66 @@ pub(super) struct Lines<'a> {
     /// Byte of the text at which the first record begins.
     start: u64,
     bounds: Rc<Bounds>,
+    dialect: Dialect,
     delimiter: u8,
+}
+
+/// How the text of a file is read.
+#[derive(Clone, Debug)]
+pub(super) struct Dialect {
+    /// What the file's ending says stands between cells.
+    pub(super) by_ending: u8,
+    /// Lines to pass over.
+    pub(super) skip: usize,
+    /// What stands between cells, where somebody said it.
+    pub(super) delimiter: Option<u8>,
+    /// Whether numbers have a comma where others have a point.
+    pub(super) decimal_comma: bool,
+    /// Cells that are missing, beside those that always are.
+    pub(super) na: Vec<Vec<u8>>,
+}
+
+impl Dialect {
+    /// Of a file with this ending's delimiter.
+    pub(super) fn new(by_ending: u8, options: &Options) -> Result<Self> {
+        let na = options.na.iter().map(|mark| mark.trim().as_bytes().to_vec()).collect();
+        let Options { delimiter, decimal_comma, .. } = *options;
+        if decimal_comma && delimiter == Some(b',') {
+            let (why, remedy) = ("commas stand in numbers", "say what else stands between cells, as in ';'");
+            return Err(Error::setting("delimiter", ",", why, remedy));
+        }
+        if let Some(d) = delimiter.filter(|d| !d.is_ascii() || matches!(d, b'"' | b'\n' | b'\r')) {
+            let why = "it is no single character of ASCII that can stand between cells";
+            return Err(Error::setting("delimiter", char::from(d), why, "give one such as ',' or ';'"));
+        }
+        let by_ending = if decimal_comma && by_ending == b',' { b';' } else { by_ending };
+        Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na })
+    }
+
+    /// Whether cells are numbers as they stand.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.decimal_comma && self.na.is_empty()
+    }
+
+    /// The cells as they would be written with decimal points and empty cells where numbers are missing.
+    fn rewrite(&self, record: &mut csv::ByteRecord) {
+        let plain = |cell: &[u8]| {
+            let cell = cell.trim_ascii();
+            if self.na.iter().any(|mark| mark == cell) {
+                Some(Vec::new())
+            } else if self.decimal_comma && cells::has_decimal_comma(cell) {
+                Some(cell.iter().map(|&b| if b == b',' { b'.' } else { b }).collect())
+            } else {
+                None
+            }
+        };
+        if record.iter().any(|cell| plain(cell).is_some()) {
+            let cells: Vec<Vec<u8>> =
+                record.iter().map(|cell| plain(cell).unwrap_or_else(|| cell.to_vec())).collect();
+            record.clear();
+            cells.iter().for_each(|cell| record.push_field(cell));
+        }
+    }
 }
 
 /// Where a record begins: a byte of the text, at or before its line's first.
@@ -33,7 +92,8 @@ impl RecordStart {
 
 impl<'a> Lines<'a> {
     /// Passes over a byte-order mark and `skip` lines, and finds out what stands between cells.
-    pub(super) fn open(bytes: &'a Bytes<'static>, gz: bool, by_ending: u8, skip: usize) -> Result<Self> {
+    pub(super) fn open(bytes: &'a Bytes<'static>, gz: bool, dialect: &Dialect) -> Result<Self> {
+        let skip = dialect.skip;
         let path = bytes.path();
         let mut text = BufReader::with_capacity(1 << 16, text(bytes, gz)?);
         let mark = head(&mut text, 3, path)?;
@@ -58,7 +118,8 @@ impl<'a> Lines<'a> {
         if head.len() == HEAD && !head.iter().any(|b| is_end(*b)) && !ends(bytes, gz, start)? {
             return Err(too_long(bytes, gz, start, LONGEST)?);
         }
-        let delimiter = delimiter::sniff(&head, by_ending);
+        let sniffed = || delimiter::sniff(&head, dialect.by_ending, dialect.decimal_comma);
+        let delimiter = dialect.delimiter.unwrap_or_else(sniffed);
         let bounds = Rc::new(Bounds { start: Cell::new(0), longest: Cell::new(LONGEST) });
         let text: Box<dyn Read> = Box::new(Cursor::new(head).chain(text));
         let reader = csv::ReaderBuilder::new()
@@ -67,7 +128,7 @@ impl<'a> Lines<'a> {
             .delimiter(delimiter)
             .buffer_capacity(1 << 17)
             .from_reader(Guard { text, read: 0, line: 0, bounds: bounds.clone() });
-        Ok(Self { reader, bytes, gz, start, bounds, delimiter })
+        Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter })
     }
 
     /// What stands between cells.
@@ -84,6 +145,9 @@ impl<'a> Lines<'a> {
                 let length = self.reader.position().byte() - at;
                 if at == 0 {
                     self.bounds.longest.set((4 * length).clamp(LATER, LONGEST));
+                }
+                if more && !self.dialect.is_plain() {
+                    self.dialect.rewrite(record);
                 }
                 Ok(more.then_some(RecordStart(self.start + at)))
             }
@@ -259,7 +323,8 @@ mod tests {
         let bytes = Bytes::Owned { data: text, path: "t.csv".into() };
         let mut record = csv::ByteRecord::new();
         let mut read = || -> Result<()> {
-            let mut lines = Lines::open(&bytes, false, b',', 0)?;
+            let dialect = Dialect::new(b',', &Options::default())?;
+            let mut lines = Lines::open(&bytes, false, &dialect)?;
             while lines.next(&mut record)?.is_some() {}
             Ok(())
         };

@@ -12,7 +12,7 @@ mod preamble;
 use crate::selection::Selection;
 use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
-use lines::{Lines, RecordStart};
+use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
 use unmix::data::{Bytes, Held, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
@@ -25,7 +25,8 @@ pub(crate) fn open(
     options: &Options,
     run: &Run<'_>,
 ) -> Result<Input> {
-    let mut lines = Lines::open(bytes, gz, by_ending, options.skip_rows)?;
+    let dialect = Dialect::new(by_ending, options)?;
+    let mut lines = Lines::open(bytes, gz, &dialect)?;
     let mut record = csv::ByteRecord::new();
     let Some(place) = lines.next(&mut record)? else {
         let found = if options.skip_rows > 0 {
@@ -49,7 +50,7 @@ pub(crate) fn open(
     let mut notes =
         Vec::from_iter(index::note(&origin, &selection.index, &written, n_columns, options.wording));
     if options.header.is_none() && !has_header {
-        notes.extend(guess::note(bytes, gz, by_ending, options.skip_rows, options.wording)?);
+        notes.extend(guess::note(bytes, gz, &dialect, options.wording)?);
     }
     if options.transpose && !selection.kept.is_empty() {
         return Err(Error::Unsupported {
@@ -70,8 +71,7 @@ pub(crate) fn open(
         notes,
         bytes,
         gz,
-        by_ending,
-        skip: options.skip_rows,
+        dialect,
         wording: options.wording,
     };
     let read = table.read(&mut lines, record, first, run)?;
@@ -90,8 +90,7 @@ struct Table<'a> {
     notes: Vec<String>,
     bytes: &'a Bytes<'static>,
     gz: bool,
-    by_ending: u8,
-    skip: usize,
+    dialect: Dialect,
     wording: Wording,
 }
 
@@ -139,7 +138,7 @@ impl Table<'_> {
             Some(place) => Some(place),
             None => lines.next(&mut record)?,
         };
-        let only_numbers = kept.is_empty() && !self.count_text && !self.gz;
+        let only_numbers = kept.is_empty() && !self.count_text && !self.gz && self.dialect.is_plain();
         if let Some(at) = place.filter(|_| only_numbers) {
             let plain = Plain { bytes: self.bytes, delimiter: lines.delimiter(), roles: &roles, width };
             if let Some((n_rows, numbers)) = plain.read(at.byte(), run)? {
@@ -241,7 +240,7 @@ impl Table<'_> {
             );
             return Error::format(self.bytes.path(), found, "close the quote that opens there");
         }
-        if let Some(n) = preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
+        if let Some(n) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
             let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
             let skip = self.wording.plain("skip_rows", n, false);
             let remedy = format!("pass over the lines before the table with {skip}");
@@ -272,15 +271,21 @@ impl Table<'_> {
         let label = name.map_or(String::new(), |n| format!(" ('{n}')"));
         let out = self.wording.without_column(name, column);
         let remedy = if cells::has_decimal_comma(cell) {
-            "write decimal points, not commas".into()
+            format!(
+                "say {} where numbers have commas, or write decimal points",
+                self.wording.plain("decimal", ",", true)
+            )
         } else if cells::has_blanks_between_numbers(cell) {
             "cells are separated by commas, tabs, semicolons or bars, not by blanks: write it so, as numpy.savetxt does with \
              delimiter=','"
                 .into()
         } else if cells::is_mark(cell) {
-            format!("write missing cells as NA, or leave them empty; or {out}")
+            format!(
+                "say {} where that is a missing cell, or write NA; or {out}",
+                self.wording.plain("na", cells::shown(cell), true)
+            )
         } else {
-            match preamble::before_table(self.bytes, self.gz, self.by_ending, self.skip) {
+            match preamble::before_table(self.bytes, self.gz, &self.dialect) {
                 Some(n) => format!(
                     "if the table begins below, pass over the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)

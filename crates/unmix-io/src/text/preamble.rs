@@ -1,7 +1,7 @@
 //! Where a table begins that has other lines before it: for messages.
 
 use super::cells;
-use super::lines::Lines;
+use super::lines::{Dialect, Lines};
 use unmix::data::Bytes;
 
 /// Lines that are looked at.
@@ -10,10 +10,10 @@ const LINES: usize = 200;
 /// Lines of numbers that make a table.
 const ROWS: usize = 3;
 
-/// How many lines of the file stand before its table, counting `skip` that are passed over already: those before the first of some
+/// How many lines of the file stand before its table, counting those that are passed over already: those before the first of some
 /// lines of equally many numbers, but for a line of as many names just above; `None` where no line does.
-pub(super) fn before_table(bytes: &Bytes<'static>, gz: bool, by_ending: u8, skip: usize) -> Option<u64> {
-    let mut lines = Lines::open(bytes, gz, by_ending, skip).ok()?;
+pub(super) fn before_table(bytes: &Bytes<'static>, gz: bool, dialect: &Dialect) -> Option<u64> {
+    let mut lines = Lines::open(bytes, gz, dialect).ok()?;
     let mut record = csv::ByteRecord::new();
     let mut seen = Vec::new();
     while seen.len() < LINES {

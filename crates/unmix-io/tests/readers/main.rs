@@ -15,4 +15,5 @@ mod python;
 mod skipped;
 mod sparse;
 mod tables;
+mod which;
 mod wording;

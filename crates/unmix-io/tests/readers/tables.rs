@@ -106,7 +106,10 @@ fn text_in_a_column_is_named_by_row_column_and_line() {
     );
     let message = refused("\"a, b\",c\n\"two\nlines\",2\n", &no_options());
     assert!(message.contains("'two lines' (line 2)") && message.contains("--drop '\"a, b\"'"), "{message}");
-    assert!(refused("a;b\n1,5;2\n", &no_options()).ends_with("write decimal points, not commas"));
+    assert!(
+        refused("a;b\n1,5;2\n", &no_options())
+            .ends_with("say --decimal , where numbers have commas, or write decimal points")
+    );
     assert!(
         refused("junk\njunk\na,b\n1,x\n", &Options { skip_rows: 2, ..no_options() }).contains("(line 4)")
     );

@@ -54,7 +54,7 @@ fn python_hears_of_arguments() {
     let read = said("t.csv", table, Wording::PythonRead);
     assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");
     let path = said("t.csv", table, Wording::PythonPath);
-    assert!(path.ends_with("leave the column out with unmix.read(..., drop=['kind'])"), "{path}");
+    assert!(path.ends_with("leave the column out with unmix.open(..., drop=['kind'])"), "{path}");
     let index = said("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
     assert!(index.contains("add columns='0-1'"), "{index}");
 }

@@ -68,11 +68,12 @@ fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
     always.into_iter().chain(optional.into_iter().flatten()).collect()
 }
 
-/// What it takes to make the page and the model again: the command that was run, where it is known, and facts in the place of one that is
-/// not. A model does not hold the command that fitted it, and one made up from its settings would leave out what only that command knew.
+/// What it takes to make the page and the model again: the commands or calls that were run, and what the model records of its fit where it
+/// was made before these were recorded. None is made up from its settings: it would leave out what only the command knew.
 pub(super) fn reproduce(context: &Context<'_>) -> Markup {
     let commands = &context.options.reproduce;
-    let fitted = [
+    let fitted = context.model.report().run.invocation.as_deref();
+    let recorded = [
         ("method", context.model.method().key.to_string()),
         ("settings", changed_settings(context.model)),
         ("seed", context.model.report().seed.to_string()),
@@ -83,15 +84,18 @@ pub(super) fn reproduce(context: &Context<'_>) -> Markup {
         "reproduce",
         "Reproduce this page",
         html! {
-            @if !commands.is_empty() {
-                p.caption { "The command that was run:" }
-                pre { code { (commands.join("\n")) } }
-            }
-            @if !context.options.reproduces_fit {
+            @if let Some(fitted) = fitted {
+                p.caption { "The model was fitted by:" }
+                pre { code { (fitted) } }
+            } @else {
                 p.caption {
                     "The model does not record the command that fitted it: from where its rows, columns and weights were read is not known. It records:"
                 }
-                dl.recorded { @for (name, value) in fitted { div { dt { (name) } dd { (value) } } } }
+                dl.recorded { @for (name, value) in recorded { div { dt { (name) } dd { (value) } } } }
+            }
+            @if commands.iter().any(|command| fitted != Some(command)) {
+                p.caption { "The page was made by:" }
+                pre { code { (commands.join("\n")) } }
             }
             p.caption { (promise(context.model)) }
         },

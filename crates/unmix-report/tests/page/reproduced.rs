@@ -30,9 +30,15 @@ fn no_command_is_made_up() {
     for fact in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"] {
         assert!(part.contains(fact), "{fact}: {part}");
     }
-    // A command that made the model as well needs none.
-    let whole = Options { reproduces_fit: true, ..options };
-    assert!(!section(&made(&model, Some(&given), &whole), "reproduce").contains("does not record"));
+    // A model that records what made it needs none, and one command that made both is shown once.
+    let run = Run { invocation: Some("unmix fit pca x.npy -k 2"), ..Run::default() };
+    let known = unmix::fit("pca", model.settings(), &mut rows(&data.x, picture(6)), &run).unwrap();
+    let html = made(&known, Some(&given), &options);
+    let part = section(&html, "reproduce");
+    assert!(part.contains("unmix fit pca x.npy -k 2") && part.contains(typed), "{part}");
+    assert!(!part.contains("does not record"), "{part}");
+    let whole = Options { reproduce: vec!["unmix fit pca x.npy -k 2".into()], ..options };
+    assert_eq!(section(&made(&known, Some(&given), &whole), "reproduce").matches("unmix fit").count(), 1);
     // Nothing was run: nothing to show.
     let html = made(&model, Some(&given), &Options::default());
     assert!(

@@ -37,8 +37,7 @@ pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_np
 pub(crate) use projected::{KEPT, Map, Projected};
 pub use raw::{Axes, NumberType, RawArray};
 pub use rows::{Features, Rows};
-pub(crate) use source::Forward;
-pub use source::{RandomAccess, Source, Stream};
+pub use source::{Forward, RandomAccess, Source, Stream};
 pub use sparse::{Index, Sparse};
 pub use spool::Spool;
 pub(crate) use subset::Subset;

@@ -183,8 +183,8 @@ impl<'a, T: Real> Rows<'a, T> {
         Plan::for_width(self.n_features())
     }
 
-    /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a source that can only be read forward is decoded
-    /// once, into memory up to 64 MiB and into a temporary file beyond.
+    /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a
+    /// source that can only be read forward is decoded once, into memory up to 64 MiB and into a temporary file beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.elsewhere().is_some() {
             if self.weights.is_none() {
@@ -196,6 +196,10 @@ impl<'a, T: Real> Rows<'a, T> {
             return Ok(());
         }
         let p = self.n_features();
+        if let Some(whole) = self.small_whole(run) {
+            self.source = Box::new(Held::new(whole?, p));
+            return self.check_weights();
+        }
         let mut spool = Spool::new(&self.origin);
         let mut done = 0;
         {
@@ -213,6 +217,16 @@ impl<'a, T: Real> Rows<'a, T> {
         }
         self.source = Box::new(spool.into_rows::<T>(p)?);
         self.check_weights()
+    }
+
+    /// All numbers, by as many threads as the source can use, where it knows how and they take no more memory than a spool.
+    fn small_whole(&self, run: &Run<'_>) -> Option<Result<Vec<T>>> {
+        let most = Spool::IN_MEMORY / size_of::<T>();
+        let n =
+            usize::try_from(self.n_rows()?).ok()?.checked_mul(self.n_features()).filter(|n| *n <= most)?;
+        let mut whole = crate::machine::zeros(n);
+        let filled = self.source.fill(&mut whole, run.threads)?;
+        Some(filled.map(|()| whole))
     }
 
     /// Random access after [`settle`](Self::settle).
@@ -298,8 +312,21 @@ impl<'a, T: Real> Rows<'a, T> {
 
     /// How far each of these columns reaches, over rows that count.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
+        let n = self.n_rows().unwrap_or(0);
+        if let Some(all) = self.source.random().and_then(|random| random.lend(0..n)) {
+            return Ok(columns.iter().map(|&j| self.spread_of_lent(all, j)).collect());
+        }
         let all: Vec<f64> = self.range()?.spread().collect();
         Ok(columns.iter().map(|&j| all[j]).collect())
+    }
+
+    /// The same of one column where whole rows lie in memory: the others are not read.
+    fn spread_of_lent(&self, all: &[T], column: usize) -> f64 {
+        let counts = |row: usize| self.weights().is_none_or(|w| w[row] != 0.0);
+        let cells = all.iter().skip(column).step_by(self.n_features()).enumerate();
+        let own = cells.filter(|(row, _)| counts(*row)).map(|(_, x)| x.to_f64());
+        let (low, high) = own.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+        (high - low).max(0.0)
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {

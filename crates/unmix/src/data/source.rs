@@ -81,15 +81,16 @@ pub trait RandomAccess<T: Real>: Send + Sync {
 }
 
 /// Reads forward through random access.
-pub(crate) struct Forward<'a, T: Real> {
-    pub(crate) from: &'a dyn RandomAccess<T>,
-    pub(crate) n_features: usize,
-    pub(crate) next: u64,
-    pub(crate) raw: Vec<u8>,
+pub struct Forward<'a, T: Real> {
+    from: &'a dyn RandomAccess<T>,
+    n_features: usize,
+    next: u64,
+    raw: Vec<u8>,
 }
 
 impl<'a, T: Real> Forward<'a, T> {
-    pub(crate) fn new(from: &'a dyn RandomAccess<T>, n_features: usize) -> Self {
+    /// A reader before the first row of `from`, whose rows have `n_features` numbers.
+    pub fn new(from: &'a dyn RandomAccess<T>, n_features: usize) -> Self {
         Self { from, n_features, next: 0, raw: Vec::new() }
     }
 }

@@ -75,6 +75,10 @@ pub struct RunRecord {
     pub threads: usize,
     /// When it ended: seconds since 1970, UTC.
     pub time: u64,
+    /// What a person asked for, as it can be typed again: a command line with all that was typed, or a call in Python, whose arrays are
+    /// names alone. Paths are as they were given, from the folder of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<String>,
 }
 
 /// A number of rows without a fraction is written without a point.
@@ -141,6 +145,7 @@ impl Report {
             map.entry("n_rows").or_insert(serde_json::Value::Null);
             map.insert("seconds".into(), self.run.seconds.into());
             map.insert("threads".into(), self.run.threads.into());
+            map.insert("invocation".into(), self.run.invocation.clone().into());
         }
         value
     }
@@ -164,6 +169,7 @@ impl Report {
             seconds: run.started.elapsed().as_secs_f64(),
             threads: run.threads,
             time: now.map_or(0, |d| d.as_secs()),
+            invocation: run.invocation.map(Into::into),
         };
     }
 }

@@ -59,6 +59,7 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
     }
     let mut term = 0;
     for _ in 0..steps.terms {
+        // SAFETY: the caller vouches for every number that `steps` lead to.
         unsafe {
             let row: [V; COLUMNS] = std::array::from_fn(|v| match WHOLE || v + 1 < COLUMNS {
                 true => V::load(b.add(v * steps.b_vector)),
@@ -368,6 +369,7 @@ macro_rules! best {
             #[cfg(target_arch = "x86_64")]
             super::simd::Instructions::Avx512 => unsafe { x86::$avx512::$function $arguments },
             #[cfg(target_arch = "x86_64")]
+            // SAFETY: the caller vouches for every number that `steps` lead to.
             super::simd::Instructions::Avx2 => unsafe { x86::$avx2::$function $arguments },
             _ => $plain::$function $arguments,
         }

@@ -72,6 +72,8 @@ pub struct Run<'a> {
     pub checkpoint: Option<&'a Checkpoint>,
     /// The model from whose parameters it starts.
     pub init: Option<&'a dyn Start>,
+    /// What a person asked for, as it can be typed again: recorded in the model, and otherwise without a meaning.
+    pub invocation: Option<&'a str>,
 }
 
 impl Default for Run<'_> {
@@ -84,6 +86,7 @@ impl Default for Run<'_> {
             started: Instant::now(),
             checkpoint: None,
             init: None,
+            invocation: None,
         }
     }
 }

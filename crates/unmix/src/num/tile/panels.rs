@@ -35,6 +35,7 @@ pub(super) unsafe fn tile_and_half<
     }
     let mut term = 0;
     for _ in 0..steps.terms {
+        // SAFETY: the caller vouches for every number that is reached.
         unsafe {
             let row: [V; COLUMNS] = std::array::from_fn(|v| V::load(b.add(v * steps.b_vector)));
             let twice = V::load_half_twice(half);
@@ -177,6 +178,7 @@ macro_rules! panel_products {
             halves: &[$v],
             [n, first, at, whole]: [usize; 4],
         ) {
+            // SAFETY: the caller vouches for the places that are written.
             unsafe {
                 for (row, sums) in (first..).zip(sums) {
                     for (v, sum) in sums.iter().enumerate() {

@@ -23,6 +23,7 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> Self {
+                // SAFETY: the caller vouches for the memory.
                 Self(unsafe { from.cast::<[$t; 4]>().read() })
             }
             #[inline(always)]
@@ -41,10 +42,12 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
+                // SAFETY: the caller vouches for the memory.
                 unsafe { to.cast::<[$t; 4]>().write(self.0) }
             }
             #[inline(always)]
             unsafe fn load_half_twice(from: *const $t) -> Self {
+                // SAFETY: the caller vouches for the memory.
                 let [x, y] = unsafe { from.cast::<[$t; 2]>().read() };
                 Self([x, y, x, y])
             }
@@ -54,10 +57,12 @@ macro_rules! plain {
             }
             #[inline(always)]
             unsafe fn load_some(from: *const $t, some: usize) -> Self {
+                // SAFETY: the caller vouches for the memory.
                 Self(std::array::from_fn(|i| if i < some { unsafe { *from.add(i) } } else { 0.0 }))
             }
             #[inline(always)]
             unsafe fn store_some(self, to: *mut $t, some: usize) {
+                // SAFETY: the caller vouches for the memory.
                 unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), some) }
             }
         }

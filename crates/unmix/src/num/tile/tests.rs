@@ -188,17 +188,26 @@ fn every_kind_of_vector_forms_the_same_sums() {
         are_sums::<f64>(
             4,
             |part, first, x, n, p| unsafe { x86::avx2_f64::add_gram(part, first, x, n, p) },
+            // SAFETY: such a processor has these instructions, too.
             |out, a, b, n, p, k| unsafe { x86::avx2_f64::multiply(out, a, b, n, p, k) },
+            // SAFETY: such a processor has these instructions, too.
             |out, a, step, b, m, n, k| unsafe { x86::avx2_f64::multiply_rows(out, a, step, b, m, n, k) },
+            // SAFETY: such a processor has these instructions, too.
             |total, a, b, n, k, p| unsafe { x86::avx2_f64::add_cross_rows(total, a, b, n, k, p) },
+            // SAFETY: such a processor has these instructions, too.
             |total, a, b, n, k, used| unsafe { x86::avx2_f64::add_cross(total, a, b, n, k, used) },
         );
         are_sums::<f32>(
             8,
+            // SAFETY: such a processor has these instructions, too.
             |part, first, x, n, p| unsafe { x86::avx2_f32::add_gram(part, first, x, n, p) },
+            // SAFETY: such a processor has these instructions, too.
             |out, a, b, n, p, k| unsafe { x86::avx2_f32::multiply(out, a, b, n, p, k) },
+            // SAFETY: such a processor has these instructions, too.
             |out, a, step, b, m, n, k| unsafe { x86::avx2_f32::multiply_rows(out, a, step, b, m, n, k) },
+            // SAFETY: such a processor has these instructions, too.
             |total, a, b, n, k, p| unsafe { x86::avx2_f32::add_cross_rows(total, a, b, n, k, p) },
+            // SAFETY: such a processor has these instructions, too.
             |total, a, b, n, k, used| unsafe { x86::avx2_f32::add_cross(total, a, b, n, k, used) },
         );
     }

@@ -1,0 +1,54 @@
+//! A model says how it was made: the command line that it prints, run again, makes the same file.
+
+use crate::bench::Bench;
+use serde_json::Value;
+
+/// The bytes of a model file without the entry `run`: what was recorded of time and threads differs.
+fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
+    let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();
+    assert!(header["__metadata__"].as_object_mut().unwrap().remove("run").is_some());
+    (header, bytes[8 + n..].to_vec())
+}
+
+#[test]
+fn the_printed_command_makes_the_same_file() {
+    let b = Bench::new();
+    let line = |i: usize| format!("r{i};{},5;{};{};{}", (i * 31) % 17, (i * i) % 13, (i * 7) % 11, 1 + i % 3);
+    let lines: Vec<String> = (0..80).map(line).collect();
+    b.write("my data.csv", format!("id;a b;c;d;w\n{}\n", lines.join("\n")));
+    b.both("d", 60, 4);
+    b.write("names.txt", "one\ntwo\nthree\nit's four\n");
+    b.write("w.csv", (0..60).map(|i| format!("{}\n", i % 3)).collect::<String>());
+    for fit in [
+        "unmix fit pca 'my data.csv' --drop id --decimal , --weights-column w -k 2 --rows 10: -o m.safetensors",
+        "unmix fit pca d.npy --names names.txt --weights w.csv --sums -k 0.9 --set whiten=true -o m.safetensors",
+        "unmix fit ica d.npy -k 2 --set 'fun=\"exp\"' --seed 7 --threads 1 --quiet -o m.safetensors",
+        "unmix fit neural-pca d.npy -k 1 --set solver=adam --set max_epochs=2 --init start.safetensors -o m.safetensors",
+    ] {
+        b.ok("fit pca d.npy -k 1 -o start.safetensors --quiet");
+        let made = b.shell(fit);
+        assert_eq!(made.code, 0, "{fit}: {}", made.err);
+        let before = b.read("m.safetensors");
+        let shown = b.ok("show m.safetensors").out;
+        let printed = shown.lines().find_map(|line| line.trim().strip_prefix("unmix ")).unwrap();
+        let recorded: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
+        assert_eq!(recorded["report"]["invocation"], format!("unmix {printed}"));
+        b.ok("report m.safetensors -o m.html");
+        let page = std::fs::read_to_string(b.path("m.html")).unwrap();
+        let escaped =
+            printed.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+        assert!(page.contains(&escaped), "{printed}");
+        std::fs::remove_file(b.path("m.safetensors")).unwrap();
+        let again = b.shell(&format!("unmix {printed}"));
+        assert_eq!(again.code, 0, "{printed}: {}", again.err);
+        assert!(without_run(&before) == without_run(&b.read("m.safetensors")), "{printed}");
+    }
+    b.ok("fit pca d.npy --sums -k 2 -o one.safetensors");
+    b.ok("merge one.safetensors one.safetensors -o both.safetensors");
+    assert!(
+        b.ok("show both.safetensors")
+            .out
+            .contains("unmix merge one.safetensors one.safetensors -o both.safetensors")
+    );
+}

@@ -1,0 +1,135 @@
+//! Files that are read again and again: their paths, how they are read, and what they were when they were named.
+
+use crate::describe::{Description, describe};
+use crate::{Input, Options, open_many, paths};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use unmix::{Dtype, Error, Result, Run};
+
+/// Files and how they are read, for everybody who reads their rows more than once. Nothing is kept in memory: [`open`](Self::open) reads
+/// the files anew, and refuses those that have changed.
+///
+/// ```
+/// let path = std::env::temp_dir().join("unmix-io-files.csv");
+/// std::fs::write(&path, "height;width\n1,5;2\n1,25;?\n")?;
+/// let options = unmix_io::Options { decimal_comma: true, na: vec!["?".into()], ..Default::default() };
+/// let files = unmix_io::Files::new(&[&path], options)?;
+/// let run = unmix::Run::default();
+/// let about = files.about(&run)?;
+/// assert_eq!((about.n_rows, about.n_features), (2, 2));
+/// assert_eq!(files.describe(&run)?.columns[1].missing, 1);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Files {
+    files: Vec<(PathBuf, Stamp)>,
+    options: Options,
+}
+
+/// What is known of the rows of [`Files`] without keeping them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct About {
+    /// Rows.
+    pub n_rows: u64,
+    /// Numbers in a row.
+    pub n_features: usize,
+    /// Names of the columns, where they have any.
+    pub names: Option<Vec<String>>,
+    /// The type that they are computed in.
+    pub dtype: Dtype,
+}
+
+/// What tells that a file has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    len: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Result<Self> {
+        let found = path.metadata().map_err(|e| Error::io("cannot read", path.to_path_buf(), e))?;
+        if !found.is_file() {
+            let remedy = "write what it holds into a file, or read it once with unmix_io::open";
+            return Err(Error::format(path, "it is no file that can be read again", remedy));
+        }
+        Ok(Self { len: found.len(), modified: found.modified().ok() })
+    }
+}
+
+impl Files {
+    /// The files that `paths` stand for, as for [`open_many`]. Only their lengths and dates are looked at.
+    ///
+    /// # Errors
+    ///
+    /// A file that is missing or cannot be read again, such as a pipe; a pattern that no file is like; no file at all.
+    pub fn new(paths: &[impl AsRef<Path>], options: Options) -> Result<Self> {
+        let named = |path: PathBuf| Stamp::of(&path).map(|stamp| (path, stamp));
+        let files: Vec<_> = paths::expand(paths)?.into_iter().map(named).collect::<Result<_>>()?;
+        if files.is_empty() {
+            return Err(Error::format("the input", "no file was named", "name at least one"));
+        }
+        Ok(Self { files, options })
+    }
+
+    /// The files, in the order of their rows.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(path, _)| path.as_path())
+    }
+
+    /// Opens the files.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_many`]; a file that has changed since [`new`](Self::new).
+    pub fn open(&self, run: &Run<'_>) -> Result<Input> {
+        self.open_as(run, |_| {})
+    }
+
+    /// [`open`](Self::open) with other options for this once, such as the names that a model wants.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_as(&self, run: &Run<'_>, change: impl FnOnce(&mut Options)) -> Result<Input> {
+        for (path, seen) in &self.files {
+            let now = Stamp::of(path)?;
+            if now != *seen {
+                let found = match now.len == seen.len {
+                    true => "it was written to after it was opened".into(),
+                    false => format!("it had {} bytes when it was opened and has {} now", seen.len, now.len),
+                };
+                return Err(Error::format(path, found, "open it again"));
+            }
+        }
+        let mut options = self.options.clone();
+        change(&mut options);
+        let paths: Vec<&Path> = self.paths().collect();
+        open_many(&paths, &options, run)
+    }
+
+    /// How many rows there are, and what their columns are; reads what has to be read to know.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn about(&self, run: &Run<'_>) -> Result<About> {
+        let mut rows = self.open(run)?.rows;
+        if rows.n_rows().is_none() {
+            rows.settle(run)?;
+        }
+        let (n_rows, n_features) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        Ok(About { n_rows, n_features, names: rows.features().names.clone(), dtype: rows.dtype() })
+    }
+
+    /// What is in the files, column by column, in one sweep.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn describe(&self, run: &Run<'_>) -> Result<Description> {
+        describe(&self.open(run)?, run)
+    }
+}

@@ -1,0 +1,120 @@
+//! Which rows are taken, in which type, how text is written, and handles to files.
+
+use crate::files::*;
+use unmix::{Dtype, Run};
+use unmix_io::{Files, Missing, Options, open};
+
+#[test]
+fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
+    let want = [1.5, 2.0, f64::NAN, 4.25, 1000.0, -3.0];
+    let same = |got: &[f64]| {
+        got.iter().zip(want).all(|(a, b)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+    };
+    let (comma, na) =
+        (Options { decimal_comma: true, ..Options::default() }, vec!["?".into(), "n. a.".into()]);
+    let marked = Options { na: na.clone(), ..comma.clone() };
+    for (name, text, options) in [
+        ("t.csv", "a;b\n1,5;2\n?;4,25\n1e3;-3,0\n", marked.clone()),
+        ("t.csv", "1,5;2\n n. a. ;4,25\n1e3;-3,0\n", marked.clone()),
+        ("t.csv", "\"1,5\";2\n?;\"4,25\"\n1e3;-3,0\n", marked.clone()),
+        ("t.tsv", "1,5\t2\n\t4,25\n1e3\t-3\n", comma.clone()),
+        (
+            "t.csv",
+            "1.5:2\n?:4.25\n1e3:-3\n",
+            Options { delimiter: Some(b':'), na: na.clone(), ..Options::default() },
+        ),
+        ("t.csv", "1.5 2\n? 4.25\n1e3 -3\n", Options { delimiter: Some(b' '), na, ..Options::default() }),
+    ] {
+        for (name, text) in
+            [(name.to_string(), text.as_bytes().to_vec()), (format!("{name}.gz"), gz(text.as_bytes()))]
+        {
+            let input = Folder::new().open(&name, &text, &options).unwrap();
+            let got = numbers(&input.rows);
+            assert!(got.len() == want.len() && same(&got), "{name}: {got:?}");
+        }
+    }
+    let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
+    let both = Options { delimiter: Some(b','), ..comma };
+    assert!(refused("1,5;2\n", &both).contains("commas stand in numbers"));
+    // Thousands with points are no numbers, and text stays text.
+    assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
+    let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);
+    assert!(npy.contains("which has no cells of text"), "{npy}");
+}
+
+#[test]
+fn rows_are_chosen_by_number_and_by_completeness() {
+    let text = "id,x,y\na,1,2\nb,,4\nc,5,6\nd,7,\ne,9,10\n";
+    let keep = |rows, missing| Options { keep: Some("id".into()), rows, missing, ..Options::default() };
+    for (rows, missing, want, ids) in [
+        (Some((1, Some(3))), Missing::Keep, vec![f64::NAN, 4.0, 5.0, 6.0], "bc"),
+        (Some((3, None)), Missing::Keep, vec![7.0, f64::NAN, 9.0, 10.0], "de"),
+        (None, Missing::Drop, vec![1.0, 2.0, 5.0, 6.0, 9.0, 10.0], "ace"),
+        (Some((1, Some(99))), Missing::Drop, vec![5.0, 6.0, 9.0, 10.0], "ce"),
+    ] {
+        let folder = Folder::new();
+        let input = folder.open("t.csv", text, &keep(rows, missing)).unwrap();
+        let got = numbers(&input.rows);
+        let same = got.iter().zip(&want).all(|(a, b)| a == b || (a.is_nan() && b.is_nan()));
+        assert!(same && got.len() == want.len(), "{got:?}");
+        assert_eq!(input.kept[0].1.concat(), ids);
+        assert_eq!(input.rows.n_rows(), Some(want.len() as u64 / 2));
+        let said = input.rows.notes().concat();
+        assert_eq!(
+            said.contains("rows have a missing cell and are left out"),
+            missing == Missing::Drop,
+            "{said}"
+        );
+    }
+    let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
+    assert!(refused(text, &keep(Some((5, None)), Missing::Keep)).contains("there are rows 0 to 4"));
+    assert!(refused("x\nNA\n\"\"\n", &keep_none(Missing::Drop)).contains("each of its"));
+}
+
+fn keep_none(missing: Missing) -> Options {
+    Options { missing, ..Options::default() }
+}
+
+#[test]
+fn the_type_is_that_which_was_asked_for_and_single_files_stand_beside_double_ones() {
+    let folder = Folder::new();
+    let x: Vec<f64> = (0..12).map(|i| 0.1 + f64::from(i)).collect();
+    let double = folder.put("d.npy", npy(&x, &[4, 3], Order::C, false));
+    let single = folder
+        .put("s.npy", npy(&x.iter().map(|&x| x as f32).collect::<Vec<_>>(), &[4, 3], Order::Fortran, false));
+    let run = Run::default();
+    let as_type = |dtype| Options { dtype: Some(dtype), rows: Some((1, Some(3))), ..Options::default() };
+    for (path, dtype) in
+        [(&double, Dtype::F32), (&single, Dtype::F64), (&single, Dtype::F32), (&double, Dtype::F64)]
+    {
+        let input = open(path, &as_type(dtype)).unwrap();
+        assert_eq!(input.rows.dtype(), dtype);
+        let rounded = dtype == Dtype::F32 || path == &single;
+        let want: Vec<f64> = x[3..9].iter().map(|&x| if rounded { f64::from(x as f32) } else { x }).collect();
+        assert_eq!(numbers(&input.rows), want);
+    }
+    let both = unmix_io::open_many(&[&single, &double], &Options::default(), &run).unwrap();
+    assert_eq!(both.rows.dtype(), Dtype::F64);
+    let want: Vec<f64> = x.iter().map(|&x| f64::from(x as f32)).chain(x.iter().copied()).collect();
+    assert_eq!(numbers(&both.rows), want);
+}
+
+#[test]
+fn a_handle_reads_again_and_refuses_files_that_have_changed() {
+    let folder = Folder::new();
+    let path = folder.put("t.csv", "a,b\n1,2\n3,\n");
+    let run = Run::default();
+    let files = Files::new(&[&path], Options::default()).unwrap();
+    let about = files.about(&run).unwrap();
+    assert_eq!((about.n_rows, about.n_features, about.dtype), (2, 2, Dtype::F64));
+    assert_eq!(about.names, Some(vec!["a".into(), "b".into()]));
+    assert_eq!(files.describe(&run).unwrap().columns[1].missing, 1);
+    assert_eq!(numbers(&files.open(&run).unwrap().rows)[..3], [1.0, 2.0, 3.0]);
+    folder.put("t.csv", "a,b\n1,2\n3,4\n");
+    let changed = files.open(&run).err().unwrap().to_string();
+    assert!(changed.contains("it had 11 bytes when it was opened and has 12 now"), "{changed}");
+    std::fs::remove_file(&path).unwrap();
+    assert!(files.open(&run).is_err());
+    assert!(Files::new(&[folder.path().join("none.npy")], Options::default()).is_err());
+    assert!(Files::new(&[folder.path()], Options::default()).is_err(), "a folder without images");
+}

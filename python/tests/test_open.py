@@ -1,0 +1,130 @@
+"""`unmix.open`: a handle to rows in files, which everything that takes rows takes."""
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+import unmix
+from unmix import ICA, PCA, RICA, NeuralPCA, SigmaPCA
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table of a German spreadsheet, and its numbers."""
+    X = np.random.default_rng(0).laplace(size=(300, 4)).round(3)
+    path = tmp_path / "t.csv"
+    lines = [f"r{i};" + ";".join(f"{x}".replace(".", ",") for x in row) for i, row in enumerate(X)]
+    path.write_text("id;a;b;c;d\n" + "\n".join(lines) + "\n")
+    return path, X
+
+
+def opened(path, **settings):
+    return unmix.open(path, drop=["id"], decimal=",", **settings)
+
+
+def test_a_handle_says_what_is_in_the_files(table):
+    path, X = table
+    rows = opened(path)
+    assert rows.shape == X.shape and len(rows) == 300 and rows.names == list("abcd")
+    assert rows.dtype == np.float64 and rows.missing.tolist() == [0, 0, 0, 0] and rows.paths == [os.fspath(path)]
+    np.testing.assert_array_equal(rows.head(3), X[:3])
+    np.testing.assert_array_equal(rows.read(), X)
+    assert rows.head(999).shape == X.shape
+    assert repr(rows) == f"unmix.open({os.fspath(path)!r}, drop=['id'], decimal=',')"
+    np.testing.assert_array_equal(eval(repr(rows)).read(), X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(rows)).read(), X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [PCA(2), PCA(2, svd_solver="full"), SigmaPCA(2, max_iter=20), NeuralPCA(2, solver="adam", max_epochs=2), ICA(2), RICA(2, max_iter=20)],
+    ids=lambda e: type(e).__name__,
+)
+def test_every_call_that_takes_rows_takes_it_and_has_the_bits_of_the_array(table, estimator, tmp_path):
+    from sklearn.base import clone
+
+    path, X = table
+    rows = opened(path)
+    by_file, by_array = clone(estimator).set_params(random_state=0), clone(estimator).set_params(random_state=0)
+    codes = by_file.fit_transform(rows)
+    np.testing.assert_array_equal(codes, by_array.fit_transform(X))
+    np.testing.assert_array_equal(by_file.components_, by_array.components_)
+    assert list(by_file.feature_names_in_) == list("abcd")
+    np.testing.assert_array_equal(by_file.transform(rows), codes)
+    by_file.encode(rows, out=tmp_path / "codes.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy"), codes)
+    unmix.report(by_file, rows, path=tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size > 5_000
+
+
+def test_growing_selecting_scoring_and_stability_take_it(table):
+    path, X = table
+    rows = opened(path)
+    grown = PCA(2).partial_fit(opened(path, rows=(0, 100))).partial_fit(opened(path, rows=slice(100, None)))
+    np.testing.assert_array_equal(grown.components_, PCA(2).partial_fit(X).components_)
+    np.testing.assert_array_equal(grown.score_samples(rows), grown.score_samples(X))
+    assert dict(unmix.select_components(rows)) == dict(unmix.select_components(X))
+    pca = PCA(2).fit(rows)
+    by_file, by_array = (unmix.stability(pca, given, cuts=2, restarts=1, random_state=0) for given in (rows, X))
+    np.testing.assert_array_equal(by_file.halves, by_array.halves)
+
+
+def test_missing_cells_are_counted_and_rows_with_them_left_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n?,4\n5,6\n7,-\n9,12\n")
+    rows = unmix.open(path, na="?,-".split(","))
+    assert rows.missing.tolist() == [1, 1]
+    with pytest.raises(ValueError, match="NaN"):
+        PCA().fit(rows)
+    complete = unmix.open(path, na=["?", "-"], missing="drop")
+    with pytest.warns(UserWarning, match="2 of 5 rows have a missing cell and are left out"):
+        pca = PCA().fit(complete)
+    np.testing.assert_array_equal(pca.components_, PCA().fit([[1, 2], [5, 6], [9, 12]]).components_)
+    single = unmix.open(path, na=["?", "-"], dtype=np.float32, rows=(0, 1))
+    assert single.dtype == np.float32 and single.read().dtype == np.float32 and single.shape == (1, 2)
+
+
+def test_what_is_not_possible_is_one_sentence(table, tmp_path):
+    path, X = table
+    rows = opened(path)
+    PCA(1).fit(rows)
+    path.write_text(path.read_text() + "r;1;2;3;4\n")
+    with pytest.raises(ValueError, match="bytes when it was opened and has .* now.*open it again"):
+        PCA(1).fit(rows)
+    for settings, message in [
+        ({"missing": "mean"}, "give 'keep' or 'drop'"),
+        ({"decimal": "-"}, "give '.' or ','"),
+        ({"delimiter": "::"}, "one character"),
+        ({"dtype": "int32"}, "float32.*float64"),
+        ({"rows": (5, 5)}, "there are rows 0 to"),
+        ({"rows": slice(0, 9, 2)}, "the first row and the one after the last"),
+        ({"stride": 2}, "about patches"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            unmix.open(path, **settings).shape
+    with pytest.raises(TypeError, match="colums"):
+        unmix.open(path, colums="a")
+    with pytest.raises(FileNotFoundError):
+        unmix.open(tmp_path / "none.csv")
+
+
+def test_the_call_that_made_a_model_is_recorded(table, tmp_path):
+    path, X = table
+    pca = PCA(2, whiten=True).fit(opened(path))
+    call = pca.report_.to_dict()["invocation"]
+    assert call == f"unmix.PCA(n_components=2, whiten=True).fit(unmix.open({os.fspath(path)!r}, drop=['id'], decimal=','))"
+    again = eval(call)
+    np.testing.assert_array_equal(again.components_, pca.components_)
+    pca.save(tmp_path / "m.safetensors")
+    unmix.report(pca, path=tmp_path / "m.html")
+    assert "unmix.PCA(n_components=2, whiten=True).fit(" in (tmp_path / "m.html").read_text()
+    for made, text in [
+        (PCA(1).fit(X), "unmix.PCA(n_components=1).fit(X)"),
+        (PCA(1).fit(X, sample_weight=np.ones(300)), "unmix.PCA(n_components=1).fit(X, sample_weight=sample_weight)"),
+        (PCA().partial_fit(X), "unmix.PCA().partial_fit(X)"),
+        (ICA(2, w_init=np.eye(2)).fit(X), "unmix.ICA(n_components=2, w_init=[[1.0, 0.0], [0.0, 1.0]]).fit(X)"),
+    ]:
+        assert made.report_.to_dict()["invocation"] == text
+    assert json.loads(json.dumps(pca.report_.to_dict()))["invocation"] == call

@@ -1,0 +1,35 @@
+"""Estimators and calls as a person writes them: what a model records of how it was made."""
+
+import inspect
+import os
+
+import numpy as np
+
+from ._input import _is_path
+from ._read import Files
+
+#: Types whose values are what they look like, so that what was valid once is valid again.
+SIMPLE = frozenset((type(None), bool, int, float, str))
+
+
+def made(cls, values):
+    """A class and the parameters that are not at their defaults, as a person writes them."""
+    defaults = inspect.signature(cls.__init__).parameters
+    given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not _same(value, defaults[name].default)]
+    return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
+
+
+def call(written, name, X, sample_weight=None):
+    """The call that makes a model, as a person writes it: files by name, arrays as ``X``."""
+    rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr(os.fspath(X))
+    return f"{written}.{name}({rows})" if sample_weight is None else f"{written}.{name}({rows}, sample_weight=sample_weight)"
+
+
+def _same(value, default):
+    return value is default or (type(value) is type(default) and type(value) in SIMPLE and value == default)
+
+
+def _brief(value):
+    """A value as it is written; of arrays and of what has no short form its name alone."""
+    text = repr(value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value)
+    return text if len(text) <= 80 else f"<{type(value).__name__}>"
