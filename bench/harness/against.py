@@ -5,6 +5,7 @@ The other checkout has been built by its own `bench/run.py`; its own harness and
 
 import json
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
@@ -82,8 +83,6 @@ def _line(entry):
 
 
 def _commit(folder):
-    import subprocess
-
     done = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     return done.stdout.strip() or None
 

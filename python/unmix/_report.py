@@ -84,6 +84,7 @@ class Report:
     processor: str
     warnings: list[str]
     settings: dict[str, Any]
+    invocation: str | None
     # What only some fits have.
     halves: Any = None
     norms: Any = None
