@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+
 import unmix
 from unmix import ICA, PCA, RICA, NeuralPCA, SigmaPCA
 
@@ -98,7 +99,7 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         ({"decimal": "-"}, "give '.' or ','"),
         ({"delimiter": "::"}, "one character"),
         ({"dtype": "int32"}, "float32.*float64"),
-        ({"rows": (5, 5)}, "there are rows 0 to"),
+        ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),
         ({"rows": slice(0, 9, 2)}, "the first row and the one after the last"),
         ({"stride": 2}, "about patches"),
     ]:

@@ -37,6 +37,9 @@ print(amari_distance(ica, data.mixing), match(pca, ica).order, ica.remove(X, [0]
 for estimator in (FastICA(2), RICA(4, beta="auto"), NeuralPCA(2, "gha"), SigmaPCA(2, a=[0.8, 4.0])):
     estimator.fit(X).save("model.safetensors")
 again = unmix.load("model.safetensors")
+opened = unmix.open("x.csv", drop=["label"], decimal=",", missing="drop", rows=(0, 100))
+print(opened.shape[0], opened.names, opened.missing.sum(), opened.head(3).mean(), PCA(2).fit(opened).report_.invocation)
+print(opened.shpae)  # shpae
 print(again.components_, unmix.select_components(X)["minka"], unmix.variants("neural-pca")[0]["key"])
 rows = unmix.read("x.csv", drop=["label"], header=True)
 other = PCA(3, whiten="zca", checkpoint="state", init=pca).set_params(tol=0.0).fit(rows)

@@ -73,7 +73,7 @@ class Files:
     --------
     >>> import pathlib, tempfile, unmix
     >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
-    >>> _ = path.write_text("height,width\n1,2\n3,4\n5,7\n")
+    >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
     >>> rows = unmix.open(path)
     >>> len(rows), rows.dtype
     (3, dtype('float64'))
@@ -132,6 +132,18 @@ class Files:
         -------
         ndarray of shape (n, n_features)
             In the type that rows are computed in; missing cells are NaN.
+
+        See Also
+        --------
+        Files.read : All of them.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).head(1)
+        array([[1., 2.]])
         """
         return self._files.read(_facts(), int(n))
 
@@ -142,6 +154,18 @@ class Files:
         -------
         ndarray of shape (n_samples, n_features)
             In the type that rows are computed in; missing cells are NaN.
+
+        See Also
+        --------
+        Files.head : The first of them.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, unmix
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+        >>> _ = path.write_text("height,width\\n1,2\\n3,4\\n5,7\\n")
+        >>> unmix.open(path).read().shape
+        (3, 2)
         """
         return self._files.read(_facts())
 
@@ -274,10 +298,9 @@ def open(
 
     Examples
     --------
-    >>> import os, tempfile, unmix
-    >>> path = os.path.join(tempfile.mkdtemp(), "boxes.csv")
-    >>> with open(path, "w") as file:
-    ...     _ = file.write("name;height;width\\na;1,5;2\\nb;3;4,25\\nc;?;1\\nd;4;8\\n")
+    >>> import pathlib, tempfile, unmix
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+    >>> _ = path.write_text("name;height;width\\na;1,5;2\\nb;3;4,25\\nc;?;1\\nd;4;8\\n")
     >>> rows = unmix.open(path, drop="name", decimal=",", na="?")
     >>> rows.shape, rows.names, rows.missing
     ((4, 2), ['height', 'width'], array([1, 0]))
@@ -316,10 +339,9 @@ def read(path: Path | Sequence[Path], **settings: Any) -> Array:
 
     Examples
     --------
-    >>> import os, tempfile, unmix
-    >>> path = os.path.join(tempfile.mkdtemp(), "boxes.csv")
-    >>> with open(path, "w") as file:
-    ...     _ = file.write("name,height,width\\na,1,2\\nb,3,4\\n")
+    >>> import pathlib, tempfile, unmix
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "boxes.csv")
+    >>> _ = path.write_text("name,height,width\\na,1,2\\nb,3,4\\n")
     >>> unmix.read(path, drop="name")
     array([[1., 2.],
            [3., 4.]])
