@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _unmix, compat, datasets, metrics, plot, shards
 from ._input import registry
 from ._fastica import FastICA, fastica
-from ._read import Files, open, read
+from ._read import Files, open as open, read
 from ._report import Report
 from ._select import Selection, select_components
 from ._stability import Stability, stability
