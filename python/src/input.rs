@@ -40,6 +40,7 @@ pub(crate) struct Lent {
 struct Address(*const u8);
 // SAFETY: the memory belongs to an array that the same struct keeps, and is only read.
 unsafe impl Send for Address {}
+// SAFETY: the same.
 unsafe impl Sync for Address {}
 
 impl Input {

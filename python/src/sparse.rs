@@ -35,6 +35,7 @@ struct Vector<T> {
 
 // SAFETY: the memory belongs to an array that the same struct keeps, and is only read.
 unsafe impl<T: Send> Send for Vector<T> {}
+// SAFETY: the same.
 unsafe impl<T: Sync> Sync for Vector<T> {}
 
 impl<T: Element> Vector<T> {

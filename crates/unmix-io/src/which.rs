@@ -22,13 +22,11 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     }
     input.rows.settle(run)?;
     let n = input.rows.n_rows().unwrap_or(0);
-    let mut runs = match options.rows {
-        Some(rows) => vec![within(rows, n)?],
-        None => vec![0..n],
-    };
+    let asked = options.rows.map_or(Ok(0..n), |rows| within(rows, n))?;
+    let mut runs = Vec::from([asked.clone()]);
     let mut note = None;
     if options.missing == Missing::Drop {
-        let asked: u64 = runs.iter().map(|run| run.end - run.start).sum();
+        let asked = asked.end - asked.start;
         runs = complete(&input.rows, &runs, run)?;
         let left: u64 = runs.iter().map(|run| run.end - run.start).sum();
         if left == 0 && asked > 0 {
@@ -50,7 +48,8 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
     for cells in input.kept.iter_mut().map(|(_, cells)| cells).chain(&mut input.row_names) {
         *cells = runs.iter().flat_map(|run| cells[run.start as usize..run.end as usize].to_vec()).collect();
     }
-    if runs != [0..n] {
+    let is_all = runs.first().is_some_and(|run| *run == (0..n));
+    if !is_all {
         input.rows = match input.rows {
             AnyRows::F32(rows) => AnyRows::F32(taken(rows, runs)),
             AnyRows::F64(rows) => AnyRows::F64(taken(rows, runs)),
