@@ -62,7 +62,9 @@ def mistakes(path):
 def complaints(command, path):
     """Lines that a checker complains of, by number, and what it says."""
     # A package that is not installed is found beside those that are.
-    environment = {**os.environ, "MYPYPATH": str(Path(unmix.__file__).parents[1])}
+    folder = Path(unmix.__file__).parents[1]
+    installed = folder.name in ("site-packages", "dist-packages")
+    environment = dict(os.environ) if installed else {**os.environ, "MYPYPATH": str(folder)}
     ran = subprocess.run([*command, str(path)], capture_output=True, text=True, cwd=path.parent, env=environment)
     found = {}
     for line in ran.stdout.splitlines():

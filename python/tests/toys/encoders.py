@@ -31,10 +31,10 @@ class Toy(Estimator):
     def _validate_params(self):
         pass
 
-    def _settings_as_json(self):
+    def _asked(self):
         import json
 
-        return json.dumps(self.given)
+        return json.dumps(self.given), f"Toy({self.method!r})"
 
 
 @pytest.mark.parametrize("key", ["toy-posterior", "toy-gate", "toy-solver", "toy-network"])
