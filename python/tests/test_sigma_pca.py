@@ -243,3 +243,23 @@ def test_twenty_sources_of_one_variance_are_found_whatever_their_kind(law, make)
     assert (np.abs(axes).max(axis=0) > 0.95).all()
     assert model.report_.outcome == "converged"
     assert not any("nothing beyond PCA" in w or "Gaussian" in w for w in model.report_.warnings)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "sines"])
+def test_eight_tied_sources_in_6000_rows_are_resolved_and_rightly(kind):
+    resolved = 0
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        if kind == "uniform":
+            sources = draw.uniform(-1, 1, (6000, 8))
+        else:
+            frequencies, phases = draw.uniform(0.01, 0.4, 8), draw.uniform(0, 2 * np.pi, 8)
+            sources = np.sin(2 * np.pi * frequencies * np.arange(6000)[:, None] + phases)
+        sources = (sources - sources.mean(axis=0)) / sources.std(axis=0)
+        axes = np.linalg.qr(draw.normal(size=(8, 8)))[0]
+        model = SigmaPCA(8, random_state=0).fit(sources @ axes.T)
+        cosines = np.abs(model.components_ @ axes).max(axis=1)
+        assert (cosines[model.resolved_] > 0.95).all()
+        resolved += model.resolved_.sum()
+    # Eight in ten are asked for.
+    assert resolved >= 64
