@@ -257,7 +257,7 @@ def test_eight_tied_sources_in_6000_rows_are_resolved_and_rightly(kind):
             sources = np.sin(2 * np.pi * frequencies * np.arange(6000)[:, None] + phases)
         sources = (sources - sources.mean(axis=0)) / sources.std(axis=0)
         axes = np.linalg.qr(draw.normal(size=(8, 8)))[0]
-        model = SigmaPCA(8, random_state=0).fit(sources @ axes.T)
+        model = unmix.SigmaPCA(8, random_state=0).fit(sources @ axes.T)
         cosines = np.abs(model.components_ @ axes).max(axis=1)
         assert (cosines[model.resolved_] > 0.95).all()
         resolved += model.resolved_.sum()
