@@ -174,8 +174,8 @@ fn the_median_of_several_draws_is_as_near_as_published() {
         let mut least: Vec<f64> =
             draws.iter().map(|(x, axes)| least_to_any(&trained(&spec, x, &how, 3).w, axes)).collect();
         least.sort_unstable_by(f64::total_cmp);
-        // Medians of seven draws vary by some 1e-4 themselves: that of `ema-adaptive-tanh` is .9995 with both implementations.
-        assert!(least[3] >= published.min(0.9995) - 1e-4, "{key}: {least:.5?}, published {published}");
+        // Published numbers have four decimals.
+        assert!(least[3] >= published.min(0.9995) - 5e-5, "{key}: {least:.5?}, published {published}");
     }
 }
 
