@@ -87,6 +87,15 @@ def test_missing_cells_are_counted_and_rows_with_them_left_out(tmp_path):
     assert single.dtype == np.float32 and single.read().dtype == np.float32 and single.shape == (1, 2)
 
 
+def test_columns_may_be_an_array(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n1,2,3\n4,5,7\n7,8,8\n1,0,4\n")
+    for columns in (np.array([0, 2]), np.array(["a", "c"])):
+        pca = PCA(1).fit(unmix.open(path, columns=columns))
+        assert list(pca.feature_names_in_) == ["a", "c"]
+        np.testing.assert_array_equal(eval(pca.report_.invocation).components_, pca.components_)
+
+
 def test_what_is_not_possible_is_one_sentence(table, tmp_path):
     path, X = table
     rows = opened(path)
@@ -99,6 +108,10 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         ({"decimal": "-"}, "give '.' or ','"),
         ({"delimiter": "::"}, "one character"),
         ({"dtype": "int32"}, "float32.*float64"),
+        ({"dtype": "banana"}, "float32.*float64"),
+        ({"na": 5}, "as text"),
+        ({"rows": (1,)}, "the first row and the one after the last"),
+        ({"rows": 5}, "the first row and the one after the last"),
         ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),
         ({"rows": slice(0, 9, 2)}, "the first row and the one after the last"),
         ({"stride": 2}, "about patches"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -45,11 +45,22 @@ def _range(rows):
     """The first row and the one after the last."""
     if rows is None:
         return None
-    start, stop, step = (rows.start, rows.stop, rows.step) if isinstance(rows, slice) else (*rows, None)
+    if isinstance(rows, slice):
+        start, stop, step = rows.start, rows.stop, rows.step
+    else:
+        start, stop, step = (*rows, None) if isinstance(rows, (tuple, list)) and len(rows) == 2 else (None, None, 0)
     bounds = [bound for bound in (start, stop) if bound is not None]
     if step not in (None, 1) or any(not isinstance(bound, Integral) or bound < 0 for bound in bounds):
         raise ValueError(f"rows={rows!r} is not possible; give the first row and the one after the last, as in (100, 200) or (100, None)")
     return int(start or 0), None if stop is None else int(stop)
+
+
+def _dtype(dtype):
+    """The name of a type of numbers; the extension says which there are."""
+    try:
+        return None if dtype is None else np.dtype(dtype).name
+    except TypeError:
+        return str(dtype)
 
 
 class Files:
@@ -175,7 +186,9 @@ class Files:
     def __repr__(self) -> str:
         paths, settings = self._given
         shown = repr(os.fspath(paths[0]) if len(paths) == 1 else [os.fspath(p) for p in paths])
-        changed = "".join(f", {name}={value!r}" for name, value in settings.items() if value is not _SETTINGS[name] and value != _SETTINGS[name])
+        # By what is written: arrays cannot be compared as one.
+        written = {name: repr(value.tolist() if isinstance(value, np.ndarray) else value) for name, value in settings.items()}
+        changed = "".join(f", {name}={text}" for name, text in written.items() if text != repr(_SETTINGS[name]))
         return f"unmix.open({shown}{changed})"
 
     def __reduce__(self):
@@ -194,7 +207,9 @@ def _reading(grey, rgb, patches, **settings):
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
         if settings[name] and patches is None:
             raise ValueError(f"{name}={settings[name]!r} is about patches, and none are asked for; give patches=(height, width) too")
-    na, dtype = settings["na"], settings["dtype"]
+    na = settings["na"]
+    if not isinstance(na, Iterable):
+        raise ValueError(f"na={na!r} is not possible; give the cells that are missing as text, as in na=['?', '-']")
     return {
         **settings,
         "grey": bool(grey),
@@ -207,7 +222,7 @@ def _reading(grey, rgb, patches, **settings):
         "drop": _columns(settings["drop"]),
         "na": [na] if isinstance(na, str) else [str(mark) for mark in na],
         "rows": _range(settings["rows"]),
-        "dtype": None if dtype is None else np.dtype(dtype).name,
+        "dtype": _dtype(settings["dtype"]),
     }
 
 
