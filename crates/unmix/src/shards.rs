@@ -33,6 +33,7 @@ use crate::neural::forces::{GatherCodes, Pass};
 use crate::neural::native::NativePass;
 use crate::num::{Plan, Real};
 use crate::run::Run;
+use crate::stats::gaps::{GatherFactors, GatherFilled, GatherSeen};
 use crate::stats::{
     Gather, GatherChecksum, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows,
     GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit,
@@ -81,6 +82,9 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherSources<'_, T>>(),
         known::<T, GatherUnit<'_, T>>(),
         known::<T, GatherScores<'_, T>>(),
+        known::<T, GatherSeen>(),
+        known::<T, GatherFilled>(),
+        known::<T, GatherFactors>(),
         known::<T, GatherCodes<T, Pass>>(),
         known::<T, GatherCodes<T, NativePass<T>>>(),
     ];

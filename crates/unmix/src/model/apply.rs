@@ -7,6 +7,7 @@ use crate::data::{Rows, Sink, VecSink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
+use crate::stats::gaps::Conditional;
 use std::sync::Mutex;
 
 impl Model {
@@ -162,9 +163,18 @@ impl Model {
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
         self.check_width("score", rows.n_features(), self.n_features, rows.origin())?;
+        let factors = self.code.codes().missing.then(|| Conditional::new(density.factors()));
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
-            rows.check_finite("score", &block)?;
-            density.log_density(block.data, out, work);
+            match &factors {
+                None => {
+                    rows.check_finite("score", &block)?;
+                    density.log_density(block.data, out, work);
+                }
+                Some(factors) => {
+                    rows.check_infinite("score", &block)?;
+                    density.log_density_of_seen(factors, block.data, out, work);
+                }
+            }
             Ok(())
         };
         rows.map(run, "scoring", 1, step, sink)
@@ -271,7 +281,7 @@ impl<T: Real> Rows<'_, T> {
     }
 
     /// An error that names the first infinite number of the block; NaN is a missing cell.
-    fn check_infinite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
+    pub(crate) fn check_infinite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
         self.check_each(what, block, |x| x.finite() || x.to_f64().is_nan())
     }
 

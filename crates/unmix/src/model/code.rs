@@ -9,6 +9,7 @@ use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Matrix, Real};
+use crate::stats::gaps::Conditional;
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -73,6 +74,11 @@ pub trait Encoder: Debug + Send + Sync {
 
     /// `mean` and `B`, where codes are `(x - mean) B`: sparse rows are then encoded from their stored entries alone.
     fn linear(&self) -> Option<(&Tensor, &Matrix<f64>)> {
+        None
+    }
+
+    /// The linear-Gaussian model that codes are posterior means of, ready for rows.
+    fn gaussian(&self) -> Option<&Conditional> {
         None
     }
 }

@@ -59,6 +59,7 @@ impl Quality {
         let p = axes.cols();
         // Codes that are no projections have another distance from their rows.
         let fits = model.code().encoder().linear().is_some()
+            && !model.code().codes().missing
             && variance.len() == axes.rows()
             && mean.len() == p
             && noise_scale.as_ref().is_none_or(|s| s.len() == p && s.iter().all(|&s| s > 0.0));

@@ -3,6 +3,7 @@
 mod checksum;
 mod contrast;
 mod entries;
+pub mod gaps;
 mod gram;
 mod lengths;
 mod moments;

@@ -1,0 +1,205 @@
+//! Codes that are posterior means of a linear-Gaussian model: of whole rows by one matrix, of rows with gaps by the cells that they have.
+
+use super::affine::LinearEncoder;
+use super::code::{Codes, Encoder, RowMap};
+use super::tensor::Tensor;
+use super::{Gaussian, Model};
+use crate::data::{Rows, Sink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::random::Stream;
+use crate::num::{Block, Matrix, Real, kernel};
+use crate::run::Run;
+use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, triangle};
+use std::sync::Arc;
+
+/// `E[z | x]` under `x = mean + W z + e`, where NaN is a missing cell. Whole rows are encoded by `(x - mean) B`, with the bits of any
+/// linear encoder.
+#[derive(Clone, Debug)]
+pub struct PosteriorMean {
+    whole: LinearEncoder,
+    of: Arc<Conditional>,
+    /// What posterior means are multiplied by from the right, `k x k`, where codes are others than the factors of the model.
+    turn: Option<Arc<Matrix<f64>>>,
+}
+
+impl PosteriorMean {
+    /// Of `of`, whose posterior means of whole rows are `(x - mean) matrix`, `matrix` being `n_features x n_codes`.
+    pub fn new(mean: Tensor, matrix: Matrix<f64>, of: LinearGaussian) -> Self {
+        Self { whole: LinearEncoder::new(mean, matrix), of: Arc::new(Conditional::new(of)), turn: None }
+    }
+
+    /// The same with codes `z turn`, `turn` being `n_factors x n_codes`: as for factors that are correlated.
+    pub fn turned(self, turn: Matrix<f64>) -> Self {
+        Self { turn: Some(Arc::new(turn)), ..self }
+    }
+
+    fn map<T: Real>(&self, whole: Box<dyn RowMap<T>>) -> Box<dyn RowMap<T>> {
+        let (p, k) = (self.whole.n_features(), self.whole.n_codes());
+        Box::new(Map { whole, of: self.of.clone(), turn: self.turn.clone(), p, k })
+    }
+}
+
+impl Encoder for PosteriorMean {
+    fn n_features(&self) -> usize {
+        self.whole.n_features()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.whole.n_codes()
+    }
+
+    fn codes(&self) -> Codes {
+        Codes { missing: true, ..Codes::default() }
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        self.map(self.whole.in_f32())
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        self.map(self.whole.in_f64())
+    }
+
+    fn linear(&self) -> Option<(&Tensor, &Matrix<f64>)> {
+        self.whole.linear()
+    }
+
+    fn gaussian(&self) -> Option<&Conditional> {
+        Some(&self.of)
+    }
+}
+
+struct Map<T> {
+    whole: Box<dyn RowMap<T>>,
+    of: Arc<Conditional>,
+    turn: Option<Arc<Matrix<f64>>>,
+    p: usize,
+    k: usize,
+}
+
+impl<T: Real> RowMap<T> for Map<T> {
+    fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
+        // Rows do not touch each other: those with gaps get NaN here, and their codes below.
+        self.whole.apply(rows, out, work);
+        let (with_gaps, numbers) = gaps_of(rows, self.p);
+        if with_gaps.is_empty() || self.k == 0 {
+            return;
+        }
+        let mut codes = self.of.posteriors(&numbers).means;
+        if let Some(turn) = &self.turn {
+            let mut turned = vec![0.0; with_gaps.len() * self.k];
+            kernel::product(&mut turned, &codes, turn.as_slice(), with_gaps.len(), turn.rows(), self.k);
+            codes = turned;
+        }
+        for (&i, code) in with_gaps.iter().zip(codes.chunks_exact(self.k)) {
+            let out = &mut out[i * self.k..(i + 1) * self.k];
+            out.iter_mut().zip(code).for_each(|(to, z)| *to = T::from_f64(*z));
+        }
+    }
+}
+
+/// Which rows have gaps, and these rows.
+fn gaps_of<T: Real>(rows: &[T], p: usize) -> (Vec<usize>, Vec<T>) {
+    let (mut with_gaps, mut numbers) = (Vec::new(), Vec::new());
+    for (i, row) in rows.chunks_exact(p).enumerate() {
+        if row.iter().any(|x| x.to_f64().is_nan()) {
+            with_gaps.push(i);
+            numbers.extend_from_slice(row);
+        }
+    }
+    (with_gaps, numbers)
+}
+
+impl Gaussian {
+    /// The same distribution as loadings and noise of columns.
+    pub fn factors(&self) -> LinearGaussian {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
+        let long = |i: usize| (self.variance[i] - self.noise).max(0.0).sqrt();
+        let loadings = Matrix::from_fn(p, k, |j, i| long(i) * self.axes[(i, j)] * unit(j));
+        let noise = (0..p).map(|j| self.noise * unit(j) * unit(j)).collect();
+        LinearGaussian::new(self.mean.clone(), loadings, noise)
+    }
+
+    /// [`log_density`](Self::log_density) of rows with gaps (NaN): of the cells that they have; 0 for a row without any.
+    pub(super) fn log_density_of_seen<T: Real>(
+        &self,
+        factors: &Conditional,
+        rows: &[T],
+        out: &mut [f64],
+        work: &mut Workspace<T>,
+    ) {
+        // Rows do not touch each other: those with gaps get NaN here.
+        self.log_density(rows, out, work);
+        let (with_gaps, numbers) = gaps_of(rows, self.axes.cols());
+        if !with_gaps.is_empty() {
+            let found = factors.posteriors(&numbers).log_density;
+            with_gaps.iter().zip(found).for_each(|(&i, log_p)| out[i] = log_p);
+        }
+    }
+
+    /// `n` rows at random, row-major: `n x n_features`.
+    pub fn sample(&self, n: usize, seed: u64) -> Vec<f64> {
+        let LinearGaussian { mean, loadings, noise } = self.factors();
+        let (p, k) = (mean.len(), self.axes.rows());
+        let (factors, errors) = (Stream::new(seed, 0), Stream::new(seed, 1));
+        let mut out = Vec::with_capacity(n * p);
+        for i in 0..n {
+            let z: Vec<f64> = (0..k).map(|a| factors.normal((i * k + a) as u64)).collect();
+            out.extend((0..p).map(|j| {
+                let w = &loadings[j * k..(j + 1) * k];
+                let fitted: f64 = w.iter().zip(&z).map(|(w, z)| w * z).sum();
+                mean[j] + fitted + noise[j].sqrt() * errors.normal((i * p + j) as u64)
+            }));
+        }
+        out
+    }
+}
+
+impl Model {
+    /// The linear-Gaussian model that codes are posterior means of, ready for rows.
+    ///
+    /// # Errors
+    ///
+    /// A model whose codes are none.
+    pub fn conditional(&self) -> Result<&Conditional> {
+        self.code().encoder().gaussian().ok_or_else(|| Error::Unsupported {
+            asked: format!("posteriors of the codes of a {} model", self.method().key),
+            found: "it has no distribution of codes".into(),
+            remedy: "encode the rows, or fit ppca".into(),
+        })
+    }
+
+    /// Mean and covariance of the code of every row, given its cells: `n_codes` numbers and then `n_codes x n_codes`, row-major.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`encode`](Self::encode); a model whose codes are no posterior means.
+    pub fn posterior<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        let of = self.conditional()?;
+        self.check_width("posterior", rows.n_features(), self.n_features(), rows.origin())?;
+        let k = of.model().n_factors();
+        let width = k + k * k;
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            rows.check_infinite("posterior", &block)?;
+            let Posteriors { means, pattern, patterns, .. } = of.posteriors(block.data);
+            for (i, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
+                out[..k].copy_from_slice(&means[i * k..(i + 1) * k]);
+                let covariance = &patterns[pattern[i]].covariance;
+                for a in 0..k {
+                    for b in 0..=a {
+                        let v = covariance[triangle(a) + b];
+                        (out[k + a * k + b], out[k + b * k + a]) = (v, v);
+                    }
+                }
+            }
+            Ok(())
+        };
+        rows.map(run, "posteriors", width, step, sink)
+    }
+}

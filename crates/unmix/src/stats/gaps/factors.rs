@@ -1,0 +1,216 @@
+//! The sums over rows of an EM step for loadings, means and noise, of rows with gaps.
+
+use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, triangle};
+use crate::error::Result;
+use crate::num::{Block, Plan, Real, Workspace, kernel};
+use crate::stats::{Gather, Partial};
+
+/// What rows with gaps say of a linear-Gaussian model, at the posterior of their factors under the present one.
+///
+/// Sums are over the rows that have column `j`, each as often as it counts; `z` and `V` are mean and covariance of a row's factors, `r` its
+/// residual at `z`. Of `q = k + 1` numbers `(z, 1)`, so that means are fitted with the loadings:
+///
+/// ```text
+/// products_j = sum [z z', z; z', 1]      covariances_j = sum V      cross_j = sum r_j (z, 1) - (covariances_j w_j, 0)
+/// squares_j  = sum r_j² + w_j' V w_j
+/// ```
+///
+/// The change of `(w_j, mean_j)` solves `(products_j + covariances_j) change = cross_j`, and the sum of squares after it is
+/// `squares_j - change' cross_j`. As residuals are those of the present parameters, nothing cancels near the solution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactorSums {
+    /// Rows with a cell, each as often as it counts.
+    pub n: f64,
+    /// Log-likelihood of their cells.
+    pub log_density: f64,
+    /// Sum of `z` over these rows, `k`.
+    pub means: Vec<f64>,
+    /// Sum of `z z' + V` over these rows: the lower triangle, row by row.
+    pub moments: Vec<f64>,
+    /// For each column the lower triangles of `products` and `covariances`: `p x (q(q+1)/2 + k(k+1)/2)`.
+    pub tables: Vec<f64>,
+    /// For each column the sum of `r_j (z, 1)`: `p x q`.
+    pub cross: Vec<f64>,
+    /// For each column the sum of `r_j²`.
+    pub squares: Vec<f64>,
+}
+
+/// What the parameters of one column are changed by.
+pub struct ColumnSums {
+    /// `products_j + covariances_j`: the lower triangle of a `q x q` matrix, row by row.
+    pub table: Vec<f64>,
+    /// `cross_j`, `q`.
+    pub cross: Vec<f64>,
+    /// `squares_j`.
+    pub squares: f64,
+    /// Cells that are there, each as often as its row counts.
+    pub n: f64,
+}
+
+impl FactorSums {
+    fn zero(p: usize, k: usize) -> Self {
+        let (q, t) = (k + 1, triangle(k));
+        Self {
+            n: 0.0,
+            log_density: 0.0,
+            means: vec![0.0; k],
+            moments: vec![0.0; t],
+            tables: vec![0.0; p * (triangle(q) + t)],
+            cross: vec![0.0; p * q],
+            squares: vec![0.0; p],
+        }
+    }
+
+    /// Factors.
+    pub fn n_factors(&self) -> usize {
+        self.means.len()
+    }
+
+    /// The sums of column `j`, whose loadings are `w`.
+    pub fn column(&self, j: usize, w: &[f64]) -> ColumnSums {
+        let k = self.n_factors();
+        let (q, t) = (k + 1, triangle(k));
+        let line = &self.tables[j * (triangle(q) + t)..(j + 1) * (triangle(q) + t)];
+        let (products, covariances) = line.split_at(triangle(q));
+        let mut table = products.to_vec();
+        table.iter_mut().zip(covariances).for_each(|(a, v)| *a += v);
+        let mut pull = vec![0.0; k];
+        super::symmetric_product(covariances, w, &mut pull);
+        let mut cross = self.cross[j * q..(j + 1) * q].to_vec();
+        cross.iter_mut().zip(&pull).for_each(|(c, v)| *c -= v);
+        let spread: f64 = pull.iter().zip(w).map(|(v, w)| v * w).sum();
+        ColumnSums { table, cross, squares: self.squares[j] + spread, n: products[triangle(q) - 1] }
+    }
+
+    /// Adds rows, `weights` of them beside their posteriors.
+    fn add(&mut self, found: &Posteriors, weights: &[f64], p: usize) {
+        let k = self.n_factors();
+        let (q, t, n) = (k + 1, triangle(k), weights.len());
+        let width = triangle(q) + t;
+        let (mut lines, mut ones) = (Vec::with_capacity(n * width), Vec::with_capacity(n * q));
+        for (i, w) in weights.iter().enumerate() {
+            let z = &found.means[i * k..(i + 1) * k];
+            let v = &found.patterns[found.pattern[i]].covariance;
+            let start = lines.len();
+            for a in 0..k {
+                lines.extend((0..=a).map(|b| w * (z[a] * z[b])));
+            }
+            let own = lines[start..].iter().zip(v).map(|(zz, v)| zz + w * v);
+            self.moments.iter_mut().zip(own).for_each(|(s, x)| *s += x);
+            self.means.iter_mut().zip(z).for_each(|(s, z)| *s += w * z);
+            lines.extend(z.iter().map(|z| w * z));
+            lines.push(*w);
+            lines.extend(v.iter().map(|v| w * v));
+            ones.extend(z.iter().map(|z| w * z));
+            ones.push(*w);
+            self.n += w;
+            self.log_density += w * found.log_density[i];
+            let residuals = &found.residuals[i * p..(i + 1) * p];
+            self.squares.iter_mut().zip(residuals).for_each(|(s, r)| *s += w * (r * r));
+        }
+        kernel::add_cross(&mut self.tables, &found.seen, &lines, n, p, width);
+        kernel::add_cross(&mut self.cross, &found.residuals, &ones, n, p, q);
+    }
+}
+
+/// Gathers [`FactorSums`] under a model. Rows of weight 0 and rows without a cell are left out.
+#[derive(Clone, Debug)]
+pub struct GatherFactors {
+    of: Conditional,
+}
+
+impl GatherFactors {
+    /// Under this model.
+    pub fn new(model: LinearGaussian) -> Self {
+        Self { of: Conditional::new(model) }
+    }
+}
+
+impl<T: Real> Gather<T> for GatherFactors {
+    type Part = FactorSums;
+    const KIND: &'static str = "factors";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        let k = self.of.model().n_factors();
+        Plan::for_sources(n_features, (k + 1) * (k + 2))
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.of.model().n_features())
+    }
+
+    fn zero(&self, n_features: usize) -> FactorSums {
+        FactorSums::zero(n_features, self.of.model().n_factors())
+    }
+
+    fn add(&self, part: &mut FactorSums, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let (mut rows, mut weights) = (Vec::with_capacity(block.data.len()), Vec::new());
+        for (i, row) in block.rows().enumerate() {
+            let weight = block.weights.map_or(1.0, |w| w[i]);
+            if weight > 0.0 && row.iter().any(|x| !x.to_f64().is_nan()) {
+                rows.extend_from_slice(row);
+                weights.push(weight);
+            }
+        }
+        if !weights.is_empty() {
+            part.add(&self.of.posteriors(&rows), &weights, block.n_features);
+        }
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        self.of.model().pack(out);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self::new(LinearGaussian::unpack(from)?))
+    }
+}
+
+impl Partial for FactorSums {
+    fn merge(&mut self, right: Self) {
+        if right.n == 0.0 {
+            return;
+        }
+        self.n += right.n;
+        self.log_density += right.log_density;
+        let pairs = [
+            (&mut self.means, right.means),
+            (&mut self.moments, right.moments),
+            (&mut self.tables, right.tables),
+            (&mut self.cross, right.cross),
+            (&mut self.squares, right.squares),
+        ];
+        for (left, right) in pairs {
+            left.iter_mut().zip(right).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.number(self.log_density);
+        for numbers in [&self.means, &self.moments, &self.tables, &self.cross, &self.squares] {
+            out.numbers(numbers);
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let part = Self {
+            n: from.number()?,
+            log_density: from.number()?,
+            means: from.numbers()?,
+            moments: from.numbers()?,
+            tables: from.numbers()?,
+            cross: from.numbers()?,
+            squares: from.numbers()?,
+        };
+        let (p, k) = (part.squares.len(), part.means.len());
+        let sizes = [part.moments.len(), part.tables.len(), part.cross.len()];
+        from.check(sizes == [triangle(k), p * (triangle(k + 1) + triangle(k)), p * (k + 1)])?;
+        Ok(part)
+    }
+
+    fn bytes(&self) -> usize {
+        let numbers = [&self.means, &self.moments, &self.tables, &self.cross, &self.squares];
+        8 * (2 + numbers.iter().map(|numbers| numbers.len()).sum::<usize>())
+    }
+}

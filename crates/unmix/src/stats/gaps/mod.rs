@@ -1,0 +1,287 @@
+//! A linear-Gaussian model of rows with gaps: what the cells that a row has say of its factors, one factorisation per pattern of cells.
+//!
+//! ```text
+//! x = mean + W z + e,   z ~ N(0, I_k),   e_j ~ N(0, psi_j),   o = the cells that a row has
+//! G = I + W_o' Psi_o⁻¹ W_o,   V = G⁻¹,   z | x_o ~ N(V W_o' Psi_o⁻¹ (x_o - mean_o), V)
+//! log p(x_o) = -1/2 [ |o| log 2pi + sum_o log psi_j + log|G| + sum_o r_j²/psi_j + ||z||² ],   r = x - mean - W z at the mean of z
+//! ```
+//!
+//! Probabilistic PCA has one noise for all columns, factor analysis one for each. NaN is a cell that is missing; a row without any cell
+//! has the prior: mean 0, covariance the identity, log-likelihood 0. The quadratic form is a sum of squares of residuals: nothing
+//! cancels. Everything is in double precision, whatever the type of the rows is.
+
+mod factors;
+mod filled;
+mod seen;
+
+pub use factors::{FactorSums, GatherFactors};
+pub use filled::GatherFilled;
+pub use seen::{GatherSeen, Seen};
+
+use super::{Packer, Unpacker};
+use crate::error::Result;
+use crate::num::{Matrix, Real, kernel};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// `x = mean + W z + e`, in the units of the rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinearGaussian {
+    /// Mean, `p`.
+    pub mean: Vec<f64>,
+    /// `W`, `p x k`, row-major.
+    pub loadings: Vec<f64>,
+    /// Variance of the noise of each column, `p`, all positive.
+    pub noise: Vec<f64>,
+}
+
+impl LinearGaussian {
+    /// From `W`, `p x k`.
+    pub fn new(mean: Vec<f64>, loadings: Matrix<f64>, noise: Vec<f64>) -> Self {
+        Self { mean, loadings: loadings.into_vec(), noise }
+    }
+
+    /// Columns of a row.
+    pub fn n_features(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// Factors.
+    pub fn n_factors(&self) -> usize {
+        self.loadings.len() / self.mean.len().max(1)
+    }
+
+    /// `W`, `p x k`.
+    pub fn matrix(&self) -> Matrix<f64> {
+        Matrix::from_vec(self.n_features(), self.n_factors(), self.loadings.clone())
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.numbers(&self.mean);
+        out.numbers(&self.loadings);
+        out.numbers(&self.noise);
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let found = Self { mean: from.numbers()?, loadings: from.numbers()?, noise: from.numbers()? };
+        let p = found.mean.len();
+        from.check(p > 0 && found.noise.len() == p && found.loadings.len().is_multiple_of(p))?;
+        Ok(found)
+    }
+}
+
+/// Entries of the lower triangle of a symmetric `k x k` matrix, row by row.
+pub fn triangle(k: usize) -> usize {
+    k * (k + 1) / 2
+}
+
+/// A model, ready for rows.
+#[derive(Clone, Debug)]
+pub struct Conditional {
+    model: LinearGaussian,
+    /// `Psi⁻¹ W`, `p x k`.
+    weighted: Vec<f64>,
+    /// Lower triangles of `w_j w_j' / psi_j`, `p x k(k+1)/2`.
+    pairs: Vec<f64>,
+    /// `W'`, `k x p`.
+    back: Vec<f64>,
+    log_noise: Vec<f64>,
+}
+
+/// What all rows of one pattern of cells have in common.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// Cells that are there.
+    pub n_seen: usize,
+    /// Posterior covariance `V` of the factors: its lower triangle, row by row.
+    pub covariance: Vec<f64>,
+    /// `log|G| + sum_o log psi_j`: the logarithm of the determinant of the covariance of the cells.
+    pub log_determinant: f64,
+}
+
+/// What some rows say of their factors.
+#[derive(Clone, Debug)]
+pub struct Posteriors {
+    /// Posterior means of the factors, `n x k`.
+    pub means: Vec<f64>,
+    /// 1 for a cell that is there, 0 for a missing one, `n x p`.
+    pub seen: Vec<f64>,
+    /// `x - mean - W z` at the posterior mean, 0 for missing cells, `n x p`.
+    pub residuals: Vec<f64>,
+    /// Which of the patterns each row has.
+    pub pattern: Vec<usize>,
+    /// The patterns, in the order in which rows first have them.
+    pub patterns: Vec<Pattern>,
+    /// Log-likelihood of the cells of each row.
+    pub log_density: Vec<f64>,
+}
+
+impl Conditional {
+    /// Of a model whose noise is positive in every column. `O(p k²)`.
+    pub fn new(model: LinearGaussian) -> Self {
+        let (p, k) = (model.n_features(), model.n_factors());
+        let (mut weighted, mut pairs) = (Vec::with_capacity(p * k), Vec::with_capacity(p * triangle(k)));
+        for (w, psi) in model.loadings.chunks_exact(k.max(1)).zip(&model.noise) {
+            weighted.extend(w.iter().map(|w| w / psi));
+            for a in 0..k {
+                pairs.extend((0..=a).map(|b| w[a] * w[b] / psi));
+            }
+        }
+        let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
+        let (back, log_noise) = (back.collect(), model.noise.iter().map(|psi| psi.ln()).collect());
+        Self { model, weighted, pairs, back, log_noise }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &LinearGaussian {
+        &self.model
+    }
+
+    /// Posteriors of row-major `rows`, in which NaN is a missing cell. A row gets the same bits alone and among others.
+    /// `O(n p k + m (p k² + k³))` for `m` patterns.
+    pub fn posteriors<T: Real>(&self, rows: &[T]) -> Posteriors {
+        let (p, k) = (self.model.n_features(), self.model.n_factors());
+        let n = rows.len() / p;
+        let (mut seen, mut centred) = (Vec::with_capacity(n * p), Vec::with_capacity(n * p));
+        for row in rows.chunks_exact(p) {
+            for (x, m) in row.iter().zip(&self.model.mean) {
+                let x = x.to_f64();
+                seen.push(if x.is_nan() { 0.0 } else { 1.0 });
+                centred.push(if x.is_nan() { 0.0 } else { x - m });
+            }
+        }
+        let (pattern, firsts) = distinct(&seen, p);
+        let patterns = self.patterns(&seen, &firsts);
+        let mut means = vec![0.0; n * k];
+        if k > 0 {
+            let mut right = vec![0.0; n * k];
+            kernel::product(&mut right, &centred, &self.weighted, n, p, k);
+            for (i, (z, b)) in means.chunks_exact_mut(k).zip(right.chunks_exact(k)).enumerate() {
+                symmetric_product(&patterns[pattern[i]].covariance, b, z);
+            }
+            let mut fitted = vec![0.0; n * p];
+            kernel::product(&mut fitted, &means, &self.back, n, k, p);
+            centred.iter_mut().zip(&fitted).zip(&seen).for_each(|((x, f), s)| *x -= f * s);
+        }
+        let residuals = centred;
+        let log_density = (0..n).map(|i| {
+            let (r, z) = (&residuals[i * p..(i + 1) * p], &means[i * k..(i + 1) * k]);
+            let Pattern { n_seen, log_determinant, .. } = &patterns[pattern[i]];
+            let across: f64 = r.iter().zip(&self.model.noise).map(|(r, psi)| r * r / psi).sum();
+            let along: f64 = z.iter().map(|z| z * z).sum();
+            -0.5 * (*n_seen as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along)
+        });
+        let log_density = log_density.collect();
+        Posteriors { means, seen, residuals, pattern, patterns, log_density }
+    }
+
+    /// The patterns of the rows `firsts`.
+    fn patterns(&self, seen: &[f64], firsts: &[usize]) -> Vec<Pattern> {
+        let (p, k) = (self.model.n_features(), self.model.n_factors());
+        let (m, t) = (firsts.len(), triangle(k));
+        let masks: Vec<f64> = firsts.iter().flat_map(|&i| &seen[i * p..(i + 1) * p]).copied().collect();
+        let mut precisions = vec![0.0; m * t];
+        if k > 0 {
+            kernel::product(&mut precisions, &masks, &self.pairs, m, p, t);
+        }
+        let pattern = |i: usize| {
+            let mask = &masks[i * p..(i + 1) * p];
+            let mut covariance = precisions[i * t..(i + 1) * t].to_vec();
+            (0..k).for_each(|a| covariance[triangle(a) + a] += 1.0);
+            let log_g = invert(&mut covariance, k);
+            let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
+            let n_seen = mask.iter().filter(|s| **s > 0.0).count();
+            Pattern { n_seen, covariance, log_determinant: log_g + log_noise }
+        };
+        (0..m).map(pattern).collect()
+    }
+}
+
+/// Which pattern each row has, patterns being numbered in the order in which rows first have them, and the first row of each.
+fn distinct(seen: &[f64], p: usize) -> (Vec<usize>, Vec<usize>) {
+    let (mut numbers, mut firsts): (HashMap<Vec<u64>, usize>, Vec<usize>) = Default::default();
+    let mut of = Vec::with_capacity(seen.len() / p);
+    for (i, row) in seen.chunks_exact(p).enumerate() {
+        let word = |cells: &[f64]| cells.iter().fold(0u64, |word, s| (word << 1) | u64::from(*s > 0.0));
+        let key: Vec<u64> = row.chunks(64).map(word).collect();
+        let next = firsts.len();
+        of.push(*numbers.entry(key).or_insert_with(|| {
+            firsts.push(i);
+            next
+        }));
+    }
+    (of, firsts)
+}
+
+/// `out = a b` for a symmetric matrix given by its lower triangle, row by row.
+pub fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (i, start) in (0..b.len()).map(|i| (i, triangle(i))) {
+        let line = &a[start..=start + i];
+        for (j, x) in line[..i].iter().enumerate() {
+            out[i] += x * b[j];
+            out[j] += x * b[i];
+        }
+        out[i] += line[i] * b[i];
+    }
+}
+
+/// Replaces the lower triangle of a positive definite `k x k` matrix by that of its inverse; returns the logarithm of its determinant.
+/// `O(k³)`.
+pub fn invert(a: &mut [f64], k: usize) -> f64 {
+    let log_determinant = cholesky(a, k);
+    // The triangle's own inverse, in its place: columns from the left, each from its diagonal down.
+    for j in 0..k {
+        a[triangle(j) + j] = 1.0 / a[triangle(j) + j];
+        for i in j + 1..k {
+            let (row, at) = (triangle(i), triangle(i) + j);
+            let sum: f64 = (j..i).map(|l| a[row + l] * a[triangle(l) + j]).sum();
+            a[at] = -sum / a[row + i];
+        }
+    }
+    // (L⁻¹)' L⁻¹: entry (i, j) needs rows from i on, which come later.
+    for i in 0..k {
+        for j in 0..=i {
+            a[triangle(i) + j] = (i..k).map(|l| a[triangle(l) + i] * a[triangle(l) + j]).sum();
+        }
+    }
+    log_determinant
+}
+
+/// Replaces `b` by the solution of `a x = b`, and the lower triangle of the positive definite `a` by its Cholesky factor. `O(k³)`.
+pub fn solve(a: &mut [f64], b: &mut [f64]) {
+    let k = b.len();
+    cholesky(a, k);
+    for i in 0..k {
+        let row = &a[triangle(i)..=triangle(i) + i];
+        let sum: f64 = row[..i].iter().zip(&*b).map(|(l, x)| l * x).sum();
+        b[i] = (b[i] - sum) / row[i];
+    }
+    for i in (0..k).rev() {
+        let sum: f64 = (i + 1..k).map(|l| a[triangle(l) + i] * b[l]).sum();
+        b[i] = (b[i] - sum) / a[triangle(i) + i];
+    }
+}
+
+/// Replaces the lower triangle of a positive definite matrix by its Cholesky factor; returns the logarithm of the determinant of the
+/// matrix. A pivot that rounding leaves without a positive number counts as the least one. `O(k³)`.
+pub fn cholesky(a: &mut [f64], k: usize) -> f64 {
+    let mut log_determinant = 0.0;
+    for i in 0..k {
+        let row = triangle(i);
+        for j in 0..=i {
+            let other = triangle(j);
+            let sum: f64 = (0..j).map(|l| a[row + l] * a[other + l]).sum();
+            let rest = a[row + j] - sum;
+            a[row + j] = match i == j {
+                true => rest.max(f64::MIN_POSITIVE).sqrt(),
+                false => rest / a[other + j],
+            };
+        }
+        log_determinant += 2.0 * a[row + i].ln();
+    }
+    log_determinant
+}
+
+#[cfg(test)]
+mod tests;

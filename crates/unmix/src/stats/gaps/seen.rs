@@ -1,0 +1,149 @@
+//! Which cells are there: number, mean and spread of each column, rows without a cell, infinities.
+
+use super::{Packer, Unpacker};
+use crate::error::Result;
+use crate::num::{Block, Real, Workspace};
+use crate::stats::{Gather, Partial};
+
+/// What the cells that are there say of each column; sums count rows as often as their weights say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// Rows.
+    pub n: f64,
+    /// Rows without a cell.
+    pub empty: f64,
+    /// Cells of each column.
+    pub count: Vec<f64>,
+    /// Their mean; 0 where there is none.
+    pub mean: Vec<f64>,
+    /// Their sum of squares about the mean; exactly 0 where all are equal.
+    pub squares: Vec<f64>,
+    /// Rows that have a cell, as often as they are: whatever they count.
+    pub n_rows: u64,
+    /// The first infinite number: row, column, value.
+    pub infinite: Option<(u64, u64, f64)>,
+}
+
+impl Seen {
+    fn zero(p: usize) -> Self {
+        let none = vec![0.0; p];
+        let (mean, squares) = (none.clone(), none.clone());
+        Self { n: 0.0, empty: 0.0, count: none, mean, squares, n_rows: 0, infinite: None }
+    }
+
+    /// Cells of all columns.
+    pub fn n_cells(&self) -> f64 {
+        self.count.iter().sum()
+    }
+
+    /// Whether a cell is missing.
+    pub fn has_gaps(&self) -> bool {
+        self.count.iter().any(|c| *c != self.n)
+    }
+
+    /// One cell more.
+    fn add(&mut self, j: usize, x: f64, weight: f64) {
+        let delta = x - self.mean[j];
+        self.count[j] += weight;
+        self.mean[j] += delta * (weight / self.count[j]);
+        self.squares[j] += weight * (delta * (x - self.mean[j]));
+    }
+}
+
+/// Gathers [`Seen`]. `O(n p)`.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherSeen;
+
+impl<T: Real> Gather<T> for GatherSeen {
+    type Part = Seen;
+    const KIND: &'static str = "seen cells";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, n_features: usize) -> Seen {
+        Seen::zero(n_features)
+    }
+
+    fn add(&self, part: &mut Seen, block: Block<'_, T>, _: &mut Workspace<T>) {
+        for (i, row) in block.rows().enumerate() {
+            let weight = block.weights.map_or(1.0, |w| w[i]);
+            if weight == 0.0 {
+                continue;
+            }
+            let before = part.n_rows;
+            for (j, x) in row.iter().map(|x| x.to_f64()).enumerate().filter(|(_, x)| !x.is_nan()) {
+                if x.is_infinite() {
+                    part.infinite.get_or_insert((block.first_row + i as u64, j as u64, x));
+                    continue;
+                }
+                part.add(j, x, weight);
+                part.n_rows = before + 1;
+            }
+            part.n += weight;
+            part.empty += if part.n_rows == before { weight } else { 0.0 };
+        }
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+impl Partial for Seen {
+    fn merge(&mut self, right: Self) {
+        for j in 0..self.count.len() {
+            let (a, b) = (self.count[j], right.count[j]);
+            if b == 0.0 {
+                continue;
+            }
+            if a == 0.0 {
+                (self.count[j], self.mean[j], self.squares[j]) = (b, right.mean[j], right.squares[j]);
+                continue;
+            }
+            let delta = right.mean[j] - self.mean[j];
+            self.count[j] = a + b;
+            self.mean[j] += delta * (b / (a + b));
+            self.squares[j] += right.squares[j] + delta * delta * (a * b / (a + b));
+        }
+        self.n += right.n;
+        self.empty += right.empty;
+        self.n_rows += right.n_rows;
+        // Parts are merged in the order of their rows.
+        self.infinite = self.infinite.or(right.infinite);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.number(self.n);
+        out.number(self.empty);
+        out.numbers(&self.count);
+        out.numbers(&self.mean);
+        out.numbers(&self.squares);
+        out.count(self.n_rows);
+        out.count(u64::from(self.infinite.is_some()));
+        if let Some((row, column, x)) = self.infinite {
+            out.count(row);
+            out.count(column);
+            out.number(x);
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let (n, empty) = (from.number()?, from.number()?);
+        let (count, mean, squares) = (from.numbers()?, from.numbers()?, from.numbers()?);
+        let n_rows = from.count()?;
+        let infinite = match from.flag()? {
+            true => Some((from.count()?, from.count()?, from.number()?)),
+            false => None,
+        };
+        from.check([mean.len(), squares.len()] == [count.len(); 2])?;
+        Ok(Self { n, empty, count, mean, squares, n_rows, infinite })
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (3 * self.count.len() + 4)
+    }
+}
