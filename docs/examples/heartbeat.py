@@ -2,7 +2,7 @@
 
     python docs/examples/heartbeat.py foetal_ecg.npy [FIGURE]
 
-Eight channels as rows, 250 samples a second: five on the abdomen, three on the thorax. Without a path, the folder UNMIX_DATA is asked.
+Eight channels as rows, 250 samples per second: five on the abdomen, three on the thorax. Without a path, the folder UNMIX_DATA is asked.
 """
 
 import os

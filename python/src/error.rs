@@ -37,6 +37,6 @@ pub(crate) fn broken(panic: &(dyn std::any::Any + Send)) -> PyErr {
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("no reason given");
     PyRuntimeError::new_err(format!(
-        "unmix failed on its own account ({said}); please report this with the data's shape and type"
+        "this is a bug in unmix ({said}); please report it with the shape and type of the data"
     ))
 }

@@ -176,13 +176,13 @@ impl Lent {
         };
         let (&[n, p], &[row, column]) = (array.shape(), array.strides()) else {
             return Err(PyTypeError::new_err(format!(
-                "rows are an array of 2 axes, not of {}",
+                "rows must be an array of 2 axes, got {}",
                 array.ndim()
             )));
         };
         if !number.known() {
             return Err(PyTypeError::new_err(format!(
-                "rows are real numbers of at most 8 bytes, not {descr}"
+                "rows must be real numbers of at most 8 bytes, got {descr}"
             )));
         }
         let reach = |len: usize, stride: isize| (len.max(1) - 1) as i64 * stride as i64;

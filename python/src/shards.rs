@@ -63,9 +63,8 @@ pub(crate) fn fit_shards(
 ) -> PyResult<Model> {
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    let dtype = Dtype::named(dtype).ok_or_else(|| {
-        PyRuntimeError::new_err(format!("rows are computed in float32 or float64, not {dtype}"))
-    })?;
+    let dtype = Dtype::named(dtype)
+        .ok_or_else(|| PyRuntimeError::new_err(format!("dtype must be float32 or float64, got {dtype}")))?;
     // What Python raised, which no error of the library can hold.
     let raised_there = Arc::new(Mutex::new(None));
     let keep = raised_there.clone();

@@ -63,7 +63,7 @@ impl LentSparse {
             "csc" => false,
             other => {
                 return Err(PyTypeError::new_err(format!(
-                    "sparse rows are in format csr or csc, not {other}"
+                    "sparse rows must be in format csr or csc, got {other}"
                 )));
             }
         };

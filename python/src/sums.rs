@@ -106,7 +106,9 @@ impl Sums {
         let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         let held = self.held();
         let Some(sums) = held.sums else {
-            return Err(PyValueError::new_err(format!("{method} has seen no rows yet; give it some")));
+            return Err(PyValueError::new_err(format!(
+                "{method} has no rows yet; add some with partial_fit"
+            )));
         };
         let (dtype, p) = (sums.dtype(), sums.n_features() as u64);
         let fitted = call(py, facts.into(), dtype, Some(p.pow(3)), move |run| {

@@ -148,7 +148,7 @@ def mixed_kinds(n, k, seed):
 
 
 def test_deflation_from_one_start_is_as_near_to_the_truth_and_from_another_nobody_is():
-    # Asked: an Amari distance of at most 1.01 times that of the peer with the same contrast. Which source comes first depends on the start,
+    # Asked: an Amari distance of at most 1.01 times that of the peer with the same contrast. Which source comes first depends on initialisation,
     # and what is left for the later ones on that.
     same, other = [], []
     for seed in range(8):

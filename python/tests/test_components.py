@@ -160,7 +160,7 @@ def test_codes_and_rows_are_written_in_the_format_of_the_ending(tmp_path, ending
 @pytest.mark.parametrize("name", ["codes.xyz", "codes"])
 def test_an_unknown_ending_is_refused(tmp_path, name):
     pca = PCA(n_components=2).fit(mixed(50))
-    with pytest.raises(ValueError, match=r"the format cannot be told from the ending; end it in \.npy, \.npz, \.csv or \.tsv"):
+    with pytest.raises(ValueError, match=r"the format is not clear from the ending; end it in \.npy, \.npz, \.csv or \.tsv"):
         pca.encode(mixed(50), out=tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -195,7 +195,7 @@ def test_patterns_are_drawn_and_filters_on_request(fitted):
     title, curve = drawn(which="filters")
     assert title == "filter 0"
     assert_allclose(curve, ica.components_[0])
-    with pytest.raises(ValueError, match="give 'patterns' or 'filters'"):
+    with pytest.raises(ValueError, match="which must be 'patterns' or 'filters', got"):
         plot.components(ica, which="both")
     with pytest.raises(ValueError, match="the scree of ICA is not possible"):
         plot.scree(ica)

@@ -48,8 +48,8 @@ def pages_with(language):
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
-# Pages show sources that cannot be told from Gaussian ones, and what is said of them.
-@pytest.mark.filterwarnings("ignore:.*cannot be told from Gaussian ones:UserWarning")
+# Pages show sources that cannot be distinguished from Gaussian ones, and what is said of them.
+@pytest.mark.filterwarnings("ignore:.*cannot be distinguished from Gaussian ones:UserWarning")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_of_every_page_runs_as_it_is_and_without_a_warning(page, tmp_path, monkeypatch, capsys):

@@ -87,7 +87,7 @@ def test_columns_of_a_file_are_matched_by_name(folder):
     lines = [",".join(["age", *(NAMES[j] for j in order)])]
     lines += [",".join(["1", *(repr(float(row[j])) for j in order)]) for row in X]
     (folder / "other.csv").write_text("\n".join(lines))
-    with pytest.warns(UserWarning, match="columns that the model does not know are ignored: age"):
+    with pytest.warns(UserWarning, match="columns that the model was not fitted on are ignored: age"):
         codes = model.transform("other.csv")
     assert_array_equal(codes, model.transform(X))
     (folder / "fewer.csv").write_text("height,width\n1,2\n3,4\n")

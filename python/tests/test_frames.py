@@ -44,7 +44,7 @@ def test_columns_that_the_model_does_not_know_are_ignored_with_one_line(frame):
     codes = model.transform(frame)
     extra = np.full(50, 1e6)
     more = frame.assign(age=extra) if isinstance(frame, pd.DataFrame) else frame.with_columns(age=pl.Series(extra))
-    with pytest.warns(UserWarning, match="columns that the model does not know are ignored: age") as caught:
+    with pytest.warns(UserWarning, match="columns that the model was not fitted on are ignored: age") as caught:
         assert_array_equal(model.transform(more), codes)
     assert len(caught) == 1 and caught[0].filename == __file__
 

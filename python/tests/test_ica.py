@@ -38,7 +38,7 @@ def test_sources_are_as_near_to_the_truth_as_scikit_learns(fun, algorithm):
         given = dict(fun=fun, algorithm=algorithm, tol=1e-10, max_iter=1000, random_state=seed)
         ours, start = FastICA(**given).fit(X), None
         if algorithm == "deflation":
-            # Which source comes first depends on the start, and so does the solution: theirs is to find ours in our order.
+            # Which source comes first depends on initialisation, and so does the solution: theirs is to find ours in our order.
             ours = ICA(fun=fun, algorithm="fastica", orthogonalization="deflation", order="found", tol=1e-10, max_iter=1000, random_state=seed)
             white = sklearn.decomposition.FastICA(random_state=0).fit(X).whitening_
             start = ours.fit(X).components_ @ np.linalg.inv(white)
@@ -99,7 +99,7 @@ def test_a_callable_finds_what_the_name_of_the_same_function_finds():
             assert_allclose(called._unmixing @ called.whitening_, called.components_, atol=1e-10)
         again = pickle.loads(pickle.dumps(FastICA(**given).fit(X)))
         assert_allclose(again.whitening_, named.whitening_, atol=1e-12)
-    with pytest.raises(ValueError, match="it has to return two arrays"):
+    with pytest.raises(ValueError, match="it must return two arrays"):
         FastICA(fun=np.tanh).fit(X)
     with pytest.warns(ConvergenceWarning, match="FastICA did not converge. Consider increasing"):
         FastICA(fun=cube, max_iter=1, tol=0).fit(X)
@@ -146,7 +146,7 @@ def test_rows_of_lower_rank_keep_what_they_have():
 
 def test_gaussian_rows_are_told():
     X = np.random.RandomState(0).randn(5000, 4)
-    with pytest.warns(UserWarning, match="4 of 4 sources cannot be told from Gaussian ones"):
+    with pytest.warns(UserWarning, match="4 of 4 sources cannot be distinguished from Gaussian ones"):
         ICA(random_state=0).fit(X)
 
 
@@ -176,7 +176,7 @@ def test_a_gaussian_that_is_likelier_and_rows_that_are_not_white_are_told():
 def test_pairs_that_two_layers_leave_mixed_are_told():
     rng = np.random.default_rng(6)
     X = rng.standard_t(3, size=(4000, 4)) @ rng.normal(size=(4, 4)).T
-    with pytest.warns(UserWarning, match="are not told apart: turned by .* degrees in their plane.*algorithm='picard'"):
+    with pytest.warns(UserWarning, match="are not separated: rotated by .* degrees in their plane.*algorithm='picard'"):
         ICA(algorithm="sigma-pca", random_state=0).fit(X)
 
 
@@ -388,7 +388,7 @@ def test_picard_has_its_own_signature():
     assert_allclose(amari_distance(W @ K @ mixing), amari_distance(ICA(tol=1e-9, random_state=0).fit(X), mixing), atol=1e-6)
     assert_allclose(W @ W.T, np.eye(5), atol=1e-10)
     assert unmix.compat.picard(X.T, whiten=False, random_state=0, max_iter=5)[0] is None
-    with pytest.raises(ValueError, match="fun='tan' is not possible"):
+    with pytest.raises(ValueError, match="fun must be the name of a contrast, got 'tan'"):
         unmix.compat.picard(X.T, fun="tan")
     # Directions that the data do not have are dropped: no entry of size 1e14.
     K, W, Y = unmix.compat.picard(np.vstack([X.T, X.T[:2]]), random_state=0)
@@ -498,5 +498,5 @@ def test_weights_count_in_every_search_or_are_refused():
     plain = FastICA(random_state=0, tol=1e-10, max_iter=500).fit(repeated)
     np.testing.assert_allclose(weighted.components_, plain.components_, rtol=1e-4, atol=1e-6)
     # A callable's means are its own: it would count every row once.
-    with pytest.raises(ValueError, match="callable fun: its mean over the rows counts each once"):
+    with pytest.raises(ValueError, match="callable fun: its mean over the rows ignores the weights"):
         FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1)), random_state=0).fit(X, sample_weight=weights)

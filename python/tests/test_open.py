@@ -104,9 +104,9 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
     with pytest.raises(ValueError, match="bytes when it was opened and has .* now.*open it again"):
         PCA(1).fit(rows)
     for settings, message in [
-        ({"missing": "mean"}, "give 'keep' or 'drop'"),
-        ({"decimal": "-"}, "give '.' or ','"),
-        ({"delimiter": "::"}, "one character"),
+        ({"missing": "mean"}, "must be 'keep' or 'drop', got"),
+        ({"decimal": "-"}, "must be '\.' or ',', got"),
+        ({"delimiter": "::"}, "must be one ASCII character, got"),
         ({"dtype": "int32"}, "float32.*float64"),
         ({"dtype": "banana"}, "float32.*float64"),
         ({"na": 5}, "as text"),

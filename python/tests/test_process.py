@@ -183,7 +183,7 @@ def test_the_number_of_threads_can_be_chosen(monkeypatch):
     monkeypatch.setenv("UNMIX_NUM_THREADS", "3")
     assert unmix.get_num_threads() == 3
     for wrong in [0, -1, 1.5, "2"]:
-        with pytest.raises(ValueError, match="threads are not possible"):
+        with pytest.raises(ValueError, match="n must be a positive integer, or None for the default, got"):
             unmix.set_num_threads(wrong)
 
 

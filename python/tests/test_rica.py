@@ -110,7 +110,7 @@ def test_few_rows_of_many_columns_do_not_each_get_a_feature():
     model = RICA(10, random_state=0).fit(rows)
     squares = model.transform(rows) ** 2
     assert (squares.max(0) / squares.sum(0)).max() < 0.4
-    assert any("the first 10 are whitened" in w or "may be a single row" in w for w in model.report_.warnings)
+    assert any("the first 10 are whitened" in w or "may be a spike at a single row" in w for w in model.report_.warnings)
 
 
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "gene_fabia_multi_a").is_dir(), reason="UNMIX_DATA names no folder with gene_fabia_multi_a")

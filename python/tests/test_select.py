@@ -61,7 +61,7 @@ def test_weights_count_rows():
     rules = [*RULES, 0.9]
     found = select_components(DATA.X, rules, sample_weight=often, random_state=1)
     assert dict(found) == dict(select_components(np.repeat(DATA.X, often, axis=0), rules, random_state=1))
-    with pytest.raises(ValueError, match="row 0 counts 0.5 times"):
+    with pytest.raises(ValueError, match="row 0 has 0.5"):
         select_components(DATA.X, "parallel", sample_weight=np.full(400, 0.5))
 
 
@@ -83,7 +83,7 @@ def test_the_repr_is_a_table_for_80_columns():
 
 def test_ambiguity_warns():
     x = np.random.RandomState(0).randn(40, 30) * 0.8 ** np.arange(30)
-    with pytest.warns(UserWarning, match="Minka's rule says"):
+    with pytest.warns(UserWarning, match="Minka's rule selects"):
         found = select_components(x)
     assert abs(found["minka"] - found["bic"]) > 1 and found.warnings[0] in repr(found)
 
@@ -93,7 +93,7 @@ def test_bad_input_says_what_would_work():
         select_components(DATA.X, "paralel")
     with pytest.raises(ValueError, match="between 0 and 1"):
         select_components(DATA.X, 1.5)
-    with pytest.raises(TypeError, match="3 is no rule"):
+    with pytest.raises(TypeError, match="rules must be names of rules or shares between 0 and 1, got 3"):
         select_components(DATA.X, [3])
     with pytest.raises(KeyError, match="'cv' was not asked for"):
         select_components(DATA.X)["cv"]
@@ -109,6 +109,6 @@ def test_generators_are_seeded_and_refuse_what_cannot_be():
     assert_allclose(DATA.components @ DATA.components.T, np.eye(4), atol=1e-12)
     assert_allclose(DATA.scores.std(axis=0), [6, 5, 4, 3], rtol=0.15)
     assert abs((DATA.X - DATA.scores @ DATA.components).std() - 1) < 0.03
-    with pytest.raises(ValueError, match="n_components=5 is not possible: rows have 4 columns"):
+    with pytest.raises(ValueError, match="n_components must be at most n_features=4, got 5"):
         low_rank_plus_noise(10, 4, 5)
     assert "low_rank_plus_noise" in unmix.datasets.__all__

@@ -105,7 +105,7 @@ def test_sparse_rows_have_the_bits_of_one_process(tmp_path):
     for estimator in (unmix.PCA(), unmix.PCA(2, svd_solver="krylov", random_state=0), unmix.NeuralPCA(2, random_state=0)):
         there = shards.fit(estimator, X.shape, gather_all, sparse=True).components_
         assert np.array_equal(there, estimator.fit(X).components_)
-    with pytest.raises(ValueError, match="they are sparse, and the fit is of dense rows"):
+    with pytest.raises(ValueError, match="they are sparse, but the fit is of dense rows"):
         shards.fit(unmix.PCA(), X.shape, gather_all)
     with pytest.raises(ValueError, match="ica of sparse rows"):
         shards.fit(unmix.ICA(), X.shape, gather_all, sparse=True)
@@ -122,7 +122,7 @@ def test_what_a_worker_raises_is_raised(X):
 
 
 def test_mistakes_are_told():
-    with pytest.raises(ValueError, match="n_samples is a whole number"):
+    with pytest.raises(ValueError, match="shape must hold positive integers, got n_samples="):
         shards.fit(unmix.PCA(), (0, 3), lambda job: [])
     with pytest.raises(TypeError, match="gather_all"):
         shards.fit(unmix.PCA(), (10, 3), None)
@@ -130,7 +130,7 @@ def test_mistakes_are_told():
         shards.shard_rows(3, dtype="int8")
     with pytest.raises(ValueError, match="in no answer"):
         shards.fit(unmix.PCA(), (10, 3), lambda job: [])
-    with pytest.raises(ValueError, match="no job of unmix"):
+    with pytest.raises(ValueError, match="neither an unmix job"):
         shards.gather(b"nonsense", np.zeros((10, 3)), 0)
     with pytest.raises(ValueError, match="the fit is of 3"):
         shards.fit(unmix.PCA(), (10, 3), lambda job: [shards.gather(job, np.ones((10, 4)), 0)])

@@ -21,7 +21,7 @@ def test_patterns_are_found_again():
     assert set(data.labels) == {0, 1, 2}
     assert_allclose(data.X, 0.5 + data.scores @ data.components, atol=0.05 * 6)
     assert_array_equal(datasets.patterns(2000, side=12, n_patterns=4, noise=0.05, seed=3).X, data.X)
-    with pytest.raises(ValueError, match="n_patterns=5 is not possible: pictures have 4 pixels"):
+    with pytest.raises(ValueError, match="n_patterns must be at most 4, the number of pixels, got 5"):
         datasets.patterns(10, side=2, n_patterns=5)
 
 
@@ -55,7 +55,7 @@ def test_matched_cosines_are_the_mean_of_the_match():
     a, b = rng.randn(4, 9), rng.randn(6, 9)
     assert_allclose(metrics.matched_cosine(a, b), metrics.match(a, b).cosine.mean())
     assert_allclose(metrics.matched_cosine(-3 * b[[5, 0, 2]], b), 1)
-    with pytest.raises(ValueError, match="6 components cannot each have one of 4"):
+    with pytest.raises(ValueError, match="6 components cannot be matched one to one with 4"):
         metrics.matched_cosine(b, a)
 
 
@@ -79,7 +79,7 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
         (dict(variances=[1] * 30), "there are 20 dimensions"),
         (dict(variances=[0.1]), "variances=0.1 is not possible"),
         (dict(noise_variance=-1), "noise_variance=-1"),
-        (dict(n_samples=0), "n_samples=0 is not possible"),
+        (dict(n_samples=0), "n_samples must be an integer of at least 1, got 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             datasets.ppca(**wrong)
@@ -108,7 +108,7 @@ def test_matching_agrees_with_scipy():
     assert_allclose(found.sign * found.cosine, cosines[np.arange(6), order])
     shuffled = np.array([[-1], [1], [-1]]) * PCA(3).fit(rng.randn(50, 4)).components_[[2, 0, 1]]
     assert_allclose(metrics.match(shuffled, shuffled[::-1]).cosine, 1)
-    with pytest.raises(ValueError, match="9 components cannot each have one of 6"):
+    with pytest.raises(ValueError, match="9 components cannot be matched one to one with 6"):
         metrics.match(b, a)
 
 
@@ -215,7 +215,7 @@ def test_mixtures_have_the_variances_that_are_said():
         (lambda: datasets.independent(10, ["laplace"], [1, 2]), "variances=2 of them is not possible"),
         (lambda: datasets.signals("equal"), "two-equal"),
         (lambda: datasets.points("gaussian"), "give 'uniform' or 'laplace'"),
-        (lambda: datasets.signals(seed=-1), "seed=-1 is not possible"),
+        (lambda: datasets.signals(seed=-1), "seed must be an integer of at least 0, got -1"),
     ]:
         with pytest.raises(ValueError, match=message):
             wrong()
@@ -233,7 +233,7 @@ def test_sources_are_drawn_below_each_other_in_seconds():
     assert ax.get_xlabel() == "seconds" and plot.sources(model, X).get_xlabel() == "row"
     with pytest.raises(ValueError, match="the model has 3 components"):
         plot.sources(model, X, components=[3])
-    with pytest.raises(ValueError, match="rate=0 is not possible"):
+    with pytest.raises(ValueError, match="rate must be a positive number of rows per second, got 0"):
         plot.sources(model, X, rate=0)
 
 

@@ -49,7 +49,7 @@ CASES = {
     "text without names": (lambda p: p.write_text("1,2\n3,x\n"), "t.csv", "leave the column out with {drop=[1]}"),
     "a comma in a name": (lambda p: p.write_text('a,"b,c"\n1,x\n2,y\n'), "t.csv", "leave the column out with {drop=['b,c']}"),
     "text in Parquet": (arrow, "t.parquet", "leave the column out with {drop=['kind of']}"),
-    "a header or a row": (lambda p: p.write_text("a,1\n2,3\n4,5\n"), "t.csv", "say {header=True} if it names the columns, {header=False} if it is a row"),
+    "a header or a row": (lambda p: p.write_text("a,1\n2,3\n4,5\n"), "t.csv", "add {header=True} if it holds column names, {header=False} if it is a row"),
     "numbers like names": (lambda p: p.write_text("1990,2000,2010\n" + "1,2,3\n0,4,1\n" * 4), "t.csv", "add {header=True} if it holds names, or {header=False}"),
     "lines of unequal length": (lambda p: p.write_text("a,b\n1,2\n3,4\n5,6,7\n"), "t.csv", "not part of the table with {name:skip_rows}"),
     "text of unequal length": (lambda p: p.write_text("a,b\n1,2\nx,4,z\n5,6\n"), "t.csv", "not part of the table with {name:skip_rows}"),
@@ -58,9 +58,9 @@ CASES = {
     "an index": (lambda p: p.write_text(",a,b\nx,1,2\ny,3,5\nz,0,1\n"), "t.csv", "add {columns='0-2'}"),
     "an index of Parquet": (indexed, "t.parquet", "add {columns='0-2'}"),
     "nothing but an index": (lambda p: p.write_text(",Unnamed: 1,a\n1,2,3\n4,5,7\n6,1,1\n"), "t.csv", "add {columns='0-2'}"),
-    "several arrays": (lambda p: np.savez(p, x=np.eye(3), y=np.eye(2)), "t.npz", "say which, as in {key='x'}"),
-    "several tensors": (safetensors, "t.safetensors", "say which, as in {key='a'}"),
-    "grey and colours": (lambda p: images(p, ((8, 8), 1), ((8, 8), 3)), "grey", "say {grey=True} or {rgb=True}"),
+    "several arrays": (lambda p: np.savez(p, x=np.eye(3), y=np.eye(2)), "t.npz", "choose it as in {key='x'}"),
+    "several tensors": (safetensors, "t.safetensors", "choose it as in {key='a'}"),
+    "grey and colours": (lambda p: images(p, ((8, 8), 1), ((8, 8), 3)), "grey", "give {grey=True} or {rgb=True}"),
     "images of two sizes": (lambda p: images(p, ((8, 8), 1), ((9, 8), 1)), "sizes", "as in {patches=(11, 11)}"),
 }
 

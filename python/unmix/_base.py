@@ -276,7 +276,7 @@ class Estimator(RunOptions, Input, Base):
             report = self.report_
             compared = report.residual is not None and report.tol is not None
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
-            advice = "allow more iterations, or a larger tol"
+            advice = "increase max_iter or tol"
             # More iterations are no help where the report says what is.
             doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
             if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
@@ -471,7 +471,7 @@ class Estimator(RunOptions, Input, Base):
     def __setattr__(self, name: str, value: Any) -> None:
         if _is_fitted_name(name) and self._is_of_the_fit(name):
             raise AttributeError(
-                f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not follow; fit again, "
+                f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not use the new value; fit again, "
                 "or compute with copies of the arrays, as in (X - mean_) @ mixing_"
             )
         super().__setattr__(name, value)

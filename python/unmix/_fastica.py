@@ -30,9 +30,9 @@ class FastICA(FastICAParameters, Sources):
     Parameters
     ----------
     n_components : int, float or None, default=None
-        How many sources: a number, a share of the variance between 0 and 1, or None for as many as the rows have directions.
+        Number of sources: a number, a share of the variance between 0 and 1, or None for as many as the rows have directions.
     algorithm : {"parallel", "deflation"}, default="parallel"
-        All sources at once, or one after another.
+        Estimate all sources at once ('parallel'), or one after another ('deflation').
     whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
         Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then
         subtracted.
@@ -152,7 +152,7 @@ class FastICA(FastICAParameters, Sources):
             return super()._fit(X, sample_weight)
         if sample_weight is not None:
             raise ValueError(
-                "fastica of rows with weights is not possible with a callable fun: its mean over the rows counts each once; choose one of "
+                "fastica of rows with weights is not possible with a callable fun: its mean over the rows ignores the weights; choose one of "
                 "'logcosh', 'exp', 'cube' and 'skew', leave the weights out, or repeat rows"
             )
         if self.checkpoint is not None or self.init is not None:
@@ -178,8 +178,8 @@ class FastICA(FastICAParameters, Sources):
     def _fit_shards(self, shape, dtype, gather_all, sparse):
         if callable(self.fun):
             raise ValueError(
-                "fastica with a callable fun takes the rows themselves, and these are elsewhere; choose one of 'logcosh', 'exp', 'cube' and "
-                "'skew', or bring the rows here"
+                "fastica with a callable fun takes the rows themselves, and these are held by remote workers; choose one of 'logcosh', 'exp', 'cube' and "
+                "'skew', or load the rows on this machine"
             )
         super()._fit_shards(shape, dtype, gather_all, sparse)
 
@@ -197,7 +197,7 @@ class FastICA(FastICAParameters, Sources):
             found = self.fun(y, **args)
             if not isinstance(found, tuple) or len(found) != 2 or np.shape(found[0]) != y.shape or np.shape(found[1]) != y.shape[:-1]:
                 raise ValueError(
-                    f"fun={self.fun!r} is not possible: it has to return two arrays, its values and the mean over the last axis of "
+                    f"fun={self.fun!r} is not possible: it must return two arrays, its values and the mean over the last axis of "
                     "its slope"
                 )
             return found

@@ -31,7 +31,7 @@ def tell(message, category=UserWarning):
 
 def tell_ignored(columns):
     """Say which columns were left out."""
-    tell(f"columns that the model does not know are ignored: {', '.join(columns)}")
+    tell(f"columns that the model was not fitted on are ignored: {', '.join(columns)}")
 
 
 def tell_unsolved(message):

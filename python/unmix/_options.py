@@ -31,7 +31,7 @@ class RunOptions:
             return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)
         if self.resume and checkpoint is None:
-            raise ValueError("resume=True needs a checkpoint to go on from; give checkpoint='a path'")
+            raise ValueError("resume=True needs a checkpoint to continue from; give checkpoint='a path'")
         return {
             "max_seconds": self.max_seconds,
             "checkpoint": checkpoint and (checkpoint, float(self.checkpoint_every), bool(self.resume)),

@@ -37,7 +37,7 @@ def _shape(name, shape):
     except (TypeError, ValueError):
         shape = ()
     if shape is not None and (not shape or min(shape) < 1 or (name == "patches" and len(shape) != 2)):
-        raise ValueError(f"{name} is not possible as given; give the length of each axis, as in (28, 28)")
+        raise ValueError(f"{name} must be the length of each axis, as in (28, 28)")
     return shape
 
 
@@ -51,7 +51,7 @@ def _range(rows):
         start, stop, step = (*rows, None) if isinstance(rows, (tuple, list)) and len(rows) == 2 else (None, None, 0)
     bounds = [bound for bound in (start, stop) if bound is not None]
     if step not in (None, 1) or any(not isinstance(bound, Integral) or bound < 0 for bound in bounds):
-        raise ValueError(f"rows={rows!r} is not possible; give the first row and the one after the last, as in (100, 200) or (100, None)")
+        raise ValueError(f"rows must be the first row and the one after the last, as in (100, 200) or (100, None), got {rows!r}")
     return int(start or 0), None if stop is None else int(stop)
 
 
@@ -203,13 +203,13 @@ def _facts():
 def _reading(grey, rgb, patches, **settings):
     """Settings as the extension takes them."""
     if grey and rgb:
-        raise ValueError("grey=True and rgb=True say different things; keep one of them")
+        raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
         if settings[name] and patches is None:
             raise ValueError(f"{name}={settings[name]!r} is about patches, and none are asked for; give patches=(height, width) too")
     na = settings["na"]
     if not isinstance(na, Iterable):
-        raise ValueError(f"na={na!r} is not possible; give the cells that are missing as text, as in na=['?', '-']")
+        raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")
     return {
         **settings,
         "grey": bool(grey),
@@ -268,7 +268,7 @@ def open(
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers from 0; as text also ``"a,b,5-9"``.
     key : str, optional
-        Which array of a file that holds several.
+        Name of the array in a file that holds several.
     transpose : bool, default=False
         Rows are channels: read columns as samples.
     rows_axis : int, optional

@@ -166,7 +166,7 @@ def select_components(
     asked = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
     for rule in asked:
         if not isinstance(rule, (str, float)):
-            raise TypeError(f"rules={rules!r} is not possible: {rule!r} is no rule; give names, or shares between 0 and 1")
+            raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
     reader = PCA(random_state=random_state, verbose=verbose)
     reader._validate_params()
     rows = reader._rows(X, reset=True)

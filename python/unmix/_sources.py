@@ -23,13 +23,13 @@ def start(w_init):
 #: Parts of the sentences of reports that are warned about as well.
 _DOUBTS = (
     "the rows vary along",
-    "cannot be told from Gaussian",
+    "cannot be distinguished from Gaussian",
     "the rows are not white",
     "tails than a Gaussian",
     "skewness, but with this contrast",
     "has a higher likelihood",
-    "are not told apart",
-    "stands out from a Gaussian",
+    "are not separated",
+    "differs from a Gaussian",
 )
 
 

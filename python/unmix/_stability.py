@@ -70,7 +70,7 @@ class Clustering:
         for j, quality in enumerate(self.quality):
             lines.append(f"{j:>9}  {quality:6.3f}  {self.size[j]:>4}  {self.fits[j]:>{8 + len(str(self.n_fits))}}  {self.similarity[j]:.3f}")
         if self.n_left_out:
-            lines.append(f"{self.n_left_out} more fits would have made too many estimates")
+            lines.append(f"{self.n_left_out} more fits are left out, because they would give too many estimates")
         return "\n".join(lines)
 
 
@@ -193,7 +193,7 @@ class Stability:
         if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
             lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
         if self.stretch > 1:
-            lines.append(f"rows follow one another: {self.stretch} at a time stayed together")
+            lines.append(f"consecutive rows are autocorrelated: blocks of {self.stretch} rows were kept together")
         return "\n".join(lines)
 
 
@@ -244,7 +244,7 @@ def stability(
     for name, value in {"cuts": cuts, "restarts": restarts}.items():
         least = 1 if name == "cuts" else 0
         if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name}={value!r} is not possible; give a whole number from {least}")
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     try:
         check_is_fitted(estimator)
     except NotFittedError:

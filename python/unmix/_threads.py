@@ -36,7 +36,7 @@ def set_num_threads(n: int | None) -> None:
     """
     global _chosen
     if n is not None and (not isinstance(n, Integral) or n < 1):
-        raise ValueError(f"n={n!r} threads are not possible; give a whole number from 1, or None for the default")
+        raise ValueError(f"n must be a positive integer, or None for the default, got {n!r}")
     _chosen = n is not None
     _unmix.set_num_threads(0 if n is None else int(n))
 

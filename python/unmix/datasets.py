@@ -17,7 +17,7 @@ def _check(**numbers):
     """Refuse what is no whole number, or smaller than the second of the pair."""
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name}={value!r} is not possible; give a whole number from {least}")
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
 
 
 def _seed(seed):
@@ -138,7 +138,7 @@ def low_rank_plus_noise(
     """
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(n_components, 1), seed=(seed, 0))
     if n_components > n_features:
-        raise ValueError(f"n_components={n_components} is not possible: rows have {n_features} columns; give at most that many")
+        raise ValueError(f"n_components must be at most n_features={n_features}, got {n_components}")
     made = _unmix.low_rank_plus_noise(int(n_samples), int(n_features), int(n_components), float(signal), int(seed))
     return Bunch(**dict(zip(["X", "components", "scores"], made)))
 
@@ -175,7 +175,7 @@ def patterns(
     """
     _check(n_samples=(n_samples, 1), side=(side, 1), n_patterns=(n_patterns, 1), seed=(seed, 0))
     if n_patterns > side * side:
-        raise ValueError(f"n_patterns={n_patterns} is not possible: pictures have {side * side} pixels; give at most that many")
+        raise ValueError(f"n_patterns must be at most {side * side}, the number of pixels, got {n_patterns}")
     made = _unmix.patterns(int(n_samples), int(side), int(n_patterns), float(noise), int(seed))
     return Bunch(**dict(zip(["X", "components", "scores", "labels"], made)))
 

@@ -38,8 +38,8 @@ class ICA(ICAParameters, Sources):
     Parameters
     ----------
     n_components : int, float or None, default=None
-        How many sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or None for
-        as many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.
+        Number of sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or None for
+        the rank of the rows. Never more than the rank: larger numbers are reduced, with a warning.
     algorithm : {"picard", "fastica", "infomax", "easi", "sigma-pca"}, default="picard"
         The algorithm: ``"picard"`` (quasi-Newton), ``"fastica"`` (fixed point), ``"infomax"`` (maximum likelihood with the logistic
         density), ``"easi"`` (relative gradient, row by row in random orders, then full passes), ``"sigma-pca"`` (two layers of
@@ -47,10 +47,10 @@ class ICA(ICAParameters, Sources):
     fun : {"logcosh", "exp", "cube", "skew", "tanh", "adaptive"}, default="logcosh"
         Contrast function G used to measure non-Gaussianity: ``"logcosh"`` (or ``"tanh"``) in general, ``"exp"`` for data with
         outliers, ``"cube"`` for kurtosis, ``"skew"`` for skewness; ``"adaptive"`` begins with ``"logcosh"`` and continues with
-        contrasts that are fitted to each source, which is the most accurate with some thousand rows, above all with
+        contrasts that are fitted to each source, which is the most accurate with a few thousand rows, above all with
         ``ortho=False``.
     ortho : bool, default=True
-        For ``"picard"``: sources are a rotation of white coordinates, so exactly uncorrelated; False for maximum likelihood over
+        For ``"picard"``: sources are a rotation of whitened coordinates, so exactly uncorrelated; False for maximum likelihood over
         all invertible matrices.
     extended : bool or None, default=None
         Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; None for True where sources are a
@@ -73,15 +73,15 @@ class ICA(ICAParameters, Sources):
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
-        Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for
+        Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual use all rows; 0 for
         all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there are three times as
         many rows, else all.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.
+        Divide every column by its standard deviation first, so that the directions that are dropped do not depend on units.
     order : {"variance", "kurtosis", "found"}, default="variance"
-        What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.
+        Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -66,7 +66,7 @@ class Match(NamedTuple):
 def _rows(model):
     rows = np.asarray(getattr(model, "components_", model), dtype=np.float64)
     if rows.ndim != 2:
-        raise ValueError(f"components are an array of 2 axes, but {rows.ndim} were given; give a fitted model or its components_")
+        raise ValueError(f"components must be an array of 2 axes, but {rows.ndim} were given; give a fitted model or its components_")
     return rows
 
 
@@ -246,7 +246,7 @@ def _matchable(a, b):
         a, b = np.asarray(a.mixing_).T, np.asarray(b.mixing_).T
     a, b = _pair(a, b)
     if len(a) > len(b):
-        raise ValueError(f"{len(a)} components cannot each have one of {len(b)}; give the model with more components second")
+        raise ValueError(f"{len(a)} components cannot be matched one to one with {len(b)}; give the model with more components second")
     return a, b
 
 

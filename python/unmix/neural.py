@@ -118,7 +118,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     n_components : int or None, default=None
         How many components to find: a number, or None for all, ``min(n_samples, n_features)``.
     variant : str, int or None, default=None
-        A published row, by its key or its number from 1 to 24; None for the deterministic solver, or with ``"sgd"`` and ``"adam"``
+        A published variant, by its key or its number from 1 to 24; None for the deterministic solver, or with ``"sgd"`` and ``"adam"``
         for ``"ema-scaled-tanh"``.
     a : float, array-like of shape (n_components,) or "auto", default="auto"
         The width of ``a tanh(z / a)``: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for
@@ -148,7 +148,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Weight of the squares of standard deviations that are learnt (``sigma="train"``), which grow without bound at 0; None for
         the variant's own where it learns them, else 0.001.
     order : {"variance", "found"}, default="variance"
-        Components by falling variance, or as they were found.
+        Order of the components: by decreasing variance, or as the solver found them.
     solver : {"auto", "gpm", "sgd", "adam"}, default="auto"
         ``"gpm"`` for polar steps without a learning rate, ``"sgd"`` and ``"adam"`` for stochastic gradients; ``"auto"`` for
         ``"gpm"`` where components are orthonormal, for a second-order solver where ``constraint="native"``, and for ``"adam"`` with
@@ -165,11 +165,11 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Convergence tolerance of the deterministic solvers, for their residual; None for 1e-8 in double precision and 1e-4 in single
         (``"native"``: 1e-3).
     tangent : bool, default=True
-        Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are biased.
+        Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, adaptive steps are biased.
     center : bool, default=True
         Subtract the mean; False for the variant of the method about 0.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that results do not depend on units.
     whiten : bool, default=False
         Divide codes by the standard deviation along each component.
     reconstruct : {"linear", "nonlinear"}, default="linear"

@@ -30,7 +30,7 @@ class PCA(PCAParameters, Incremental, Estimator):
     Parameters
     ----------
     n_components : int, float, {"mle", "bic", "parallel", "gavish-donoho", "cv"} or None, default=None
-        How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
+        Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
         None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than columns), ``"bic"``,
         ``"gavish-donoho"`` (the number that denoises best), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
         the last two hold the rows in memory.
@@ -42,11 +42,11 @@ class PCA(PCAParameters, Incremental, Estimator):
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
         How the spectrum is found: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of
         a scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few
-        components of large sparse rows), always exact. The others find the first components only: ``"krylov"`` (and ``"arpack"``,
+        components of large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``,
         the same within scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` by
         the textbook algorithms.
     tol : float, default=0.0
-        The largest residual that the iterative solvers accept, as a share of the first variance; 0 for rounding level.
+        Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding level.
     iterated_power : int or "auto", default="auto"
         Number of iterations of ``"randomized"`` (``"auto"``: 7 for fewer than a tenth of the components, else 4); maximum number of
         iterations of ``"power"`` and ``"deflation"`` for a component (``"auto"``: 1000).
@@ -59,7 +59,7 @@ class PCA(PCAParameters, Incremental, Estimator):
     center : bool, default=True
         Subtract the mean; False for directions of the largest second moment about 0.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that results do not depend on units.
     max_seconds : float or None, default=None
         Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
     checkpoint : path or None, default=None

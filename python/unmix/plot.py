@@ -109,7 +109,7 @@ def components(
     2
     """
     if which not in ("patterns", "filters"):
-        raise ValueError(f"which={which!r} is not possible: give 'patterns' or 'filters'")
+        raise ValueError(f"which must be 'patterns' or 'filters', got {which!r}")
     check_is_fitted(model)
     # Codes that are turned back towards the columns ('zca') are no longer along components; these are axes, and their own patterns.
     turned = getattr(model, "whiten", None) == "zca"
@@ -187,7 +187,7 @@ def scatter(
     check_is_fitted(model)
     pair = ordered(model._model, "components", components)
     if len(pair) != 2:
-        raise ValueError(f"components={components!r} is not possible: it names {len(pair)} components; give two, one for x and one for y")
+        raise ValueError(f"components must be two components, one for x and one for y, got {components!r}")
     x, y = np.asarray(model.encode(X), dtype=np.float64)[:, pair].T
     values = None if color is None else np.asarray(color)
     if values is not None and values.shape != x.shape:
@@ -243,7 +243,7 @@ def sources(
     """
     check_is_fitted(model)
     if rate is not None and not rate > 0:
-        raise ValueError(f"rate={rate!r} is not possible: it is the number of rows a second")
+        raise ValueError(f"rate must be a positive number of rows per second, got {rate!r}")
     codes = np.asarray(model.encode(X), dtype=np.float64)
     first = range(min(codes.shape[1], 12))
     shown = list(first) if components is None else ordered(model._model, "components", components)

@@ -16,17 +16,17 @@ class RICA(RICAParameters, Sources):
     n_components : int or None, default=None
         How many features to learn, which may be more than there are columns; None for as many as there are directions.
     beta : float or "auto", default="auto"
-        The weight of sparsity against reconstruction, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white
+        Weight of the sparsity penalty against the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white
         coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root mean square of
         their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the
         last principal direction that has a feature to itself.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
         The penalty g that measures sparsity: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to the absolute value.
     whiten : bool, default=True
-        Learn from white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as
+        Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as
         there are features, or a tenth of the rows where ``n_components`` is None; False for the columns as they are.
     unit_norm : bool or "auto", default="auto"
-        Keep every feature at length 1, in the coordinates that are learnt from. ``"auto"`` does where there are more features than
+        Keep every feature at unit norm, in the coordinates that are learnt from. ``"auto"`` does where there are more features than
         directions, some of which would otherwise vanish.
     max_iter : int, default=1000
         Maximum number of iterations, without ``batch_size``.
@@ -40,11 +40,11 @@ class RICA(RICAParameters, Sources):
         Maximum number of epochs; without ``batch_size`` it has no effect.
     w_init : array-like of shape (n_components, n_features) or None, default=None
         Initial features, in the units of the components: those of an earlier fit, for example; None for orthonormal features at
-        random, or random ones where there are more of them than directions. A model file does not keep them.
+        random, or random ones where there are more features than directions. Not recorded in the model file.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False
-        Divide every column by its standard deviation first, so that none counts more for its unit.
+        Divide every column by its standard deviation first, so that results do not depend on units.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -71,7 +71,7 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
     """
     _checked(dtype)
     if not isinstance(n_features, Integral) or n_features < 1:
-        raise ValueError(f"n_features={n_features!r} is not possible; give a whole number from 1")
+        raise ValueError(f"n_features must be a positive integer, got {n_features!r}")
     return _unmix.shard_rows(int(n_features), bool(sparse))
 
 
@@ -132,7 +132,7 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        Of a class that is fitted by full passes over the rows: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their deterministic
+        Of a class that is fitted by full passes over the data: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their deterministic
         solvers. What takes the rows themselves (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) says
         so.
     shape : tuple of (n_samples, n_features)
@@ -167,9 +167,9 @@ def fit(
     n, p = shape
     for name, value in {"n_samples": n, "n_features": p}.items():
         if not isinstance(value, Integral) or value < 1:
-            raise ValueError(f"shape={shape!r} is not possible: {name} is a whole number from 1")
+            raise ValueError(f"shape must hold positive integers, got {name}={value!r}")
     if not callable(gather_all):
-        raise TypeError(f"gather_all is a function of a job that returns the workers' answers, not {gather_all!r}")
+        raise TypeError(f"gather_all must be a function of a job that returns the answers of the workers, got {gather_all!r}")
     estimator._fit_shards((int(n), int(p)), _checked(dtype), gather_all, bool(sparse))
     return estimator
 
@@ -177,5 +177,5 @@ def fit(
 def _checked(dtype):
     name = np.dtype(dtype).name
     if name not in ("float32", "float64"):
-        raise ValueError(f"dtype={dtype!r} is not possible; rows are computed in float32 or float64")
+        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
     return name

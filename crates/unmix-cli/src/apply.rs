@@ -85,7 +85,7 @@ fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     match files {
         [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {
             Err(Failure::Usage(format!(
-                "the model goes before the rows: {} is a model, and {} is none; exchange them",
+                "the model must come before the rows: {} is a model and {} is not; swap them",
                 rows.display(),
                 model.display()
             )))

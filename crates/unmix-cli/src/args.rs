@@ -29,7 +29,7 @@ const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usag
 
 const MAIN_PATH: &str = "\
 The main path, from a file to a page that you can open:
-  unmix demo                                   see it work on data made here
+  unmix demo                                   try it on generated data
   unmix fit pca data.csv -k 10                 fit a model: data.pca.safetensors
   unmix encode data.pca.safetensors data.csv   10 numbers for each row
   unmix report data.pca.safetensors data.csv   one page: report.html";
@@ -42,7 +42,7 @@ Exit code: 0 done, 1 the data or the fit failed, 2 wrong usage, 130 interrupted.
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Verb {
-    /// Show the main job on data made by seeded code, the truth beside the result
+    /// Run the main steps on synthetic data and compare the result with the truth
     #[command(after_help = "\
 Examples:
   unmix demo                 writes data, model, codes and a page into unmix-demo/
@@ -60,7 +60,7 @@ Examples:
 
 'unmix methods pca' lists the settings that --set takes.")]
     Fit(Fit),
-    /// Rows to codes: one number for each component
+    /// Encode rows: one number (code, score) for each component
     #[command(after_help = "\
 Examples:
   unmix encode data.pca.safetensors data.csv                          text, to the terminal
@@ -70,13 +70,13 @@ Examples:
 
 Where the model and the file both have column names, columns are matched by name.")]
     Encode(Apply),
-    /// Codes back to rows
+    /// Decode codes to rows
     #[command(after_help = "\
 Examples:
   unmix decode data.pca.safetensors codes.npy -o rows.npy
   unmix decode data.pca.safetensors codes.csv --keep id -o rows.csv")]
     Decode(Apply),
-    /// Rows to codes and back: what the model keeps of each row
+    /// Reconstruct rows: encode, then decode
     #[command(after_help = "\
 Examples:
   unmix reconstruct digits.pca.safetensors digits.npy -o clean.npy   pictures stay pictures
@@ -86,10 +86,10 @@ Examples:
     /// How well the model explains each row: log-likelihood, or distances from the model
     #[command(after_help = "\
 Examples:
-  unmix score data.pca.safetensors new.csv              one number a row: low ones are unlike the rest
+  unmix score data.pca.safetensors new.csv              one number per row: low ones are outliers
   unmix score data.pca.safetensors new.csv --summary    their mean and range
   unmix score data.pca.safetensors new.npy -o scores.npy
-  unmix score data.pca.safetensors new.csv --quality            two numbers a row: T2 and Q
+  unmix score data.pca.safetensors new.csv --quality            two numbers per row: T2 and Q
   unmix score data.pca.safetensors new.csv --quality --parts -o q.csv
   unmix score eeg.ica.safetensors eeg.csv --reference eog       which sources are like a recorded channel
 
@@ -98,7 +98,7 @@ Q: squared distance from the subspace of the components. With --parts, also what
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
     Score(Score),
-    /// Models of parts of the data to one model of all of it
+    /// Merge models of parts of the data into one model of all rows
     #[command(after_help = "\
 Examples:
   unmix fit pca january.npy --sums                       a model that can be merged
@@ -107,31 +107,31 @@ Examples:
 
 The settings are those of the first model. Equal to a fit of all rows at once, up to rounding.")]
     Merge(Merge),
-    /// What is in a model or in a data file
+    /// Describe a model or a data file
     #[command(after_help = "\
 Examples:
   unmix show data.csv                       shape, columns, missing cells, memory for a fit
-  unmix show data.pca.safetensors           what was fitted on what, and how it ended
+  unmix show data.pca.safetensors           the data, the settings and the outcome of the fit
   unmix show data.pca.safetensors --json    the same for a script")]
     Show(Show),
-    /// How many components to keep, by every rule side by side
+    /// Number of components to keep, by every rule
     #[command(after_help = "\
 Examples:
-  unmix select data.csv                            rules that look at the variances: quick
+  unmix select data.csv                            rules that need only the variances: fast
   unmix select data.npy --rules minka,bic,0.9      two of them, and a share of the variance
-  unmix select data.csv --rules parallel,cv        these two look at the rows, in memory
+  unmix select data.csv --rules parallel,cv        these two need the rows, in memory
   unmix select data.csv --json                     the same for a script, with the spectrum
 
 Rules: minka (or mle), bic, gavish-donoho, gap, gap-difference, share, parallel, cv.")]
     Select(Select),
-    /// Write one self-contained page about a model, and about rows when given
+    /// Write one self-contained HTML page about a model, and about rows when given
     #[command(after_help = "\
 Examples:
   unmix report data.pca.safetensors                               the model alone: report.html
   unmix report data.pca.safetensors data.csv --color species      points coloured by a column
   unmix report digits.pca.safetensors digits.npy --color labels.npy -o digits.html")]
     Report(Report),
-    /// Reproduce published experiments: figures, and numbers beside the published ones
+    /// Reproduce published experiments: figures, and numbers next to the published ones
     #[command(after_help = "\
 Examples:
   unmix reproduce --list                                     what there is
@@ -147,7 +147,7 @@ Examples:
   unmix methods pca
   unmix methods --json")]
     Methods(Methods),
-    /// Print a script that completes what you type in your shell
+    /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
   unmix completions bash > ~/.local/share/bash-completion/completions/unmix

@@ -115,7 +115,7 @@ fn told(folder: &Path, found: &Recovery) -> String {
     let name = |file: &str| folder.join(file).display().to_string();
     let mut out = format!(
         "{}\n  {n} pictures of {side} x {side} pixels: {k} hidden patterns, mixed differently in each, and noise\n  \
-         (standard deviation {noise}) in every pixel. PCA sees the pictures alone.\n\n{}\n",
+         (standard deviation {noise}) in every pixel. PCA is given the pictures only.\n\n{}\n",
         paint(TITLE, "Made"),
         paint(TITLE, format!("Recovery in {:.2} s", found.seconds)),
     );

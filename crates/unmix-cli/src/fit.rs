@@ -68,7 +68,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         finish(checkpoint, model.report().outcome)?;
     }
     if model.n_components() == 0 {
-        terminal::warning("the model has 0 components: it keeps the mean alone, and makes no codes");
+        terminal::warning("the model has 0 components: it keeps only the mean, and codes are empty");
     }
     let code = ended(model.report(), n_notes, args.strict);
     let next = next(args, path, &to, model.n_components());
@@ -79,11 +79,11 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
 /// A checkpoint has done its work once the model is written, unless seconds ran out: then there is more to do.
 fn finish(checkpoint: &Checkpoint, outcome: Outcome) -> Result<(), Failure> {
     if let Some(trouble) = checkpoint.trouble() {
-        terminal::warning(&format!("the checkpoint could not be kept up to date: {trouble}"));
+        terminal::warning(&format!("the checkpoint could not be written: {trouble}"));
     }
     match outcome {
         Outcome::Time if checkpoint.path().exists() => terminal::note(&format!(
-            "the checkpoint {} is kept: the same command with --resume goes on from it",
+            "the checkpoint {} is kept: the same command with --resume continues from it",
             checkpoint.path().display()
         )),
         _ => checkpoint.remove()?,
@@ -131,9 +131,9 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
 pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Destination, Failure> {
     let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
-        Destination::StandardOutput => {
-            Err(Failure::Usage("a model goes to a file; give -o the name of one".into()))
-        }
+        Destination::StandardOutput => Err(Failure::Usage(
+            "a model cannot be written to standard output; give -o the name of a file".into(),
+        )),
         Destination::File(path) if path.is_file() && !force && !model::is_model_file(path) => {
             Err(Failure::Said(format!(
                 "writing the model to {} is not possible: a file that is not an unmix model is there; choose another name, or add --force to replace it",
@@ -192,7 +192,7 @@ fn ending(report: &Report, strict: bool) -> (Option<String>, i32) {
     };
     let (outcome, n) = (report.outcome.name(), report.n_iter);
     let message = format!(
-        "the fit did not converge: it ended by '{outcome}' after {n} iterations{reached}; what was reached is saved"
+        "the fit did not converge: it ended with '{outcome}' after {n} iterations{reached}; the model of the last iteration is saved"
     );
     (Some(message), i32::from(strict))
 }

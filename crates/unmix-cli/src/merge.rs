@@ -22,7 +22,7 @@ pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
             return Err(Failure::from(Error::format(
                 path,
                 "it does not hold the sums that it was made of",
-                "fit it again with 'unmix fit --sums', or grow it with partial_fit",
+                "fit it again with 'unmix fit --sums', or extend it with partial_fit",
             )));
         }
         models.push(model);

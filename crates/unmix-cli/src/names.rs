@@ -11,7 +11,7 @@ const HEADS: [&str; 4] = ["name", "label", "channel", "names"];
 pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
     let text = String::from_utf8(bytes)
-        .map_err(|_| Error::format(path, "it is not text", "give a text file with one name a line"))?;
+        .map_err(|_| Error::format(path, "it is not text", "give a text file with one name per line"))?;
     let first = text.lines().next().unwrap_or("");
     let delimiter = [b'\t', b',', b';'].into_iter().find(|d| first.as_bytes().contains(d));
     let Some(delimiter) = delimiter else {
@@ -25,7 +25,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<String>, Failure> {
         Failure::from(Error::format(
             path,
             found,
-            "give one name a line, or a table with a column 'name' or 'label'",
+            "give one name per line, or a table with a column 'name' or 'label'",
         ))
     };
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());

@@ -106,10 +106,10 @@ fn unknown_ending(path: &Path) -> Failure {
     Failure::Usage(match ending.as_deref() {
         Some("wav" | "wave") => {
             let folder = path.with_extension("");
-            format!("sources go to a file each: give a folder, as in -o {}/", folder.display())
+            format!("each source is written to its own file: give a folder, as in -o {}/", folder.display())
         }
         _ => format!(
-            "the format of {name} cannot be told from its ending; end it in .npy, .npz, .csv or .tsv, or add --format"
+            "the format of {name} is not clear from its ending; end it in .npy, .npz, .csv or .tsv, or add --format"
         ),
     })
 }
@@ -130,7 +130,7 @@ impl TableFile {
             return Err(Error::setting("out", format!("'{}'", path.display()), "it is a folder", remedy));
         }
         let format = by_ending(path).ok_or_else(|| {
-            let why = "the format cannot be told from the ending";
+            let why = "the format is not clear from the ending";
             Error::setting("out", format!("'{}'", path.display()), why, "end it in .npy, .npz, .csv or .tsv")
         })?;
         let output = Output { place: Destination::File(path.into()), format };

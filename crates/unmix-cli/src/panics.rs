@@ -46,9 +46,7 @@ impl Listener {
             .unwrap_or_else(|e| e.into_inner())
             .take()
             .unwrap_or_else(|| "no reason given".into());
-        format!(
-            "this is a mistake in unmix itself ({what}); please report it with the command that you typed"
-        )
+        format!("this is a bug in unmix ({what}); please report it with the command that you typed")
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(f64, f64)>, Failure> {
         let number = |j: usize| {
             let text = record.get(j).unwrap_or("").trim();
             let value: Option<f64> = text.parse().ok().filter(|v: &f64| v.is_finite());
-            value.ok_or_else(|| wrong(format!("'{text}' in line {} is no number", i + 2)))
+            value.ok_or_else(|| wrong(format!("'{text}' in line {} is not a number", i + 2)))
         };
         let (a, b) = (number(first)?, number(second)?);
         out.push(if polar { (b * a.to_radians().sin(), b * a.to_radians().cos()) } else { (a, b) });
@@ -88,6 +88,6 @@ mod tests {
         let message = said("label,x\na,1\n");
         assert!(message.contains("its columns are label, x") && message.contains("theta_deg"), "{message}");
         let message = said("x,y\n1,north\n");
-        assert!(message.contains("'north' in line 2 is no number"), "{message}");
+        assert!(message.contains("'north' in line 2 is not a number"), "{message}");
     }
 }

@@ -26,8 +26,10 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     // A slip of the keyboard must not put a page in the place of somebody's data.
     let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
     if matches!(place, output::Destination::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
-        let message =
-            format!("a report is a page, and {} does not end in .html; name it so", args.output.display());
+        let message = format!(
+            "a report is an HTML page, but {} does not end in .html; choose such a name",
+            args.output.display()
+        );
         return Err(Failure::Usage(message));
     }
     let model = Model::load(&args.model)?;
@@ -226,7 +228,7 @@ fn labels_of(path: &Path, n: u64, run: &Run<'_>) -> Result<Labels, Failure> {
 
 /// Lines of text; one more than there are rows means that the first is a header.
 fn words(path: &Path, delimiter: u8, n: u64, name: String) -> Result<Labels, Failure> {
-    let wrong = |found: String| Error::format(path, found, "give a text file with one value a line");
+    let wrong = |found: String| Error::format(path, found, "give a text file with one value per line");
     let reader =
         csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_path(path);
     let mut values = Vec::new();
@@ -247,7 +249,7 @@ fn numbers(path: &Path, run: &Run<'_>) -> Result<Vec<String>, Failure> {
     let mut input = unmix_io::open_with(path, &Reading::default().options()?, run)?;
     if input.rows.n_features() != 1 {
         let found = format!("each of its rows has {} values", input.rows.n_features());
-        return Err(Error::format(path, found, "give a file with one value a row").into());
+        return Err(Error::format(path, found, "give a file with one value per row").into());
     }
     input.rows.settle(run)?;
     let n = input.rows.n_rows().unwrap_or(0);

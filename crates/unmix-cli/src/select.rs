@@ -41,7 +41,7 @@ pub(crate) fn select(args: &Select) -> Done {
 /// At most 80 characters wide.
 fn text(origin: &str, table: &Table) -> String {
     let s = &table.spectrum;
-    let facts = format!("{} rows, {} columns; {} directions vary", s.n, s.p, s.rank);
+    let facts = format!("{} rows, {} columns; rank {}", s.n, s.p, s.rank);
     let names: Vec<String> = table.choices.iter().map(|c| c.rule.to_string()).collect();
     let width = names.iter().map(String::len).max().unwrap_or(0).max(4);
     let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));

@@ -33,7 +33,7 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
     for file in files {
         match unmix_io::sample_rate(file)? {
             Some(own) => rate = Some(own),
-            None => return no_sound(format!("{} is no .wav file", file.display())),
+            None => return no_sound(format!("{} is not a .wav file", file.display())),
         }
     }
     let Some(rate) = rate else { return no_sound("nothing was read".into()) };
@@ -58,6 +58,6 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
         unmix_io::write_wav(&folder.join(format!("{name}.wav")), rate, &source)?;
     }
     let what = if k == 1 { "file" } else { "files" };
-    terminal::note(&format!("{k} {what} of {rate} samples a second in {}", folder.display()));
+    terminal::note(&format!("{k} {what} of {rate} samples per second in {}", folder.display()));
     Ok(0)
 }

@@ -26,7 +26,7 @@ pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<
     let number = |(row, cell): (usize, &String)| {
         let missing = |_| {
             let why = format!("row {row} of column {name} is '{cell}', which is not a number");
-            Error::setting("--weights-column", name, why, "choose a column of numbers, 0 or more")
+            Error::setting("--weights-column", name, why, "choose a column of non-negative numbers")
         };
         cell.trim().parse::<f64>().map_err(missing)
     };
@@ -44,7 +44,7 @@ fn from_file(path: &Path, run: &Run<'_>) -> Result<Vec<f64>, Failure> {
             "--weights",
             path.display(),
             why,
-            "give a file of one column, a weight for each row",
+            "give a file of one column, with one weight for each row",
         );
         return Err(error.into());
     }

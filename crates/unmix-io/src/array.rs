@@ -78,7 +78,7 @@ fn split(
     }
     if shape.contains(&0) {
         let found = format!("its shape is {}, so it holds no rows", times(shape));
-        return Err(Error::format(path, found, "check what was to write it"));
+        return Err(Error::format(path, found, "check the program that wrote it"));
     }
     let axis = options.rows_axis.unwrap_or(0);
     if axis >= shape.len() {

@@ -21,16 +21,12 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     bytes.read_at(0, &mut start[..n])?;
     if start.starts_with(b"FEA1") {
         let remedy = "write it again with pyarrow.feather.write_feather, version 2";
-        return Err(Error::format(
-            &path,
-            "it is a feather file of version 1, which nobody writes any more",
-            remedy,
-        ));
+        return Err(Error::format(&path, "it is a Feather file of version 1, which is obsolete", remedy));
     }
     if !begins_as_arrow(&start) {
         return Err(Error::format(
             &path,
-            "it does not begin as an Arrow file does",
+            "it does not start with the signature of an Arrow file",
             "give the file the ending of its format",
         ));
     }
@@ -104,7 +100,7 @@ fn wrong(e: ArrowError, path: &Path) -> Error {
     let text = e.to_string().trim_end_matches('.').to_lowercase();
     Error::format(
         path,
-        format!("it is no sound Arrow file ({text})"),
-        "it may have been cut short; copy or write it again",
+        format!("it is not a valid Arrow file ({text})"),
+        "it may be truncated; copy or write it again",
     )
 }

@@ -46,7 +46,7 @@ pub(crate) fn open(file: Arc<dyn Columnar>, options: &Options, run: &Run<'_>) ->
     let (path, names) = (file.path().to_path_buf(), names(file.schema()));
     if names.is_empty() || file.n_rows() == 0 {
         let what = if names.is_empty() { "columns" } else { "rows" };
-        return Err(Error::format(&path, format!("it has no {what}"), "check what was to write it"));
+        return Err(Error::format(&path, format!("it has no {what}"), "check the program that wrote it"));
     }
     let index = index::places(&names, file.pandas());
     let selection = Selection::new(options, Some(&names), names.len(), &index)?;
@@ -123,7 +123,7 @@ fn not_a_number(
     kind: &arrow_schema::DataType,
     wording: Wording,
 ) -> Error {
-    let found = format!("column {column} ('{name}') is of type {kind}, and holds no numbers");
+    let found = format!("column {column} ('{name}') is of type {kind}, which is not numeric");
     Error::format(path, found, wording.without_column(Some(name), column))
 }
 
@@ -221,7 +221,7 @@ fn kept(
             let cells = batch.column(sorted.partition_point(|&s| s < j));
             let own = as_text(cells).ok_or_else(|| {
                 let found = format!(
-                    "column {j} ('{}') is of type {}, which is not known here",
+                    "column {j} ('{}') is of type {}, which is not supported",
                     names[j],
                     cells.data_type()
                 );

@@ -52,8 +52,12 @@ impl Stamp {
     fn of(path: &Path) -> Result<Self> {
         let found = path.metadata().map_err(|e| Error::io("cannot read", path.to_path_buf(), e))?;
         if !found.is_file() {
-            let remedy = "write what it holds into a file, or read it once with unmix_io::open";
-            return Err(Error::format(path, "it is no file that can be read again", remedy));
+            let remedy = "save its content to a file, or read it once with unmix_io::open";
+            return Err(Error::format(
+                path,
+                "it is not a regular file, so it cannot be read more than once",
+                remedy,
+            ));
         }
         Ok(Self { len: found.len(), modified: found.modified().ok() })
     }
@@ -69,7 +73,7 @@ impl Files {
         let named = |path: PathBuf| Stamp::of(&path).map(|stamp| (path, stamp));
         let files: Vec<_> = paths::expand(paths)?.into_iter().map(named).collect::<Result<_>>()?;
         if files.is_empty() {
-            return Err(Error::format("the input", "no file was named", "name at least one"));
+            return Err(Error::format("the input", "no file was given", "give at least one"));
         }
         Ok(Self { files, options })
     }
@@ -98,7 +102,7 @@ impl Files {
             let now = Stamp::of(path)?;
             if now != *seen {
                 let found = match now.len == seen.len {
-                    true => "it was written to after it was opened".into(),
+                    true => "it was modified after it was opened".into(),
                     false => format!("it had {} bytes when it was opened and has {} now", seen.len, now.len),
                 };
                 return Err(Error::format(path, found, "open it again"));

@@ -110,7 +110,7 @@ pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
         let kind = by_magic(&head).or((!head.contains(&0)).then_some(Kind::Text(b',')));
         return kind
             .map(|kind| Recognised { kind, gz })
-            .ok_or_else(|| unknown(bytes, "it is neither text nor begins as a known format does"));
+            .ok_or_else(|| unknown(bytes, "it is neither text nor a known binary format"));
     }
     let name = bytes.path().file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
@@ -120,7 +120,7 @@ pub(crate) fn recognise(stored: &Stored) -> Result<Recognised> {
     let (head, gz) = first_bytes(bytes)?;
     match by_magic(&head) {
         Some(kind) => Ok(Recognised { kind, gz }),
-        None => Err(unknown(bytes, "its ending is not known, and it begins as no known format does")),
+        None => Err(unknown(bytes, "its ending is unknown, and its content is of no known format")),
     }
 }
 

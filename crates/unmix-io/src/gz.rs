@@ -25,8 +25,8 @@ pub(crate) fn decoder<'a>(
     if magic != MAGIC {
         return Err(Error::format(
             bytes.path(),
-            "it does not begin as a gzip file does",
-            "if it is already decompressed, take .gz off its name",
+            "it does not start with the signature of a gzip file",
+            "if it is already decompressed, remove .gz from its name",
         ));
     }
     let from = BufReader::with_capacity(1 << 16, FromStart::new(bytes));
@@ -54,8 +54,8 @@ impl<R: BufRead> Read for Members<'_, R> {
                 Some(_) => {
                     return Err(std::io::Error::other(Error::format(
                         self.path,
-                        "behind the end of its compressed bytes stand others, which are not gzip's",
-                        "cut them off, or write the file again",
+                        "after the end of the gzip stream there are other bytes",
+                        "remove them, or write the file again",
                     )));
                 }
             }
@@ -88,7 +88,7 @@ pub(crate) fn unpack(bytes: &Bytes<'static>, run: &Run<'_>) -> Result<Bytes<'sta
         return Err(Error::format(
             bytes.path(),
             "it is empty once decompressed",
-            "check what was to write it",
+            "check the program that wrote it",
         ));
     }
     Ok(unpacked)

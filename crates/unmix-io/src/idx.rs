@@ -29,7 +29,7 @@ fn number_type(code: u8) -> Option<NumberType> {
 
 fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let wrong = |found: String, remedy: &str| Error::format(bytes.path(), found, remedy);
-    const CUT: &str = "it was cut short or is not what it says; copy or write it again";
+    const CUT: &str = "it is truncated or corrupt; copy or write it again";
     let mut head = [0; 4 + 4 * 255];
     let have = bytes.len().min(head.len() as u64) as usize;
     bytes.read_at(0, &mut head[..have])?;
@@ -39,7 +39,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     let [zero, zero_too, code, axes] = [head[0], head[1], head[2], head[3]];
     let Some(number) = number_type(code).filter(|_| zero == 0 && zero_too == 0) else {
         let found = format!(
-            "it begins with bytes {zero:02x} {zero_too:02x} {code:02x} {axes:02x}, as no idx file does"
+            "it starts with bytes {zero:02x} {zero_too:02x} {code:02x} {axes:02x}, which is not the signature of an idx file"
         );
         return Err(wrong(found, "give the file the ending of its format"));
     };
@@ -60,7 +60,7 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         }
         total => {
             let promised = total.map_or("more bytes than any file has".into(), |t| format!("{t} bytes"));
-            Err(wrong(format!("its header promises {promised}, but it has {}", bytes.len()), CUT))
+            Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), CUT))
         }
     }
 }

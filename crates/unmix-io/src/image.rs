@@ -78,7 +78,7 @@ pub(crate) fn open(
 fn other_colours(path: &Path, first: &Path, (own, others): (Pixels, Pixels), options: &Options) -> Error {
     let found = format!("it is {}, but {} is {}", own.name(), first.display(), others.name());
     let (grey, rgb) = (options.wording.flag("grey", true), options.wording.flag("rgb", true));
-    Error::format(path, found, format!("say {grey} or {rgb} to read all of them alike"))
+    Error::format(path, found, format!("give {grey} or {rgb} to read all of them in the same way"))
 }
 
 /// The error of an image that is not as large as the `first` file.
@@ -148,7 +148,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
     let Some(format) = reader.format() else {
         return Err(Error::format(
             path,
-            "it does not begin as an image does",
+            "it does not start with the signature of a known image format",
             "give .png, .jpg, .bmp, .pgm, .ppm or .tiff files",
         ));
     };
@@ -158,21 +158,21 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
             return Err(Error::format(
                 path,
                 "it ends within the image",
-                "it was cut short; copy or write it again",
+                "it is truncated; copy or write it again",
             ));
         }
     }
     upright(reader).map(|image| (image, format)).map_err(|e| match e {
         ImageError::IoError(e) if e.get_ref().is_some_and(|e| e.is::<Error>()) => failed(e),
         ImageError::IoError(_) => {
-            Error::format(path, "it ends within the image", "it was cut short; copy or write it again")
+            Error::format(path, "it ends within the image", "it is truncated; copy or write it again")
         }
         ImageError::Limits(_) => {
-            Error::format(path, "it promises an image of more than 512 MiB", "cut it into smaller ones")
+            Error::format(path, "it declares an image of more than 512 MiB", "cut it into smaller ones")
         }
         ImageError::Unsupported(e) => Error::format(
             path,
-            format!("it is an image of a kind not known here ({e})"),
+            format!("it is an image of an unsupported kind ({e})"),
             "write it as a .png file",
         ),
         e => Error::format(path, format!("its image is corrupt ({e})"), "copy or write it again"),
@@ -224,7 +224,7 @@ fn write(image: &DynamicImage, pixels: Pixels, path: &Path, spool: &mut Spool) -
         DynamicImage::ImageRgb32F(i) => strips.write(i, f64::from),
         DynamicImage::ImageRgba32F(i) => strips.write(i, f64::from),
         other => {
-            let found = format!("its pixels are of a kind not known here ({:?})", other.color());
+            let found = format!("its pixels are of an unsupported kind ({:?})", other.color());
             Err(Error::format(path, found, "write it as a .png file"))
         }
     }
@@ -252,7 +252,7 @@ impl Strips<'_> {
                     return Err(Error::format(
                         self.path,
                         "some of its pixels are transparent",
-                        "put it on a background first",
+                        "flatten it onto a background first",
                     ));
                 }
                 match (&pixel[..self.colours], self.pixels) {

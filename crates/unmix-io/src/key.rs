@@ -15,14 +15,14 @@ pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result
         known += &format!(", ... ({} in all)", all.len());
     }
     match (options.key.as_deref(), names) {
-        (_, []) => Err(Error::format(path, "it holds no arrays", "check what was to write it")),
+        (_, []) => Err(Error::format(path, "it holds no arrays", "check the program that wrote it")),
         (None, [_]) => Ok(0),
         (None, _) => {
-            let found = format!("it holds {} arrays ({known}), and one is read", names.len());
+            let found = format!("it holds {} arrays ({known}), but one must be chosen", names.len());
             Err(Error::format(
                 path,
                 found,
-                format!("say which, as in {}", options.wording.plain("key", &names[0], true)),
+                format!("choose it as in {}", options.wording.plain("key", &names[0], true)),
             ))
         }
         (Some(key), _) => names.iter().position(|name| name == key).ok_or_else(|| Error::Unknown {

@@ -137,7 +137,7 @@ pub fn open_many(paths: &[impl AsRef<Path>], options: &Options, run: &Run<'_>) -
 /// The rows of these files, all of them, in the type of the files.
 fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input> {
     let Some(first) = files.first() else {
-        return Err(Error::format("the input", "no file was named", "name at least one"));
+        return Err(Error::format("the input", "no file was given", "give at least one"));
     };
     let stored = stored::open(first, run)?;
     let found = format::recognise(&stored)?;
@@ -162,7 +162,7 @@ fn all_rows(files: &[PathBuf], options: &Options, run: &Run<'_>) -> Result<Input
     {
         let (own, first) = (found.kind.name(), opened[0].1.kind.name());
         let found = format!("it is of type {own}, but {} is of type {first}", files[0].display());
-        return Err(Error::format(other.bytes.path(), found, "give files that are alike"));
+        return Err(Error::format(other.bytes.path(), found, "give files of one type"));
     }
     if opened[0].1.kind == Kind::Wav {
         options.suit(Kind::Wav)?;
@@ -203,7 +203,7 @@ fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> R
         Kind::Npy => npy::open(plain(stored, &found, run)?, options)?,
         Kind::Wav | Kind::Image => {
             let found = format!("it is of type {}, and the first file is not", found.kind.name());
-            return Err(Error::format(stored.bytes.path(), found, "give files that are alike"));
+            return Err(Error::format(stored.bytes.path(), found, "give files of one type"));
         }
     };
     Ok(Input { format, ..input })
@@ -212,7 +212,7 @@ fn one(stored: Stored, found: Recognised, options: &Options, run: &Run<'_>) -> R
 /// A type whose reader was not built in.
 #[cfg(not(all(feature = "tables", feature = "images")))]
 fn left_out(stored: &Stored, kind: Kind, feature: &str, otherwise: &str) -> Error {
-    let found = format!("it is of type {}, whose reader was left out when this was built", kind.name());
+    let found = format!("it is of type {}, whose reader is not part of this build", kind.name());
     Error::format(stored.bytes.path(), found, format!("build with the feature '{feature}', or {otherwise}"))
 }
 

@@ -9,7 +9,7 @@ use unmix::{Error, Result, Run};
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-const CUT: &str = "it was cut short or is not what it says; copy or write it again";
+const CUT: &str = "it is truncated or corrupt; copy or write it again";
 
 pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = bytes.path().to_path_buf();
@@ -27,7 +27,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     }
     let start =
         start.filter(|s| s.checked_add(size).is_some_and(|end| end <= bytes.len())).ok_or_else(|| {
-            Error::format(&path, format!("it promises an array of {size} bytes, more than it has"), CUT)
+            Error::format(&path, format!("it declares an array of {size} bytes, more than the file has"), CUT)
         })?;
     // The header is at the front of the member; the numbers behind it stay where they are.
     let front = head(member, 1 << 20, &path)?;
@@ -36,7 +36,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let end = numbers.and_then(|n| n.checked_add(header.start)).filter(|&end| end <= size);
     if end.is_none() {
         let name = names_of(&archive.members, place);
-        let found = format!("the header of array '{name}' promises more than its {size} bytes");
+        let found = format!("the header of array '{name}' declares more than its {size} bytes");
         return Err(Error::format(&path, found, CUT));
     }
     header.start += start;
@@ -82,7 +82,7 @@ impl<'b> Archive<'b> {
 }
 
 fn damaged(path: &Path, e: ZipError) -> Error {
-    Error::format(path, format!("it is no sound zip archive ({})", reason(&e)), CUT)
+    Error::format(path, format!("it is not a valid zip archive ({})", reason(&e)), CUT)
 }
 
 fn names_of(members: &[(String, usize)], place: usize) -> &str {

@@ -128,8 +128,8 @@ impl Options {
             b"tab" | b"\\t" => Ok(b'\t'),
             [one] if one.is_ascii() => Ok(*one),
             _ => {
-                let why = "cells of text files are separated by one character of ASCII";
-                Err(Error::setting("delimiter", text, why, "give one such as ',' or ';', or tab"))
+                let why = "must be one ASCII character";
+                Err(Error::setting("delimiter", text, why, "choose one such as ',' or ';', or tab"))
             }
         }
     }
@@ -143,12 +143,7 @@ impl Options {
         match text {
             "." | "point" => Ok(false),
             "," | "comma" => Ok(true),
-            _ => Err(Error::setting(
-                "decimal",
-                text,
-                "decimals are set off by a point or a comma",
-                "give '.' or ','",
-            )),
+            _ => Err(Error::setting("decimal", text, "must be '.' or ','", "")),
         }
     }
 
@@ -162,8 +157,8 @@ impl Options {
             "keep" => Ok(Missing::Keep),
             "drop" => Ok(Missing::Drop),
             _ => {
-                let why = "rows with missing cells are kept or left out";
-                Err(Error::setting("missing", text, why, "give 'keep' or 'drop'"))
+                let why = "must be 'keep' or 'drop'";
+                Err(Error::setting("missing", text, why, ""))
             }
         }
     }
@@ -178,8 +173,8 @@ impl Options {
             "float32" => Ok(Dtype::F32),
             "float64" => Ok(Dtype::F64),
             _ => {
-                let why = "rows are computed in one of two types";
-                Err(Error::setting("dtype", text, why, "give 'float32' or 'float64'"))
+                let why = "must be 'float32' or 'float64'";
+                Err(Error::setting("dtype", text, why, ""))
             }
         }
     }
@@ -197,7 +192,7 @@ impl Options {
             .split_once(':')
             .and_then(|(start, end)| Some((number(start, Some(0))??, number(end, None)?)));
         range.ok_or_else(|| {
-            let why = "rows are given by the first and the one after the last, from 0";
+            let why = "must be a range of row numbers from 0, the end excluded";
             Error::setting("rows", text, why, "give them as in 100:200, :50 or 100:")
         })
     }

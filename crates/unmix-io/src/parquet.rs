@@ -103,11 +103,7 @@ impl File {
             guarded(&path, || ArrowReaderMetadata::load(&shared, how).map_err(|e| wrong(e, &path)))?;
         let n_rows = metadata.metadata().file_metadata().num_rows();
         let n_rows = u64::try_from(n_rows).map_err(|_| {
-            Error::format(
-                &path,
-                format!("it promises {n_rows} rows"),
-                "it is not what it says; write it again",
-            )
+            Error::format(&path, format!("it declares {n_rows} rows"), "it is corrupt; write it again")
         })?;
         let leaves = leaves(metadata.parquet_schema(), metadata.schema().fields().len());
         Ok(Self { shared, metadata, n_rows, leaves })
@@ -170,8 +166,7 @@ impl File {
                         Err(e) if e.to_string().contains("CRC") => {
                             let name = self.schema().field(column).name();
                             return Some(format!(
-                                "page {page} of row group {number}, column {column} ('{name}'), has other bytes than were \
-                                 written: its checksum differs"
+                                "page {page} of row group {number}, column {column} ('{name}'), is corrupt: its checksum differs"
                             ));
                         }
                         _ => break,
@@ -186,17 +181,17 @@ impl File {
 fn wrong(e: ParquetError, path: &Path) -> Error {
     match e {
         ParquetError::EOF(_) => {
-            Error::format(path, "it ends too early", "it was cut short; copy or write it again")
+            Error::format(path, "it ends too early", "it is truncated; copy or write it again")
         }
         ParquetError::NYI(e) => Error::format(
             path,
-            format!("it uses what is not known here ({e})"),
+            format!("it uses an unsupported feature ({e})"),
             "write it again with other settings",
         ),
         e => {
             let text = e.to_string();
             let text = text.trim_start_matches("Parquet error: ").trim_end_matches('.').to_lowercase();
-            Error::format(path, format!("it is no sound .parquet file ({text})"), "copy or write it again")
+            Error::format(path, format!("it is not a valid Parquet file ({text})"), "copy or write it again")
         }
     }
 }

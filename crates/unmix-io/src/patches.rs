@@ -61,20 +61,10 @@ impl Patches {
     ) -> Result<Self> {
         let asked = format!("{}x{}", how.height, how.width);
         if how.height == 0 || how.width == 0 {
-            return Err(Error::setting(
-                "patches",
-                asked,
-                "a patch without pixels is no row",
-                "choose lengths above 0",
-            ));
+            return Err(Error::setting("patches", asked, "must be at least 1x1", ""));
         }
         if how.stride == Some(0) {
-            return Err(Error::setting(
-                "stride",
-                0,
-                "the same patch would come again for ever",
-                "choose 1 or more",
-            ));
+            return Err(Error::setting("stride", 0, "must be at least 1", ""));
         }
         let side_by_side = if how.number.is_some() { (1, 1) } else { (how.height, how.width) };
         let stride = how.stride.map_or(side_by_side, |s| (s, s));
@@ -82,9 +72,10 @@ impl Patches {
         let all = starts[starts.len() - 1];
         let drawn = match how.number {
             None => None,
-            Some(0) => return Err(Error::setting("number", 0, "no patch would be a row", "draw 1 or more")),
+            Some(0) => return Err(Error::setting("number", 0, "must be at least 1", "")),
             Some(n) if n as u64 > all => {
-                let why = format!("the images have {all} patches of {asked}, and none is drawn twice");
+                let why =
+                    format!("the images have {all} patches of {asked}, which are drawn without replacement");
                 return Err(Error::setting("number", n, why, format!("draw {all} or fewer")));
             }
             Some(n) => Some(draw(all, n as u64, how.seed)),

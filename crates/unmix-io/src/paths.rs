@@ -26,7 +26,7 @@ pub fn expand(paths: &[impl AsRef<Path>]) -> Result<Vec<PathBuf>> {
 /// The files that a pattern stands for. The shell does this already, unless the pattern is in quotes.
 fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let wrong = |e: glob::PatternError| {
-        Error::format(path, format!("as a pattern it is wrong ({})", e.msg), "correct it")
+        Error::format(path, format!("it is not a valid pattern ({})", e.msg), "correct it")
     };
     let found = glob::glob(pattern).map_err(wrong)?;
     let mut files = Vec::new();
@@ -37,11 +37,7 @@ fn matching(path: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        return Err(Error::format(
-            path,
-            "no file is like this pattern",
-            "check it, and the folder that it begins in",
-        ));
+        return Err(Error::format(path, "no file matches this pattern", "check the pattern and its folder"));
     }
     files.sort();
     Ok(files)
@@ -59,7 +55,7 @@ fn images(folder: &Path) -> Result<Vec<PathBuf>> {
         }
     }
     if files.is_empty() {
-        let remedy = "name a file in it, or a folder of .png, .jpg, .bmp, .pgm, .ppm or .tiff files";
+        let remedy = "give a file in it, or a folder of .png, .jpg, .bmp, .pgm, .ppm or .tiff files";
         return Err(Error::format(folder, "it is a folder, and there are no images in it", remedy));
     }
     files.sort();

@@ -19,11 +19,7 @@ struct Promises<'a> {
 
 impl Promises<'_> {
     fn wrong(&self, found: String) -> Error {
-        Error::format(
-            self.bytes.path(),
-            found,
-            "it was cut short or is not what it says; copy or write it again",
-        )
+        Error::format(self.bytes.path(), found, "it is truncated or corrupt; copy or write it again")
     }
 
     /// Bytes from `at` on.
@@ -31,7 +27,7 @@ impl Promises<'_> {
         if at.checked_add(length).is_none_or(|end| end > self.bytes.len()) {
             let have = self.bytes.len();
             return Err(
-                self.wrong(format!("it promises {length} bytes from byte {at} on, but it has {have} in all"))
+                self.wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all"))
             );
         }
         let mut out = vec![0; length as usize];
@@ -45,7 +41,7 @@ impl Promises<'_> {
         let tail = self.part(end, 10)?;
         let length = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
         if !tail.ends_with(b"ARROW1") || length > end {
-            return Err(self.wrong("it does not end as an Arrow file does".into()));
+            return Err(self.wrong("it does not end with the signature of an Arrow file".into()));
         }
         let footer = self.part(end - length, length)?;
         let footer = root_as_footer(&footer).map_err(|_| self.wrong("its footer is corrupt".into()))?;
@@ -54,7 +50,7 @@ impl Promises<'_> {
             let (Ok(at), Ok(head), Ok(body)) =
                 (lengths.0.try_into(), lengths.1.try_into(), lengths.2.try_into())
             else {
-                return Err(self.wrong("its footer holds lengths below 0".into()));
+                return Err(self.wrong("its footer holds negative lengths".into()));
             };
             let message = self.part(at, head)?;
             // A mark and a length come first, or a length alone in files of old.
@@ -89,13 +85,12 @@ impl Promises<'_> {
         let message: Message<'_> =
             root_as_message(message).map_err(|_| self.wrong("one of its messages is corrupt".into()))?;
         let length = message.bodyLength();
-        let length = u64::try_from(length).map_err(|_| self.wrong(format!("it promises {length} bytes")))?;
+        let length = u64::try_from(length).map_err(|_| self.wrong(format!("it declares {length} bytes")))?;
         for length in [Some(length), listed].into_iter().flatten() {
             if at.checked_add(length).is_none_or(|end| end > self.bytes.len()) {
                 let have = self.bytes.len();
-                return Err(self.wrong(format!(
-                    "it promises {length} bytes from byte {at} on, but it has {have} in all"
-                )));
+                return Err(self
+                    .wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all")));
             }
         }
         if let Some(batch) = message.header_as_record_batch() {
@@ -114,11 +109,11 @@ impl Promises<'_> {
         }
         for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
             let start = u64::try_from(buffer.offset()).ok().and_then(|offset| at.checked_add(offset));
-            let start = start.ok_or_else(|| self.wrong("one of its columns lies outside of it".into()))?;
+            let start = start.ok_or_else(|| self.wrong("one of its columns lies outside the file".into()))?;
             let length = self.part(start, 8)?;
             let length = length.first_chunk::<8>().map_or(0, |length| i64::from_le_bytes(*length));
             if length < -1 || length > i64::try_from(self.most).unwrap_or(i64::MAX) {
-                return Err(self.wrong(format!("one of its columns promises {length} bytes")));
+                return Err(self.wrong(format!("one of its columns declares {length} bytes")));
             }
         }
         Ok(())

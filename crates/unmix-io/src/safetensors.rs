@@ -37,7 +37,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     }
     let number = number_type(tensor.dtype).ok_or_else(|| {
         let found =
-            format!("tensor '{name}' holds numbers of type {:?}, which are not known here", tensor.dtype);
+            format!("tensor '{name}' holds numbers of type {:?}, which is not supported", tensor.dtype);
         Error::format(&path, found, "write it as float32")
     })?;
     array::open(bytes, NpyHeader { number, fortran: false, shape, start: at }, options)
@@ -46,7 +46,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
 /// The header, and the byte behind it. The library checks that tensors lie one behind the other and are as long as their shapes.
 fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
     let wrong = |found: String| {
-        Error::format(bytes.path(), found, "it was cut short or is not what it says; copy or write it again")
+        Error::format(bytes.path(), found, "it is truncated or corrupt; copy or write it again")
     };
     let mut length = [0; 8];
     if bytes.len() < 8 {
@@ -67,7 +67,7 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
         .map_err(|e| wrong(format!("its header is not that of a safetensors file ({e})")))?;
     let promised = (metadata.data_len() as u64).saturating_add(start);
     if promised != bytes.len() {
-        return Err(wrong(format!("its header promises {promised} bytes, but it has {}", bytes.len())));
+        return Err(wrong(format!("its header declares {promised} bytes, but the file has {}", bytes.len())));
     }
     Ok((start, metadata))
 }

@@ -118,8 +118,8 @@ impl<'a> Columns<'a> {
             let found = self.names.get(name.as_str()).copied().filter(|j| there.contains(j));
             found.ok_or_else(|| Error::Unsupported {
                 asked: "matching the columns to those of the model by name".into(),
-                found: format!("the model needs '{name}', and there is no such column among those read"),
-                remedy: "name the columns as they were when the model was fitted, and read them all".into(),
+                found: format!("the model needs column '{name}', which is not among the columns read"),
+                remedy: "give all columns that the model was fitted on, with the same names".into(),
             })
         };
         let features: Vec<usize> = wanted.iter().map(find).collect::<Result<_>>()?;
@@ -223,13 +223,16 @@ mod tests {
         let found = with(&["b", "a", "c"], keep(), Some(&names)).unwrap();
         assert_eq!((found.features, found.kept, found.ignored), (Some(vec![1, 2, 3]), vec![0], vec![]));
         assert!(
-            with(&["a", "z"], keep(), Some(&names)).unwrap_err().to_string().contains("the model needs 'z'")
+            with(&["a", "z"], keep(), Some(&names))
+                .unwrap_err()
+                .to_string()
+                .contains("the model needs column 'z'")
         );
         assert!(
             with(&["a", "id"], keep(), Some(&names))
                 .unwrap_err()
                 .to_string()
-                .contains("the model needs 'id'")
+                .contains("the model needs column 'id'")
         );
         assert_eq!(with(&["a", "b"], Options::default(), None).unwrap().features, None);
     }

@@ -19,7 +19,7 @@ pub(crate) fn is_sparse(names: &[String]) -> bool {
 pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) -> Result<Input> {
     let path = archive.path().to_path_buf();
     if let Some(axis) = options.rows_axis.filter(|&axis| axis > 0) {
-        let why = "the rows of a sparse matrix are its first axis";
+        let why = "the first axis of a sparse matrix must be its rows";
         return Err(Error::setting("rows_axis", axis, why, "to make columns the samples, transpose"));
     }
     let format = text(&archive.member("format", run)?)?;
@@ -40,7 +40,10 @@ pub(crate) fn open(archive: &mut Archive<'_>, options: &Options, run: &Run<'_>) 
     let (starts, at) = (places(archive, "indptr", run)?, places(archive, "indices", run)?);
     let (lines, kind) = if by_row { (n, "rows") } else { (p, "columns") };
     if n < 0 || p < 0 || starts.len() as i64 - 1 != lines {
-        let found = format!("it promises {n} x {p} numbers and says where {} - 1 {kind} begin", starts.len());
+        let found = format!(
+            "it declares {n} x {p} entries, but its index pointer is for {} - 1 {kind}",
+            starts.len()
+        );
         return Err(Error::format(&path, found, "write it again"));
     }
     let array = vector(archive, "data", run)?;

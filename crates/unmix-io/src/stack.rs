@@ -59,7 +59,7 @@ fn agree(inputs: &[Input]) -> Result<Features> {
         };
         let (own, n) = (input.rows.features(), input.rows.n_features());
         if n != first.n_features() {
-            return differs(format!("has {n} features a row, but there are {}", first.n_features()));
+            return differs(format!("has {n} features per row, but there are {}", first.n_features()));
         }
         if let (Some(a), Some(b)) = (&features.names, &own.names)
             && let Some(j) = (0..n).find(|&j| a[j] != b[j])

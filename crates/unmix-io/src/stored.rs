@@ -30,7 +30,7 @@ pub(crate) fn open(path: &Path, run: &Run<'_>) -> Result<Stored> {
 
 fn not_empty(bytes: Bytes<'static>) -> Result<Bytes<'static>> {
     if bytes.is_empty() {
-        return Err(Error::format(bytes.path(), "it is empty", "check what was to write it"));
+        return Err(Error::format(bytes.path(), "it is empty", "check the program that wrote it"));
     }
     Ok(bytes)
 }
@@ -101,13 +101,11 @@ pub(crate) fn read_failed(e: std::io::Error, path: &Path) -> Error {
     match e.downcast::<Error>() {
         Ok(ours) => ours,
         // Only the decompressor complains about content.
-        Err(_) if kind == UnexpectedEof => Error::format(
-            path,
-            "its compressed bytes end too early",
-            "it was cut short; copy or write it again",
-        ),
+        Err(_) if kind == UnexpectedEof => {
+            Error::format(path, "its compressed data end early", "it is truncated; copy or write it again")
+        }
         Err(e) if matches!(kind, InvalidData | InvalidInput) => {
-            let found = format!("its compressed bytes are corrupt ({e})");
+            let found = format!("its compressed data are corrupt ({e})");
             Error::format(path, found, "copy or write it again")
         }
         Err(e) => Error::io("cannot read", path, e),

@@ -117,8 +117,8 @@ impl Table {
     }
 
     fn other_rows(&self, part: usize) -> Error {
-        let found = format!("row group {part} has another number of rows than it promises");
-        Error::format(self.file.path(), found, "it was cut short or is not what it says; write it again")
+        let found = format!("row group {part} has another number of rows than declared");
+        Error::format(self.file.path(), found, "it is truncated or corrupt; write it again")
     }
 }
 
@@ -277,14 +277,14 @@ impl Front<'_> {
             };
             if self.done > promised || (end && self.done != promised) {
                 let found = format!(
-                    "it promises {promised} rows, but it has {}{}",
+                    "it declares {promised} rows, but has {}{}",
                     self.done,
                     if end { "" } else { " or more" }
                 );
                 return Err(Error::format(
                     self.of.file.path(),
                     found,
-                    "it was cut short or is not what it says; write it again",
+                    "it is truncated or corrupt; write it again",
                 ));
             }
             if end {

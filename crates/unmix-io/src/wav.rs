@@ -83,7 +83,7 @@ pub(crate) fn open(
         readers.push((reader, bytes.path()));
     }
     let Some((first, first_path)) = readers.first() else {
-        return Err(Error::format("", "no file was named", "name one"));
+        return Err(Error::format("", "no file was given", "name one"));
     };
     let (rate, length) = (first.spec().sample_rate, first.duration());
     for (reader, path) in &readers {
@@ -96,9 +96,11 @@ pub(crate) fn open(
             ))
         };
         match (reader.spec().sample_rate, reader.duration()) {
-            (own, _) if own != rate => return differs("samples a second", own, rate),
-            (_, own) if own != length => return differs("samples a channel", own, length),
-            (_, 0) => return Err(Error::format(*path, "it holds no samples", "check what was to write it")),
+            (own, _) if own != rate => return differs("samples per second", own, rate),
+            (_, own) if own != length => return differs("samples per channel", own, length),
+            (_, 0) => {
+                return Err(Error::format(*path, "it holds no samples", "check the program that wrote it"));
+            }
             _ => {}
         }
     }
@@ -159,7 +161,7 @@ fn are_others(names: &[String], options: &Options) -> bool {
 fn others(names: &[String], n_files: usize, options: &Options) -> Option<String> {
     let wanted = options.wanted.as_ref().filter(|_| n_files > 1)?;
     Some(format!(
-        "the files have other names ({}, ...) than those that the model was fitted on ({}, ...): they are taken in the order given",
+        "the names of the files ({}, ...) differ from those that the model was fitted on ({}, ...): they are used in the order given",
         names[0], wanted[0]
     ))
 }
@@ -217,15 +219,17 @@ fn wrong(e: hound::Error, path: &Path) -> Error {
     match e {
         hound::Error::IoError(e) if is_ours(&e) => read_failed(e, path),
         hound::Error::IoError(_) => {
-            Error::format(path, "it ends within its header", "it was cut short; copy or write it again")
+            Error::format(path, "it ends within its header", "it is truncated; copy or write it again")
         }
         hound::Error::Unsupported => {
             let remedy = "write it as PCM of 8, 16, 24 or 32 bits, or as float32";
-            Error::format(path, "its samples are stored in a way that is not known here", remedy)
+            Error::format(path, "its sample format is not supported", remedy)
         }
-        e => {
-            Error::format(path, format!("it is no sound .wav file ({})", plain(&e)), "copy or write it again")
-        }
+        e => Error::format(
+            path,
+            format!("it is not a valid WAV file ({})", plain(&e)),
+            "copy or write it again",
+        ),
     }
 }
 
@@ -237,8 +241,9 @@ fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
             wrong(e, path)
         }
         _ => {
-            let found = format!("its header promises {length} samples a channel, but it ends after {moment}");
-            Error::format(path, found, "it was cut short; copy or write it again")
+            let found =
+                format!("its header declares {length} samples per channel, but it ends after {moment}");
+            Error::format(path, found, "it is truncated; copy or write it again")
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Resu
         return Err(Error::Unsupported {
             asked: format!("{asked} of sparse rows"),
             found: format!("{} holds a sparse matrix", input.rows.origin()),
-            remedy: "store the rows and the type that are wanted, or make it dense".into(),
+            remedy: "store only those rows, in that type, or make it dense".into(),
         });
     }
     input.rows.settle(run)?;

@@ -116,7 +116,7 @@ pub(crate) fn outcome(model: &Model) -> String {
             format!("not converged: the time limit ended it after {}{left}", after(report.n_iter))
         }
         Outcome::Stalled => {
-            format!("not converged: no step improved it after {}{left}", after(report.n_iter))
+            format!("not converged: no step decreased the objective after {}{left}", after(report.n_iter))
         }
         Outcome::Collapsed => {
             format!("collapsed: every feature is near 0 after {}", after(report.n_iter))
@@ -188,7 +188,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
         let halves = found["halves"][i].as_f64().map_or(String::new(), |h| format!("; halves {h:.3}"));
         let between = interval(found, "interval", i).map_or(String::new(), |i| format!(" ({i})"));
         let (class, short) = match &words {
-            w if w.contains("depends on the start") => ("warn", "depends on the start"),
+            w if w.contains("depends on initialisation") => ("warn", "depends on initialisation"),
             w if w.starts_with("undecided") => ("open", "undecided"),
             w if w.starts_with("resolved as a group") => ("good", "in a group"),
             w if w.starts_with("resolved") => ("good", "resolved"),
@@ -209,7 +209,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
         false => Verdict {
             class: "good",
             short: "resolved",
-            full: "told apart from every other component, and in its place as far as these rows say".into(),
+            full: "separated from every other component, with a small standard error".into(),
         },
     })
 }

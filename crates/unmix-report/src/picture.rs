@@ -191,7 +191,7 @@ pub fn mosaic(model: &Model, count: usize, columns: usize) -> Result<Vec<u8>> {
     };
     let Some(layout) = Layout::of(model.features().shape.as_deref()) else {
         let found = match &model.features().shape {
-            Some(shape) => format!("the features have shape {shape:?}, which is no picture"),
+            Some(shape) => format!("the features have shape {shape:?}, which is not that of a picture"),
             None => "the features have no shape".to_string(),
         };
         return Err(refuse(found, "fit with a feature shape such as 28x28, or 28x28x3 for colour"));

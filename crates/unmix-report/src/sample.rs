@@ -298,7 +298,7 @@ mod tests {
     use unmix::data::{Features, Source, Stream};
     use unmix::{Pca, datasets};
 
-    /// Rows that can only be read forward, and do not say how many they are.
+    /// Rows that can be read only once, forward, and do not say how many they are.
     struct Tape<'a>(&'a [f64], usize);
     struct Reel<'a>(&'a [f64], usize);
 

@@ -47,7 +47,7 @@ fn stability(found: &Value, k: usize) -> String {
         out += &format!("{j:>9}  {halves:>6.3}  {interval:<14}  {seeds:>11}  {cells}{verdict}\n");
     }
     if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
-        out += &format!("rows follow one another: {stretch} at a time stayed together\n");
+        out += &format!("consecutive rows are autocorrelated: blocks of {stretch} rows were kept together\n");
     }
     if let Some(few) = facts::few_cuts(found) {
         out += &format!("{few}\n");

@@ -75,7 +75,7 @@ pub(crate) fn patches(options: &Options, run: &Run<'_>) -> Result<PatchSet> {
     let many = |full: usize, quick: usize| if options.quick { quick } else { full };
     let Some(path) = &options.pictures else {
         let n = many(64, 12);
-        let origin = format!("{n} made-up pictures of 32x32 pixels (fallen leaves), all 11x11 patches");
+        let origin = format!("{n} synthetic pictures of 32x32 pixels (fallen leaves), all 11x11 patches");
         return Ok(cut(&leaves(n, 32, 0), origin));
     };
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -149,7 +149,7 @@ fn cifar(path: &Path, most: usize) -> Result<Pictures> {
     };
     const PLANE: usize = 32 * 32;
     if bytes.is_empty() || bytes.len() % (1 + 3 * PLANE) != 0 {
-        let found = format!("its {} bytes are no whole number of records of 3073", bytes.len());
+        let found = format!("its {} bytes are not a multiple of a record of 3073 bytes", bytes.len());
         return Err(Error::format(path, found, "give a batch of CIFAR-10 in its binary version"));
     }
     let records = bytes.chunks_exact(1 + 3 * PLANE).take(most);
@@ -324,8 +324,8 @@ fn made(n: usize) -> PictureRows {
     });
     let values = unmix::num::factor::multiply(&weights, &patterns).into_vec();
     let shape = vec![MADE, MADE];
-    let origin = format!("{n} made-up pictures, {MADE} x {MADE} pixels, sums of waves");
-    PictureRows { rows: held(values, shape.clone(), "made-up pictures"), shape, origin, whole: Whole::Made }
+    let origin = format!("{n} synthetic pictures, {MADE} x {MADE} pixels, sums of waves");
+    PictureRows { rows: held(values, shape.clone(), "synthetic pictures"), shape, origin, whole: Whole::Made }
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ fn pictures_that_are_none_are_refused_by_name() {
     std::fs::write(&file, [7u8; 100]).unwrap();
     let options = Options { quick: true, pictures: Some(file), output: folder.path().join("out") };
     let refused = reproduce(&["filters"], &options, &Run::default(), |_| ()).unwrap_err().to_string();
-    assert!(refused.contains("its 100 bytes are no whole number of records of 3073"), "{refused}");
+    assert!(refused.contains("its 100 bytes are not a multiple of a record of 3073 bytes"), "{refused}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
-/// The quick forms that take tens of seconds, on made-up pictures: where `UNMIX_TESTS` is "all", as `.ci/run` sets it.
+/// The quick forms that take tens of seconds, on synthetic pictures: where `UNMIX_TESTS` is "all", as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
     if !all {

@@ -31,7 +31,8 @@ pub enum Error {
     },
     /// Every number is finite, but their squares are not.
     #[error(
-        "{method} adds up squares, and those of these data exceed the largest number of the type ({dtype}); divide the data by a large constant first"
+        "{method} sums squares of the data, and the sum exceeds the largest number of {dtype}; divide the data by a large \
+         constant first"
     )]
     Overflow {
         /// What was being done.
@@ -66,15 +67,15 @@ pub enum Error {
         n_samples: u64,
     },
     /// A setting outside its domain.
-    #[error("{name}={got} is not possible: {why}; {remedy}")]
+    #[error("{}", setting_sentence(.name, .got, .why, .remedy))]
     Setting {
         /// Name of the setting.
         name: String,
         /// Value asked for.
         got: String,
-        /// What was found that forbids it.
+        /// What the value must be, as in "must be at least 1", or what was found that forbids it.
         why: String,
-        /// What would work.
+        /// What would work; empty where `why` says it.
         remedy: String,
     },
     /// A name that nobody has.
@@ -207,6 +208,18 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
         .filter(|(score, _)| *score > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
+}
+
+/// "n_init must be at least 1, got 0" where `why` says what a value must be; else "n_init=0 is not possible: why".
+fn setting_sentence(name: &str, got: &str, why: &str, remedy: &str) -> String {
+    let said = match why.strip_prefix("must ") {
+        Some(demand) => format!("{name} must {demand}, got {got}"),
+        None => format!("{name}={got} is not possible: {why}"),
+    };
+    match remedy {
+        "" => said,
+        _ => format!("{said}; {remedy}"),
+    }
 }
 
 /// The system's reason, without the path of a temporary file that it may name, and what would work.

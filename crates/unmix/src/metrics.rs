@@ -96,7 +96,7 @@ pub struct Match {
 /// Hungarian method. `O(k³)`.
 pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     let (ka, kb) = (a.rows(), b.rows());
-    assert!(ka <= kb, "{ka} rows cannot each have one of {kb}");
+    assert!(ka <= kb, "{ka} rows cannot be matched one to one with {kb}");
     let norm = |r: &[f64]| r.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = Matrix::from_fn(ka, kb, |i, j| {
         let dot: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
@@ -141,11 +141,8 @@ pub fn matched_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
 /// (Jonker & Volgenant 1987). Costs are finite.
 pub fn assignment(cost: &Matrix<f64>) -> Vec<usize> {
     let (n, m) = (cost.rows(), cost.cols());
-    assert!(n <= m, "{n} rows cannot each have one of {m} columns");
-    assert!(
-        cost.as_slice().iter().all(|c| c.is_finite()),
-        "a cost that is not a number has no cheapest assignment"
-    );
+    assert!(n <= m, "{n} rows cannot be matched one to one with {m} columns");
+    assert!(cost.as_slice().iter().all(|c| c.is_finite()), "costs must not be NaN");
     let (mut u, mut v) = (vec![0.0; n + 1], vec![0.0; m + 1]);
     // owner[j]: the row, from 1, that column j, from 1, is given to.
     let (mut owner, mut way) = (vec![0usize; m + 1], vec![0usize; m + 1]);

@@ -11,7 +11,7 @@ use unmix::data::{
 use unmix::num::random;
 use unmix::{Model, Real, Rows};
 
-/// Rows that can only be read forward, in blocks whose sizes come from a seed; `None`: one row at a time.
+/// Rows that can be read only once, forward, in blocks whose sizes come from a seed; `None`: one row at a time.
 struct Forward<T> {
     data: Vec<T>,
     p: usize,

@@ -194,7 +194,7 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     });
     assert!(told.contains("gather the shard again"), "{told}");
     let told = refused(&x, p, |_| vec![b"something else".to_vec()]);
-    assert!(told.contains("no job of unmix"), "{told}");
+    assert!(told.contains("neither an unmix job"), "{told}");
     let told = refused(&x, p, |job| {
         let mut answer = of(job, 0, n);
         // The number of the form follows its name, which has a length before it.
@@ -223,11 +223,11 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     let double = AnyRows::from(Rows::from_slice(&x, p).unwrap());
     assert!(error(&double, 0).contains("the fit is of float32"));
     let wide = AnyRows::from(Rows::from_slice(&single[..400], 4).unwrap());
-    assert!(error(&wide, 0).contains("they have 4 columns, and the fit is of 3"));
+    assert!(error(&wide, 0).contains("they have 4 columns, but the fit is of 3"));
     assert!(error(&narrow, 7).contains("are not whole shards"));
     let entries = Sparse::from_csr(&[0usize, 1], &[0u32], &[1.0f32][..], p).unwrap();
     let sparse = AnyRows::F32(Rows::new(entries, Features::default(), "sparse rows"));
     let told = error(&sparse, 0);
-    assert!(told.contains("they are sparse, and the fit is of dense rows; give dense rows"), "{told}");
+    assert!(told.contains("they are sparse, but the fit is of dense rows; give dense rows"), "{told}");
     assert!(shards::gather(&job[..job.len() - 1], &narrow, 0, &Run::default()).is_err());
 }

@@ -158,8 +158,8 @@ fn a_file_whose_header_promises_more_than_it_holds_or_than_memory_is_refused() {
         open_npy(&path).map(|(array, _)| (Source::<f64>::n_rows(&array), Source::<f64>::n_features(&array)))
     };
     assert_eq!(write("(4, 5)", 160).unwrap(), (Some(4), 5));
-    assert!(write("(4, 5)", 159).unwrap_err().to_string().contains("promises"));
-    assert!(write("(4000000000, 5)", 160).unwrap_err().to_string().contains("promises"));
+    assert!(write("(4, 5)", 159).unwrap_err().to_string().contains("declares"));
+    assert!(write("(4000000000, 5)", 160).unwrap_err().to_string().contains("declares"));
     assert!(write("(9223372036854775807, 9223372036854775807)", 160).is_err());
     assert!(write("(1152921504606846976, 1)", 160).is_err());
     assert_eq!(write("(0, 5)", 0).unwrap(), (Some(0), 5));

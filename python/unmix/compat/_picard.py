@@ -114,7 +114,7 @@ def picard(
     True
     """
     if fun not in _FUNCTIONS:
-        raise ValueError(f"fun={fun!r} is not possible: it is the name of a contrast here; choose one of: {', '.join(_FUNCTIONS)}")
+        raise ValueError(f"fun must be the name of a contrast, got {fun!r}; choose one of: {', '.join(_FUNCTIONS)}")
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} axes; give an array of shape (n_features, n_samples)")

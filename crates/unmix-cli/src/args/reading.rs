@@ -64,7 +64,7 @@ pub(crate) struct Reading {
     /// Columns to leave out
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) drop: Option<String>,
-    /// Columns that are not features but are copied beside the codes, such as labels
+    /// Columns that are not features but are copied to the output next to the codes, such as labels
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) keep: Option<String>,
     /// The first line of a text file holds names
@@ -73,28 +73,28 @@ pub(crate) struct Reading {
     /// The first line of a text file holds numbers
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// Lines to pass over at the start of a text file
+    /// Lines to skip at the start of a text file
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) skip_rows: usize,
-    /// What stands between the cells of a text file: one character, or tab [default: found out]
+    /// Delimiter of a text file: one character, or tab [default: detected]
     #[arg(long, value_name = "CHARACTER", allow_hyphen_values = true)]
     pub(crate) delimiter: Option<String>,
-    /// What sets off decimals in a text file: a point or a comma [default: .]
+    /// Decimal separator of a text file: a point or a comma [default: .]
     #[arg(long, value_name = "MARK")]
     pub(crate) decimal: Option<String>,
-    /// Cells of a text file that are missing, as in '?,-', beside empty ones, NA, NaN and null
+    /// Marks of missing cells in a text file, as in '?,-', in addition to empty cells, NA, NaN and null
     #[arg(long, value_name = "CELLS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) na: Vec<String>,
-    /// What becomes of rows with missing cells: keep, or drop to leave them out [default: keep]
+    /// Rows with missing cells: keep or drop [default: keep]
     #[arg(long, value_name = "WHAT")]
     pub(crate) missing: Option<String>,
-    /// Rows to take, as in 100:200, :50 or 100:, the second not included
+    /// Rows to use, as in 100:200, :50 or 100:, the end excluded
     #[arg(long, value_name = "ROWS")]
     pub(crate) rows: Option<String>,
     /// Type that numbers are computed in: float32 or float64 [default: by the file]
     #[arg(long, value_name = "TYPE")]
     pub(crate) dtype: Option<String>,
-    /// Which array of a file that holds several
+    /// Name of the array in a file that holds several
     #[arg(long, value_name = "NAME")]
     pub(crate) key: Option<String>,
     /// Read images in grey
@@ -106,13 +106,13 @@ pub(crate) struct Reading {
     /// Cut images into patches of this height and width, as in 11x11
     #[arg(long, value_name = "SIZE", value_parser = patch)]
     pub(crate) patches: Option<Shape>,
-    /// Pixels from one patch to the next [default: side by side, or 1 with --number]
+    /// Stride of the patches, in pixels [default: the size of a patch, or 1 with --number]
     #[arg(long, value_name = "N", requires = "patches")]
     pub(crate) stride: Option<usize>,
-    /// Pixels by which images are made larger on every side, as in a mirror
+    /// Padding in pixels on every side of an image, by reflection
     #[arg(long, value_name = "N", requires = "patches", default_value_t = 0, hide_default_value = true)]
     pub(crate) padding: usize,
-    /// Draw this many patches, none of them twice
+    /// Draw this many patches at random, without replacement
     #[arg(long, value_name = "N", requires = "patches")]
     pub(crate) number: Option<usize>,
     /// Random seed of the patches drawn

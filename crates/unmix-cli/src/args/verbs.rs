@@ -23,9 +23,9 @@ pub(crate) struct Fit {
     pub(crate) method: String,
     #[command(flatten)]
     pub(crate) input: Inputs,
-    /// How many components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
+    /// Number of components: a number, a share of the variance such as 0.9, 'all', or a rule (see --help)
     ///
-    /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows what each of them says.
+    /// Rules: 'mle' (Minka's), 'bic', 'gavish-donoho', 'parallel', 'cv'; 'unmix select' shows the result of each.
     #[arg(short = 'k', long = "components", value_name = "N", allow_hyphen_values = true)]
     pub(crate) k: Option<String>,
     /// The model file [default: <name of INPUT>.<method>.safetensors in this folder]
@@ -37,16 +37,16 @@ pub(crate) struct Fit {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Stop iterating after S seconds and keep what was reached
+    /// Stop iterating after S seconds and keep the model of the last iteration
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) max_seconds: Option<f64>,
-    /// Keep the state of the iterations in FILE, so that a fit that was killed can go on; removed once the model is written
+    /// Write the state of the iterations to FILE, so that a killed fit can be resumed; removed once the model is written
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Write the checkpoint every S seconds
     #[arg(long, value_name = "S", value_parser = seconds, default_value_t = 60.0, requires = "checkpoint")]
     pub(crate) every: f64,
-    /// Go on from the checkpoint; where there is none yet, begin anew
+    /// Continue from the checkpoint, or start from the beginning if there is none
     #[arg(long, requires = "checkpoint")]
     pub(crate) resume: bool,
     /// Start from the parameters of MODEL in place of the method's own start
@@ -58,21 +58,21 @@ pub(crate) struct Fit {
     /// Replace an existing file even if it is not an unmix model
     #[arg(long)]
     pub(crate) force: bool,
-    /// Names of the columns, where INPUT has none: one a line, or a table with a column 'name' or 'label'
+    /// Names of the columns, where INPUT has none: one per line, or a table with a column 'name' or 'label'
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
-    /// How often each row counts: a file with one number for each row
+    /// Sample weights: a file with one number for each row; 2 counts a row twice
     #[arg(long, value_name = "FILE", conflicts_with = "weights_column")]
     pub(crate) weights: Option<PathBuf>,
-    /// How often each row counts: a column of INPUT, by name or number
+    /// Sample weights: a column of INPUT, by name or number
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights_column: Option<String>,
-    /// Say what is found again: cut the rows N times into halves (20 where N is left out), fit each, and fit all rows from other seeds (5, or
-    /// N where that is fewer). With few cuts intervals are wide, and more stays undecided
+    /// Test which components are reproducible: fit both halves of N random splits of the rows (default 20), and all rows from other
+    /// seeds (5, or N if that is fewer). Few splits give wide intervals and more undecided components
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
-    /// Keep the sums over the rows in the model, so that models can be merged and grown
+    /// Keep the sums over the rows in the model, so that models can be merged and extended by partial_fit
     #[arg(long)]
     pub(crate) sums: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) struct Fit {
 
 #[derive(Args, Debug)]
 pub(crate) struct Merge {
-    /// Models that hold their sums: fitted with --sums, or grown by partial_fit
+    /// Models that hold their sums: fitted with --sums, or extended by partial_fit
     #[arg(value_name = "MODEL", required = true, num_args = 2..)]
     pub(crate) models: Vec<PathBuf>,
     /// The model file
@@ -123,13 +123,13 @@ pub(crate) struct Reconstruct {
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,
-    /// Print the mean and the range instead of one number a row
+    /// Print the mean and the range instead of one number per row
     #[arg(long, conflicts_with_all = ["output", "format"])]
     pub(crate) summary: bool,
-    /// Write T2 and Q of each row in place of its log-likelihood
+    /// Write Hotelling's T2 and Q (squared reconstruction error) of each row instead of its log-likelihood
     #[arg(long, conflicts_with = "summary")]
     pub(crate) quality: bool,
-    /// With --quality: also the part of each component and of each column
+    /// With --quality: also the contribution of each component and of each column
     #[arg(long, requires = "quality")]
     pub(crate) parts: bool,
     /// Write the correlation of each component with a file's columns, or with a column of INPUT, instead
@@ -174,22 +174,22 @@ pub(crate) struct Select {
 pub(crate) struct Report {
     /// A model that 'unmix fit' has written
     pub(crate) model: PathBuf,
-    /// Rows to show through the model
+    /// Rows whose codes and reconstructions are shown
     #[arg(value_name = "INPUT")]
     pub(crate) input: Vec<PathBuf>,
     /// The page
     #[arg(short, long, value_name = "PAGE", default_value = "report.html")]
     pub(crate) output: PathBuf,
-    /// Rows a second: draws time courses and spectra [default: what .wav files say]
+    /// Sampling rate, in rows per second: draws time courses and spectra [default: that of .wav files]
     #[arg(long, value_name = "HZ", requires = "input", value_parser = rate)]
     pub(crate) rate: Option<f64>,
-    /// Where the sensor of each column is: a table with columns x and y (and z), or theta_deg (from the nose) and radius
+    /// Positions of the sensors, one per column: a table with columns x and y (and z), or theta_deg (from the nose) and radius
     #[arg(long, value_name = "FILE")]
     pub(crate) positions: Option<PathBuf>,
     /// Another model of the same columns, whose components are paired with this one's
     #[arg(long, value_name = "MODEL")]
     pub(crate) beside: Option<PathBuf>,
-    /// Colour points by a column of INPUT (name or number), or by a file with one value a row
+    /// Colour points by a column of INPUT (name or number), or by a file with one value per row
     #[arg(long, value_name = "FILE|COLUMN", requires = "input")]
     pub(crate) color: Option<String>,
     /// Title of the page
@@ -220,7 +220,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 fn rate(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(hz) if hz > 0.0 && hz.is_finite() => Ok(hz),
-        _ => Err("give the number of rows a second, as in 250".into()),
+        _ => Err("give the number of rows per second, as in 250".into()),
     }
 }
 

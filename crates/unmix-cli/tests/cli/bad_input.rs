@@ -57,11 +57,15 @@ fn data_without_variance_or_rows_are_refused() {
         &["needs a column that varies", "all 2 columns are constant over 3 rows"],
     );
     b.both("d", 9, 4);
-    for k in ["5", "-1", "1.5"] {
-        refused(&b, &format!("fit pca d.npy -k {k}"), &[&format!("n_components={k} is not possible")]);
+    for (k, said) in [
+        ("5", "n_components=5 is not possible"),
+        ("-1", "n_components must be at least 0, got -1"),
+        ("1.5", "n_components=1.5 is not possible"),
+    ] {
+        refused(&b, &format!("fit pca d.npy -k {k}"), &[said]);
     }
     refused(&b, "fit pca d.npy -k 5", &["9 rows and 4 columns", "from 0 to 4"]);
-    refused(&b, "fit pca d.npy -k -1", &["it must be at least 0", "from 0 to 4"]);
+    refused(&b, "fit pca d.npy -k -1", &["n_components must be at least 0, got -1", "from 0 to 4"]);
     let huge = "99999999999999999999";
     let said = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
     refused(&b, &format!("fit pca d.npy -k {huge}"), &said);
@@ -102,7 +106,7 @@ fn files_that_are_not_what_they_say_are_refused() {
     b.both("d", 30, 4);
     let whole = b.read("d.npy");
     b.write("cut.npy", &whole[..whole.len() - 100]);
-    refused(&b, "fit pca cut.npy", &["cut.npy", "promises"]);
+    refused(&b, "fit pca cut.npy", &["cut.npy", "declares"]);
     b.write("magic.npy", "not an array at all");
     refused(&b, "fit pca magic.npy", &["magic.npy"]);
     b.write("pickled.npy", npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }"));

@@ -170,7 +170,7 @@ fn columns_are_matched_by_name() {
     b.write("less.csv", "a,c\n1,2\n3,4\n");
     let missing = b.run("score m.safetensors less.csv");
     assert_eq!((missing.code, missing.err.lines().count()), (1, 1));
-    assert!(missing.err.contains("the model needs 'b'"), "{}", missing.err);
+    assert!(missing.err.contains("the model needs column 'b'"), "{}", missing.err);
     // An array has no names: by position.
     write_npy(&b.path("d.npy"), &[1.0, 5.0, 2.0, 3.0], &[2]).unwrap();
     let (_, by_place) = csv(&b.ok("encode m.safetensors d.npy").out);

@@ -47,14 +47,14 @@ fn recordings_in_another_order_give_the_same_codes() {
     assert!(b.read("a.npy") == b.read("b.npy") && swapped.err.is_empty(), "{}", swapped.err);
     let missing = b.run("encode m.safetensors mix1.wav mix2.wav");
     assert_eq!(missing.code, 1);
-    assert!(missing.err.contains("the model needs 'mix3'"), "{}", missing.err);
+    assert!(missing.err.contains("the model needs column 'mix3'"), "{}", missing.err);
     b.ok("encode m.safetensors mix1.wav mix2.wav mix3.wav -o sources/");
     assert!(b.ok("reconstruct m.safetensors mix2.wav mix3.wav mix1.wav").out.starts_with("mix1,mix2,mix3\n"));
     for (i, name) in ["left", "right", "far"].iter().enumerate() {
         b.write(&format!("{name}.wav"), b.read(&format!("mix{}.wav", i + 1)));
     }
     let others = b.ok("encode m.safetensors left.wav right.wav far.wav -o c.npy");
-    assert!(others.err.contains("they are taken in the order given"), "{}", others.err);
+    assert!(others.err.contains("they are used in the order given"), "{}", others.err);
     assert!(b.read("a.npy") == b.read("c.npy"));
     b.write("names.txt", "Fz\nCz\nPz\n");
     b.ok("fit pca mix1.wav mix2.wav mix3.wav -k 2 --names names.txt -o n.safetensors");
@@ -122,7 +122,7 @@ fn a_model_without_components_says_what_it_is() {
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
     // Zero components are legal, and a model is replaced by a model.
     let none = b.ok("fit pca d.npy -k 0 -o m.safetensors");
-    assert!(none.err.contains("the model has 0 components: it keeps the mean alone"), "{}", none.err);
+    assert!(none.err.contains("the model has 0 components: it keeps only the mean"), "{}", none.err);
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().n_components(), 0);
 }
 
@@ -169,15 +169,15 @@ fn messages_about_tables_say_what_would_work() {
     b.write("quote.csv", "a,b\n\"1,2\n3,4\n5,6\n");
     b.write("names.npy", [0x93, 0xff, 0]);
     for (command, said) in [
-        ("fit pca savetxt.csv", "cells are separated by commas, tabs, semicolons or bars, not by blanks"),
-        ("fit pca marks.csv", "say --na '?' where that is a missing cell, or write NA"),
+        ("fit pca savetxt.csv", "cells must be separated by commas, tabs, semicolons or bars, not by blanks"),
+        ("fit pca marks.csv", "add --na '?' if that marks a missing cell, or write NA"),
         ("fit pca preamble.csv", "with --skip-rows 3"),
         ("fit pca short.csv", "with --skip-rows 2"),
-        ("fit pca quote.csv", "close the quote that opens there"),
-        ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name a line"),
+        ("fit pca quote.csv", "close the quotation mark that opens there"),
+        ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,1", "give the number of one axis, from 0"),
         ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
-        ("encode d.csv d.pca.safetensors", "the model goes before the rows: d.pca.safetensors is a model"),
+        ("encode d.csv d.pca.safetensors", "the model must come before the rows: d.pca.safetensors is a model"),
     ] {
         let refused = b.run(command);
         assert!(refused.code > 0 && refused.err.contains(said), "{command}: {}", refused.err);

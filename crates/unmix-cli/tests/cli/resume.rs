@@ -99,7 +99,7 @@ fn checkpoints_that_do_not_fit_are_one_sentence() {
     refused(&format!("{fit} --set tol=1e-14 --resume"), &["a.checkpoint", "seed 1"]);
     let whole = std::fs::read(b.path("a.checkpoint")).unwrap();
     b.write("a.checkpoint", &whole[..20]);
-    refused(&format!("{fit} --resume"), &["cut short or damaged"]);
+    refused(&format!("{fit} --resume"), &["truncated or corrupt"]);
     b.write("notes.txt", "mine");
     refused("fit ica rows.npy --checkpoint notes.txt", &["not a checkpoint"]);
     assert_eq!(std::fs::read_to_string(b.path("notes.txt")).unwrap(), "mine");

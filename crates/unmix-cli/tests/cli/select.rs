@@ -75,7 +75,7 @@ fn ambiguity_is_a_warning_on_standard_error() {
     write_npy(&b.path("d.npy"), &x, &[30]).unwrap();
     let ran = b.ok("select d.npy");
     assert!(
-        ran.err.contains("do not settle the number") && !ran.out.contains("do not settle"),
+        ran.err.contains("do not determine the number") && !ran.out.contains("do not determine"),
         "{}",
         ran.err
     );

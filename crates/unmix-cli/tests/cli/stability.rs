@@ -33,11 +33,11 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     assert_eq!(found["cuts"], 20);
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
-    assert!(page.contains("How far to believe it") && page.contains("resolved as a group with 2"));
+    assert!(page.contains("Stability") && page.contains("resolved as a group with 2"));
     // Without the question there is no answer, and no section.
     b.ok("fit pca d.csv --no-header -o plain.safetensors");
     b.ok("report plain.safetensors -o plain.html");
-    assert!(!std::fs::read_to_string(b.path("plain.html")).unwrap().contains("How far to believe it"));
+    assert!(!std::fs::read_to_string(b.path("plain.html")).unwrap().contains("Stability"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     b.ok("report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html");
     let page = std::fs::read_to_string(b.path("a.html")).unwrap();
     for part in [
-        "Beside another model",
+        "Comparison with another model",
         "Without a partner in the other model",
         "hertz",
         "8 seconds",

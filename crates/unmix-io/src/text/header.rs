@@ -34,7 +34,7 @@ pub(super) fn is_header(
         ),
     };
     let remedy = format!(
-        "say {} if it names the columns, {} if it is a row, or {} to pass over it",
+        "add {} if it holds column names, {} if it is a row, or {} to skip it",
         wording.flag("header", true),
         wording.flag("header", false),
         wording.plain("skip_rows", 1, false)

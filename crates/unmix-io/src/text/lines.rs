@@ -42,12 +42,13 @@ impl Dialect {
         let na = options.na.iter().map(|mark| mark.trim().as_bytes().to_vec()).collect();
         let Options { delimiter, decimal_comma, .. } = *options;
         if decimal_comma && delimiter == Some(b',') {
-            let (why, remedy) = ("commas stand in numbers", "say what else stands between cells, as in ';'");
+            let (why, remedy) =
+                ("commas are decimal separators here", "choose another delimiter, such as ';'");
             return Err(Error::setting("delimiter", ",", why, remedy));
         }
         if let Some(d) = delimiter.filter(|d| !d.is_ascii() || matches!(d, b'"' | b'\n' | b'\r')) {
-            let why = "it is no single character of ASCII that can stand between cells";
-            return Err(Error::setting("delimiter", char::from(d), why, "give one such as ',' or ';'"));
+            let why = "must be one ASCII character other than a quote or a line break";
+            return Err(Error::setting("delimiter", char::from(d), why, "choose one such as ',' or ';'"));
         }
         let by_ending = if decimal_comma && by_ending == b',' { b';' } else { by_ending };
         Ok(Self { by_ending, skip: options.skip_rows, delimiter, decimal_comma, na })
@@ -104,14 +105,18 @@ impl<'a> Lines<'a> {
             match text.skip_until(b'\n').map_err(|e| read_failed(e, path))? {
                 0 => {
                     let why = format!("{} has {passed} lines", path.display());
-                    return Err(Error::setting("skip_rows", skip, why, "pass over fewer"));
+                    return Err(Error::setting("skip_rows", skip, why, "skip fewer"));
                 }
                 n => start += n as u64,
             }
         }
         let head = head(&mut text, HEAD as u64, path)?;
         if utf16 || head.contains(&0) {
-            let found = if utf16 { "it is text in UTF-16" } else { "it holds bytes that no text has" };
+            let found = if utf16 {
+                "it is text in UTF-16"
+            } else {
+                "it holds null bytes, which text does not contain"
+            };
             let remedy = "save it as text in UTF-8, or give it the ending of its format";
             return Err(Error::format(path, found, remedy));
         }
@@ -167,7 +172,7 @@ impl<'a> Lines<'a> {
             Some(start) => too_long(self.bytes, self.gz, self.start + start, found.longest),
             None => {
                 let line = line_of(self.bytes, self.gz, at)?;
-                let found = format!("a quote that opens on line {line} is never closed");
+                let found = format!("a quotation mark that opens on line {line} is never closed");
                 Ok(Error::format(self.bytes.path(), found, "close it, or check that the file is a table"))
             }
         }
@@ -230,7 +235,7 @@ fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
 /// What is wrong with the line that begins at byte `start` of the text.
 fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Result<Error> {
     let line = line_of(bytes, gz, start)?;
-    let found = format!("line {line} is longer than {} MiB, and a line holds one row", longest >> 20);
+    let found = format!("line {line} is longer than {} MiB, which is too long for one row", longest >> 20);
     Ok(Error::format(bytes.path(), found, "check that the file is a table"))
 }
 
@@ -338,6 +343,6 @@ mod tests {
         let later = [&b"a,b\n1,2\n"[..], &vec![b','; (LATER + (1 << 20)) as usize]].concat();
         assert!(message(later).contains("line 3 is longer than 16 MiB"));
         let open = [&b"a,b\n1,2\n\"3,"[..], &b"4\n5,".repeat(5 << 20)].concat();
-        assert!(message(open).contains("a quote that opens on line 3 is never closed"));
+        assert!(message(open).contains("a quotation mark that opens on line 3 is never closed"));
     }
 }

@@ -30,11 +30,11 @@ pub(crate) fn open(
     let mut record = csv::ByteRecord::new();
     let Some(place) = lines.next(&mut record)? else {
         let found = if options.skip_rows > 0 {
-            "nothing is left of it after the lines passed over"
+            "nothing is left of it after the skipped lines"
         } else {
             "it holds blank lines only"
         };
-        return Err(Error::format(bytes.path(), found, "check what was to write it"));
+        return Err(Error::format(bytes.path(), found, "check the program that wrote it"));
     };
     let has_header = match options.header {
         Some(said) => said,
@@ -177,7 +177,11 @@ impl Table<'_> {
     fn input(self, read: Read, options: &Options) -> Result<Input> {
         let path = self.bytes.path();
         if read.n_rows == 0 {
-            return Err(Error::format(path, "it has a header but no rows", "check what was to write it"));
+            return Err(Error::format(
+                path,
+                "it has a header but no rows",
+                "check the program that wrote it",
+            ));
         }
         let width = self.n_features();
         let chosen = |names: &Vec<String>| match &self.selection.features {
@@ -235,20 +239,20 @@ impl Table<'_> {
         let (found, text) = (record.len(), has_text(record));
         if record.iter().next_back().is_some_and(|cell| cell.contains(&b'\n')) {
             let found = format!(
-                "a cell with line breaks in it begins on line {line}, and the line has {found} cells in place of {}",
+                "a cell that contains line breaks begins on line {line}, and the line has {found} cells in place of {}",
                 self.n_columns
             );
-            return Error::format(self.bytes.path(), found, "close the quote that opens there");
+            return Error::format(self.bytes.path(), found, "close the quotation mark that opens there");
         }
         if let Some(n) = preamble::before_table(self.bytes, self.gz, &self.dialect) {
             let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
             let skip = self.wording.plain("skip_rows", n, false);
-            let remedy = format!("pass over the lines before the table with {skip}");
+            let remedy = format!("skip the lines before the table with {skip}");
             return Error::format(self.bytes.path(), found, remedy);
         }
         let quotes = if text { " put quotes around cells with a delimiter in them," } else { "" };
         let remedy = format!(
-            "make all lines equally long,{quotes} or pass over lines that are not part of the table with {}",
+            "give all lines the same number of cells,{quotes} or skip lines that are not part of the table with {}",
             self.wording.name("skip_rows")
         );
         let found = format!("line {line} has {found} cells, but the first line has {}", self.n_columns);
@@ -272,16 +276,17 @@ impl Table<'_> {
         let out = self.wording.without_column(name, column);
         let remedy = if cells::has_decimal_comma(cell) {
             format!(
-                "say {} where numbers have commas, or write decimal points",
+                "add {} if numbers have decimal commas, or write decimal points",
                 self.wording.plain("decimal", ",", true)
             )
         } else if cells::has_blanks_between_numbers(cell) {
-            "cells are separated by commas, tabs, semicolons or bars, not by blanks: write it so, as numpy.savetxt does with \
+            "cells must be separated by commas, tabs, semicolons or bars, not by blanks: write such a file, as numpy.savetxt does \
+             with \
              delimiter=','"
                 .into()
         } else if cells::is_mark(cell) {
             format!(
-                "say {} where that is a missing cell, or write NA; or {out}",
+                "add {} if that marks a missing cell, or write NA; or {out}",
                 self.wording.plain("na", cells::shown(cell), true)
             )
         } else {

@@ -68,7 +68,7 @@ fn arrays_in_an_archive_are_those_that_went_in() {
         let message = folder.refusal("a.npz", &bytes, &Options::default());
         assert_eq!(
             message,
-            "a.npz cannot be read: it holds 2 arrays (images, labels), and one is read; say which, as in --key images"
+            "a.npz cannot be read: it holds 2 arrays (images, labels), but one must be chosen; choose it as in --key images"
         );
         let message = folder.refusal("a.npz", &bytes, &keyed("label"));
         assert_eq!(
@@ -88,17 +88,17 @@ fn archives_that_lie_are_refused() {
     assert!(refusal(&zipped(&[], Plain)).contains("it holds no arrays"));
     assert!(
         refusal(&zipped(&[("a.npy", array[..array.len() - 8].to_vec())], Plain))
-            .contains("promises more than its")
+            .contains("declares more than its")
     );
     assert!(
         refusal(&zipped(&[("a.npy", array[..array.len() - 8].to_vec())], Deflated)).contains("cut short")
     );
     assert!(
         refusal(&zipped(&[("a.npy", b"text".to_vec())], Plain))
-            .contains("does not begin as a .npy file does")
+            .contains("does not start with the signature of a .npy file")
     );
     let whole = zipped(&[("a.npy", array.clone())], Deflated);
-    assert!(refusal(&whole[..whole.len() - 30]).contains("it is no sound zip archive"));
+    assert!(refusal(&whole[..whole.len() - 30]).contains("it is not a valid zip archive"));
     let mut damaged = whole.clone();
     let at = whole.len() / 2 - 60;
     damaged[at] ^= 0x55;
@@ -158,11 +158,11 @@ fn safetensors_that_lie_are_refused() {
     let refusal = |bytes: &[u8]| folder.refusal("a.safetensors", bytes, &Options::default());
     let row = |name| (name, "F32", &[1usize, 2][..], little(&[1f32, 2.0]));
     let whole = tensors(&[row("b"), row("a")]);
-    assert!(refusal(&whole).contains("it holds 2 arrays (a, b), and one is read; say which, as in --key a"));
+    assert!(refusal(&whole).contains("it holds 2 arrays (a, b), but one must be chosen; choose it as in --key a"));
     assert!(folder.refusal("a.safetensors", &whole, &keyed("c")).contains("choose one of: a, b"));
     assert_eq!(numbers(&folder.open("a.safetensors", &whole, &keyed("a")).unwrap().rows), [1.0, 2.0]);
     let (all, cut) = (whole.len(), whole.len() - 1);
-    assert!(refusal(&whole[..cut]).contains(&format!("its header promises {all} bytes, but it has {cut}")));
+    assert!(refusal(&whole[..cut]).contains(&format!("its header declares {all} bytes, but the file has {cut}")));
     assert!(refusal(&whole[..5]).contains("it has 5 bytes"));
     assert!(refusal(&whole[..30]).contains("bytes long, but the file has 30 in all"));
     assert!(refusal(&[0xff; 64]).contains("its header should be 18446744073709551615 bytes long"));

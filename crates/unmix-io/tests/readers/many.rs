@@ -87,7 +87,7 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     let message = refusal(&folder, &[ab.clone(), abc], &options);
     assert_eq!(
         message,
-        "abc.csv cannot be read: it has 3 features a row, but there are 2 in ab.csv; \
+        "abc.csv cannot be read: it has 3 features per row, but there are 2 in ab.csv; \
          give files with the same columns, or choose those that they share"
     );
     assert!(
@@ -105,7 +105,7 @@ fn files_that_do_not_agree_are_refused_with_both_values() {
     let message = refusal(&folder, &[ab, sound], &options);
     assert!(message.contains("it is of type wav, but ab.csv is of type csv"), "{message}");
     let none: [PathBuf; 0] = [];
-    assert!(refusal(&folder, &none, &options).contains("no file was named"));
+    assert!(refusal(&folder, &none, &options).contains("no file was given"));
 }
 
 #[test]
@@ -117,10 +117,10 @@ fn patterns_in_quotes_are_expanded_by_name() {
     let input = many(&[folder.path().join("part-*.npy")], &Options::default()).unwrap();
     assert_eq!(numbers(&input.rows), [0.0, 10.0, 1.0, 11.0, 2.0, 12.0]);
     let message = refusal(&folder, &[folder.path().join("other-*.npy")], &Options::default());
-    assert!(message.contains("other-*.npy cannot be read: no file is like this pattern"), "{message}");
+    assert!(message.contains("other-*.npy cannot be read: no file matches this pattern"), "{message}");
     assert!(
         refusal(&folder, &[folder.path().join("part-[.npy")], &Options::default())
-            .contains("as a pattern it is wrong")
+            .contains("it is not a valid pattern")
     );
     folder.put("[odd].npy", npy(&[5u8, 6], &[1, 2], Order::C, false));
     let input = many(&[folder.path().join("[odd].npy")], &Options::default()).unwrap();
@@ -140,17 +140,22 @@ fn recordings_lie_side_by_side_as_channels() {
     assert_eq!((input.shape, input.stored), (vec![Some(2), Some(3)], "int16".into()));
     let fast = folder.put("fast.wav", wav(1, 44100, &[1, 2]));
     let message = refusal(&folder, &[left.clone(), fast], &Options::default());
-    assert!(message.contains("it has 44100 samples a second, but l.wav has 8000"), "{message}");
+    assert!(message.contains("it has 44100 samples per second, but l.wav has 8000"), "{message}");
     let long = folder.put("long.wav", wav(1, 8000, &[1, 2, 3]));
     let message = refusal(&folder, &[left, long], &Options::default());
-    assert!(message.contains("it has 3 samples a channel, but l.wav has 2"), "{message}");
+    assert!(message.contains("it has 3 samples per channel, but l.wav has 2"), "{message}");
     let whole = wav(2, 8000, &[1; 40]);
     let message = folder.refusal("cut.wav", &whole[..whole.len() - 10], &Options::default());
-    assert!(message.contains("its header promises 20 samples a channel, but it ends after 17"), "{message}");
+    assert!(
+        message.contains("its header declares 20 samples per channel, but it ends after 17"),
+        "{message}"
+    );
     assert!(folder.refusal("a.wav", &whole[..30], &Options::default()).contains("it ends within its header"));
     assert!(folder.refusal("a.wav", wav(1, 8000, &[]), &Options::default()).contains("it holds no samples"));
     assert!(
-        folder.refusal("a.wav", "1,2\n3,4\n5,6\n", &Options::default()).contains("it is no sound .wav file")
+        folder
+            .refusal("a.wav", "1,2\n3,4\n5,6\n", &Options::default())
+            .contains("it is not a valid WAV file")
     );
 }
 
@@ -177,11 +182,11 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
         (numbers_in_order.clone(), vec!["c".to_string()])
     );
     let missing = refusal(&folder, &[a.clone(), more.clone()], &wanted(&["a", "b"]));
-    assert!(missing.contains("the model needs 'b'"), "{missing}");
+    assert!(missing.contains("the model needs column 'b'"), "{missing}");
     // None of them has a name that the model knows: another recording of the same microphones.
     let other = many(&[a.clone(), b.clone()], &wanted(&["left", "right"])).unwrap();
     assert_eq!((bits(&numbers(&other.rows)), names(&other).len()), (numbers_in_order.clone(), 0));
-    assert!(other.rows.notes()[0].contains("they are taken in the order given"), "{:?}", other.rows.notes());
+    assert!(other.rows.notes()[0].contains("they are used in the order given"), "{:?}", other.rows.notes());
     let unnamed = Options { unnamed: true, ..Default::default() };
     assert_eq!(names(&many(&[a.clone(), b.clone()], &unnamed).unwrap()).len(), 0);
     let chosen = many(&[a, b], &Options { columns: Some("b".into()), ..Default::default() }).unwrap();
@@ -194,7 +199,7 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
 fn a_folder_stands_for_its_images() {
     let folder = Folder::new();
     let empty = refusal(&folder, &[folder.path().to_path_buf()], &Options::default());
-    assert!(empty.contains("it is a folder, and there are no images in it; name a file in it"), "{empty}");
+    assert!(empty.contains("it is a folder, and there are no images in it; give a file in it"), "{empty}");
     folder.put("b.pgm", pgm(&[51; 6], 2, 3));
     folder.put("a.pgm", pgm(&[255; 6], 2, 3));
     folder.put("notes.txt", "not an image");
@@ -212,11 +217,13 @@ fn a_folder_stands_for_its_images() {
         b"P6\n3 2\n255\n\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
     );
     let message = refusal(&folder, &[folder.path().join("a.pgm"), mixed], &Options::default());
-    assert!(message.contains("it is in colour, but a.pgm is grey; say --grey or --rgb"), "{message}");
+    assert!(message.contains("it is in colour, but a.pgm is grey; give --grey or --rgb"), "{message}");
     let whole = pgm(&[7; 600], 20, 30);
     assert!(folder.refusal("cut.pgm", &whole[..300], &Options::default()).contains("cut short"));
     assert!(
-        folder.refusal("a.png", "1,2\n", &Options::default()).contains("it does not begin as an image does")
+        folder
+            .refusal("a.png", "1,2\n", &Options::default())
+            .contains("it does not start with the signature of a known image format")
     );
     let message =
         folder.refusal("a.csv", "1,2\n3,4\n", &Options { pixels: Some(Pixels::Grey), ..Default::default() });
@@ -311,6 +318,6 @@ fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     assert!(message.contains("number=101 is not possible: the images have 100 patches of 3x3"), "{message}");
     let message = refused(Patches::of(8, 8));
     assert!(message.contains("patches=8x8 is not possible: an image has 7 x 8 pixels"), "{message}");
-    assert!(refused(Patches::of(0, 8)).contains("a patch without pixels is no row"));
+    assert!(refused(Patches::of(0, 8)).contains("must be at least 1x1"));
     assert!(refused(Patches { stride: Some(0), ..Patches::of(3, 3) }).contains("stride=0"));
 }

@@ -122,8 +122,8 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
         (Parts { format: word(""), ..sound() }, "scipy's format ''"),
         (Parts { starts: vec![], ..sound() }, "without its 'indptr'"),
         (Parts { shape: vector(&[3i64, 4, 5]), ..sound() }, "a sparse array of 3 axes"),
-        (Parts { shape: vector(&[2i64, 4]), ..sound() }, "it promises 2 x 4 numbers"),
-        (Parts { shape: vector(&[-1i64, 4]), ..sound() }, "it promises -1 x 4 numbers"),
+        (Parts { shape: vector(&[2i64, 4]), ..sound() }, "it declares 2 x 4 entries"),
+        (Parts { shape: vector(&[-1i64, 4]), ..sound() }, "it declares -1 x 4 entries"),
         (Parts { shape: vector(&[3i64, 3]), ..sound() }, "in column 3, and there are 3 columns"),
         (Parts { shape: vector(&[3i64, 1 << 40]), ..sound() }, "more than 4294967295 rows or columns"),
         (Parts { shape: vector(&[3.0f64, 4.0]), ..sound() }, "the 'shape' of its sparse matrix is float64"),
@@ -133,7 +133,7 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
         (Parts { at: vector(&[2i32, 0]), ..sound() }, "2 column indices for 3 values"),
         (Parts { at: vector(&[2i32, -1, 3]), ..sound() }, "in column -1"),
         (Parts { data: npy(&[1.0f64; 3], &[3, 1], Order::C, false), ..sound() }, "has 2 axes"),
-        (Parts { data: b"text".to_vec(), ..sound() }, "does not begin as a .npy file does"),
+        (Parts { data: b"text".to_vec(), ..sound() }, "does not start with the signature of a .npy file"),
         (Parts { format: word("csc"), ..sound() }, "says where 4 - 1 columns begin"),
     ] {
         let said = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());

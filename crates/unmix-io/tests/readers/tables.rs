@@ -79,7 +79,7 @@ fn the_first_line_is_a_header_or_a_row_or_nobody_knows() {
     assert_eq!(
         refused("150,4,setosa\n5.1,3.5,0\n", &no_options()),
         "t.csv cannot be read: line 1 holds numbers ('150') beside text ('setosa'), so it may or may not be a header; \
-         say --header if it names the columns, --no-header if it is a row, or --skip-rows 1 to pass over it"
+         add --header if it holds column names, --no-header if it is a row, or --skip-rows 1 to skip it"
     );
     assert_eq!(rows("150,4,setosa\n5.1,3.5,0\n", &header(None, 1)), 1);
     assert_eq!(rows("150,4,setosa\n5.1,3.5,0\n", &header(Some(true), 0)), 1);
@@ -108,7 +108,7 @@ fn text_in_a_column_is_named_by_row_column_and_line() {
     assert!(message.contains("'two lines' (line 2)") && message.contains("--drop '\"a, b\"'"), "{message}");
     assert!(
         refused("a;b\n1,5;2\n", &no_options())
-            .ends_with("say --decimal , where numbers have commas, or write decimal points")
+            .ends_with("add --decimal , if numbers have decimal commas, or write decimal points")
     );
     assert!(
         refused("junk\njunk\na,b\n1,x\n", &Options { skip_rows: 2, ..no_options() }).contains("(line 4)")
@@ -123,7 +123,7 @@ fn lines_of_unequal_length_are_refused() {
     assert_eq!(
         refused("a,b,c\n1,2,3\n4,5\n", &no_options()),
         "t.csv cannot be read: line 3 has 2 cells, but the first line has 3; \
-         make all lines equally long, or pass over lines that are not part of the table with --skip-rows"
+         give all lines the same number of cells, or skip lines that are not part of the table with --skip-rows"
     );
     assert!(refused("1,2\n3,4,5\n", &no_options()).contains("line 2 has 3 cells, but the first line has 2"));
     assert!(refused("a,b\r\n1,2\r\n\r\n1,2,x\r\n", &no_options()).contains("line 4 has 3 cells"));
@@ -172,7 +172,7 @@ fn files_that_are_no_tables_are_refused_in_one_sentence() {
         message.starts_with("skip_rows=7 is not possible") && message.contains("has 2 lines"),
         "{message}"
     );
-    assert!(refused(b"PK\x03\x04\x00\x00", &no_options()).contains("bytes that no text has"));
+    assert!(refused(b"PK\x03\x04\x00\x00", &no_options()).contains("null bytes, which text does not contain"));
     assert!(refused(b"\xff\xfea\x00,\x00b\x00", &no_options()).contains("UTF-16"));
     let axis = Options { rows_axis: Some(1), ..no_options() };
     assert!(refused("1,2\n", &axis).contains("every line of a text file is a row"));

@@ -75,12 +75,12 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let pictures = matches!(Look::of(context), Look::Pictures(_));
     Ok(super::section(
         "beside",
-        "Beside another model",
+        "Comparison with another model",
         html! {
             p.caption {
                 strong { (same) " of " (pairs.len()) } " pairs are the same component: "
                 @if correlation.is_some() { "the correlation of their codes over the rows is " }
-                @else { "the cosine of what they add to the columns is " }
+                @else { "the cosine of their loadings is " }
                 (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest"
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "

@@ -66,7 +66,7 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
             Some("The model has no components: every row is reconstructed as the mean.")
         }
         Some(sample) if sample.kept < NOTHING => {
-            Some("The model keeps nothing of these rows: their reconstructions have none of their variance.")
+            Some("The model explains none of the variance of these rows.")
         }
         _ => None,
     }

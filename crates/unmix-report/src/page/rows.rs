@@ -133,7 +133,8 @@ fn exact(sample: &Sample) -> Option<String> {
     let worst = sample.examples.iter().fold(0.0f64, |m, e| m.max(e.error));
     (worst < SEEN).then(|| {
         format!(
-            "Rows and their reconstructions are the same to the eye: the distance between the two is at most {} of the row's distance from \
+            "Rows and their reconstructions are visually identical: the distance between the two is at most {} of the row's \
+             distance from \
              the mean, over {} rows.",
             if worst > 0.0 { format!("{worst:.0e}") } else { "0".into() },
             count(sample.examples.len() as u64)

@@ -59,7 +59,7 @@ fn run_facts(context: &Context<'_>) -> Vec<(&'static str, String)> {
         ("outcome", facts::outcome(model)),
         ("solver", report.solver.clone()),
         ("iterations", count(report.n_iter)),
-        ("full passes over the rows", count(report.sweeps)),
+        ("full passes over the data", count(report.sweeps)),
         ("type", report.dtype.name().to_string()),
         ("divisor of variances", divisor),
         ("seed", report.seed.to_string()),
@@ -89,7 +89,8 @@ pub(super) fn reproduce(context: &Context<'_>) -> Markup {
                 pre { code { (fitted) } }
             } @else {
                 p.caption {
-                    "The model does not record the command that fitted it: from where its rows, columns and weights were read is not known. It records:"
+                    "The model does not record the command that fitted it, so the source of its rows, columns and weights is \
+                     unknown. It records:"
                 }
                 dl.recorded { @for (name, value) in recorded { div { dt { (name) } dd { (value) } } } }
             }

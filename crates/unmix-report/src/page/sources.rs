@@ -31,9 +31,9 @@ pub(super) fn check(model: &Model, options: &Options) -> Result<()> {
     match options.rate.filter(wrong) {
         None => Ok(()),
         Some(rate) => Err(Error::Unsupported {
-            asked: format!("a page of {rate} rows a second"),
-            found: "that is no rate".into(),
-            remedy: "give a number above 0, in hertz".into(),
+            asked: format!("a page of {rate} rows per second"),
+            found: "must be positive".into(),
+            remedy: "give it in hertz, such as 250".into(),
         }),
     }
 }
@@ -57,14 +57,14 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
         let from = (window.first as usize).min(names.len());
         let names = &names[from..(from + values.len()).min(names.len())];
         let course = Course { values, first: window.first, rate: window.rate, names, unit, wide: !spectra };
-        figure::course(&course, &format!("Component {i} from row to row"))
+        figure::course(&course, &format!("Codes of component {i} by row"))
     };
     super::section(
         "sources",
-        if window.rate.is_some() { "Components over time" } else { "Components from row to row" },
+        if window.rate.is_some() { "Components over time" } else { "Codes by row" },
         html! {
             p.caption {
-                (rows_drawn(window)) " Each course of codes is drawn on its own scale"
+                (rows_drawn(window)) " Each time course is drawn on its own scale"
                 @if unit_variance(window) { ", in standard deviations" }
                 ". On the left are the component's loadings on the " (count(p as u64)) " columns"
                 @if context.options.positions.is_some() { ", at the places of the sensors, the nose upwards" }

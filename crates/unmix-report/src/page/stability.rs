@@ -27,21 +27,22 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let restarted = restarts.len() == halves.len();
     super::section(
         "stability",
-        "How far to believe it",
+        "Stability",
         html! {
             p.caption {
                 "The rows were cut into random halves" (times(found)) ", and each half fitted alone. A point is the mean agreement of the two halves (1: identical). "
                 @if facts::has_intervals(found) {
                     "Its line is the 95 % interval for how well two other samples of half as many rows would agree, whatever the cut. A component \
                      is resolved where its whole interval is above the broken line, not resolvable where all of it is below, and undecided \
-                     where it crosses; components that nothing tells apart are judged as a group, by the interval for the space they span."
+                     where it crosses; components that cannot be separated from each other are judged as a group, by the interval \
+                     for the space they span."
                 } @else {
                     "Its line is how much that mean varied with the cuts that were made, as earlier versions wrote it, and no interval for other \
                      rows. Above the broken line a component counted as found again."
                 }
                 @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
                 @if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
-                    " Rows follow one another here, so that neighbours are alike: " (count(stretch)) " at a time stayed together."
+                    " Consecutive rows are autocorrelated: blocks of " (count(stretch)) " rows were kept together when the rows were cut."
                 }
             }
             (drawing(context, &halves[..k], &interval[..k]))
@@ -79,7 +80,7 @@ fn drawing(context: &Context<'_>, halves: &[f64], interval: &[(f64, f64)]) -> Ma
     let class = |j: usize| facts::verdict(context.model, j).map_or("", |verdict| verdict.class);
     let k = halves.len();
     let frame = Frame::new(900.0, 220.0, (-0.6, k as f64 - 0.4), (0.0, 1.02));
-    frame.draw("How alike two halves of the rows found each component", html! {
+    frame.draw("Agreement of two halves of the rows about each component", html! {
         (frame.axes("component", "alike", &Ticks::whole(frame.x, 16), &Ticks::round(frame.y, 5)))
         path.drop d=(format!("M{} {}H{}", pt(frame.left()), pt(frame.py(unmix::stability::STABLE)), pt(frame.right()))) {}
         @for (j, ((low, high), at)) in interval.iter().zip(halves).enumerate() {

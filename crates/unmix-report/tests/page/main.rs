@@ -305,10 +305,9 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     let (model, given) = (ica(&x, 3), rows(&x, Features::default()));
     let plain = made(&model, Some(&given), &Options::default());
     assert!(
-        plain.contains("Components from row to row")
-            && plain.contains("2,000 consecutive rows from the middle of 3,000")
+        plain.contains("Codes by row") && plain.contains("2,000 consecutive rows from the middle of 3,000")
     );
-    assert_eq!(plain.matches("from row to row\"").count(), 3);
+    assert_eq!(plain.matches("Codes by row\"").count(), 3);
     assert!(!plain.contains("hertz"), "nothing is known of time");
     let options = Options { rate: Some(100.0), ..Options::default() };
     let timed = made(&model, Some(&given), &options);
@@ -321,7 +320,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     let wrong =
         |options: &Options| page(&model, Some(&given), options, &Run::default()).unwrap_err().to_string();
     assert!(wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() }).contains("3"));
-    assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("give a number above 0"));
+    assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("must be positive"));
     // Scores of pictures have no time.
     let data = datasets::patterns(60, 5, 3, 0.2, 1);
     let mut pictures = rows(&data.x, picture(5));
@@ -340,7 +339,7 @@ fn a_verdict_stands_beside_its_component() {
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();
     let said = of("good") + of("warn") + of("open");
     assert_eq!(said, 6, "beside three components, and beside three time courses");
-    assert!(found.stretch > 1 && html.contains("at a time stayed together"), "{}", found.stretch);
+    assert!(found.stretch > 1 && html.contains("at a time were kept together"), "{}", found.stretch);
 }
 
 #[test]
@@ -409,7 +408,7 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
     // Without rows there are no codes to correlate.
     let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
     let without = made(&all, None, &options);
-    assert!(!without.contains("of codes") && without.contains("the cosine of what they add to the columns"));
+    assert!(!without.contains("of codes") && without.contains("the cosine of their loadings"));
     // The channel that both share is not the same in both: components of a PCA of other rows are other ones.
     let turned = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
     let other = beside(&all, &ica(&turned, 3));

@@ -13,7 +13,8 @@ use unmix::{Matrix, Model, Result};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "filters",
     source: "Fig 4 of sigma-PCA, arXiv 2311.13580v3, section 4.2",
-    summary: "32 filters of picture patches: mixtures of waves by linear PCA, single bars by the main loss, neither by its rivals",
+    summary: "32 filters of picture patches: mixtures of waves by linear PCA, single bars by the main loss, neither by the other \
+        losses",
     run,
 };
 

@@ -38,7 +38,7 @@ impl Panels {
         if let Some(decoder) = decoder {
             let loss = measure::loss(&set.x, &w, decoder);
             let published = lab.published(set, caption)[4];
-            lab.number(format!("{caption}: loss (printed, never judged)"), loss, published)?;
+            lab.number(format!("{caption}: loss (reported, not tested)"), loss, published)?;
             said += &format!(", loss {loss:.1}");
         }
         self.sheet.add(said, as_pictures(&w, set));

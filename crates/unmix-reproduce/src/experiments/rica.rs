@@ -12,7 +12,7 @@ use unmix_report::Sheet;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "rica",
     source: "Figs 18 and 19 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "reconstruction with a sparsity term: a fixed weight breaks when the input is scaled, one in its units does not",
+    summary: "reconstruction with a sparsity term: a fixed weight fails when the input is scaled, one in units of the input does not",
     run,
 };
 

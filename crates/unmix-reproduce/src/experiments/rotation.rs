@@ -32,7 +32,8 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
     let nonlinear = lab.converged(&set)?;
     let linear = filters(&lab.fit_patches("pca", json!({"n_components": K}), &set)?);
     let r = rotation(&factor::multiply_transposed(&nonlinear, &linear))?;
-    let mut sheet = Sheet::new("Filters of linear PCA (first), and what they are made of", 2);
+    let mut sheet =
+        Sheet::new("Filters of linear PCA (first), and the sigma-PCA filters that they are mixtures of", 2);
     let (mut distance, mut partners) = (0.0, 0usize);
     for i in 0..K {
         let mut parts: Vec<usize> = (0..K).filter(|&j| r.row(j)[i].abs() > LEAST).collect();

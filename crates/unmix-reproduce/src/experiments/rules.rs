@@ -1,4 +1,4 @@
-//! The two summary tables: every linear and every nonlinear rule, on patches and on made-up sources.
+//! The two summary tables: every linear and every nonlinear rule, on patches and on synthetic sources.
 
 use super::panels::Panels;
 use super::published;
@@ -14,14 +14,14 @@ use unmix::{Error, Result};
 pub(super) const LINEAR: Experiment = Experiment {
     key: "linear-rules",
     source: "appendix G.3 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "the 14 linear rules on patches, and on made-up sources with distinct and with equal variances",
+    summary: "the 14 linear rules on patches, and on synthetic sources with distinct and with equal variances",
     run: linear,
 };
 
 pub(super) const NONLINEAR: Experiment = Experiment {
     key: "nonlinear-rules",
     source: "appendix G.4 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "the 24 nonlinear rules on patches, and on made-up sources with distinct and with equal variances",
+    summary: "the 24 nonlinear rules on patches, and on synthetic sources with distinct and with equal variances",
     run: nonlinear,
 };
 

@@ -86,7 +86,7 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     };
     let free = Learnt::of(lab, &x, 10, how, 0.0)?;
     let held = Learnt::of(lab, &x, 10, how, 1e-3)?;
-    let name = "made-up sources";
+    let name = "synthetic sources";
     lab.check(
         format!("{name}, no penalty: of 5, deviations that grow at every epoch"),
         free.growing as f64,
@@ -111,7 +111,7 @@ fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     }
     let mut sheet = Sheet::new("Learnt over true standard deviation, median of the components", 2);
     sheet.add(
-        "made-up sources, by epoch",
+        "synthetic sources, by epoch",
         courses(&[("no penalty", &free.course), ("penalty 0.001", &held.course)]),
     );
     lab.figure("made-up", &sheet)

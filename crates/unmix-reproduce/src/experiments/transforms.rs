@@ -25,7 +25,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         ("orthogonal axes, equal variances", ([1.0, 1.0], turned), [false, true, true]),
         ("axes that are not orthogonal", ([1.0, 1.0], [[cos, sin], [0.6, 0.8]]), [false, false, true]),
     ];
-    let mut sheet = Sheet::new("Where codes line up with the sources", 4);
+    let mut sheet = Sheet::new("Correlation of codes with sources", 4);
     for (name, (deviations, axes), works) in cases {
         let n = if lab.options.quick { 1000 } else { 4000 };
         let draws = Stream::new(2, 0);
@@ -76,16 +76,16 @@ fn clouds(lab: &mut Lab<'_>) -> Result<()> {
         let Some((x, codes, aligned)) = draws.into_iter().min_by(|a, b| a.2.total_cmp(&b.2)) else {
             continue;
         };
-        before.push((format!("{name}, turned"), points(&x)));
+        before.push((format!("{name}, rotated"), points(&x)));
         after.push((format!("{name} along the axes found: {aligned:.3}"), points(&codes)));
         let quantity = format!("{name}: sigma-PCA, least correlation with a source in five draws");
         let (published, condition, holds) = match name {
-            "circle" => ("nothing can be done", "below 0.95", aligned < 0.95),
+            "circle" => ("not identifiable", "below 0.95", aligned < 0.95),
             _ => ("aligned", "at least 0.99", aligned >= 0.99),
         };
         lab.check(quantity, aligned, published, condition, holds)?;
     }
-    let mut sheet = Sheet::new("Which turns can be undone", 4);
+    let mut sheet = Sheet::new("Which rotations can be identified", 4);
     before.into_iter().chain(after).for_each(|(caption, content)| sheet.add(caption, content));
     lab.figure("clouds", &sheet)
 }

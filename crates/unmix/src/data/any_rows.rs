@@ -82,7 +82,7 @@ impl<'a> AnyRows<'a> {
     /// Not one name for each column, a name twice, columns that have names already.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
         let refused = |why: String| {
-            let remedy = "give one name for each column, each another, where the columns have none";
+            let remedy = "give one distinct name for each column, and only where the columns have no names";
             Err(Error::setting("names", format!("{} names", names.len()), why, remedy))
         };
         if self.features().names.is_some() {
@@ -92,7 +92,7 @@ impl<'a> AnyRows<'a> {
             return refused(format!("there are {} columns", self.n_features()));
         }
         if let Some(twice) = (1..names.len()).find(|&j| names[..j].contains(&names[j])) {
-            return refused(format!("'{}' is there twice", names[twice]));
+            return refused(format!("'{}' is given twice", names[twice]));
         }
         Ok(match self {
             AnyRows::F32(rows) => AnyRows::F32(rows.with_names(names)),

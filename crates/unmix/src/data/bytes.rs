@@ -35,7 +35,7 @@ impl<'a> Bytes<'a> {
         let file = File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
         let meta = file.metadata().map_err(|e| Error::io("cannot read", path, e))?;
         if meta.is_dir() {
-            return Err(Error::format(path, "it is a folder, not a file", "name a file in it"));
+            return Err(Error::format(path, "it is a folder, not a file", "give a file in it"));
         }
         Ok(Bytes::File { file, len: meta.len(), path: path.to_path_buf() })
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Refuses fewer than two rows, of those that count; `why` says for what two are needed, as in "variance is about differences between rows".
+/// Refuses fewer than two rows, of those that count; `why` says for what two are needed, as in "give more rows".
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub(crate) fn check_total_weight(total: f64, origin: &str) -> Result<()> {
     }
     let why = match total {
         0.0 => format!("the weights of {origin} are all zero"),
-        _ => format!("the weights of {origin} add up to that, and a variance needs more than 1"),
+        _ => format!("the weights of {origin} must sum to more than 1"),
     };
     Err(Error::setting("sample_weight", total, why, "give larger weights, or none"))
 }

@@ -98,8 +98,8 @@ impl<T: Real> GatherAll for Coordinates<'_, '_, T> {
 pub(crate) fn not_here(asked: &str) -> Error {
     Error::Unsupported {
         asked: asked.into(),
-        found: "these rows are elsewhere, and only sums over them are to be had".into(),
-        remedy: "choose what works by sums over all rows, or bring the rows here".into(),
+        found: "the rows are held by remote workers, which return only sums over them".into(),
+        remedy: "choose a method that needs only sums over the rows, or load the rows on this machine".into(),
     }
 }
 

@@ -133,14 +133,14 @@ impl Job {
         for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
             ladder.climb(first, height, part);
         }
-        ladder.total().ok_or_else(|| self.wrong("nobody has any rows".into()))
+        ladder.total().ok_or_else(|| self.wrong("no worker has any rows".into()))
     }
 
     fn wrong(&self, found: String) -> Error {
         Error::Unsupported {
             asked: format!("the sum '{}' over {} rows", self.kind, self.n_rows),
             found,
-            remedy: "let every worker answer once, for all the rows that it holds".into(),
+            remedy: "every worker must return one answer, for all the rows that it holds".into(),
         }
     }
 
@@ -253,17 +253,17 @@ impl Job {
         };
         let (n, p, size) = (rows.n_rows(), rows.n_features(), self.plan.shard_rows as u64);
         if rows.dtype() != self.dtype {
-            let found = format!("they are {}, and the fit is of {}", rows.dtype(), self.dtype);
+            let found = format!("they are {}, but the fit is of {}", rows.dtype(), self.dtype);
             return refused(found, format!("give rows of {}", self.dtype));
         }
         if p != self.n_features {
             let found = format!("they have {p} columns, and the fit is of {}", self.n_features);
-            return refused(found, "give the columns that the fit is of".into());
+            return refused(found, "give the columns of the fit".into());
         }
         let sparse = crate::with_rows!(rows, rows => rows.sparse().is_some());
         if sparse != self.sparse {
             let name = |sparse: bool| if sparse { "sparse" } else { "dense" };
-            let found = format!("they are {}, and the fit is of {} rows", name(sparse), name(self.sparse));
+            let found = format!("they are {}, but the fit is of {} rows", name(sparse), name(self.sparse));
             return refused(found, format!("give {} rows", name(self.sparse)));
         }
         let Some(n) = n else {
@@ -296,7 +296,7 @@ fn heading(from: &mut Unpacker<'_>, what: &str) -> Result<(String, Dtype)> {
     let wrong = |found: &str| Err(Error::format(what, found, "use the same version of unmix everywhere"));
     match from.text() {
         Ok(magic) if magic == MAGIC.0 => {}
-        _ => return wrong("it is no job of unmix and no answer to one"),
+        _ => return wrong("it is neither an unmix job nor an answer to one"),
     }
     if from.count()? != MAGIC.1 {
         return wrong("it was made by another version of unmix");
@@ -304,6 +304,6 @@ fn heading(from: &mut Unpacker<'_>, what: &str) -> Result<(String, Dtype)> {
     let (kind, dtype) = (from.text()?, from.text()?);
     match Dtype::named(&dtype) {
         Some(dtype) => Ok((kind, dtype)),
-        None => wrong("its type of numbers is none of float32 and float64"),
+        None => wrong("its dtype is neither float32 nor float64"),
     }
 }

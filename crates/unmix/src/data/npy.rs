@@ -54,19 +54,24 @@ pub fn npy_header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
     }
     if have < 10 || &start[..6] != MAGIC {
         return Err(wrong(
-            "it does not begin as a .npy file does".into(),
+            "it does not start with the signature of a .npy file".into(),
             "give the file the ending of its format",
         ));
     }
     let (length, at) = match start[6] {
         1 => (u16::from_le_bytes([start[8], start[9]]) as u64, 10),
         2 | 3 if have == 12 => (u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as u64, 12),
-        v => return Err(wrong(format!("its format version is {v}, and 1 to 3 are known"), AGAIN)),
+        v => {
+            return Err(wrong(
+                format!("its format version is {v}, but only versions 1 to 3 are supported"),
+                AGAIN,
+            ));
+        }
     };
     if at + length > bytes.len() {
         let found =
             format!("its header should be {length} bytes long, but the file has {} in all", bytes.len());
-        return Err(wrong(found, "it was cut short; copy or write it again"));
+        return Err(wrong(found, "it is truncated; copy or write it again"));
     }
     if length > 1 << 20 {
         return Err(wrong(format!("its header claims to be {length} bytes long"), AGAIN));
@@ -98,7 +103,7 @@ fn parse(text: &str) -> std::result::Result<(NumberType, bool, Vec<u64>), String
     let fortran = match after("fortran_order")? {
         s if s.starts_with("True") => true,
         s if s.starts_with("False") => false,
-        _ => return Err("its header does not say whether the order is Fortran's".into()),
+        _ => return Err("the 'fortran_order' of its header is neither True nor False".into()),
     };
     let shape = after("shape")?;
     let inner = shape.strip_prefix('(').and_then(|s| s.split(')').next()).ok_or("its header has no shape")?;
@@ -111,7 +116,9 @@ fn parse(text: &str) -> std::result::Result<(NumberType, bool, Vec<u64>), String
     let shape = shape.ok_or(format!("its header gives the shape as ({inner})"))?;
     let total = shape.iter().try_fold(number.size as u64, |a, &b| a.checked_mul(b.max(1)));
     if total.is_none_or(|t| t > i64::MAX as u64) {
-        return Err(format!("its header promises an array of shape ({inner}), which no machine can hold"));
+        return Err(format!(
+            "its header declares an array of shape ({inner}), which is too large for any machine"
+        ));
     }
     Ok((number, fortran, shape))
 }
@@ -144,7 +151,7 @@ fn number_type(descr: &str) -> std::result::Result<NumberType, String> {
     if number.known() {
         Ok(number)
     } else {
-        Err(format!("it holds numbers of type '{descr}', which are not known here"))
+        Err(format!("it holds numbers of type '{descr}', which is not supported"))
     }
 }
 
@@ -266,11 +273,14 @@ mod tests {
         let header = |d: &str| [MAGIC, &[1, 0], &(d.len() as u16).to_le_bytes(), d.as_bytes()].concat();
         let message = |d: Vec<u8>| try_bytes(d).unwrap_err().to_string();
         assert!(message(vec![]).contains("it is empty"));
-        assert!(message(b"PK\x03\x04 and so on".to_vec()).contains("does not begin as a .npy file does"));
+        assert!(
+            message(b"PK\x03\x04 and so on".to_vec())
+                .contains("does not start with the signature of a .npy file")
+        );
         let pickled = header("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }");
         assert!(message(pickled).contains("pickled Python objects"));
         let vast = header("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 9), }");
-        assert!(message(vast).contains("no machine can hold"));
+        assert!(message(vast).contains("too large for any machine"));
         let cut = header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }");
         assert!(message(cut[..30].to_vec()).contains("cut short"));
         assert!(

@@ -135,7 +135,7 @@ impl<T: Real> RandomAccess<T> for Mapped<'_, '_, T> {
     }
 }
 
-/// The same of rows that can only be read forward.
+/// The same of rows that can be read only once, forward.
 struct MappedStream<'a, T: Real> {
     of: Box<dyn Stream<T> + 'a>,
     map: &'a Map<T>,
@@ -174,7 +174,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
         check_memory(
             &format!("{n} x {} coordinates", map.k()),
             bytes,
-            "fit a random subset of the rows, or ask for fewer components",
+            "fit a random subset of the rows, or choose fewer components",
         )?;
         let copy = Some(map.of_all(rows, stage, run)?);
         Ok(Self { rows, map, copy })

@@ -136,8 +136,8 @@ impl<'a> RawArray<'a> {
         if !empty && (low < 0 || high > bytes.len() as i128) {
             return Err(Error::format(
                 bytes.path(),
-                format!("its header promises {high} bytes, but it has {}", bytes.len()),
-                "it was cut short or is not what it says; copy or write it again",
+                format!("its header declares {high} bytes, but the file has {}", bytes.len()),
+                "it is truncated or corrupt; copy or write it again",
             ));
         }
         let n_features = usize::try_from(features.len()).unwrap_or(usize::MAX);

@@ -68,7 +68,7 @@ impl<'a, T: Real> Rows<'a, T> {
     pub fn weighted(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
         if let Some((row, w)) = weights.iter().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
-            let why = format!("weights must be finite and non-negative, and row {row} has {w}");
+            let why = format!("sample weights must be finite and non-negative, and row {row} has {w}");
             return Err(Error::setting("sample_weight", w, why, "correct that weight, or leave the row out"));
         }
         self.weights = Some(weights);
@@ -184,7 +184,7 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a
-    /// source that can only be read forward is decoded once, into memory up to 64 MiB and into a temporary file beyond.
+    /// source that can be read only once, forward is decoded once, into memory up to 64 MiB and into a temporary file beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.elsewhere().is_some() {
             if self.weights.is_none() {

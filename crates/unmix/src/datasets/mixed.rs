@@ -36,20 +36,20 @@ impl Mixed {
 pub fn independent(n: usize, laws: &[Law], variances: &[f64], seed: u64) -> Result<Mixed> {
     let k = laws.len();
     if k == 0 || variances.len() != k {
-        let why = format!("there are {k} laws");
+        let why = format!("there are {k} distributions");
         let got = format!("{} of them", variances.len());
-        return Err(Error::setting("variances", got, why, "give a variance for each of one law or more"));
-    }
-    if let Some(v) = variances.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
         return Err(Error::setting(
             "variances",
-            v,
-            "variances must be finite and positive",
-            "give one, such as 1",
+            got,
+            why,
+            "give at least one distribution, and one variance for each",
         ));
     }
+    if let Some(v) = variances.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
+        return Err(Error::setting("variances", v, "must be finite and positive", "give one, such as 1"));
+    }
     if n < 2 {
-        return Err(Error::setting("n_samples", n, "one row has no variance", "ask for 2 rows or more"));
+        return Err(Error::setting("n_samples", n, "must be at least 2", ""));
     }
     let streams: Vec<Stream> = (0..k as u64).map(|j| Stream::new(seed, FIRST_SOURCE + j)).collect();
     let mut sources = Matrix::from_fn(n, k, |i, j| laws[j].draw(&streams[j], i as u64));

@@ -33,7 +33,7 @@ pub fn ppca(n: usize, p: usize, variances: &[f64], noise_variance: f64, seed: u6
         return Err(Error::setting("variances", format!("{k} of them"), why, "give at most one for each"));
     }
     if !(noise_variance >= 0.0 && noise_variance.is_finite()) {
-        let why = "it must be finite and non-negative";
+        let why = "must be finite and non-negative";
         return Err(Error::setting("noise_variance", noise_variance, why, "give one, such as 0.25"));
     }
     if let Some(v) = variances.iter().find(|v| !(**v >= noise_variance && v.is_finite())) {

@@ -47,8 +47,8 @@ pub(super) fn doubts<T: Real>(
     out.extend(not_white(coordinates, search));
     if n < 5.0 * (k * k) as f64 {
         out.push(format!(
-            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} of them a source may be a single spike; ask for \
-             fewer components"
+            "{n} rows are few for {k} sources: with fewer than about 5 x {k} x {k} rows a source may be a spike at a single row; \
+             choose fewer components"
         ));
     }
     let Some(sums) = &found.sums else { return Ok(out) };
@@ -60,14 +60,14 @@ pub(super) fn doubts<T: Real>(
         let time = like_gaussian.iter().map(|&i| times[i]).fold(1.0, f64::max);
         let dependent = match time > 1.0 {
             true => format!(
-                " (rows that follow one another depend on each other: for this the {n} rows are worth about {:.0})",
+                " (consecutive rows are dependent: the effective number of rows is about {:.0} of {n})",
                 n / time
             ),
             false => String::new(),
         };
         out.push(format!(
-            "{} of {k} sources cannot be told from Gaussian ones, and a mixture of two Gaussians has no sources of its own: \
-             among these any rotation is as good{dependent}",
+            "{} of {k} sources cannot be distinguished from Gaussian ones{dependent}: ICA does not separate Gaussian sources, so \
+             these are defined only up to a rotation among them",
             like_gaussian.len()
         ));
     }
@@ -93,8 +93,8 @@ pub(super) fn left_mixed<T: Real>(
     }
     if found.outcome == Outcome::Completed {
         return Ok(Some(
-            "no source stands out from a Gaussian by what this algorithm looks at, so nothing was looked for: the sources are white \
-             coordinates in any rotation; try algorithm='picard'"
+            "no source differs from a Gaussian by the criterion of this algorithm, so no rotation was estimated: the sources are \
+             whitened coordinates in an arbitrary rotation; try algorithm='picard'"
                 .into(),
         ));
     }
@@ -107,7 +107,7 @@ pub(super) fn left_mixed<T: Real>(
         more => format!(", and so are {more} other pairs"),
     };
     Ok(Some(format!(
-        "sources {} and {} are not told apart: turned by {:.0} degrees in their plane they are further from Gaussian by {:.1} standard \
+        "sources {} and {} are not separated: rotated by {:.0} degrees in their plane they are less Gaussian, by {:.1} standard \
          errors{others}; try algorithm='picard'",
         i.min(j),
         i.max(j),
@@ -225,8 +225,8 @@ fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
     };
     (off((i, j)) > WHITE / coordinates.n.sqrt()).then(|| {
         format!(
-            "the rows are not white ({what}), and with whiten=False this algorithm looks for a rotation, which leaves sources mixed \
-             unless rows are white; leave whiten at its default, or whiten the rows first"
+            "the rows are not white ({what}), and with whiten=False this algorithm estimates a rotation, which separates sources \
+             of whitened rows only; leave whiten at its default, or whiten the rows first"
         )
     })
 }
@@ -248,8 +248,8 @@ fn less_likely_than_gaussian(
             None => "",
         };
         format!(
-            "a Gaussian model of the rows has a higher likelihood than these sources, by {behind:.3} nats for each row: the density that \
-             they are assumed to have does not fit{remedy}"
+            "a Gaussian model of the rows has a higher likelihood than these sources, by {behind:.3} nats for each row: the \
+             assumed density of the sources does not fit{remedy}"
         )
     })
 }

@@ -27,7 +27,7 @@ pub(crate) struct Preparation {
 impl Preparation {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
-        check_n_rows(self.method, rows.n_counted(), rows.origin(), "independence is about how rows differ")?;
+        check_n_rows(self.method, rows.n_counted(), rows.origin(), "give more rows")?;
         if self.whiten { self.white(rows, run) } else { self.as_they_are(rows, run) }
     }
 
@@ -56,7 +56,7 @@ impl Preparation {
         if found.n_constant > 0 {
             let (c, columns) =
                 (found.n_constant, if found.n_constant == 1 { "column does" } else { "columns do" });
-            warnings.push(format!("{c} of {p} {columns} not vary; no source reaches them"));
+            warnings.push(format!("{c} of {p} {columns} not vary; their mixing coefficients are 0"));
         }
         Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
@@ -137,8 +137,8 @@ fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>
     let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
     let rounding = single.map_or(String::new(), |share| {
         format!(
-            "; single precision does not tell standard deviations below {share:.1e} of the first from rounding, so if there are such, \
-             give rows in double precision to keep them"
+            "; in single precision, standard deviations below {share:.1e} of the first cannot be distinguished from rounding \
+             errors: to keep such directions, give rows in double precision"
         )
     });
     format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept{rounding}")

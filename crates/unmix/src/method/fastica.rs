@@ -106,7 +106,7 @@ impl Default for FastIca {
 pub(super) const METHOD: Method = Method {
     key: "fastica",
     class: "FastICA",
-    summary: "independent sources by the fixed point of FastICA, with scikit-learn's settings",
+    summary: "independent components by FastICA's fixed-point iteration, with scikit-learn's settings",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
@@ -131,7 +131,7 @@ impl FastIca {
         from_settings(SETTINGS, given)
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -195,7 +195,7 @@ const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
         "null",
-        "How many sources: a number, a share of the variance between 0 and 1, or null for as many as the rows have directions.",
+        "Number of sources: a number, a share of the variance between 0 and 1, or null for the rank of the rows.",
     )
     .by_rows()
     .of_other_words("rules are available in pca only"),
@@ -203,7 +203,7 @@ const SETTINGS: &[Setting] = &[
         "algorithm",
         Kind::Words(&["parallel", "deflation"]),
         "\"parallel\"",
-        "All sources at once, or one after another.",
+        "Estimate all sources at once ('parallel'), or one after another ('deflation').",
     ),
     Setting::new(
         "whiten",
@@ -247,8 +247,8 @@ const SETTINGS: &[Setting] = &[
         "whiten_solver",
         Kind::Words(&["svd", "eigh"]),
         "\"svd\"",
-        "Accepted for compatibility with scikit-learn: the spectrum is found by the shape of the rows, and by singular values wherever a \
-         scatter matrix does not see all directions.",
+        "Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are \
+         used wherever a scatter matrix does not resolve all directions.",
     )
     .only(NEVER),
 ];

@@ -28,7 +28,7 @@ pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
             column = (column.0 + down, column.1.max(down));
         }
         if !(row.1 > 0.0 && column.1 > 0.0 && (row.0 + column.0).is_finite()) {
-            return Err(wrong(format!("row or column {i} of the gain has no finite number but 0")));
+            return Err(wrong(format!("row or column {i} of the gain has no finite non-zero entry")));
         }
         total += row.0 / row.1 + column.0 / column.1 - 2.0;
     }

@@ -87,8 +87,8 @@ impl Model {
     ) -> Result<Encoded> {
         let k = self.n_codes();
         if let Some(c) = exclude.iter().find(|&&c| c >= k) {
-            let why = format!("the model has {k} components, which count from 0");
-            return Err(Error::setting("exclude", c, why, "name components that it has"));
+            let why = format!("the model has {k} components, numbered from 0");
+            return Err(Error::setting("exclude", c, why, "choose components that it has"));
         }
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let (coder, decoder) = (Coder::of(self), self.code.decode_map::<T>());
@@ -187,8 +187,8 @@ impl Model {
     /// A model without one.
     pub fn density(&self) -> Result<Gaussian> {
         let make = self.method.density.ok_or_else(|| Error::Unsupported {
-            asked: format!("the likelihood of a {} model", self.method.key),
-            found: "it has none".into(),
+            asked: format!("log-likelihood under a {} model", self.method.key),
+            found: "it defines no probability density".into(),
             remedy: "compare reconstruction errors instead".into(),
         })?;
         make(&self.tensors)

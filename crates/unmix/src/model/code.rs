@@ -130,9 +130,9 @@ impl Code {
             return Err(Error::Unsupported {
                 asked: "a model of this encoder and this decoder".into(),
                 found: format!(
-                    "one turns rows of {p} into codes of {to}, the other codes of {from} into rows of {q}"
+                    "the encoder maps {p} columns to {to} codes, the decoder {from} codes to {q} columns"
                 ),
-                remedy: "give maps of the same widths".into(),
+                remedy: "give maps of matching widths".into(),
             });
         }
         Ok(Self { encoder: Arc::new(encoder), decoder: Arc::new(decoder) })

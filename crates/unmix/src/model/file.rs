@@ -97,7 +97,7 @@ impl Model {
     /// Reads a file.
     pub fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            return Err(Error::format(path, "it is a folder, not a file", "name a model file"));
+            return Err(Error::format(path, "it is a folder, not a file", "give a model file"));
         }
         let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
         Self::from_bytes(&bytes, path)
@@ -135,7 +135,7 @@ impl Model {
         }
         match Sums::from_tensors(&sums, model.n_features(), model.dtype()) {
             Some(sums) => Ok(model.with_sums(sums)),
-            None => Err(corrupt(path, "its sums do not fit together".into())),
+            None => Err(corrupt(path, "its sums are inconsistent".into())),
         }
     }
 }
@@ -159,7 +159,7 @@ fn described(text: &str, path: &Path) -> Result<Description> {
     let description: Description = serde_json::from_value(raw).map_err(|e| corrupt(path, e.to_string()))?;
     if description.sign_rule != SIGN_RULE {
         let found = format!(
-            "its signs follow rule {}, and this version knows rule {SIGN_RULE}",
+            "its signs follow rule {}, but this version supports rule {SIGN_RULE}",
             description.sign_rule
         );
         return Err(Error::format(path, found, format!("install version {} of unmix", description.version)));

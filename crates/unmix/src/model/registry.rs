@@ -133,15 +133,19 @@ impl Method {
             Err(Error::Unsupported { asked, found: found.into(), remedy: remedy.into() })
         };
         if !self.takes.sparse && rows.is_sparse() {
-            let found = "it needs every number of the rows, the zeros too";
+            let found = "it needs all entries of the rows, zeros included";
             return refused("sparse rows", found, "make the rows dense");
         }
         if !self.takes.stream && rows.source().elsewhere().is_some() {
-            return refused("rows that are elsewhere", "it needs the rows themselves", "bring the rows here");
+            return refused(
+                "rows held by remote workers",
+                "it needs the rows themselves",
+                "load the rows on this machine",
+            );
         }
         rows.settle(run)?;
         if !self.takes.weights && rows.weights().is_some() {
-            let found = "it counts every row once";
+            let found = "it does not support sample weights";
             return refused("rows with weights", found, "leave the weights out, or repeat rows");
         }
         rows.bring_few(run)?;

@@ -83,7 +83,7 @@ pub fn flow(row: &Row, spec: &Spec, variances: &[f64], how: &Flow, run: &Run<'_>
         if !residual.is_finite() {
             return Err(Error::Unsupported {
                 asked: format!("the fixed point of '{}' on these data", row.key),
-                found: "its weights grow without bound".into(),
+                found: "its weights diverge".into(),
                 remedy: "choose another variant".into(),
             });
         }

@@ -40,7 +40,8 @@ pub struct Polar {
     pub auto: bool,
     /// Exponent of the weights.
     pub alpha: f64,
-    /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be told from Gaussian ones are left to
+    /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be distinguished from Gaussian
+    /// ones are left to
     /// their principal axes, and pairs of like variance are looked at turned before they rest, too. In white coordinates every axis is a
     /// principal one.
     pub white: bool,

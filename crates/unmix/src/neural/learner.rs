@@ -117,7 +117,7 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         Err(Error::setting(
             "learning_rate",
             self.learning_rate,
-            "the weights grew without bound",
+            "the weights diverged",
             "choose a smaller one, or solver='auto'",
         ))
     }

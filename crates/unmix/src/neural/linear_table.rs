@@ -9,7 +9,7 @@ const AUTOENCODER: Spec = Spec { lin_enc: 1.0, lin_dec: 1.0, ..Spec::EMPTY };
 const ROW: Row = Row {
     key: "",
     reference: "",
-    recovers: "axes, by falling variance",
+    recovers: "axes, by decreasing variance",
     spec: None,
     order: Order::Falling,
     unit: true,
@@ -39,7 +39,7 @@ pub const LINEAR: [Row; 14] = [
     Row {
         key: "wsla-inverse",
         reference: "Oja, Ogawa & Wangviwattana 1992, weighted subspace",
-        recovers: "axes, by falling variance; columns of length sqrt(lambda)",
+        recovers: "axes, by decreasing variance; columns of length sqrt(lambda)",
         spec: Some(Spec { mix: Mix::Wsla1, ..RULE }),
         unit: false,
         step: Step::QuarterOfLast,
@@ -48,7 +48,7 @@ pub const LINEAR: [Row; 14] = [
     Row {
         key: "wsla",
         reference: "Oja, Ogawa & Wangviwattana 1992, weighted subspace",
-        recovers: "axes, by falling variance; columns of length sqrt(lambda)",
+        recovers: "axes, by decreasing variance; columns of length sqrt(lambda)",
         spec: Some(Spec { mix: Mix::Wsla2, ..RULE }),
         unit: false,
         ..ROW
@@ -98,7 +98,7 @@ pub const LINEAR: [Row; 14] = [
     Row {
         key: "weighted-variance",
         reference: "sigma-PCA, Eq. 111",
-        recovers: "axes, by falling variance; columns of length sqrt(1 + lambda/2)",
+        recovers: "axes, by decreasing variance; columns of length sqrt(1 + lambda/2)",
         spec: Some(Spec { var: 1.0, ..AUTOENCODER }),
         unit: false,
         ..ROW
@@ -106,7 +106,7 @@ pub const LINEAR: [Row; 14] = [
     Row {
         key: "variance-nested-dropout",
         reference: "sigma-PCA, Eq. 114",
-        recovers: "axes, by falling variance; columns of length sqrt(1 + q/2)",
+        recovers: "axes, by decreasing variance; columns of length sqrt(1 + q/2)",
         spec: Some(Spec { var: 1.0, lambda: Lambda::Nested(Nested::DEFAULT), ..AUTOENCODER }),
         unit: false,
         ..ROW
@@ -138,7 +138,7 @@ pub const LINEAR_MORE: [Row; 4] = [
     Row {
         key: "weighted-variance-rising",
         reference: "sigma-PCA, Eq. 111 with alpha = -1",
-        recovers: "axes, by rising variance; columns of length sqrt(1 - lambda/2)",
+        recovers: "axes, by increasing variance; columns of length sqrt(1 - lambda/2)",
         spec: Some(Spec { var: -1.0, ..AUTOENCODER }),
         order: Order::None,
         unit: false,

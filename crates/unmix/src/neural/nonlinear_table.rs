@@ -28,7 +28,7 @@ const SUBSPACE: Spec = Spec { lin_dec: 1.0, ..Spec::EMPTY };
 const DROPOUT: Nested = Nested { rho: None, tail: Tail::Truncated };
 
 const SUPER: &str = "super-Gaussian sources, by variance and independence";
-const NEITHER: &str = "neither axes nor sources of super-Gaussian data: a negative case";
+const NEITHER: &str = "neither axes nor sources of super-Gaussian data: a published negative example";
 
 const ROW: Row = Row {
     key: "",

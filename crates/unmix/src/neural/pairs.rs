@@ -170,8 +170,8 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let gaussian = whose(&|d| *d == Doubt::Gaussian);
     if gaussian.len() == k && k > 0 {
         out.push(
-            "no component can be told from a Gaussian one, so nothing beyond PCA could be identified: components of different \
-             variances are the principal axes, those of one variance are arbitrary"
+            "no component can be distinguished from a Gaussian one, so nothing beyond PCA is identifiable: components of distinct \
+             variances are principal axes, those of equal variances are arbitrary"
                 .into(),
         );
     } else if !gaussian.is_empty() {
@@ -182,7 +182,8 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     }
     let unseen = whose(&|d| *d == Doubt::Unseen);
     if !unseen.is_empty() {
-        let tail = "in the linear range of this nonlinearity, where it sees nothing; choose a smaller a";
+        let tail =
+            "in the linear range of this nonlinearity, which cannot separate there; choose a smaller a";
         out.push(format!("{} {tail}", named(&unseen, "is", "are")));
     }
     for c in CANDIDATES {
@@ -194,7 +195,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
                 "its a".into()
             };
             out.push(format!(
-                "{} mixed with others by {widths}, which is wrong for {}; a={c} would tell {} apart",
+                "{} mixed with others by {widths}, which does not suit {}; a={c} would separate {}",
                 named(&wrong, "is", "are"),
                 if wrong.len() == 1 { "its distribution" } else { "their distributions" },
                 if wrong.len() == 1 { "it" } else { "them" },
@@ -211,7 +212,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     for (j, verdict) in verdicts.iter().enumerate() {
         if let Some(Doubt::Tied(i)) = verdict.doubt {
             out.push(format!(
-                "component {j} is not told apart from component {i}: for all that these rows say, a rotation of the two would fit as well"
+                "component {j} is not separated from component {i}: within the sampling error, a rotation of the two fits as well"
             ));
         }
     }
@@ -229,14 +230,14 @@ type IsDoubt = fn(&Doubt) -> bool;
 
 /// Why components are not resolved, by kind of doubt.
 const UNRESOLVED: [(IsDoubt, &str); 5] = [
-    (|d| *d == Doubt::Open, "directions that were left out would fit as well"),
+    (|d| *d == Doubt::Open, "directions that were not kept would fit as well"),
     (
         |d| *d == Doubt::Unknown,
-        "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to say how certain it is",
+        "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to estimate a standard error",
     ),
     (
         |d| matches!(d, Doubt::Loose(_)),
-        "other rows of the same kind might turn it by 18 degrees or more, a cosine of 0.95; more rows would tell",
+        "in another sample of this size it could be rotated by 18 degrees or more (a cosine of 0.95); more rows would reduce this",
     ),
     (
         |d| matches!(d, Doubt::Halves(_)),

@@ -189,7 +189,8 @@ impl Checkpoint {
         let state = match kept {
             None => None,
             Some(record) if record.name != name => {
-                let found = format!("it holds the state of '{}' where '{name}' begins", record.name);
+                let found =
+                    format!("it holds the state of '{}' where that of '{name}' is expected", record.name);
                 return Err(self.unreadable(&found));
             }
             Some(record) => Some(postcard::from_bytes(&record.state).map_err(|_| {
@@ -245,14 +246,14 @@ fn read(path: &Path) -> Result<Content<'static>> {
     });
     match content {
         Some(content) => Ok(content),
-        None => refused("it is cut short or damaged", "delete it: the fit then begins anew"),
+        None => refused("it is truncated or corrupt", "delete it to fit from the beginning"),
     }
 }
 
 /// Refuses a checkpoint of another fit.
 fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     let differs = |what: &str, found: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
-        let found = format!("it is a checkpoint of a fit with {what} {found}, and this one has {asked}");
+        let found = format!("it is a checkpoint of a fit with {what} {found}, but this one has {asked}");
         Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() })
     };
     if found.version != asked.version {

@@ -27,9 +27,9 @@ impl<T: Real> FittedRows<'_, '_, T> {
         rows.here(&format!("n_components='{rule}'"))?;
         let n = rows.n_samples();
         check_memory(
-            &format!("the rule '{rule}', which looks at all {n} x {p} numbers at once,"),
+            &format!("the rule '{rule}', which holds all {n} x {p} numbers in memory,"),
             (n as u64).saturating_mul(p as u64).saturating_mul(8 * copies),
-            "fit a random subset of the rows, or choose a rule that looks at variances only, such as 'mle' or 'bic'",
+            "fit a random subset of the rows, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
         )?;
         let n = n as usize;
         let mut sink = VecSink(Vec::<f64>::with_capacity(n * p));
@@ -71,10 +71,10 @@ impl<T: Real> FittedRows<'_, '_, T> {
                 "n_components",
                 format!("'{rule}'"),
                 format!(
-                    "this rule repeats rows as often as they count, and row {row} counts {} times",
+                    "this rule repeats each row by its weight, which must be an integer, and row {row} has {}",
                     w[row]
                 ),
-                "give whole numbers as weights, or choose a rule that looks at variances only, such as 'mle' or 'bic'",
+                "give whole numbers as weights, or choose a rule that needs the variances only, such as 'mle' or 'bic'",
             )),
         }
     }

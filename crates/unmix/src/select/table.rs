@@ -99,13 +99,13 @@ impl Criterion {
             Criterion::Share(share) => {
                 format!("components that explain over {} % of the variance", percent(share))
             }
-            Criterion::Gap => "where the next variance is smallest beside the last".into(),
-            Criterion::GapDifference => "where variances fall by most".into(),
-            Criterion::Bic => "rank of the signal in even noise, if n is large".into(),
-            Criterion::Minka => "rank of the signal in even noise, most probable".into(),
-            Criterion::GavishDonoho => "components that denoise best; weak ones are left out".into(),
-            Criterion::Parallel => "components stronger than in uncorrelated columns".into(),
-            Criterion::Cv => "components that predict held-out blocks best".into(),
+            Criterion::Gap => "largest ratio of successive variances".into(),
+            Criterion::GapDifference => "largest difference of successive variances".into(),
+            Criterion::Bic => "rank of the signal in isotropic noise, for large n".into(),
+            Criterion::Minka => "rank of the signal in isotropic noise, of highest probability".into(),
+            Criterion::GavishDonoho => "optimal singular value threshold for denoising".into(),
+            Criterion::Parallel => "components with more variance than in permuted columns".into(),
+            Criterion::Cv => "smallest prediction error of held-out blocks".into(),
         }
     }
 }
@@ -177,7 +177,7 @@ impl Table {
 }
 
 /// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv` hold
-/// the rows in memory besides. Rows that can only be read forward are settled first.
+/// the rows in memory besides. Rows that can be read only once, forward are settled first.
 ///
 /// A table warns when [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not
 /// say how many components there are.
@@ -219,8 +219,8 @@ fn ambiguous(spectrum: &Spectrum) -> Option<String> {
     let (minka, bic) = (spectrum.minka(), spectrum.bic());
     (minka.abs_diff(bic) > 1).then(|| {
         format!(
-            "Minka's rule says {minka} and BIC {bic}, so these data alone do not settle the number of \
-             components; look at the spectrum, or compare what models of both sizes are good for"
+            "Minka's rule selects {minka} components and BIC {bic}, so the data do not determine the number clearly; look at the \
+             spectrum, or compare models of both sizes"
         )
     })
 }

@@ -111,7 +111,7 @@ impl Bounds<'_> {
     }
 
     fn too_few(self) -> String {
-        format!("it must be at least {}", self.least)
+        format!("must be at least {}", self.least)
     }
 
     fn too_many(self) -> String {
@@ -163,12 +163,10 @@ mod tests {
              number from 1 to 5, or leave it out for all"
         );
         assert!(
-            said(bounds, Components::Count(0)).contains("it must be at least 1; choose a number from 1 to 5")
+            said(bounds, Components::Count(0))
+                .contains("must be at least 1, got 0; choose a number from 1 to 5")
         );
-        assert!(
-            said(bounds, Components::Share(-1.0))
-                .contains("n_components=-1 is not possible: it must be at least 1")
-        );
+        assert!(said(bounds, Components::Share(-1.0)).contains("n_components must be at least 1, got -1"));
         assert!(said(bounds, Components::Share(1e30)).contains("at most min(9, 5) = 5"));
         for share in [1.0, 0.0, -0.5, 2.5, f64::NAN] {
             assert!(

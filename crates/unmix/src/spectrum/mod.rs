@@ -224,7 +224,7 @@ pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomp
     if rows.weights().is_some() {
         check_total_weight(rows.n_samples(), rows.origin())?;
     }
-    check_n_rows("pca", rows.n_counted(), rows.origin(), "variance is about differences between rows")?;
+    check_n_rows("pca", rows.n_counted(), rows.origin(), "give more rows")?;
     let (n, p, sparse) = (rows.n_rows().unwrap_or(0), rows.n_features(), rows.is_sparse());
     let request = Request {
         method: "pca",
@@ -251,7 +251,7 @@ pub(crate) fn check_scales(method: &str, scale: Option<&[f64]>, dtype: Dtype) ->
 fn no_unit(method: &str, j: usize, dtype: Dtype) -> Error {
     Error::Unsupported {
         asked: format!("{method} with standardize=true"),
-        found: format!("the variance of column {j} is below the smallest number that {dtype} holds in full"),
+        found: format!("the variance of column {j} is below the smallest normal number of {dtype}"),
         remedy: "multiply that column by a large constant, or leave it out".into(),
     }
 }
@@ -268,7 +268,7 @@ fn too_small(method: &str, total: Option<f64>, dtype: Dtype) -> Error {
     let about = total.map_or(String::new(), |total| format!("about {total:.0e}, "));
     Error::Unsupported {
         asked: format!("{method} of these data"),
-        found: format!("their variance, {about}is below the smallest number that {dtype} holds in full")
+        found: format!("their variance, {about}is below the smallest normal number of {dtype}")
             .replace("variance, is", "variance is"),
         remedy: match dtype {
             Dtype::F32 => "multiply the data by a large constant, or use float64".into(),
@@ -313,7 +313,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
     if request.solver == Solver::Full && rows.is_sparse() {
         return Err(Error::Unsupported {
             asked: "svd_solver='full' of sparse rows".into(),
-            found: "it needs every number of the rows, the zeros too".into(),
+            found: "it needs all entries of the rows, zeros included".into(),
             remedy: "choose svd_solver='covariance_eigh', 'krylov' or 'auto', or make the rows dense".into(),
         });
     }
@@ -332,7 +332,7 @@ fn by_solver<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> R
         &format!("a {k} x {p} matrix of components"),
         // As found, in their final order and made orthonormal.
         (k + 1).saturating_mul(p as u64).saturating_mul(3 * 8),
-        "ask for fewer components, or choose fewer columns",
+        "choose fewer components, or fewer columns",
     )?;
     match (request.solver, (p as u64) <= n) {
         (Solver::Full, true) => tall::full(rows, run, request),

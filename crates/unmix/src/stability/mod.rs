@@ -101,7 +101,7 @@ impl Stability {
     pub fn in_words(&self, j: usize) -> String {
         let start = self.restarts.as_ref().is_some_and(|r| r[j] < STABLE);
         let words = self.verdicts[j].in_words();
-        if start { format!("{words}; depends on the start") } else { words }
+        if start { format!("{words}; depends on initialisation") } else { words }
     }
 
     /// As JSON, in the form that a report holds.
@@ -210,7 +210,7 @@ fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T
     let source = rows.source().random().filter(|_| !rows.is_sparse() && rows.weights().is_none());
     source.ok_or_else(|| Error::Unsupported {
         asked: "stability of a decomposition".into(),
-        found: "these rows are sparse, have weights, or can only be read forward".into(),
+        found: "these rows are sparse, have weights, or can be read only once, forward".into(),
         remedy: "give dense rows without weights, from memory or a file".into(),
     })
 }

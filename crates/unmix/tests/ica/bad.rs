@@ -111,16 +111,16 @@ fn gaussian_sources_are_told() {
     for (key, given) in every_way() {
         let model = |sources: &Matrix<f64>| fit(key, given.clone(), &mix(sources, &mixing(k, k, 3)), k);
         assert!(
-            warned(&model(&white), "5 of 5 sources cannot be told"),
+            warned(&model(&white), "5 of 5 sources cannot be distinguished"),
             "{key} {given}: {:?}",
             model(&white).report()
         );
         assert!(
-            warned(&model(&two), "2 of 5 sources cannot be told"),
+            warned(&model(&two), "2 of 5 sources cannot be distinguished"),
             "{key} {given}: {:?}",
             model(&two).report().warnings
         );
-        assert!(!warned(&model(&one), "cannot be told"), "{key} {given}");
+        assert!(!warned(&model(&one), "cannot be distinguished"), "{key} {given}");
     }
 }
 
@@ -174,7 +174,7 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
         ("ica", json!({"whiten": true}), "unit-variance"),
         ("ica", json!({"extended": 3}), "true, false, or null"),
         ("ica", json!({"tol": "small"}), "a number, or null"),
-        ("ica", json!({"n_init": 0}), "it must be at least 1"),
+        ("ica", json!({"n_init": 0}), "n_init must be at least 1, got 0"),
         ("fastica", json!({"fun_args": {"alpha": 0.5}}), "alpha must be in [1,2]"),
         ("fastica", json!({"whiten": true}), "arbitrary-variance"),
     ] {

@@ -256,7 +256,7 @@ type Draw = fn(usize, usize, u64) -> Matrix<f64>;
 
 #[test]
 fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_not() {
-    let (k, words) = (4, "are not told apart: turned by");
+    let (k, words) = (4, "are not separated: rotated by");
     let (mut bad, mut good, mut false_doubts) = (0, 0, Vec::new());
     let draws: [(&str, usize, u64, Draw); 5] = [
         ("t3", 4000, 60, student),
@@ -296,7 +296,7 @@ fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_
         let s = laplace(500, 2, sample);
         let x = mix(&s, &mixing(2, 2, sample));
         let model = fit("ica", json!({"algorithm": "sigma-pca"}), &x, 2);
-        let told = said(&model, "no source stands out from a Gaussian").is_some();
+        let told = said(&model, "no source differs from a Gaussian").is_some();
         assert_eq!(told, model.report().outcome == Outcome::Completed, "{sample}");
         assert!(told || least_correlation(&model, &x, &s) > 0.95, "{sample}");
         nothing += usize::from(told);
@@ -339,7 +339,7 @@ fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_thes
             for share in [0.9, 0.97] {
                 let (near, said) = of(&given, 4000, share, seed);
                 bad += usize::from(near < 0.95);
-                by_memory += usize::from(said.iter().any(|w| w.contains("rows are worth about")));
+                by_memory += usize::from(said.iter().any(|w| w.contains("the effective number of rows is about")));
                 assert!(
                     near > 0.95 || !said.is_empty(),
                     "{given} {share} {seed}: {near}, and nothing is said"

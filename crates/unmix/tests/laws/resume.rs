@@ -156,12 +156,12 @@ fn a_damaged_checkpoint_is_refused_in_one_sentence() {
         refused(&whole[..len], "not a checkpoint");
     }
     for len in [20, 24, 60, whole.len() / 2, whole.len() - 1] {
-        refused(&whole[..len], "cut short or damaged");
+        refused(&whole[..len], "truncated or corrupt");
     }
     for at in (20..whole.len()).step_by(whole.len() / 23) {
         let mut bytes = whole.clone();
         bytes[at] ^= 4;
-        refused(&bytes, "cut short or damaged");
+        refused(&bytes, "truncated or corrupt");
     }
     let mut newer = whole.clone();
     newer[18] = b'9';

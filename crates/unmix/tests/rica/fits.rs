@@ -260,7 +260,7 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
     let many = fit(&Rica { n_components: Some(40), ..Rica::default() }, &x, p);
     assert!(many.n_components() == 40 && share(&many, &x) > 0.5);
     assert!(
-        many.report().warnings.iter().any(|w| w.contains("may be a single row")),
+        many.report().warnings.iter().any(|w| w.contains("may be a spike at a single row")),
         "{:?}",
         many.report().warnings
     );

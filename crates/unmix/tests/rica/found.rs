@@ -133,7 +133,7 @@ fn sparsity_that_outweighs_shrinks_a_small_start_to_nothing_and_the_outcome_says
         assert_eq!(model.report().outcome, unmix::Outcome::Collapsed);
         let text = model.report().warnings.join("; ");
         assert!(
-            text.contains("beta=10") && text.contains("shrank to nothing") && text.contains("from 4 on"),
+            text.contains("beta=10") && text.contains("collapsed to 0") && text.contains("from 4 on"),
             "{text}"
         );
         // Half as much as the bound does not.
@@ -214,7 +214,7 @@ fn without_length_one_some_of_too_many_features_vanish_and_a_warning_says_so() {
         ..Rica::default()
     };
     let model = fit(&free, &x, p);
-    let warned = model.report().warnings.iter().any(|w| w.contains("have shrunk to nothing"));
+    let warned = model.report().warnings.iter().any(|w| w.contains("have collapsed to 0"));
     assert!(warned, "{:?} {:?}", model.report().warnings, model.report().outcome);
 }
 

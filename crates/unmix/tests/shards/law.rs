@@ -80,8 +80,8 @@ fn what_takes_the_rows_themselves_says_so_as_the_page_does() {
     let dealt = Dealt::new(&x, 4, &[0, 0]);
     for (key, given, asked) in refused() {
         let told = dealt.fit::<f64>(key, &given).map(|_| ()).unwrap_err().to_string();
-        let want = "these rows are elsewhere, and only sums over them are to be had; choose what works by sums over all rows, or bring the \
-                    rows here";
+        let want = "the rows are held by remote workers, which return only sums over them; choose a method that needs only sums \
+            over the rows, or load the rows on this machine";
         assert!(told.starts_with(asked) && told.ends_with(want), "{key} {given}: {told}");
         assert!(page.contains(asked), "the page about shards does not name '{asked}'");
     }

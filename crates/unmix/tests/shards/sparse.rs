@@ -148,5 +148,5 @@ fn rows_that_are_not_what_was_said_are_refused() {
         .map(|_| ())
         .unwrap_err()
         .to_string();
-    assert!(told.contains("they are dense, and the fit is of sparse rows; give sparse rows"), "{told}");
+    assert!(told.contains("they are dense, but the fit is of sparse rows; give sparse rows"), "{told}");
 }

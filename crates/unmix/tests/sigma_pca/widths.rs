@@ -36,7 +36,7 @@ fn all_found(n: usize, k: usize, laws: &[Law], seed: u64) {
         assert_eq!(report.outcome, Outcome::Converged, "{said}: {:?}", report.residual);
         let warnings = report.warnings.join("; ");
         assert!(!warnings.contains("nothing beyond PCA"), "{said}: {warnings}");
-        assert!(!warnings.contains("cannot be told from Gaussian"), "{said}: {warnings}");
+        assert!(!warnings.contains("cannot be distinguished from Gaussian"), "{said}: {warnings}");
     }
 }
 

@@ -94,12 +94,7 @@ impl<'a, T: Real> Batches<'a, T> {
         rows.here("training by batches")?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
         if size == 0 {
-            return Err(Error::setting(
-                "batch_size",
-                0,
-                "it must be at least 1",
-                "choose a number such as 128",
-            ));
+            return Err(Error::setting("batch_size", 0, "must be at least 1", "choose a number such as 128"));
         }
         if n == 0 {
             return Err(no_rows("training by batches", rows.origin()));

@@ -61,7 +61,7 @@ impl<'a, T: Real> Layout<'a, T> {
             ends.push(at);
         }
         let Some(&stored) = ends.last() else {
-            return Err(wrong(format!("it is not said where each {line} begins")));
+            return Err(wrong(format!("the list of where each {line} begins is empty")));
         };
         let mut found = Vec::with_capacity(stored);
         for index in &places[..stored] {

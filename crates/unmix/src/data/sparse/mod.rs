@@ -148,5 +148,5 @@ impl<'a, T: Real> Sparse<'a, T> {
 /// An error when there is no room for a few numbers for each of so many rows or columns, which a small file can promise.
 fn check_list(what: &str, n: usize) -> Result<()> {
     let bytes = (n as u64).saturating_mul(8 * 8);
-    check_memory(&format!("sparse rows with {n} {what}"), bytes, "check that there are so many")
+    check_memory(&format!("sparse rows with {n} {what}"), bytes, "check the declared shape")
 }

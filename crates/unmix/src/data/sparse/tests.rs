@@ -145,7 +145,7 @@ fn what_is_not_sparse_rows_is_refused_with_what_is_wrong() {
         rows
     };
     for (starts, columns, n, p, says) in [
-        (&[][..], &[][..], 0, 3, "not said where each row begins"),
+        (&[][..], &[][..], 0, 3, "the list of where each row begins is empty"),
         (&[1, 2], &[0, 0], 2, 3, "the entries of row 0 begin at 1"),
         (&[0, 2, 1], &[0, 1], 2, 3, "the entries of row 2 begin at 1, after 2 of 2"),
         (&[0, -1], &[0], 1, 3, "begin at -1"),

@@ -39,7 +39,7 @@ pub use settings::{FirstLayer, Fun, Ica, IcaAlgorithm, Orthogonalization, UnitVa
 pub(super) const METHOD: Method = Method {
     key: "ica",
     class: "ICA",
-    summary: "sources that are independent of each other, as far from Gaussian as can be",
+    summary: "statistically independent sources, by maximal non-Gaussianity or maximum likelihood",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
@@ -49,7 +49,7 @@ pub(super) const METHOD: Method = Method {
     equals: &[
         "algorithm=picard (ortho, extended): symmetric FastICA's solution, Picard-O's steps",
         "algorithm=picard, ortho=false, extended=true: extended Infomax's solution",
-        "algorithm=infomax, extended=true: the same to the bit",
+        "algorithm=infomax, extended=true: identical to the bit",
     ],
     references: &[
         "Ablin, Cardoso & Gramfort 2018",
@@ -80,7 +80,7 @@ impl Ica {
         from_settings(SETTINGS, given)
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -188,14 +188,14 @@ impl Ica {
             return refused(
                 "fun",
                 self.fun.name().into(),
-                "easi has a nonlinearity of its own",
+                "easi has a fixed nonlinearity",
                 "leave it out".into(),
             );
         }
         if let Components::Count(asked) = self.n_components
             && asked != k
         {
-            let why = "rows that come one by one are not whitened, so no direction is dropped";
+            let why = "rows of a stream are not whitened, so no direction is dropped";
             return refused("n_components", asked.to_string(), why, format!("give {k}, or leave it out"));
         }
         if matches!(self.n_components, Components::Share(_)) {
@@ -266,15 +266,15 @@ impl Ica {
                 refused("fun", "adaptive", why, "leave the algorithm out, or choose another fun")
             }
             IcaAlgorithm::Picard if !self.ortho && self.fun != Fun::LogCosh => {
-                plain("without ortho the contrast has to be the logarithm of a density, whatever its sign")
+                plain("with ortho=false the contrast must be a log-density up to its sign")
             }
             IcaAlgorithm::Infomax | IcaAlgorithm::Easi | IcaAlgorithm::SigmaPca
                 if self.fun != Fun::LogCosh =>
             {
-                plain("infomax, easi and sigma-pca have nonlinearities of their own")
+                plain("infomax, easi and sigma-pca have fixed nonlinearities")
             }
             IcaAlgorithm::SigmaPca if self.whiten == Whitening::Not(false) => {
-                let why = "the first layer of two is what makes coordinates white";
+                let why = "only algorithm='sigma-pca' with two layers has a choice of the first";
                 refused("whiten", "false", why, "leave it out, or choose another algorithm")
             }
             _ => Ok(()),
@@ -337,7 +337,7 @@ pub(super) fn matrix(rows: &[Vec<f64>]) -> Result<Matrix<f64>> {
         false => Err(Error::setting(
             "w_init",
             format!("{k} rows of {} numbers", rows.first().map_or(0, Vec::len)),
-            "it must be a square matrix of finite numbers",
+            "must be a square matrix of finite numbers",
             "give as many rows as columns, one for each source",
         )),
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ica {
-    /// How many sources: a number, a share of the variance, or as many as the rank allows.
+    /// Number of sources: a number, a share of the variance, or as many as the rank allows.
     pub n_components: Components,
     /// Which solver.
     pub algorithm: IcaAlgorithm,
@@ -166,8 +166,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Share, Kind::Null]),
         "null",
-        "How many sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null for as \
-         many as the rows have directions. Never more than these: what the rows do not span has no sources, and a warning says so.",
+        "Number of sources: a number; a share of the variance between 0 and 1 (the fewest directions that explain more); or null \
+         for the rank of the rows. Never more than the rank: larger numbers are reduced, with a warning.",
     )
     .by_rows()
     .of_other_words("rules are available in pca only"),
@@ -184,13 +184,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "\"logcosh\"",
         "Contrast function G used to measure non-Gaussianity: 'logcosh' (or 'tanh') in general, 'exp' for data with outliers, 'cube' for \
          kurtosis, 'skew' for skewness; 'adaptive' begins with 'logcosh' and continues with contrasts that are fitted to each source, \
-         which is the most accurate with some thousand rows, above all with `ortho=false`.",
+         which is the most accurate with a few thousand rows, above all with `ortho=false`.",
     ),
     Setting::new(
         "ortho",
         Kind::Bool,
         "true",
-        "For 'picard': sources are a rotation of white coordinates, so exactly uncorrelated; false for maximum likelihood over all \
+        "For 'picard': sources are a rotation of whitened coordinates, so exactly uncorrelated; false for maximum likelihood over all \
          invertible matrices.",
     )
     .only(&[&[("algorithm", &["\"picard\""])]]),
@@ -206,7 +206,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "orthogonalization",
         Kind::Words(&["symmetric", "deflation"]),
         "\"symmetric\"",
-        "For 'fastica': all sources at once, or one after another.",
+        "For 'fastica': estimate all sources at once ('symmetric'), or one after another ('deflation').",
     )
     .only(&[&[("algorithm", &["\"fastica\""])]]),
     Setting::new(
@@ -227,7 +227,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_iter",
         Kind::at_least(0),
         "500",
-        "Maximum number of iterations; for 'easi' of full passes over the data.",
+        "Maximum number of iterations; for 'easi', of full passes over the data.",
     ),
     Setting::new(
         "tol",
@@ -241,8 +241,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_init",
         Kind::at_least(1),
         "1",
-        "Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood (`ortho=false`, 'infomax') the most \
-         likely one.",
+        "Number of random starts; the least Gaussian result is kept, or with maximum likelihood (`ortho=false`, 'infomax') the \
+         one of the highest likelihood.",
     )
     .only(&[&[("algorithm", &["!\"sigma-pca\""])]]),
     Setting::new(
@@ -256,7 +256,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "subsample",
         Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
-        "Number of rows that a search over rotations begins on, spread evenly; the last steps and the residual are of all rows; 0 for all \
+        "Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the \
+         residual use all rows; 0 for all \
          rows from the start; null for a sufficient number with 'picard' and 'infomax' where \
          there are three times as many rows, else all.",
     )
@@ -269,12 +270,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation first, so that none counts more for its unit when directions are dropped.",
+        "Divide every column by its standard deviation first, so that the directions that are dropped do not depend on units.",
     ),
     Setting::new(
         "order",
         Kind::Words(&["variance", "kurtosis", "found"]),
         "\"variance\"",
-        "What sources are ordered by: the variance of what they add to the rows, their kurtosis, or as the solver found them.",
+        "Order of the sources: by the variance of their back-projection, by kurtosis, or as the solver found them.",
     ),
 ];

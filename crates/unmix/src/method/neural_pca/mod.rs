@@ -1,4 +1,4 @@
-//! Neural PCA: principal components by the rules that a single linear layer learns by.
+//! Neural PCA: principal components by learning rules of a single linear layer.
 //!
 //! **Finds** the axes along which rows vary most, or the subspace that they span, whichever the rule finds.
 //! **Model** `y = (x - mean) W`, `W` as the rule left it, its columns divided by their lengths.
@@ -40,7 +40,7 @@ pub use settings::{Init, Named, NeuralPca, Solver};
 pub(super) const METHOD: Method = Method {
     key: "neural-pca",
     class: "NeuralPCA",
-    summary: "principal components by the rules that a single linear layer learns by",
+    summary: "principal components by learning rules of a single linear layer",
     settings: SETTINGS,
     variants: &VARIANTS,
     takes: Takes { sparse: true, weights: true, stream: true, missing: false },
@@ -101,7 +101,7 @@ impl NeuralPca {
         })
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl NeuralPca {
         if self.solver != Solver::Auto && (rows.weights().is_some() || rows.is_sparse()) {
             return Err(Error::Unsupported {
                 asked: "training on weighted or sparse rows".into(),
-                found: "small batches are of plain rows".into(),
+                found: "mini-batches need dense rows without weights".into(),
                 remedy: "choose solver='auto'".into(),
             });
         }
@@ -185,7 +185,7 @@ impl NeuralPca {
         run: &Run<'_>,
     ) -> Result<(Flowed, Matrix<f64>)> {
         let Some(spec) = &row.spec else {
-            let why = "'svd' is a closed form, which takes no steps";
+            let why = "'svd' is a closed form without iterations";
             return Err(Error::setting(
                 "solver",
                 "'sgd' or 'adam'",
@@ -238,7 +238,7 @@ impl NeuralPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        check_n_rows("neural-pca", n, origin, "variance is about differences between rows")?;
+        check_n_rows("neural-pca", n, origin, "give more rows")?;
         Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
             .count(self.n_components)
     }

@@ -115,7 +115,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "How many components to learn: a number, or null for all, `min(n_samples, n_features)`.",
+        "Number of components: a number, or null for all, `min(n_samples, n_features)`.",
     )
     .by_rows(),
     Setting::new(
@@ -128,8 +128,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "solver",
         Kind::Words(&["auto", "sgd", "adam"]),
         "\"auto\"",
-        "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' take small \
-         batches of rows, as published, with a learning rate that falls to 0.",
+        "'auto' follows the rule to a stationary point with full batches, which needs second moments only; 'sgd' and 'adam' use \
+         mini-batches, as published, with a learning rate that decays to 0.",
     ),
     Setting::new(
         "init",

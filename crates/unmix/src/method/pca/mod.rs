@@ -84,7 +84,7 @@ impl Pca {
         })
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Pca {
         let scatter = sums.total();
         let (n, p) = (scatter.n, scatter.mean.len());
         let size = Size { n, counted: n as u64, p, weighted: n.fract() != 0.0 };
-        self.check(size, "what was summed")?;
+        self.check(size, "the data")?;
         if !scatter.finite() {
             return Err(Error::Overflow { method: "pca".into(), dtype: sums.dtype().name() });
         }
@@ -174,7 +174,7 @@ impl Pca {
         if size.weighted {
             check_total_weight(size.n, origin)?;
         }
-        check_n_rows("pca", n, origin, "variance is about differences between rows")?;
+        check_n_rows("pca", n, origin, "give more rows")?;
         let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false };
         bounds.check(&self.n_components)?;
         let most = bounds.most();
@@ -184,7 +184,10 @@ impl Pca {
         match self.n_components {
             Components::Count(0) if self.svd_solver.is_truncated() => outside(
                 &0,
-                format!("svd_solver='{}' looks for the first components", self.svd_solver.name()),
+                format!(
+                    "svd_solver='{}' computes the first components only, at least one",
+                    self.svd_solver.name()
+                ),
                 &format!("choose a number from 1 to {most}"),
             ),
             Components::Count(k) if k == most && self.svd_solver == Solver::Arpack => outside(
@@ -198,7 +201,7 @@ impl Pca {
                     _ => "a share".into(),
                 },
                 format!(
-                    "it needs the whole spectrum, and svd_solver='{}' finds the first components only",
+                    "it needs the whole spectrum, but svd_solver='{}' computes the first components only",
                     self.svd_solver.name()
                 ),
                 "choose a number, or svd_solver='full' or 'covariance_eigh'",
@@ -268,7 +271,7 @@ impl Pca {
             Components::Rule(rule) => rule.name(),
             _ => "",
         };
-        let why = "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
+        let why = "this rule needs the rows, but only sums over them are kept, as after partial_fit or merge";
         Error::setting("n_components", format!("'{rule}'"), why, "choose a number, a share, 'mle' or 'bic'")
     }
 }

@@ -36,10 +36,9 @@ impl Pca {
         report.n_constant = found.n_constant;
         report.warnings = warnings(&found, solver, k, size.p, dtype.eps());
         if let (0, Components::Rule(rule)) = (k, &self.n_components) {
-            report.warnings.push(format!(
-                "no direction stands out from the others by the rule '{}', so 0 components are kept and codes are empty",
-                rule.name()
-            ));
+            report
+                .warnings
+                .push(format!("the rule '{}' selects 0 components, so codes are empty", rule.name()));
         }
         let tensors = self.parameters(&found, size, dtype, k)?;
         let settings = match serde_json::to_value(self) {
@@ -98,8 +97,8 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
     if solver != Solver::Full && blurred > 0 {
         let (variances, are) = if blurred == 1 { ("variance", "is") } else { ("variances", "are") };
         out.push(format!(
-            "{blurred} {variances} of {k} {are} below {:.0e} of the first, where a scatter matrix leaves fewer than about three digits; \
-             svd_solver='full' sees further",
+            "{blurred} {variances} of {k} {are} below {:.0e} of the first, where a scatter matrix leaves fewer than about three \
+             digits; svd_solver='full' is more accurate",
             10.0 * found.floor
         ));
     }
@@ -107,8 +106,7 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
         let seen = match solver {
             Solver::Full => String::new(),
             _ => format!(
-                " (through a scatter matrix nothing below about {:.0e} of the largest singular value can be seen; \
-                 svd_solver='full' sees further)",
+                " (a scatter matrix does not resolve singular values below about {:.0e} of the largest; svd_solver='full' does)",
                 found.floor.sqrt().max(eps)
             ),
         };

@@ -116,9 +116,11 @@ pub(super) const SETTINGS: &[Setting] = &[
             Kind::Null,
         ]),
         "null",
-        "How many components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more); null \
-         for all, `min(n_samples, n_features)`; or a rule: 'mle' (Minka's, for no fewer rows than columns), 'bic', 'gavish-donoho' (the \
-         number that denoises best), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the last two hold the rows in memory.",
+        "Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain \
+         more); null \
+         for all, `min(n_samples, n_features)`; or a rule: 'mle' (Minka's, for no fewer rows than columns), 'bic', \
+         'gavish-donoho' (the optimal threshold for denoising), 'parallel' (parallel analysis) or 'cv' (bi-cross-validation); the \
+         last two hold the rows in memory.",
     )
     .by_rows(),
     Setting::new(
@@ -132,23 +134,25 @@ pub(super) const SETTINGS: &[Setting] = &[
         "whiten",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["zca"])]),
         "false",
-        "Divide codes by the standard deviation along each component. 'zca' then rotates them back towards the columns: one number for \
-         each column, white, and as near to the (scaled) column as white numbers can be.",
+        "Divide codes by the standard deviation along each component. 'zca' then rotates them back: one whitened number for each \
+         column, as close to the (scaled) column as possible.",
     ),
     Setting::new(
         "svd_solver",
         Kind::Words(&["auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"]),
         "\"auto\"",
-        "How the spectrum is found: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter \
+        "Solver of the spectrum: 'full' by singular values (small ones accurate), 'covariance_eigh' by the eigenvalues of a scatter \
          matrix (fast), 'auto' by one of these two, according to the shape of the data ('krylov' for a few components of large sparse \
-         rows), always exact. The others find the first components only: 'krylov' (and 'arpack', the same within scikit-learn's limits) \
+         rows), always exact. The others compute the first components only: 'krylov' (and 'arpack', the same within \
+         scikit-learn's limits) \
          to rounding level, 'randomized' approximately, 'power' and 'deflation' by the textbook algorithms.",
     ),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "0.0",
-        "The largest residual that the iterative solvers accept, as a share of the first variance; 0 for rounding level.",
+        "Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for \
+         rounding level.",
     )
     .such_as("1e-6")
     .only(&[&[(
@@ -187,6 +191,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+        "Divide every column by its standard deviation first, so that results do not depend on units.",
     ),
 ];

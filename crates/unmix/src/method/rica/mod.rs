@@ -55,7 +55,7 @@ pub use settings::{Beta, Rica, UnitNorm};
 pub(super) const METHOD: Method = Method {
     key: "rica",
     class: "RICA",
-    summary: "sparse features from which rows can be reconstructed, also more of them than columns",
+    summary: "sparse features that reconstruct the rows, possibly more features than columns",
     settings: SETTINGS,
     variants: &[],
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
@@ -108,7 +108,7 @@ impl Rica {
             .map_err(|e| Error::setting("rica", "these settings", e.to_string(), "see 'unmix methods rica'"))
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl Rica {
         check_memory(
             &format!("a search for {k} features of {d} coordinates"),
             search_memory(k, d),
-            "ask for fewer features, or choose fewer columns",
+            "choose fewer features, or fewer columns",
         )?;
         let start = self.start(&task, run)?;
         let mut cost = self.cost_of(rows, &task, run);
@@ -224,7 +224,7 @@ impl Rica {
     }
 
     fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
-        check_n_rows("rica", rows.n_counted(), rows.origin(), "features are about how rows differ")?;
+        check_n_rows("rica", rows.n_counted(), rows.origin(), "give more rows")?;
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
         let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: true };
         bounds.count(self.n_components).map(|_| ())
@@ -257,7 +257,10 @@ impl Rica {
         warnings.extend(few_rows(&seen, k));
         if seen.n_constant > 0 {
             let columns = if seen.n_constant == 1 { "column does" } else { "columns do" };
-            warnings.push(format!("{} of {p} {columns} not vary; no feature reaches them", seen.n_constant));
+            warnings.push(format!(
+                "{} of {p} {columns} not vary; their entries in every feature are 0",
+                seen.n_constant
+            ));
         }
         let unit = match self.unit_norm {
             UnitNorm::Always(unit) => unit,
@@ -352,8 +355,8 @@ impl Rica {
         if below(&lengths, model::DEAD) || below(&sizes, model::DEAD * own) {
             let (beta, bound) = (task.beta, 4.0 / self.contrast.curvature());
             let doubt = format!(
-                "all features shrank to nothing, because small outputs gain more than reconstruction loses at beta={beta}: choose a smaller \
-                 beta (from {bound} on, no features at all is a local minimum), a larger start, or unit_norm=true"
+                "all features collapsed to 0, because at beta={beta} the sparsity penalty outweighs reconstruction: choose a \
+                 smaller beta (from {bound} on, features of 0 are a local minimum), larger initial features, or unit_norm=true"
             );
             return (Outcome::Collapsed, Some(doubt));
         }
@@ -361,9 +364,9 @@ impl Rica {
         let force = task.beta * self.contrast.force(largest) / task.seen.unit();
         if outcome == Outcome::Converged && task.beta > 0.0 && force <= tol {
             let doubt = format!(
-                "outputs, of standard deviation {largest:.1e} at most, are so small that at beta={} sparsity hardly depends on how features \
-                 are rotated (less than tol={tol:.0e} sees): beta='auto' does not depend on units, and a larger beta or a smaller tol see \
-                 more",
+                "codes, of standard deviation {largest:.1e} at most, are so small that at beta={} a rotation of the features \
+                 changes the sparsity penalty by less than tol={tol:.0e}: choose beta='auto', which does not depend on units, a \
+                 larger beta, or a smaller tol",
                 task.beta
             );
             return (Outcome::Stalled, Some(doubt));
@@ -378,13 +381,14 @@ fn few_rows(seen: &Coordinates, k: usize) -> Option<String> {
     let d = if seen.white { seen.k() } else { k.min(rank) };
     if n < (FEW * d) as f64 {
         return Some(format!(
-            "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} of them a feature may be a single row; \
-             ask for fewer features"
+            "{n} rows are few for features in {d} directions: with fewer than about {FEW} x {d} rows a feature may be a spike at \
+             a single row; choose fewer features"
         ));
     }
     (d < rank && seen.white).then(|| {
         format!(
-            "{n} rows are few for the {rank} directions that they span, in which a feature could be a single row: the first {d} are whitened"
+            "{n} rows are few for the {rank} directions that they span, where a feature may be a spike at a single row: only the \
+             first {d} are whitened"
         )
     })
 }

@@ -125,12 +125,12 @@ fn doubts(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     let mut out = Vec::new();
     if dead > 0 {
         out.push(format!(
-            "{dead} of {k} features have shrunk to nothing; a smaller beta, or unit_norm=true, keeps them alive"
+            "{dead} of {k} features have collapsed to 0; a smaller beta, or unit_norm=true, prevents this"
         ));
     }
     if twins > 0 {
         out.push(format!(
-            "{twins} of {k} features point along another one (cosine above {SAME}): ask for fewer features, or a smaller beta"
+            "{twins} of {k} features duplicate another one (cosine above {SAME}): choose fewer features, or a smaller beta"
         ));
     }
     out

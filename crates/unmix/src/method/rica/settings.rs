@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rica {
     /// How many features to learn; as many as there are directions when not told.
     pub n_components: Option<usize>,
-    /// The weight of sparsity against reconstruction.
+    /// Weight of the sparsity penalty against the reconstruction error.
     pub beta: Beta,
     /// What measures sparsity.
     pub contrast: Penalty,
@@ -93,14 +93,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "How many features to learn, which may be more than there are columns; null for as many as there are directions.",
+        "Number of features, which may exceed the number of columns; null for the rank of the rows.",
     )
     .by_rows(),
     Setting::new(
         "beta",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "The weight of sparsity against reconstruction, `1 / lambda` of Le et al. 'auto' is `0.2 / g''(0)` in white coordinates (0.2 for \
+        "Weight of the sparsity penalty against the reconstruction error, `1 / lambda` of Le et al. 'auto' is `0.2 / g''(0)` in \
+         whitened coordinates (0.2 for \
          'logcosh', 0.02 for 'smooth-l1'); in others, rows are first divided by the root mean square of their entries, and it is the \
          smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the last principal direction that has a \
          feature to itself.",
@@ -116,14 +117,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "whiten",
         Kind::Bool,
         "true",
-        "Learn from white coordinates, as many as the rows have directions; where rows are fewer than ten times that, as many as there \
+        "Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as there \
          are features, or a tenth of the rows where `n_components` is null; false for the columns as they are.",
     ),
     Setting::new(
         "unit_norm",
         Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
         "\"auto\"",
-        "Keep every feature at length 1, in the coordinates that are learnt from. 'auto' does where there are more features than \
+        "Keep every feature at unit norm, in the coordinates that are learnt from. 'auto' does where there are more features than \
          directions, some of which would otherwise vanish.",
     ),
     Setting::new("max_iter", Kind::at_least(0), "1000", "Maximum number of iterations, without `batch_size`.")
@@ -132,8 +133,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they are \
-         white); null for 1e-6 in double precision, 1e-4 in single.",
+        "Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they \
+         are whitened); null for 1e-6 in double precision, 1e-4 in single.",
     )
     .such_as("1e-6")
     .only(&[&[("batch_size", &["null"])]]),
@@ -156,13 +157,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::Table("(n_components, n_features)"), Kind::Null]),
         "null",
         "Initial features, in the units of the components: those of an earlier fit, for example; null for orthonormal features at \
-         random, or random ones where there are more of them than directions. A model file does not keep them.",
+         random, or random ones where there are more features than directions. Not recorded in the model file.",
     ),
     Setting::new("center", Kind::Bool, "true", "Subtract the mean."),
     Setting::new(
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+        "Divide every column by its standard deviation first, so that results do not depend on units.",
     ),
 ];

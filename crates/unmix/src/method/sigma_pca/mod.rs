@@ -63,7 +63,7 @@ struct Ended<'a, T: Real> {
 pub(super) const METHOD: Method = Method {
     key: "sigma-pca",
     class: "SigmaPCA",
-    summary: "orthogonal directions by variance and independence: sources of equal variance are told apart",
+    summary: "orthogonal directions by variance and independence, which also separate sources of equal variance",
     settings: SETTINGS,
     variants: &VARIANTS,
     takes: Takes { sparse: false, weights: true, stream: true, missing: false },
@@ -108,7 +108,7 @@ impl SigmaPca {
         Ok(spec)
     }
 
-    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    /// Fits. Rows that can be read only once, forward are read once into memory or a temporary file.
     ///
     /// # Errors
     ///
@@ -250,7 +250,7 @@ impl SigmaPca {
 
     fn count<T: Real>(&self, rows: &Rows<'_, T>) -> Result<usize> {
         let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
-        check_n_rows("sigma-pca", n, origin, "variance is about differences between rows")?;
+        check_n_rows("sigma-pca", n, origin, "give more rows")?;
         Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
             .count(self.n_components)
     }

@@ -123,8 +123,8 @@ impl SigmaPca {
 /// The warning about a width with which components became more Gaussian than they were at the start.
 fn wrong_width(better: f64) -> String {
     format!(
-        "these components look more Gaussian than the principal axes do, so their a may be wrong for the data; a={better} or \
-         a='auto' may do"
+        "these components are more Gaussian than the principal axes, so their a may be unsuitable for the data; try a={better} or \
+         a='auto'"
     )
 }
 

@@ -219,14 +219,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_components",
         Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
         "null",
-        "How many components to find: a number, or null for all, `min(n_samples, n_features)`.",
+        "Number of components: a number, or null for all, `min(n_samples, n_features)`.",
     )
     .by_rows(),
     Setting::new(
         "variant",
         Kind::AnyOf(&[Kind::Words(&VARIANTS), Kind::between(1, VARIANTS.len() as u64), Kind::Null]),
         "null",
-        "A published row, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for \
+        "A published variant, by its key or its number from 1 to 24; null for the deterministic solver, or with 'sgd' and 'adam' for \
          'ema-scaled-tanh'.",
     ),
     Setting::new(
@@ -234,30 +234,30 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::POSITIVE, Kind::List(&Kind::POSITIVE), Kind::Words(&["auto"])]),
         "\"auto\"",
         "The width of `a tanh(z / a)`: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for each \
-         component, or 'auto', which chooses between these two for every component by what its codes look like, and is the variant's own \
-         with a variant.",
+         component, or 'auto', which chooses between these two for each component from the distribution of its codes; with a \
+         variant 'auto' is the variant's value.",
     )
     .such_as("0.8 or 4"),
     Setting::new(
         "h",
         Kind::AnyOf(&[Kind::Words(&["tanh", "hard", "steep", "sign"]), Kind::Null]),
         "null",
-        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z; null for \
-         the variant's own, and 'tanh' without a variant.",
+        "The nonlinearity: 'tanh' is `a tanh(z / a)`, 'hard' clips z at `a`, 'steep' is `a tanh(z)`, 'sign' the sign of z; null \
+         for the variant's value, and 'tanh' without a variant.",
     ),
     Setting::new(
         "deriv",
         Kind::AnyOf(&[Kind::Words(&["true", "one"]), Kind::Null]),
         "null",
-        "What stands for the derivative of h: 'true' for itself, 'one' for 1 (for super-Gaussian sources only); null for the variant's \
-         own, and 'true' without a variant.",
+        "Derivative of h in the gradient: 'true' for the exact one, 'one' for the constant 1 (for super-Gaussian sources only); \
+         null for the variant's value, and 'true' without a variant.",
     ),
     Setting::new(
         "sigma",
         Kind::AnyOf(&[Kind::Words(&["batch", "ema", "train", "one"]), Kind::Null]),
         "null",
-        "Where trained solvers take standard deviations from: the mini-batch, an exponential moving average over mini-batches, parameters \
-         that are learnt, or 1; null for the variant's own, and 'ema' without a variant.",
+        "Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, \
+         learnt parameters, or 1; null for the variant's value, and 'ema' without a variant.",
     )
     .only(TRAINED),
     Setting::new(
@@ -270,8 +270,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "beta",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Weight of a variant's additional term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23, of \
-         order in 24; null for the variant's own.",
+        "Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in \
+         19 to 23, of order in 24; null for the variant's value.",
     )
     .such_as("0.1"),
     Setting::new(
@@ -286,21 +286,22 @@ pub(super) const SETTINGS: &[Setting] = &[
         "sigma_l2",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Weight of the squares of standard deviations that are learnt (`sigma='train'`), which grow without bound at 0; null for the \
-         variant's own where it learns them, else 0.001.",
+        "L2 penalty on learnt standard deviations (`sigma='train'`), which grow without bound at 0; null for the variant's value \
+         where it learns them, else 0.001.",
     )
     .such_as("0.001"),
     Setting::new(
         "order",
         Kind::Words(&["variance", "found"]),
         "\"variance\"",
-        "Components by falling variance, or as they were found.",
+        "Order of the components: by decreasing variance, or as the solver found them.",
     ),
     Setting::new(
         "solver",
         Kind::Words(&["auto", "gpm", "sgd", "adam"]),
         "\"auto\"",
-        "'gpm' for polar steps without a learning rate, 'sgd' and 'adam' for stochastic gradients; 'auto' for 'gpm' where components \
+        "'gpm' for the generalised power method, without a learning rate, 'sgd' and 'adam' for stochastic gradients; 'auto' for \
+         'gpm' where components \
          are orthonormal, for a second-order solver where `constraint='native'`, and for 'adam' with a variant.",
     ),
     Setting::new(
@@ -345,28 +346,29 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tangent",
         Kind::Bool,
         "true",
-        "Trained solvers remove from gradients what would only change the length of columns, without which adaptive steps are biased.",
+        "Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, \
+         adaptive steps are biased.",
     )
     .only(TRAINED),
     Setting::new(
         "center",
         Kind::Bool,
         "true",
-        "Subtract the mean; false for the variant of the method about 0.",
+        "Subtract the mean; false for second moments about 0.",
     ),
     Setting::new(
         "standardize",
         Kind::Bool,
         "false",
-        "Divide every column by its standard deviation first, so that none counts more for its unit.",
+        "Divide every column by its standard deviation first, so that results do not depend on units.",
     ),
     Setting::new("whiten", Kind::Bool, "false", "Divide codes by the standard deviation along each component."),
     Setting::new(
         "reconstruct",
         Kind::Words(&["linear", "nonlinear"]),
         "\"linear\"",
-        "What codes are decoded to: 'linear' to the nearest rows by least squares, 'nonlinear' to those of the model itself, the mean and \
-         `sigma h(y / sigma)` along each component.",
+        "Decoder: 'linear' for the least-squares reconstruction, 'nonlinear' for the model's own, the mean plus `sigma h(y / \
+         sigma)` along each component.",
     ),
     Setting::new(
         "halves",

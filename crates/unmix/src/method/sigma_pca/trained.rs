@@ -50,7 +50,8 @@ impl SigmaPca {
     pub(super) fn check_trained(&self) -> Result<()> {
         self.row()?;
         if self.solver == Solver::Gpm {
-            let why = "'gpm' is the deterministic solver of orthonormal components, not of a published row";
+            let why =
+                "'gpm' is the deterministic solver of orthonormal components, not of a published variant";
             return Err(Error::setting(
                 "solver",
                 "'gpm'",
@@ -59,11 +60,11 @@ impl SigmaPca {
             ));
         }
         if self.constraint == Constraint::Native && !self.variant.is_null() {
-            let why = "a published row has constraints of its own";
+            let why = "a published variant has constraints of its own";
             return Err(Error::setting("constraint", "'native'", why, "leave it out, or the variant"));
         }
         if let Widths::Each(_) = self.a {
-            let why = "a published row has one width for all components";
+            let why = "a published variant has one width for all components";
             return Err(Error::setting(
                 "a",
                 "a list",
@@ -202,7 +203,7 @@ impl SigmaPca {
         if rows.weights().is_some() {
             return Err(Error::Unsupported {
                 asked: "training on weighted rows".into(),
-                found: "small batches are of rows that count once".into(),
+                found: "mini-batches do not take sample weights".into(),
                 remedy: "leave the weights out, or choose solver='auto' without a variant".into(),
             });
         }

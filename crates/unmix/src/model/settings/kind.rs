@@ -47,7 +47,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fits {
     Yes,
-    /// It is of the right type and outside the range, and what it must be: "it must be at least 1".
+    /// It is of the right type and outside the range, and the requirement: "must be at least 1".
     Outside(String),
     No,
 }
@@ -127,7 +127,7 @@ impl Kind {
                     return Fits::No;
                 }
                 let outside = known.iter().find_map(|(name, kind)| match kind.fits(given.get(*name)?) {
-                    Fits::Outside(demand) => Some(demand.replacen("it", name, 1)),
+                    Fits::Outside(demand) => Some(format!("{name} {demand}")),
                     _ => None,
                 });
                 outside.map_or(Fits::Yes, Fits::Outside)
@@ -146,16 +146,16 @@ impl Kind {
         }
     }
 
-    /// What numbers of this kind must be, where there are any: "it must be at least 1".
+    /// The requirement on numbers of this kind, where there are any: "must be at least 1".
     pub(super) fn demand(&self) -> Option<String> {
         Some(match self {
-            Kind::Integer { least, most: Some(most) } => format!("it must be from {least} to {most}"),
-            Kind::Integer { least: 0, .. } => "it must be non-negative".into(),
-            Kind::Integer { least, .. } => format!("it must be at least {least}"),
-            Kind::Number { from, to } => format!("it must be {}", interval(*from, *to)),
+            Kind::Integer { least, most: Some(most) } => format!("must be from {least} to {most}"),
+            Kind::Integer { least: 0, .. } => "must be non-negative".into(),
+            Kind::Integer { least, .. } => format!("must be at least {least}"),
+            Kind::Number { from, to } => format!("must be {}", interval(*from, *to)),
             Kind::Share => "a share of the variance must be between 0 and 1".into(),
-            Kind::List(kind) => kind.demand()?.replacen("it", "all of them", 1),
-            Kind::Table(_) | Kind::Arguments(_) => "all of its numbers must be finite".into(),
+            Kind::List(kind) => kind.demand()?.replacen("must be", "must all be", 1),
+            Kind::Table(_) | Kind::Arguments(_) => "must contain finite numbers only".into(),
             Kind::AnyOf(kinds) => return kinds.iter().find_map(Kind::demand),
             Kind::Null | Kind::Bool | Kind::False | Kind::Words(_) | Kind::Callable => return None,
         })

@@ -161,15 +161,22 @@ impl Setting {
             Fits::Outside(_) if self.by_rows => return Ok(()),
             Fits::Outside(why) => (why, self.kind.remedy("choose", self.example())),
             Fits::No => {
-                let also = self.of_other_words.filter(|_| value.is_string());
-                let also = also.map(|said| format!("; {said}")).unwrap_or_default();
-                (format!("it must be {}{also}", self.kind.in_words()), self.kind.remedy("give", None))
+                let also = self.of_other_words.filter(|_| value.is_string()).map(str::to_string);
+                // Several words are too many for the first sentence.
+                let choices = (self.choices().len() > 1).then(|| self.kind.remedy("give", None));
+                let remedies: Vec<String> = also.into_iter().chain(choices).collect();
+                (format!("must be {}", self.kind.in_words()), remedies.join("; "))
             }
         };
         let near = value.as_str().and_then(|word| crate::error::nearest(word, self.choices()));
-        let near = near.map(|n| format!("did you mean '{n}'? ")).unwrap_or_default();
+        let near = near.map(|n| format!("did you mean '{n}'?"));
         let got = value.as_str().map_or_else(|| shortened(value.to_string()), |s| format!("'{s}'"));
-        Err(Error::setting(self.name, got, why, near + &remedy))
+        let remedy = match near {
+            Some(near) if remedy.is_empty() => near,
+            Some(near) => format!("{near} {remedy}"),
+            None => remedy,
+        };
+        Err(Error::setting(self.name, got, why, remedy))
     }
 
     /// The number that messages name.
@@ -183,7 +190,7 @@ impl Setting {
 pub(super) fn check(settings: &[Setting], spec: &impl Serialize) -> Result<()> {
     if let Some((name, x)) = finite::not_finite(spec) {
         let setting = settings.iter().find(|s| s.name == name);
-        let why = setting.and_then(|s| s.kind.demand()).unwrap_or_else(|| "it must be finite".into());
+        let why = setting.and_then(|s| s.kind.demand()).unwrap_or_else(|| "must be finite".into());
         let remedy = setting.map_or("give a number".into(), |s| s.kind.remedy("choose", s.example()));
         return Err(Error::setting(name, x, why, remedy));
     }

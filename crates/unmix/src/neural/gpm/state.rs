@@ -43,7 +43,7 @@ pub(super) struct State {
     pub(super) settled: bool,
     /// Extrapolation of the steps.
     pub(super) momentum: Momentum,
-    /// Components that cannot be told from Gaussian ones.
+    /// Components that cannot be distinguished from Gaussian ones.
     pub(super) chance: Vec<bool>,
     /// How often it was decided which these are.
     pub(super) renewals: u32,
@@ -138,7 +138,8 @@ impl State {
         }
     }
 
-    /// Gives components that cannot be told from Gaussian ones their principal axes, in the space that they span; whether they
+    /// Gives components that cannot be distinguished from Gaussian ones their principal axes, in the space that they span; whether
+    /// they
     /// are others than before.
     pub(super) fn leave_to_chance<T: Real>(
         &mut self,
