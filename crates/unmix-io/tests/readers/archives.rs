@@ -102,7 +102,7 @@ fn archives_that_lie_are_refused() {
     let mut damaged = whole.clone();
     let at = whole.len() / 2 - 60;
     damaged[at] ^= 0x55;
-    assert!(refusal(&damaged).contains("compressed bytes"), "{}", refusal(&damaged));
+    assert!(refusal(&damaged).contains("compressed data"), "{}", refusal(&damaged));
     assert!(
         folder
             .refusal("a.npy", &array, &keyed("x"))
