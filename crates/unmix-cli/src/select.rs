@@ -1,4 +1,4 @@
-//! `unmix select`: how many components, by every rule side by side.
+//! `unmix select`: number of components, by every rule.
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};

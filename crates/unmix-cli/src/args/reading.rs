@@ -1,4 +1,4 @@
-//! Flags that verbs share: what is read and how, what is written, and how it runs.
+//! Flags that verbs share: input formats and options, what is written, and how it runs.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
