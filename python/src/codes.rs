@@ -9,7 +9,7 @@ use unmix::{AnyRows, Real, Rows, Run};
 
 /// Which of the model's two maps is meant.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     Encode,
     Decode,
 }
@@ -54,11 +54,11 @@ impl<T: Real> Sink<T> for Stored<T> {
     }
 }
 
-impl Way {
+impl Direction {
     fn width(self, model: &unmix::Model) -> usize {
         match self {
-            Way::Encode => model.n_codes(),
-            Way::Decode => model.n_features(),
+            Direction::Encode => model.n_codes(),
+            Direction::Decode => model.n_features(),
         }
     }
 
@@ -70,8 +70,8 @@ impl Way {
         sink: &mut dyn Sink<T>,
     ) -> unmix::Result<Encoded> {
         match self {
-            Way::Encode => model.encode(rows, run, sink),
-            Way::Decode => Ok(Encoded { n_rows: model.decode(rows, run, sink)?, unsolved: None }),
+            Direction::Encode => model.encode(rows, run, sink),
+            Direction::Decode => Ok(Encoded { n_rows: model.decode(rows, run, sink)?, unsolved: None }),
         }
     }
 
@@ -102,7 +102,7 @@ impl Way {
         run: &Run<'_>,
     ) -> unmix::Result<(Encoded, Entries<T>)> {
         let width = self.width(model);
-        let sparse = matches!(self, Way::Encode) && model.code().codes().sparse;
+        let sparse = matches!(self, Direction::Encode) && model.code().codes().sparse;
         let (encoded, entries) = if sparse {
             let mut sink = Stored { width, values: Vec::new(), columns: Vec::new(), starts: vec![0] };
             (self.apply(model, rows, run, &mut sink)?, Entries::Sparse(sink))
@@ -124,8 +124,8 @@ impl Way {
         run: &Run<'_>,
     ) -> unmix::Result<Encoded> {
         let names = match self {
-            Way::Encode => model.component_names(),
-            Way::Decode => model
+            Direction::Encode => model.component_names(),
+            Direction::Decode => model
                 .features()
                 .names
                 .clone()

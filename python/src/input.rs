@@ -83,7 +83,7 @@ impl Input {
         &self,
         names: Option<Vec<String>>,
         run: &Run<'_>,
-    ) -> unmix::Result<(AnyRows<'_>, Told)> {
+    ) -> unmix::Result<(AnyRows<'_>, Notices)> {
         self.named_rows(names, false, run)
     }
 
@@ -93,10 +93,10 @@ impl Input {
         names: Option<Vec<String>>,
         row_names: bool,
         run: &Run<'_>,
-    ) -> unmix::Result<(AnyRows<'_>, Told)> {
+    ) -> unmix::Result<(AnyRows<'_>, Notices)> {
         match self {
-            Input::Array(lent) => Ok((lent.rows(names)?, Told::default())),
-            Input::Sparse(lent) => Ok((lent.rows(names)?, Told::default())),
+            Input::Array(lent) => Ok((lent.rows(names)?, Notices::default())),
+            Input::Sparse(lent) => Ok((lent.rows(names)?, Notices::default())),
             Input::Path(path) => {
                 let options = unmix_io::Options {
                     wanted: names,
@@ -132,14 +132,14 @@ impl Input {
     }
 }
 
-fn told(input: unmix_io::Input) -> (AnyRows<'static>, Told) {
+fn told(input: unmix_io::Input) -> (AnyRows<'static>, Notices) {
     let notes = input.rows.notes().to_vec();
-    (input.rows, Told { ignored: input.ignored, notes, row_names: input.row_names })
+    (input.rows, Notices { ignored: input.ignored, notes, row_names: input.row_names })
 }
 
 /// What a person should know of how a file was read.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct Notices {
     /// Columns that were left out because the model does not know them.
     ignored: Vec<String>,
     /// Sentences.
@@ -149,7 +149,7 @@ pub(crate) struct Told {
 }
 
 /// Says what is to be known of how a file was read, as Python warnings.
-pub(crate) fn tell(py: Python<'_>, told: &Told) -> PyResult<()> {
+pub(crate) fn tell(py: Python<'_>, told: &Notices) -> PyResult<()> {
     if !told.ignored.is_empty() {
         py.import("unmix._input")?.call_method1("tell_ignored", (&told.ignored,))?;
     }

@@ -6,7 +6,7 @@ use unmix::{Dtype, Result, datasets};
 
 use crate::error::raised;
 use crate::model::matrix;
-use datasets::{Law, Mixed, Setting};
+use datasets::{Distribution, Mixed, SignalDesign};
 
 /// Rows, sources and mixing.
 type Arrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
@@ -26,7 +26,8 @@ pub(crate) fn independent(
     seed: u64,
 ) -> PyResult<Arrays<'_>> {
     arrays(py, || {
-        let laws = laws.iter().map(|name| Law::named(name)).collect::<Result<Vec<Law>>>()?;
+        let laws =
+            laws.iter().map(|name| Distribution::named(name)).collect::<Result<Vec<Distribution>>>()?;
         datasets::independent(n_samples, &laws, &variances, seed)
     })
 }
@@ -35,7 +36,7 @@ pub(crate) fn independent(
 #[pyfunction]
 #[pyo3(signature = (setting, seed=None))]
 pub(crate) fn signals(py: Python<'_>, setting: String, seed: Option<u64>) -> PyResult<Arrays<'_>> {
-    arrays(py, || Ok(datasets::signals(Setting::named(&setting)?, seed)))
+    arrays(py, || Ok(datasets::signals(SignalDesign::named(&setting)?, seed)))
 }
 
 /// Points of two sources, turned by 45 degrees.
@@ -47,7 +48,7 @@ pub(crate) fn points(
     n_samples: usize,
     seed: Option<u64>,
 ) -> PyResult<Arrays<'_>> {
-    arrays(py, || datasets::points(Law::named(&law)?, n_samples, seed))
+    arrays(py, || datasets::points(Distribution::named(&law)?, n_samples, seed))
 }
 
 /// Pictures of discs that hide each other.

@@ -1,9 +1,9 @@
 //! The fitted model, as Python holds it.
 
 use crate::call::{Facts, FactsTuple, call};
-use crate::codes::{Way, tell_unsolved};
+use crate::codes::{Direction, tell_unsolved};
 use crate::error::raised;
-use crate::input::{Input, Told, tell};
+use crate::input::{Input, Notices, tell};
 use crate::sums::Sums;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use numpy::{Element, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
@@ -63,11 +63,11 @@ impl Model {
         x: &Bound<'py, PyAny>,
         facts: Facts,
         out: Option<PathBuf>,
-        way: Way,
+        way: Direction,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let input = Input::new(x)?;
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
-        let names = if matches!(way, Way::Encode) { self.names() } else { None };
+        let names = if matches!(way, Direction::Encode) { self.names() } else { None };
         if let Some(out) = out {
             let (encoded, told) = call(py, facts, dtype, cost, move |run| {
                 let (rows, told) = input.rows(names, run)?;
@@ -241,7 +241,7 @@ impl Model {
         facts: FactsTuple,
         out: Option<PathBuf>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.apply(py, x, facts.into(), out, Way::Encode)
+        self.apply(py, x, facts.into(), out, Direction::Encode)
     }
 
     /// Rows that codes stand for, as an array, or in the file `out`.
@@ -253,7 +253,7 @@ impl Model {
         facts: FactsTuple,
         out: Option<PathBuf>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.apply(py, codes, facts.into(), out, Way::Decode)
+        self.apply(py, codes, facts.into(), out, Direction::Decode)
     }
 
     /// Log-likelihood of every row; see [`density`] for `scaled`.
@@ -311,7 +311,7 @@ impl Model {
         options.input_name = input.as_ref().and_then(Input::name);
         let told = call(py, facts.into(), dtype, None, move |run| {
             let (rows, told) = match &input {
-                None => (None, Told::default()),
+                None => (None, Notices::default()),
                 Some(input) => {
                     let (mut rows, mut told) = input.named_rows(names, true, run)?;
                     rows.settle(run)?;

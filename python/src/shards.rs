@@ -83,8 +83,8 @@ pub(crate) fn fit_shards(
         let (n, p, sparse) = shape;
         let fit = |run: &unmix::Run<'_>| {
             let mut rows = match dtype {
-                Dtype::F32 => AnyRows::F32(elsewhere(n, p, sparse, &everywhere)),
-                Dtype::F64 => AnyRows::F64(elsewhere(n, p, sparse, &everywhere)),
+                Dtype::F32 => AnyRows::F32(remote(n, p, sparse, &everywhere)),
+                Dtype::F64 => AnyRows::F64(remote(n, p, sparse, &everywhere)),
             };
             Ok((unmix::fit(&method, &settings, &mut rows, run)?, ()))
         };
@@ -96,9 +96,9 @@ pub(crate) fn fit_shards(
     }
 }
 
-fn elsewhere<T: Real>(n: u64, p: usize, sparse: bool, all: &dyn GatherAll) -> Rows<'_, T> {
+fn remote<T: Real>(n: u64, p: usize, sparse: bool, all: &dyn GatherAll) -> Rows<'_, T> {
     match sparse {
-        true => Rows::elsewhere_sparse(n, p, all),
-        false => Rows::elsewhere(n, p, all),
+        true => Rows::remote_sparse(n, p, all),
+        false => Rows::remote(n, p, all),
     }
 }

@@ -130,7 +130,7 @@ impl<'a> Job<'a> {
         let encoded = with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
         writer.finish()?;
         progress.clear();
-        tell_unsolved(&encoded);
+        warn_unsolved(&encoded);
         Ok(0)
     }
 
@@ -178,7 +178,7 @@ impl<'a> Job<'a> {
         let (n, p) = (rows.n_rows().unwrap_or(0) as usize, self.model.n_features());
         let mut made: VecSink<T> = VecSink(Vec::new());
         if let Map::Reconstruct(without) = map {
-            tell_unsolved(&self.model.reconstruct_without(without, rows, run, &mut made)?);
+            warn_unsolved(&self.model.reconstruct_without(without, rows, run, &mut made)?);
         }
         let shape = Shape { names: Vec::new(), trailing: vec![n], kept: Vec::new(), n_rows: p as u64 };
         let mut writer = TableWriter::create(&self.output, shape, T::DTYPE)?;
@@ -201,7 +201,7 @@ impl<'a> Job<'a> {
 }
 
 /// Says which rows an encoder that iterates did not solve.
-pub(crate) fn tell_unsolved(encoded: &Encoded) {
+pub(crate) fn warn_unsolved(encoded: &Encoded) {
     encoded.notes().iter().for_each(|note| terminal::warning(note));
 }
 

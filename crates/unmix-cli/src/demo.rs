@@ -41,7 +41,7 @@ pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let page = page(&model, rows, made, typed.clone(), &run)?;
     progress.clear();
     output::write_whole(&Destination::File(file("report.html")), page.as_bytes())?;
-    terminal::text(&told(folder, &found))
+    terminal::text(&summary_text(folder, &found))
 }
 
 const MODEL: &str = "model.safetensors";
@@ -110,7 +110,7 @@ fn page(
 }
 
 /// The summary for the terminal.
-fn told(folder: &Path, found: &Recovery) -> String {
+fn summary_text(folder: &Path, found: &Recovery) -> String {
     let (n, side, k, noise) = SIZES;
     let name = |file: &str| folder.join(file).display().to_string();
     let mut out = format!(

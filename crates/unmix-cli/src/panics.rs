@@ -9,11 +9,11 @@ static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
 /// Notes the first panic of any thread while it lives, in place of the trace; with `RUST_BACKTRACE` set the trace is
 /// printed too.
-pub(crate) struct Listener {
+pub(crate) struct PanicRecorder {
     previous: Option<Arc<Hook>>,
 }
 
-impl Listener {
+impl PanicRecorder {
     pub(crate) fn new() -> Self {
         *FIRST.lock().unwrap_or_else(|e| e.into_inner()) = None;
         let previous = Arc::new(std::panic::take_hook());
@@ -50,7 +50,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for PanicRecorder {
     fn drop(&mut self) {
         // Changing the hook in a panicking thread would abort.
         if std::thread::panicking() {

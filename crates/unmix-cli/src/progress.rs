@@ -26,14 +26,14 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    now: Now,
+    now: LastEvent,
     bar: Option<ProgressBar>,
     ended: bool,
 }
 
 /// What was last heard.
 #[derive(Clone, Default, PartialEq)]
-struct Now {
+struct LastEvent {
     stage: String,
     done: u64,
     total: Option<u64>,
@@ -101,7 +101,7 @@ impl Shared {
 }
 
 /// The looks of the bar at a stage.
-fn dress(bar: &ProgressBar, now: &Now) {
+fn dress(bar: &ProgressBar, now: &LastEvent) {
     let template = match (now.total, now.done) {
         (Some(_), _) => "{msg:15} {wide_bar} {percent:>3} %  {human_pos} of {human_len} rows  {eta} left",
         (None, 0) => "{msg:15} {spinner} {elapsed}",
@@ -115,7 +115,7 @@ fn dress(bar: &ProgressBar, now: &Now) {
     bar.set_position(now.done);
 }
 
-fn line(now: &Now) -> String {
+fn line(now: &LastEvent) -> String {
     match (now.total, now.done) {
         (Some(total), done) => format!("{}: {done} of {total} rows", now.stage),
         (None, 0) => format!("{} ...", if now.stage.is_empty() { "reading" } else { &now.stage }),
@@ -127,15 +127,15 @@ impl Watch for Progress {
     fn event(&self, event: Event<'_>) {
         let Some(shared) = &self.shared else { return };
         let now = match event {
-            Event::Sweep { stage, done, total } => Now { stage: stage.into(), done, total },
-            Event::Stage(stage) => Now { stage: stage.into(), ..Now::default() },
+            Event::Sweep { stage, done, total } => LastEvent { stage: stage.into(), done, total },
+            Event::Stage(stage) => LastEvent { stage: stage.into(), ..LastEvent::default() },
             Event::Iteration { n_iter, residual, .. } => {
-                Now { stage: format!("iteration {n_iter}, {residual:.1e}"), ..Now::default() }
+                LastEvent { stage: format!("iteration {n_iter}, {residual:.1e}"), ..LastEvent::default() }
             }
         };
         let mut state = shared.lock();
         if let Some(bar) = &state.bar {
-            let counting = |now: &Now| now.total.is_none() && now.done > 0;
+            let counting = |now: &LastEvent| now.total.is_none() && now.done > 0;
             let same = (&now.stage, now.total, counting(&now))
                 == (&state.now.stage, state.now.total, counting(&state.now));
             if same { bar.set_position(now.done) } else { dress(bar, &now) }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn lines_say_what_is_known() {
-        let now = |stage: &str, done, total| line(&Now { stage: stage.into(), done, total });
+        let now = |stage: &str, done, total| line(&LastEvent { stage: stage.into(), done, total });
         assert_eq!(now("covariance", 5, Some(9)), "covariance: 5 of 9 rows");
         assert_eq!(now("reading", 5, None), "reading: 5 rows");
         assert_eq!(now("eigenvectors", 0, None), "eigenvectors ...");

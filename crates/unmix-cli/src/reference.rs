@@ -18,7 +18,7 @@ pub(crate) fn score(model: &Model, files: &[PathBuf], output: &Output, args: &Sc
     let input = input::open_for(model, files, apply.reading.options()?, &run, quiet)?;
     let codes = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
-        crate::apply::tell_unsolved(&model.encode(rows, &run, &mut sink)?);
+        crate::apply::warn_unsolved(&model.encode(rows, &run, &mut sink)?);
         table(&sink.0, model.n_codes())
     });
     let (mut names, mut columns) = (Vec::new(), Vec::new());

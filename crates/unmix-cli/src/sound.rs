@@ -43,7 +43,7 @@ pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Pa
     let k = model.n_codes();
     let codes: Vec<f64> = with_rows!(&input.rows, rows => {
         let mut sink = VecSink(Vec::new());
-        crate::apply::tell_unsolved(&model.encode(rows, &run, &mut sink)?);
+        crate::apply::warn_unsolved(&model.encode(rows, &run, &mut sink)?);
         sink.0.iter().map(|x| unmix::Real::to_f64(*x)).collect()
     });
     std::fs::create_dir_all(folder).map_err(|e| Error::io("cannot write", folder, e))?;

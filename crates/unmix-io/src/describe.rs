@@ -256,11 +256,11 @@ impl Contents {
 
     /// Adds a block of rows: means first, then squares about them, so that nothing cancels.
     fn gather<T: Real>(&mut self, block: Block<'_, T>) {
-        self.gather_and_tell(block, |_| ());
+        self.gather_incomplete(block, |_| ());
     }
 
     /// [`gather`](Self::gather), and hands the number in the block of each row that is not complete to `tell`.
-    fn gather_and_tell<T: Real>(&mut self, block: Block<'_, T>, mut tell: impl FnMut(usize)) {
+    fn gather_incomplete<T: Real>(&mut self, block: Block<'_, T>, mut tell: impl FnMut(usize)) {
         let p = self.cells.len();
         let mut part = Self::empty(p);
         part.n_rows = block.n_rows() as u64;

@@ -205,7 +205,7 @@ fn write(image: &DynamicImage, pixels: Pixels, path: &Path, spool: &mut Spool) -
     let byte = |x: u8| f64::from(x) / 255.0;
     let word = |x: u16| f64::from(x) / 65535.0;
     let color = image.color();
-    let mut strips = Strips {
+    let mut strips = PixelSink {
         channels: color.channel_count() as usize,
         colours: if color.has_color() { 3 } else { 1 },
         pixels,
@@ -231,7 +231,7 @@ fn write(image: &DynamicImage, pixels: Pixels, path: &Path, spool: &mut Spool) -
 }
 
 /// Where pixels go, some at a time: as doubles, those of a photograph are eight times as long as it is.
-struct Strips<'a> {
+struct PixelSink<'a> {
     /// Samples of a pixel, and how many of them are colours.
     channels: usize,
     colours: usize,
@@ -240,7 +240,7 @@ struct Strips<'a> {
     spool: &'a mut Spool,
 }
 
-impl Strips<'_> {
+impl PixelSink<'_> {
     fn write<S: Copy>(&mut self, samples: &[S], number: impl Fn(S) -> f64) -> Result<()> {
         /// Pixels of a strip.
         const STRIP: usize = 1 << 16;

@@ -173,7 +173,7 @@ impl Source<f64> for Patches {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
-        Ok(Box::new(Front { of: self, next: 0 }))
+        Ok(Box::new(ForwardReader { of: self, next: 0 }))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<f64>> {
@@ -197,12 +197,12 @@ impl RandomAccess<f64> for Patches {
 }
 
 /// Reads forward.
-struct Front<'a> {
+struct ForwardReader<'a> {
     of: &'a Patches,
     next: u64,
 }
 
-impl Stream<f64> for Front<'_> {
+impl Stream<f64> for ForwardReader<'_> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
         let (p, end) = (self.of.n_features(), self.of.len().min(self.next.saturating_add(max_rows as u64)));
         let (n, start) = ((end - self.next) as usize, out.len());

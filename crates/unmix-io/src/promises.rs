@@ -7,17 +7,17 @@ use unmix::{Error, Result, available_memory};
 
 /// Checks the lengths in a file (`stream`: in a stream).
 pub(crate) fn check(bytes: &Bytes<'static>, stream: bool) -> Result<()> {
-    let file = Promises { bytes, most: available_memory().unwrap_or(1 << 32) };
+    let file = DeclaredLengths { bytes, most: available_memory().unwrap_or(1 << 32) };
     if stream { file.messages() } else { file.footer() }
 }
 
-struct Promises<'a> {
+struct DeclaredLengths<'a> {
     bytes: &'a Bytes<'static>,
     /// The longest column that there is room for.
     most: u64,
 }
 
-impl Promises<'_> {
+impl DeclaredLengths<'_> {
     fn wrong(&self, found: String) -> Error {
         Error::format(self.bytes.path(), found, "it is truncated or corrupt; copy or write it again")
     }

@@ -141,7 +141,7 @@ impl<T: Real> Source<T> for Stacked<T> {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        Ok(Box::new(OneByOne { parts: self.parts.iter(), now: None }))
+        Ok(Box::new(SequentialReader { parts: self.parts.iter(), now: None }))
     }
 
     fn random(&self) -> Option<&dyn RandomAccess<T>> {
@@ -179,12 +179,12 @@ impl<T: Real> RandomAccess<T> for Stacked<T> {
 }
 
 /// Reads one part after the other.
-struct OneByOne<'a, T: Real> {
+struct SequentialReader<'a, T: Real> {
     parts: std::slice::Iter<'a, Rows<'static, T>>,
     now: Option<Box<dyn Stream<T> + 'a>>,
 }
 
-impl<T: Real> Stream<T> for OneByOne<'_, T> {
+impl<T: Real> Stream<T> for SequentialReader<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
         loop {
             if let Some(stream) = &mut self.now {

@@ -217,7 +217,7 @@ fn stored_as(spec: &WavSpec) -> String {
 /// The header is not that of a file that can be read.
 fn wrong(e: hound::Error, path: &Path) -> Error {
     match e {
-        hound::Error::IoError(e) if is_ours(&e) => read_failed(e, path),
+        hound::Error::IoError(e) if is_read_error(&e) => read_failed(e, path),
         hound::Error::IoError(_) => {
             Error::format(path, "it ends within its header", "it is truncated; copy or write it again")
         }
@@ -236,7 +236,7 @@ fn wrong(e: hound::Error, path: &Path) -> Error {
 /// A sample is not there.
 fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
     match e {
-        hound::Error::IoError(e) if is_ours(&e) => read_failed(e, path),
+        hound::Error::IoError(e) if is_read_error(&e) => read_failed(e, path),
         hound::Error::TooWide | hound::Error::Unsupported | hound::Error::InvalidSampleFormat => {
             wrong(e, path)
         }
@@ -249,7 +249,7 @@ fn cut(e: hound::Error, path: &Path, moment: u32, length: u32) -> Error {
 }
 
 /// Whether reading failed, rather than came to an end.
-fn is_ours(e: &std::io::Error) -> bool {
+fn is_read_error(e: &std::io::Error) -> bool {
     e.get_ref().is_some_and(|e| e.is::<Error>())
 }
 

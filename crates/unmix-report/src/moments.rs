@@ -135,8 +135,14 @@ mod tests {
 
     #[test]
     fn merged_blocks_have_the_moments_of_all_values() {
-        use unmix::datasets::{Law, independent};
-        let made = independent(5000, &[Law::Laplace, Law::Uniform, Law::Exponential], &[1.0; 3], 3).unwrap();
+        use unmix::datasets::{Distribution, independent};
+        let made = independent(
+            5000,
+            &[Distribution::Laplace, Distribution::Uniform, Distribution::Exponential],
+            &[1.0; 3],
+            3,
+        )
+        .unwrap();
         // A mean of a thousand standard deviations costs raw moments nine digits of the fourth.
         let codes: Vec<f64> = made.sources.as_slice().iter().map(|x| x + 1000.0).collect();
         for (i, found) in gathered(&codes, 3, 77).iter().enumerate() {

@@ -137,7 +137,7 @@ impl Read {
         let p = model.n_features();
         Self {
             mean: crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]),
-            own_unit: own_units(model),
+            own_unit: comparison_scales(model),
             width: model.n_codes().min(SCORES),
             wanted: (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect(),
             index: Vec::new(),
@@ -188,7 +188,7 @@ impl Read {
 
 /// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns looked
 /// at them in their standard deviations.
-fn own_units(model: &Model) -> Vec<f64> {
+fn comparison_scales(model: &Model) -> Vec<f64> {
     let scale = model.tensor("noise_scale").map_or_else(Vec::new, |t| t.f64s());
     (0..model.n_features()).map(|j| scale.get(j).filter(|s| **s > 0.0).map_or(1.0, |s| 1.0 / s)).collect()
 }
@@ -299,10 +299,10 @@ mod tests {
     use unmix::{Pca, datasets};
 
     /// Rows that can be read only once, forward, and do not say how many they are.
-    struct Tape<'a>(&'a [f64], usize);
-    struct Reel<'a>(&'a [f64], usize);
+    struct OneWayRows<'a>(&'a [f64], usize);
+    struct OneWayStream<'a>(&'a [f64], usize);
 
-    impl Source<f64> for Tape<'_> {
+    impl Source<f64> for OneWayRows<'_> {
         fn n_features(&self) -> usize {
             self.1
         }
@@ -310,11 +310,11 @@ mod tests {
             None
         }
         fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
-            Ok(Box::new(Reel(self.0, self.1)))
+            Ok(Box::new(OneWayStream(self.0, self.1)))
         }
     }
 
-    impl Stream<f64> for Reel<'_> {
+    impl Stream<f64> for OneWayStream<'_> {
         fn read(&mut self, max_rows: usize, out: &mut Vec<f64>) -> Result<usize> {
             // Fewer than asked for: a reader may hand rows out as it likes.
             let n = max_rows.min(77).min(self.0.len() / self.1);
@@ -332,7 +332,7 @@ mod tests {
         let run = Run::default();
         let model = Pca { n_components: 2.into(), ..Default::default() }.fit(&mut rows, &run).unwrap();
         let a = Sample::of(&model, None, &rows, &run).unwrap();
-        let tape = Rows::new(Tape(data.x.as_slice(), 16), Features::default(), "a tape");
+        let tape = Rows::new(OneWayRows(data.x.as_slice(), 16), Features::default(), "a tape");
         let b = Sample::of(&model, None, &tape, &run).unwrap();
         assert_eq!((a.n_rows, a.index.len(), a.index[1]), (12_000, 4000, 3));
         assert_eq!((&a.index, &a.scores, a.kept, b.n_rows), (&b.index, &b.scores, b.kept, 12_000));

@@ -160,7 +160,8 @@ mod tests {
         let spectrum = power(&y, size);
         let top = (0..spectrum.len()).max_by(|a, b| spectrum[*a].total_cmp(&spectrum[*b])).unwrap();
         assert_eq!((size, top as f64 * 128.0 / size as f64), (256, 10.0));
-        let draws = unmix::datasets::independent(8192, &[unmix::datasets::Law::Gaussian], &[4.0], 0).unwrap();
+        let draws = unmix::datasets::independent(8192, &[unmix::datasets::Distribution::Gaussian], &[4.0], 0)
+            .unwrap();
         let noise = power(draws.x.as_slice(), 64);
         // White noise of variance 4 has power 4 at every frequency but those that the mean takes away.
         assert!(noise[3..30].iter().all(|p| (3.0..5.0).contains(p)), "{noise:?}");

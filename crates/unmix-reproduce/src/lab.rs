@@ -119,8 +119,8 @@ impl<'a> Lab<'a> {
     }
 
     /// [`Lab::converged`], to compare with.
-    pub(crate) fn others(&mut self, set: &PatchSet) -> Result<Others> {
-        Ok(Others { filters: self.converged(set)?, name: "the converged filters" })
+    pub(crate) fn others(&mut self, set: &PatchSet) -> Result<ReferenceFilters> {
+        Ok(ReferenceFilters { filters: self.converged(set)?, name: "the converged filters" })
     }
 
     /// The filters that the default solver converges to with a = 4, the field of the published main method: what others are
@@ -141,7 +141,7 @@ impl<'a> Lab<'a> {
         name: &str,
         w: &Matrix<f64>,
         set: &PatchSet,
-        others: &Others,
+        others: &ReferenceFilters,
     ) -> Result<Measured> {
         let unit = measure::unit_rows(w);
         let eighth = &set.x[..set.len().div_ceil(8) * set.n_features()];
@@ -171,7 +171,7 @@ impl<'a> Lab<'a> {
 
 /// Filters that others are compared with, and what they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Others {
+pub(crate) struct ReferenceFilters {
     pub(crate) filters: Rc<Matrix<f64>>,
     pub(crate) name: &'static str,
 }
@@ -233,7 +233,7 @@ pub(crate) fn trained_linear(lab: &Lab<'_>, variant: &str) -> Value {
 
 /// How a rule that is changed for an experiment is trained.
 #[derive(Clone, Copy)]
-pub(crate) struct How {
+pub(crate) struct TrainingOptions {
     pub(crate) k: usize,
     pub(crate) learning_rate: f64,
     pub(crate) epochs: u64,
@@ -243,7 +243,7 @@ pub(crate) struct How {
     pub(crate) absolute: bool,
 }
 
-impl How {
+impl TrainingOptions {
     /// As [`trained`] does: the published rate at first, then less.
     pub(crate) fn usual(lab: &Lab<'_>, set: &PatchSet) -> Self {
         let epochs = epochs(lab.options.quick, set.len());
@@ -257,7 +257,7 @@ pub(crate) fn train_rule(
     x: &[f32],
     p: usize,
     key: &str,
-    how: How,
+    how: TrainingOptions,
     change: impl Fn(&mut Spec),
 ) -> Result<Trained> {
     let mut spec = rule_of(key)?;
@@ -310,6 +310,6 @@ pub(crate) fn epochs(quick: bool, n: usize) -> u64 {
 
 /// Filters by a rule that has no key of its own, trained as the others.
 pub(crate) fn rule(lab: &Lab<'_>, set: &PatchSet, key: &str) -> Result<Matrix<f64>> {
-    let how = How::usual(lab, set);
+    let how = TrainingOptions::usual(lab, set);
     Ok(train_rule(lab, &set.x, set.n_features(), key, how, |_| ())?.w.transposed())
 }

@@ -14,7 +14,7 @@ mod pictures;
 
 pub use experiments::EXPERIMENTS;
 pub use output::{Number, Results};
-pub use pictures::{Known, PatchSet};
+pub use pictures::{PatchSet, PublishedPictures};
 
 use lab::Lab;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use crate::Options;
 use std::io::Read;
 use std::path::Path;
-use unmix::data::Held;
+use unmix::data::OwnedRows;
 use unmix::datasets::{Pictures, leaves};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Error, Matrix, Real, Result, Rows, Run};
@@ -21,12 +21,12 @@ pub struct PatchSet {
     /// In words.
     pub origin: String,
     /// Whether published numbers are of these pictures.
-    pub known: Known,
+    pub known: PublishedPictures,
 }
 
 /// Pictures of which numbers are published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum PublishedPictures {
     /// The first 500 photographs of CIFAR-10.
     Cifar10,
     /// The first 500 digits of MNIST.
@@ -35,7 +35,7 @@ pub enum Known {
     Other,
 }
 
-impl Known {
+impl PublishedPictures {
     /// As many as were published, told by the bytes of the first: other sets of pictures come in files of the same names.
     fn of(pictures: &Pictures) -> Self {
         let one = pictures.height * pictures.width * pictures.channels;
@@ -116,7 +116,7 @@ fn cut(pictures: &Pictures, origin: String) -> PatchSet {
     }
     standardise(&mut x, p);
     let shape = if c == 1 { vec![SIDE, SIDE] } else { vec![SIDE, SIDE, c] };
-    PatchSet { x, shape, origin, known: Known::of(pictures) }
+    PatchSet { x, shape, origin, known: PublishedPictures::of(pictures) }
 }
 
 fn standardise(x: &mut [f32], p: usize) {
@@ -197,7 +197,7 @@ fn folder(path: &Path, number: usize, run: &Run<'_>) -> Result<PatchSet> {
     standardise(&mut x, p);
     let origin =
         format!("{} patches of 11x11 pixels drawn from the images in {}", order.len(), path.display());
-    Ok(PatchSet { x, shape, origin, known: Known::Other })
+    Ok(PatchSet { x, shape, origin, known: PublishedPictures::Other })
 }
 
 /// The first `most` rows as doubles.
@@ -214,12 +214,12 @@ pub(crate) struct PictureRows {
     pub(crate) shape: Vec<usize>,
     /// In words.
     pub(crate) origin: String,
-    pub(crate) whole: Whole,
+    pub(crate) whole: PictureSet,
 }
 
 /// Sets of whole pictures of which numbers are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whole {
+pub(crate) enum PictureSet {
     /// The 60,000 digits of MNIST's training part.
     Mnist,
     /// The 400 faces of the Olivetti set, 64 x 64 pixels each.
@@ -230,7 +230,7 @@ pub(crate) enum Whole {
     Other,
 }
 
-impl Whole {
+impl PictureSet {
     /// Told by the number of pictures, that of their pixels, and the sum of the bytes of the first.
     fn of(n: u64, first: &[f64]) -> Self {
         match (n, first.len(), first.iter().sum::<f64>()) {
@@ -271,7 +271,7 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
         let shape = vec![height, width, channels];
         let rows = held(values, shape.clone(), &name);
         let origin = format!("{n} pictures of CIFAR-10");
-        return Ok(PictureRows { rows, shape, origin, whole: Whole::Other });
+        return Ok(PictureRows { rows, shape, origin, whole: PictureSet::Other });
     }
     let mut rows = unmix_io::open_with(path, &unmix_io::Options::default(), run)?.rows;
     rows.settle(run)?;
@@ -280,10 +280,10 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
         other => return Err(no_pictures(path, other.as_deref())),
     };
     let n = rows.n_rows().unwrap_or(0);
-    let whole = if n > 0 { Whole::of(n, &numbers_of(&rows, 0)?) } else { Whole::Other };
+    let whole = if n > 0 { PictureSet::of(n, &numbers_of(&rows, 0)?) } else { PictureSet::Other };
     let of = match whole {
-        Whole::Mnist => "MNIST".to_string(),
-        Whole::Olivetti => "the Olivetti faces".to_string(),
+        PictureSet::Mnist => "MNIST".to_string(),
+        PictureSet::Olivetti => "the Olivetti faces".to_string(),
         _ => name,
     };
     let origin = format!("{n} pictures of {of}, {} x {} pixels", shape[0], shape[1]);
@@ -294,7 +294,7 @@ pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<Pictu
 fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
     let p = shape.iter().product();
     let features = unmix::data::Features { names: None, shape: Some(shape) };
-    AnyRows::F64(Rows::new(Held::new(values, p), features, name))
+    AnyRows::F64(Rows::new(OwnedRows::new(values, p), features, name))
 }
 
 /// Side of a made-up picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.
@@ -325,7 +325,12 @@ fn made(n: usize) -> PictureRows {
     let values = unmix::num::factor::multiply(&weights, &patterns).into_vec();
     let shape = vec![MADE, MADE];
     let origin = format!("{n} synthetic pictures, {MADE} x {MADE} pixels, sums of waves");
-    PictureRows { rows: held(values, shape.clone(), "synthetic pictures"), shape, origin, whole: Whole::Made }
+    PictureRows {
+        rows: held(values, shape.clone(), "synthetic pictures"),
+        shape,
+        origin,
+        whole: PictureSet::Made,
+    }
 }
 
 #[cfg(test)]
@@ -337,7 +342,7 @@ mod tests {
         let pictures = leaves(2, 16, 1);
         let set = cut(&pictures, String::new());
         assert_eq!((set.len(), set.n_features(), set.channels()), (512, 363, 3));
-        assert_eq!(set.known, Known::Other);
+        assert_eq!(set.known, PublishedPictures::Other);
         for j in [0, 181, 362] {
             let column = || set.x.iter().skip(j).step_by(363).map(|&v| f64::from(v));
             let mean = column().sum::<f64>() / 512.0;

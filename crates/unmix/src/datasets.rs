@@ -5,9 +5,9 @@ mod leaves;
 mod mixed;
 mod ppca;
 
-pub use laws::{LAWS, Law};
+pub use laws::{Distribution, LAWS};
 pub use leaves::{Pictures, leaves};
-pub use mixed::{Mixed, SETTINGS, Setting, independent, points, signals};
+pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
 
 use crate::num::Matrix;

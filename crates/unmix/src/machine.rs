@@ -6,12 +6,12 @@ pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    let limits = [control_group(), addresses()];
+    let limits = [cgroup_limit(), addresses()];
     Some(limits.into_iter().flatten().fold(kib * 1024, u64::min))
 }
 
 /// What control groups leave, this process's own and those around it.
-fn control_group() -> Option<u64> {
+fn cgroup_limit() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     // "0::/path" in the second version, "4:memory:/path" in the first.
     let path = |start: fn(&str) -> bool| {
@@ -20,15 +20,15 @@ fn control_group() -> Option<u64> {
     };
     let second = path(|rest| rest.starts_with(':')).unwrap_or_default();
     let first = path(|rest| rest.split(':').next().is_some_and(|c| c.split(',').any(|c| c == "memory")));
-    let v2 = left_in("/sys/fs/cgroup", &second, ["memory.max", "memory.current", "inactive_file"]);
+    let v2 = available_in("/sys/fs/cgroup", &second, ["memory.max", "memory.current", "inactive_file"]);
     let names = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
-    let v1 = first.and_then(|path| left_in("/sys/fs/cgroup/memory", &path, names));
+    let v1 = first.and_then(|path| available_in("/sys/fs/cgroup/memory", &path, names));
     [v2, v1].into_iter().flatten().min()
 }
 
 /// The least that a group at `path` under `root`, or one around it, leaves: its limit less what is used, without cached files, which
 /// the system gives up when asked.
-fn left_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Option<u64> {
+fn available_in(root: &str, path: &str, [limit, used, cached]: [&str; 3]) -> Option<u64> {
     let root = std::path::Path::new(root);
     let number = |file: std::path::PathBuf| std::fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
     let left = |group: &std::path::Path| -> Option<u64> {

@@ -16,7 +16,7 @@ use crate::num::{Matrix, factor};
 ///
 /// More rows than columns, which are not linearly independent; numbers that are not finite.
 pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
-    let Apart { along, across, .. } = apart(a, b)?;
+    let SubspaceAngles { along, across, .. } = apart(a, b)?;
     let k = along.rows();
     let sines = factor::svd_right(&tall(&across.transposed()))?.0;
     let cosines = factor::svd_right(&tall(&along.transposed()))?.0;
@@ -37,13 +37,13 @@ pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
 ///
 /// Those of [`subspace_angles`].
 pub fn projection_distance(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<f64> {
-    let Apart { across, more, .. } = apart(a, b)?;
+    let SubspaceAngles { across, more, .. } = apart(a, b)?;
     let squares: f64 = across.as_slice().iter().map(|x| x * x).sum();
     Ok((more as f64 + 2.0 * squares).sqrt())
 }
 
 /// Orthonormal rows that span the smaller of two subspaces, taken apart by the larger.
-struct Apart {
+struct SubspaceAngles {
     /// Cosines with each direction of the larger.
     along: Matrix<f64>,
     /// What of each lies across it.
@@ -52,7 +52,7 @@ struct Apart {
     more: usize,
 }
 
-fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Apart> {
+fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<SubspaceAngles> {
     for m in [a, b] {
         let (k, p) = (m.rows(), m.cols());
         let wrong = match m.as_slice().iter().position(|x| !x.is_finite()) {
@@ -73,7 +73,7 @@ fn apart(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Apart> {
     let mut across = qb.clone();
     let along = factor::multiply_transposed(&qb, &qa);
     factor::subtract_product(&mut across, &along, &qa);
-    Ok(Apart { along, across, more: qa.rows() - qb.rows() })
+    Ok(SubspaceAngles { along, across, more: qa.rows() - qb.rows() })
 }
 
 fn tall(a: &Matrix<f64>) -> Matrix<f64> {

@@ -1,7 +1,7 @@
 //! Rows dealt out to several workers: sums are formed where the rows are, and only sums travel.
 //!
 //! A worker holds consecutive rows, cut at multiples of [`shard_rows`], and answers jobs with [`gather`]. The driver fits a model to
-//! [`Rows::elsewhere`](crate::Rows::elsewhere), which sends a job for every pass over the rows. Jobs and answers are bytes; how these travel is not decided here:
+//! [`Rows::remote`](crate::Rows::remote), which sends a job for every pass over the rows. Jobs and answers are bytes; how these travel is not decided here:
 //! Dask, Spark, Ray, MPI or pipes will do. The model has the bits that one process gets from all rows.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //!     };
 //!     Ok(vec![answer(cut..n)?, answer(0..cut)?])
 //! };
-//! let mut rows = Rows::<f64>::elsewhere(n as u64, 2, &everywhere);
+//! let mut rows = Rows::<f64>::remote(n as u64, 2, &everywhere);
 //! let there = Pca::default().fit(&mut rows, &Run::default())?;
 //! let here = Pca::default().fit(&mut Rows::from_slice(&x, 2)?, &Run::default())?;
 //! assert_eq!(there.tensor("components"), here.tensor("components"));

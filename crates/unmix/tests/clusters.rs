@@ -2,7 +2,7 @@
 
 use crate::made;
 use serde_json::{Map, Value, json};
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::stability::{Clustering, Stability, Trials, stability};
 use unmix::{AnyRows, Matrix, Model, Rows};
 
@@ -17,7 +17,7 @@ fn tried(key: &str, x: &Matrix<f64>, settings: Value, trials: Trials, threads: u
 
 #[test]
 fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
-    use Law::{Gaussian, Laplace};
+    use Distribution::{Gaussian, Laplace};
     let laws = [Laplace, Gaussian, Laplace, Laplace, Gaussian, Laplace];
     let data = independent(4000, &laws, &[1.0; 6], 5).unwrap();
     let (model, found) = tried("ica", &data.x, json!({}), Trials { cuts: 6, restarts: 6 }, 1);
@@ -52,7 +52,7 @@ fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
 
 #[test]
 fn of_an_exact_solver_halves_alone_are_clustered() {
-    let data = independent(3000, &[Law::Gaussian; 5], &[30.0, 8.0, 2.0, 2.0, 0.3], 2).unwrap();
+    let data = independent(3000, &[Distribution::Gaussian; 5], &[30.0, 8.0, 2.0, 2.0, 0.3], 2).unwrap();
     let trials = Trials { cuts: 5, restarts: 3 };
     let (model, found) = tried("pca", &data.x, json!({"n_components": 4}), trials, 1);
     assert!(found.clusters.restarts.is_none() && found.clusters.both.is_none());
@@ -79,7 +79,7 @@ fn of_an_exact_solver_halves_alone_are_clustered() {
 
 #[test]
 fn clusters_have_the_same_bits_for_any_number_of_threads() {
-    use Law::{Gaussian, Laplace};
+    use Distribution::{Gaussian, Laplace};
     let laws = [Laplace, Gaussian, Laplace, Gaussian, Gaussian];
     let data = independent(1500, &laws, &[1.0; 5], 8).unwrap();
     for key in ["ica", "rica"] {

@@ -226,7 +226,10 @@ fn maps_that_do_not_fit_together_and_keys_that_are_taken_are_refused() {
     let mean = Tensor::vector(&[0.0; 3], Dtype::F64);
     let encoder = LinearEncoder::new(mean.clone(), Matrix::zeros(3, 2));
     let refused = Code::new(encoder, LinearDecoder::new(mean, Matrix::zeros(1, 3))).unwrap_err().to_string();
-    assert!(refused.contains("the encoder maps 3 columns to 2 codes, the decoder 1 codes to 3 columns"), "{refused}");
+    assert!(
+        refused.contains("the encoder maps 3 columns to 2 codes, the decoder 1 codes to 3 columns"),
+        "{refused}"
+    );
     toys::register();
     static TAKEN: std::sync::LazyLock<unmix::Method> =
         std::sync::LazyLock::new(|| unmix::Method { key: "pca", ..toys::gate() });

@@ -12,7 +12,7 @@ use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
     Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Scatter, ScoreSums,
-    Sketch, SourceSums, SourceView, Sparsity, Triangle, UnitSums, Viewpoint, from_bytes, to_bytes,
+    Sketch, SketchView, SourceSums, SourceView, Sparsity, Triangle, UnitSums, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -102,7 +102,7 @@ impl Told for Sketch {
         let p = block.n_features;
         let directions = Matrix::from_fn(2, p, |i, j| 1.0 + (i * p + j) as f64 / 7.0);
         let mean = vec![0.25; p];
-        Sketch::gather(self, block, &Viewpoint::new(&mean, &directions), work)
+        Sketch::gather(self, block, &SketchView::new(&mean, &directions), work)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n as f64], Vec::new(), self.image.as_slice().to_vec())
@@ -193,7 +193,7 @@ impl Told for PassSums {
         PassSums::gather(self, &pass, block.data, &mut codes(&block), None, &mut work.nonlinear)
     }
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-        let parts = [self.gradient.as_slice(), &self.score_mean, &self.looks, self.bend.as_slice()];
+        let parts = [self.gradient.as_slice(), &self.score_mean, &self.separations, self.bend.as_slice()];
         (Vec::new(), Vec::new(), parts.concat())
     }
 }

@@ -13,8 +13,9 @@ use unmix::{AnyRows, Rows, Run, shards};
 
 /// Sources that are not Gaussian, mixed, on falling variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
-    use unmix::datasets::{Law, independent};
-    let laws = [Law::Laplace, Law::Uniform, Law::Exponential].repeat(p.div_ceil(3));
+    use unmix::datasets::{Distribution, independent};
+    let laws =
+        [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential].repeat(p.div_ceil(3));
     let variances: Vec<f64> = (0..p).map(|j| 4.0 / (j + 1) as f64).collect();
     let x = independent(n, &laws[..p], &variances, 5).unwrap().x;
     let turn =
@@ -110,7 +111,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
     let (x, weights) = (falling(40, 90, 3), (0..40).map(|i| (i % 3) as f64).collect::<Vec<f64>>());
     let held = AnyRows::from(Rows::from_slice(&x, 90).unwrap().weighted(weights.as_slice()).unwrap());
     let everywhere = |job: &[u8]| Ok(vec![shards::gather(job, &held, 0, &Run::default())?]);
-    let mut rows = AnyRows::F64(Rows::elsewhere(40, 90, &everywhere));
+    let mut rows = AnyRows::F64(Rows::remote(40, 90, &everywhere));
     let there = unmix::fit("pca", &settings(json!({"n_components": 5})), &mut rows, &Run::default()).unwrap();
     let mut rows = AnyRows::F64(Rows::from_slice(&x, 90).unwrap().weighted(weights.as_slice()).unwrap());
     let here = unmix::fit("pca", &settings(json!({"n_components": 5})), &mut rows, &Run::default()).unwrap();
@@ -131,7 +132,7 @@ fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
     };
     for key in ["pca", "ica", "fastica", "rica", "sigma-pca", "neural-pca"] {
         let given = settings(json!({"n_components": 2}));
-        let mut rows = AnyRows::F64(Rows::elsewhere((x.len() / p) as u64, p, &everywhere));
+        let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
         let there = unmix::fit(key, &given, &mut rows, &Run { threads: 2, ..Run::default() }).unwrap();
         let here =
             unmix::fit(key, &given, &mut AnyRows::F64(Rows::from_slice(&x, p).unwrap()), &Run::default());
@@ -166,7 +167,7 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
 /// What a fit says when the answers to its first job are changed so.
 fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
     let everywhere = |job: &[u8]| Ok(change(job));
-    let mut rows = Rows::<f64>::elsewhere((x.len() / p) as u64, p, &everywhere);
+    let mut rows = Rows::<f64>::remote((x.len() / p) as u64, p, &everywhere);
     let error = unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err().to_string();
     assert!(!error.contains('\n') && !error.ends_with('.'), "{error}");
     error
@@ -208,7 +209,7 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
         *kept.lock().unwrap() = Some(job.to_vec());
         Ok(Vec::new())
     };
-    let mut rows = Rows::<f32>::elsewhere(n as u64, p, &keep);
+    let mut rows = Rows::<f32>::remote(n as u64, p, &keep);
     unmix::Pca::default().fit(&mut rows, &Run::default()).unwrap_err();
     let job = kept.lock().unwrap().clone().unwrap();
     let single: Vec<f32> = cast(&x);

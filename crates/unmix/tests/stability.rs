@@ -2,7 +2,7 @@
 
 use crate::made;
 use serde_json::{Map, json};
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;
 use unmix::stability::{LEVEL, STABLE, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Model, Rows, Run};
@@ -48,7 +48,7 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
 #[test]
 fn distinct_variances_are_found_again_and_tied_ones_are_not() {
     let variances = [30.0, 8.0, 1.0, 1.0, 1.0, 1.0];
-    let data = independent(2000, &[Law::Gaussian; 6], &variances, 2).unwrap();
+    let data = independent(2000, &[Distribution::Gaussian; 6], &variances, 2).unwrap();
     let (_, found) = tried(&data.x, 6, Trials { restarts: 2, ..Trials::default() }, 0);
     assert!(found.halves[..2].iter().all(|h| *h > 0.99), "{:?}", found.halves);
     // Inside a tie of four, the axes of two halves are turned against each other at random.
@@ -63,14 +63,15 @@ fn distinct_variances_are_found_again_and_tied_ones_are_not() {
 
 #[test]
 fn too_few_rows_make_nothing_stable() {
-    let data = independent(24, &[Law::Gaussian; 8], &[1.3, 1.2, 1.1, 1.0, 1.0, 0.9, 0.8, 0.7], 5).unwrap();
+    let data =
+        independent(24, &[Distribution::Gaussian; 8], &[1.3, 1.2, 1.1, 1.0, 1.0, 0.9, 0.8, 0.7], 5).unwrap();
     let (_, found) = tried(&data.x, 3, Trials { restarts: 0, ..Trials::default() }, 1);
     assert!((0..3).all(|j| found.in_words(j) == "not resolvable from these data"), "{:?}", found.halves);
 }
 
 #[test]
 fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
-    let data = independent(500, &[Law::Laplace; 4], &[4.0, 3.0, 2.0, 1.0], 3).unwrap();
+    let data = independent(500, &[Distribution::Laplace; 4], &[4.0, 3.0, 2.0, 1.0], 3).unwrap();
     let mut rows: AnyRows<'_> = Rows::from_slice(data.x.as_slice(), 4).unwrap().into();
     let model = unmix::fit("pca", &Map::new(), &mut rows, &made::on_threads(1)).unwrap();
     let trials = Trials { cuts: 3, restarts: 1 };
@@ -83,7 +84,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
 
 #[test]
 fn rows_with_weights_are_refused() {
-    let data = independent(50, &[Law::Laplace; 3], &[3.0, 2.0, 1.0], 3).unwrap();
+    let data = independent(50, &[Distribution::Laplace; 3], &[3.0, 2.0, 1.0], 3).unwrap();
     let mut rows: AnyRows<'_> = Rows::from_slice(data.x.as_slice(), 3).unwrap().into();
     let model = unmix::fit("pca", &Map::new(), &mut rows, &made::on_threads(1)).unwrap();
     let weighted: AnyRows<'_> =
@@ -117,7 +118,8 @@ const TEN: Trials = Trials { cuts: 10, restarts: 0 };
 #[test]
 fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
     for (p, n) in [(2, 300), (3, 150)] {
-        let rows = |seed| independent(n, &vec![Law::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
+        let rows =
+            |seed| independent(n, &vec![Distribution::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
         // Whether a source is Gaussian is asked of one cut.
         let (told, _) = alarms(500, p, ONE, rows);
         assert!(told <= allowed(500), "{told} of 500 with {p} columns");
@@ -148,11 +150,19 @@ fn gaussian_sources_that_remember_are_no_more_often_resolved() {
 
 #[test]
 fn what_is_resolved_is_the_truth() {
-    let cases: [(&[Law], usize); 4] = [
-        (&[Law::Laplace, Law::Exponential, Law::Uniform], 2000),
-        (&[Law::Laplace, Law::Gaussian, Law::Bimodal], 2000),
-        (&[Law::Exponential, Law::Gaussian, Law::Gaussian, Law::Laplace], 3000),
-        (&[Law::Laplace; 5], 5000),
+    let cases: [(&[Distribution], usize); 4] = [
+        (&[Distribution::Laplace, Distribution::Exponential, Distribution::Uniform], 2000),
+        (&[Distribution::Laplace, Distribution::Gaussian, Distribution::Bimodal], 2000),
+        (
+            &[
+                Distribution::Exponential,
+                Distribution::Gaussian,
+                Distribution::Gaussian,
+                Distribution::Laplace,
+            ],
+            3000,
+        ),
+        (&[Distribution::Laplace; 5], 5000),
     ];
     for (laws, n) in cases {
         let p = laws.len();
@@ -162,8 +172,8 @@ fn what_is_resolved_is_the_truth() {
         // Of white rows sources are directions, and the true ones those of the data.
         let paired = unmix::metrics::match_rows(&components, &data.mixing.transposed());
         for j in 0..p {
-            let gaussian = laws[paired.order[j]] == Law::Gaussian;
-            let several = laws.iter().filter(|l| **l == Law::Gaussian).count() > 1;
+            let gaussian = laws[paired.order[j]] == Distribution::Gaussian;
+            let several = laws.iter().filter(|l| **l == Distribution::Gaussian).count() > 1;
             let words = found.in_words(j);
             if gaussian && several {
                 assert!(words.starts_with("resolved as a group with"), "{laws:?}: {j} is {words}");
@@ -182,7 +192,7 @@ fn what_is_resolved_is_the_truth() {
 #[test]
 fn heavy_tails_are_no_proof_of_stability() {
     // One row of a thousand is enormous: whatever finds it finds that row, not a source.
-    let mut x = independent(1000, &[Law::Gaussian; 4], &[1.0; 4], 8).unwrap().x;
+    let mut x = independent(1000, &[Distribution::Gaussian; 4], &[1.0; 4], 8).unwrap().x;
     for j in 0..4 {
         x[(500, j)] = 300.0 * [1.0, -0.5, 0.3, 0.7][j];
     }
@@ -194,7 +204,7 @@ fn heavy_tails_are_no_proof_of_stability() {
 #[test]
 fn too_few_rows_resolve_no_source() {
     for seed in 0..20 {
-        let x = independent(30, &[Law::Laplace; 5], &[1.0; 5], seed).unwrap().x;
+        let x = independent(30, &[Distribution::Laplace; 5], &[1.0; 5], seed).unwrap().x;
         let (_, found) = tried_by("ica", &x, 5, TEN, seed);
         assert!((0..5).all(|j| found.in_words(j) != "resolved"), "{seed}: {:?}", found.halves);
     }

@@ -6,13 +6,13 @@
 use crate::made;
 use crate::skipped::skipped;
 use serde_json::Map;
-use unmix::datasets::Law;
+use unmix::datasets::Distribution;
 use unmix::num::random::Stream;
 use unmix::stability::{ENOUGH, LEVEL, STABLE, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Rows, Run};
 
 /// Independent columns, with these variances where they come from: variances of the rows differ from them, as a tie's do from each other.
-fn drawn(n: usize, law: Law, variances: &[f64], seed: u64) -> Matrix<f64> {
+fn drawn(n: usize, law: Distribution, variances: &[f64], seed: u64) -> Matrix<f64> {
     let (draws, k) = (Stream::new(seed, 29), variances.len());
     Matrix::from_fn(n, k, |i, j| variances[j].sqrt() * law.draw(&draws, (i * k + j) as u64))
 }
@@ -27,7 +27,7 @@ fn found(key: &str, x: &Matrix<f64>, cuts: usize, seed: u64) -> Stability {
 /// A model whose halves agree about `component` by some expected amount.
 struct Case {
     method: &'static str,
-    law: Law,
+    law: Distribution,
     variances: Vec<f64>,
     n: usize,
     component: usize,
@@ -45,19 +45,19 @@ struct Coverage {
 
 impl Case {
     /// PCA of columns of which two have variances `1 + gap` and 1, `gap` so many times `sqrt(2 / n)`.
-    fn pair(law: Law, n: usize, gap: f64) -> Self {
+    fn pair(law: Distribution, n: usize, gap: f64) -> Self {
         let variances = vec![30.0, 6.0, 1.0 + gap * (2.0 / n as f64).sqrt(), 1.0, 0.2, 0.05];
         Self { method: "pca", law, variances, n, component: 2 }
     }
 
     /// PCA of `p` columns whose variances have equal ratios.
-    fn ladder(law: Law, n: usize, p: usize, gap: f64, component: usize) -> Self {
+    fn ladder(law: Distribution, n: usize, p: usize, gap: f64, component: usize) -> Self {
         let ratio = 1.0 + gap * (2.0 / n as f64).sqrt();
         let variances = (0..p).map(|i| ratio.powi(-(i as i32))).collect();
         Self { method: "pca", law, variances, n, component }
     }
 
-    fn sources(law: Law, n: usize, p: usize) -> Self {
+    fn sources(law: Distribution, n: usize, p: usize) -> Self {
         Self { method: "ica", law, variances: vec![1.0; p], n, component: 0 }
     }
 
@@ -102,10 +102,10 @@ fn holds(case: &Case, cuts: usize, repeats: u64, within: (f64, f64)) {
 #[test]
 fn intervals_hold_the_expected_agreement() {
     for (gap, within) in [(2.0, (0.83, 0.90)), (4.0, (0.89, 0.94)), (9.0, (0.96, 0.985))] {
-        holds(&Case::pair(Law::Gaussian, 200, gap), ENOUGH, 100, within);
+        holds(&Case::pair(Distribution::Gaussian, 200, gap), ENOUGH, 100, within);
     }
-    holds(&Case::ladder(Law::Gaussian, 200, 8, 6.0, 3), ENOUGH, 60, (0.82, 0.92));
-    holds(&Case::sources(Law::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
+    holds(&Case::ladder(Distribution::Gaussian, 200, 8, 6.0, 3), ENOUGH, 60, (0.82, 0.92));
+    holds(&Case::sources(Distribution::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
 }
 
 /// Pairs of like variances, one of twenty falling ones, sources; at length only.
@@ -113,13 +113,15 @@ fn in_many_cases(cuts: usize) {
     if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
         return skipped("intervals in many cases", "UNMIX_TESTS is not 'all'");
     }
-    for law in [Law::Gaussian, Law::Laplace, Law::Uniform] {
+    for law in [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform] {
         for gap in [3.0, 7.0, 12.0] {
             holds(&Case::pair(law, 300, gap), cuts, 100, (0.75, 1.0));
         }
         holds(&Case::ladder(law, 400, 20, 6.0, 10), cuts, 50, (0.6, 1.0));
     }
-    for (law, n) in [(Law::Laplace, 150), (Law::Uniform, 60), (Law::Exponential, 100)] {
+    for (law, n) in
+        [(Distribution::Laplace, 150), (Distribution::Uniform, 60), (Distribution::Exponential, 100)]
+    {
         holds(&Case::sources(law, n, 2), cuts, 100, (0.75, 1.0));
     }
 }
@@ -137,7 +139,7 @@ fn intervals_of_the_usual_cuts_hold_the_expected_agreement_in_many_cases() {
 #[test]
 fn agreements_next_to_the_threshold_are_undecided_and_few_cuts_decide_nothing() {
     // Halves agree by 0.97 or so, where the truth may be 0.9 as well.
-    let case = Case::pair(Law::Gaussian, 400, 9.0);
+    let case = Case::pair(Distribution::Gaussian, 400, 9.0);
     let x = drawn(case.n, case.law, &case.variances, 1);
     let near = found("pca", &x, ENOUGH, 1);
     assert!(near.halves[2] > STABLE, "{:?}", near.halves);
@@ -163,7 +165,7 @@ fn agreements_next_to_the_threshold_are_undecided_and_few_cuts_decide_nothing() 
 fn columns_of_one_variance_are_hardly_ever_called_resolved() {
     let (repeats, mut resolved, mut told) = (500, 0, 0);
     for seed in 0..repeats {
-        let x = drawn(300, Law::Gaussian, &[1.0, 1.0, 0.1], 9_000 + seed);
+        let x = drawn(300, Distribution::Gaussian, &[1.0, 1.0, 0.1], 9_000 + seed);
         let found = found("pca", &x, ENOUGH, seed);
         assert_eq!(found.verdicts[2], Verdict::Resolved);
         told += u64::from(found.verdicts[0] != Verdict::Group(vec![1]));

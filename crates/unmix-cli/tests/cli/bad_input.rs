@@ -74,7 +74,11 @@ fn data_without_variance_or_rows_are_refused() {
     let tiny = |by: f64| Bench::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
     let single: Vec<f32> = tiny(1e-25).iter().map(|&x| x as f32).collect();
     write_npy(&b.path("tiny.npy"), &single, &[4]).unwrap();
-    refused(&b, "fit pca tiny.npy", &["below the smallest normal number", "float32", "multiply", "or use float64"]);
+    refused(
+        &b,
+        "fit pca tiny.npy",
+        &["below the smallest normal number", "float32", "multiply", "or use float64"],
+    );
     write_npy(&b.path("tiny.npy"), &tiny(1e-160), &[4]).unwrap();
     refused(&b, "fit pca tiny.npy", &["below the smallest normal number", "float64", "multiply"]);
 }

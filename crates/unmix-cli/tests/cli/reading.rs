@@ -177,7 +177,10 @@ fn messages_about_tables_say_what_would_work() {
         ("fit pca d.npy --names names.npy", "it is not text; give a text file with one name per line"),
         ("fit pca d.npy --rows-axis 0,1", "give the number of one axis, from 0"),
         ("encode d.pca d.csv", "did you mean 'd.pca.safetensors'?"),
-        ("encode d.csv d.pca.safetensors", "the model must come before the rows: d.pca.safetensors is a model"),
+        (
+            "encode d.csv d.pca.safetensors",
+            "the model must come before the rows: d.pca.safetensors is a model",
+        ),
     ] {
         let refused = b.run(command);
         assert!(refused.code > 0 && refused.err.contains(said), "{command}: {}", refused.err);

@@ -2,12 +2,12 @@
 
 use crate::bench::Bench;
 use serde_json::Value;
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 
 #[test]
 fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     let b = Bench::new();
-    let data = independent(2000, &[Law::Gaussian; 4], &[30.0, 8.0, 1.0, 1.0], 4).unwrap();
+    let data = independent(2000, &[Distribution::Gaussian; 4], &[30.0, 8.0, 1.0, 1.0], 4).unwrap();
     let lines: Vec<String> = (0..data.x.rows())
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
@@ -43,7 +43,13 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
 #[test]
 fn clusters_of_all_fits_are_in_the_table_in_the_file_and_on_the_page() {
     let b = Bench::new();
-    let data = independent(1500, &[Law::Laplace, Law::Uniform, Law::Exponential], &[1.0; 3], 4).unwrap();
+    let data = independent(
+        1500,
+        &[Distribution::Laplace, Distribution::Uniform, Distribution::Exponential],
+        &[1.0; 3],
+        4,
+    )
+    .unwrap();
     let lines: Vec<String> = (0..data.x.rows())
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
@@ -75,8 +81,13 @@ fn clusters_of_all_fits_are_in_the_table_in_the_file_and_on_the_page() {
 #[test]
 fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     let b = Bench::new();
-    let data =
-        independent(800, &[Law::Laplace, Law::Exponential, Law::Uniform], &[3.0, 2.0, 1.0], 4).unwrap();
+    let data = independent(
+        800,
+        &[Distribution::Laplace, Distribution::Exponential, Distribution::Uniform],
+        &[3.0, 2.0, 1.0],
+        4,
+    )
+    .unwrap();
     let line = |i: usize| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let lines: Vec<String> = (0..800).map(line).collect();
     b.write("d.csv", format!("a,b,c\n{}", lines.join("\n")));

@@ -69,7 +69,7 @@ fn panel<T: Real>(
         data.resize((rows.end - rows.start) as usize * width, T::default());
         random.read(rows, columns.clone(), &mut data, &mut raw)?;
         let block = Block { first_row: first, data: &data, n_features: width, weights: None };
-        contents.gather_and_tell(block, |i| incomplete.push(first as usize + i));
+        contents.gather_incomplete(block, |i| incomplete.push(first as usize + i));
     }
     Ok((contents, incomplete))
 }

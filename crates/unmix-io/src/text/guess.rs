@@ -66,7 +66,7 @@ fn like_names(first: &[f64], rows: &[Vec<f64>]) -> bool {
         return false;
     }
     let steps = first.len() > 2 && in_equal_steps(first) && !rows.iter().any(|row| in_equal_steps(row));
-    steps || (rows.len() >= ROWS.1 && stands_out(first, rows))
+    steps || (rows.len() >= ROWS.1 && is_outlier(first, rows))
 }
 
 /// Whether each number is that before it and the same step above 0; a step of 1 is enough in three columns, any step in more.
@@ -76,7 +76,7 @@ fn in_equal_steps(row: &[f64]) -> bool {
     step > 0.0 && (step == 1.0 || row.len() > 3) && row.windows(2).all(near)
 }
 
-fn stands_out(first: &[f64], rows: &[Vec<f64>]) -> bool {
+fn is_outlier(first: &[f64], rows: &[Vec<f64>]) -> bool {
     let mut varies = false;
     let outside = first.iter().enumerate().all(|(j, &x)| {
         let column = rows.iter().map(|row| row[j]);

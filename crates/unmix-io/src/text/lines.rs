@@ -157,7 +157,7 @@ impl<'a> Lines<'a> {
                 Ok(more.then_some(RecordStart(self.start + at)))
             }
             Err(e) => match e.into_kind() {
-                csv::ErrorKind::Io(e) => match e.get_ref().and_then(|e| e.downcast_ref::<Endless>()) {
+                csv::ErrorKind::Io(e) => match e.get_ref().and_then(|e| e.downcast_ref::<RecordTooLong>()) {
                     Some(endless) => Err(self.endless(endless, self.start + at)?),
                     None => Err(read_failed(e, self.bytes.path())),
                 },
@@ -167,7 +167,7 @@ impl<'a> Lines<'a> {
     }
 
     /// What is wrong with a record that begins at byte `at` and never ends.
-    fn endless(&self, found: &Endless, at: u64) -> Result<Error> {
+    fn endless(&self, found: &RecordTooLong, at: u64) -> Result<Error> {
         match found.line {
             Some(start) => too_long(self.bytes, self.gz, self.start + start, found.longest),
             None => {
@@ -274,7 +274,7 @@ impl<R: Read> Read for Guard<R> {
         let (start, longest) = (self.bounds.start.get(), self.bounds.longest.get());
         if self.read.saturating_sub(start) > longest {
             let line = (self.read - self.line > longest).then_some(self.line);
-            return Err(std::io::Error::other(Endless { line, longest }));
+            return Err(std::io::Error::other(RecordTooLong { line, longest }));
         }
         let n = self.text.read(out)?;
         if let Some(end) = out[..n].iter().rposition(|b| is_end(*b)) {
@@ -287,19 +287,19 @@ impl<R: Read> Read for Guard<R> {
 
 /// A record that never ends.
 #[derive(Debug)]
-struct Endless {
+struct RecordTooLong {
     /// Where its last line begins, where that alone is too long.
     line: Option<u64>,
     longest: u64,
 }
 
-impl std::fmt::Display for Endless {
+impl std::fmt::Display for RecordTooLong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "a record of more than {} MiB", self.longest >> 20)
     }
 }
 
-impl std::error::Error for Endless {}
+impl std::error::Error for RecordTooLong {}
 
 #[cfg(test)]
 mod tests {
@@ -321,7 +321,7 @@ mod tests {
                 Err(e) => break e,
             }
         };
-        assert!(refused.get_ref().is_some_and(|e| e.is::<Endless>()));
+        assert!(refused.get_ref().is_some_and(|e| e.is::<RecordTooLong>()));
     }
 
     fn message(text: Vec<u8>) -> String {

@@ -14,7 +14,7 @@ use crate::{Input, Options, Wording, array, index, progress};
 use cells::Role;
 use lines::{Dialect, Lines, RecordStart};
 use plain::{Numbers, Plain};
-use unmix::data::{Bytes, Held, Spool};
+use unmix::data::{Bytes, OwnedRows, Spool};
 use unmix::{AnyRows, Error, Features, Result, Rows, Run};
 
 /// Reads the whole file, once.
@@ -197,7 +197,7 @@ impl Table<'_> {
             (Numbers::Held(numbers), false) => {
                 let shape = array::feature_shape(options, None, width)?;
                 let own = Features { names: features_names, shape };
-                AnyRows::F64(Rows::new(Held::new(numbers, width), own, path.display().to_string()))
+                AnyRows::F64(Rows::new(OwnedRows::new(numbers, width), own, path.display().to_string()))
             }
             (numbers, transpose) => {
                 let array = numbers.spooled(path)?.into_rows::<f64>(width)?;

@@ -52,7 +52,7 @@ impl Numbers {
 }
 
 /// What threads take their pieces from.
-struct Feed<'r> {
+struct WorkQueue<'r> {
     /// Where the next piece begins.
     at: u64,
     /// Bytes to look at for its end.
@@ -110,7 +110,7 @@ impl Plain<'_> {
     fn round(&self, at: u64, before: u64, room: &mut [f64], run: &Run<'_>) -> Result<Option<(usize, u64)>> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
-        let feed = Mutex::new(Feed { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
+        let feed = Mutex::new(WorkQueue { at, piece: PIECE, room: &mut *room, taken: 0, closed: false });
         let work = |tell: bool| -> Result<Option<Vec<Made>>> {
             let (mut block, mut made) = (Vec::new(), Vec::new());
             while let Some(Piece { end, first, room }) = self.piece(&feed, &mut block)? {
@@ -137,7 +137,7 @@ impl Plain<'_> {
     }
 
     /// The next piece, read into `block`; `None` where there is none, or no room for it.
-    fn piece<'r>(&self, feed: &Mutex<Feed<'r>>, block: &mut Vec<u8>) -> Result<Option<Piece<'r>>> {
+    fn piece<'r>(&self, feed: &Mutex<WorkQueue<'r>>, block: &mut Vec<u8>) -> Result<Option<Piece<'r>>> {
         let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.bytes.len() - feed.at;
         if feed.closed || left == 0 {
@@ -247,7 +247,7 @@ impl Plain<'_> {
     }
 }
 
-fn close(feed: &Mutex<Feed<'_>>) {
+fn close(feed: &Mutex<WorkQueue<'_>>) {
     feed.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
 }
 

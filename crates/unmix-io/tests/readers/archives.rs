@@ -158,11 +158,15 @@ fn safetensors_that_lie_are_refused() {
     let refusal = |bytes: &[u8]| folder.refusal("a.safetensors", bytes, &Options::default());
     let row = |name| (name, "F32", &[1usize, 2][..], little(&[1f32, 2.0]));
     let whole = tensors(&[row("b"), row("a")]);
-    assert!(refusal(&whole).contains("it holds 2 arrays (a, b), but one must be chosen; choose it as in --key a"));
+    assert!(
+        refusal(&whole).contains("it holds 2 arrays (a, b), but one must be chosen; choose it as in --key a")
+    );
     assert!(folder.refusal("a.safetensors", &whole, &keyed("c")).contains("choose one of: a, b"));
     assert_eq!(numbers(&folder.open("a.safetensors", &whole, &keyed("a")).unwrap().rows), [1.0, 2.0]);
     let (all, cut) = (whole.len(), whole.len() - 1);
-    assert!(refusal(&whole[..cut]).contains(&format!("its header declares {all} bytes, but the file has {cut}")));
+    assert!(
+        refusal(&whole[..cut]).contains(&format!("its header declares {all} bytes, but the file has {cut}"))
+    );
     assert!(refusal(&whole[..5]).contains("it has 5 bytes"));
     assert!(refusal(&whole[..30]).contains("bytes long, but the file has 30 in all"));
     assert!(refusal(&[0xff; 64]).contains("its header should be 18446744073709551615 bytes long"));

@@ -8,7 +8,7 @@ mod vector;
 
 pub(crate) use labels::Colouring;
 pub(crate) use scatter::{legend, scatter};
-pub(crate) use source::{Course, course, power, small_bars, topography};
+pub(crate) use source::{TimeCourse, course, power, small_bars, topography};
 pub(crate) use spectrum::{cumulative, objective, scree};
 pub(crate) use vector::{bars, curve, overlay, standardised};
 

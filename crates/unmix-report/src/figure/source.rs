@@ -9,7 +9,7 @@ use maud::{Markup, html};
 const HEIGHT: f64 = 140.0;
 
 /// A course of codes. All of a page have the same axis of time.
-pub(crate) struct Course<'a> {
+pub(crate) struct TimeCourse<'a> {
     pub(crate) values: &'a [f64],
     /// Number of the first row.
     pub(crate) first: u64,
@@ -23,8 +23,8 @@ pub(crate) struct Course<'a> {
     pub(crate) wide: bool,
 }
 
-pub(crate) fn course(course: &Course<'_>, label: &str) -> Markup {
-    let Course { values, first, rate, names, unit, wide } = *course;
+pub(crate) fn course(course: &TimeCourse<'_>, label: &str) -> Markup {
+    let TimeCourse { values, first, rate, names, unit, wide } = *course;
     // As wide as its part of a line of the page, so that all text of the line has one size.
     let width = if wide { 790.0 } else { 560.0 };
     let per = rate.unwrap_or(1.0);

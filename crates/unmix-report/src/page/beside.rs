@@ -1,7 +1,7 @@
 //! Two models side by side: which component of one is which of the other, and what has no partner.
 
 use super::Context;
-use super::components::{Look, PICTURE_BYTES};
+use super::components::{PICTURE_BYTES, VectorStyle};
 use crate::facts;
 use crate::figure;
 use crate::picture::{Scale, data_uri};
@@ -72,7 +72,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     let (here, there) = (lone(a.rows(), &|p| p.here), lone(b.rows(), &|p| p.there));
     let same = pairs.iter().filter(|p| p.alike() >= STABLE).count();
     let drawn = drawings(context, other, &pairs[..pairs.len().min(DRAWN)])?;
-    let pictures = matches!(Look::of(context), Look::Pictures(_));
+    let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
         "beside",
         "Comparison with another model",
@@ -142,8 +142,8 @@ fn drawings(context: &Context<'_>, other: &Model, pairs: &[Pair]) -> Result<Vec<
             let caption = html! {
                 figcaption { b { (pair.here) " \u{2194} " (pair.there) } span { @if pair.correlation.is_some() { "|r| " } @else { "|cos| " } (format!("{:.4}", pair.alike())) } }
             };
-            Ok(match Look::of(context) {
-                Look::Pictures(layout) => {
+            Ok(match VectorStyle::of(context) {
+                VectorStyle::Pictures(layout) => {
                     let shrink = layout.shrink_for(2 * pairs.len(), PICTURE_BYTES);
                     let uri = |v: &[f64]| data_uri(v, layout, Scale::signed(v), shrink);
                     let (left, right) = (uri(&left)?, uri(&right)?);

@@ -10,7 +10,7 @@ use unmix::{Matrix, Result};
 
 /// How vectors over the features are shown.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Look {
+pub(super) enum VectorStyle {
     Pictures(Layout),
     /// Sensors at their places; for components only.
     Heads,
@@ -27,28 +27,28 @@ const LARGEST: usize = 16;
 /// Bytes that the pictures of a section may have before they are compressed.
 pub(super) const PICTURE_BYTES: usize = 700_000;
 
-impl Look {
+impl VectorStyle {
     pub(super) fn of(context: &Context<'_>) -> Self {
         let features = context.model.features();
         match Layout::of(features.shape.as_deref()) {
-            Some(layout) => Look::Pictures(layout),
-            None if features.names.is_some() || context.model.n_features() <= MOST_BARS => Look::Bars,
-            None => Look::Curves,
+            Some(layout) => VectorStyle::Pictures(layout),
+            None if features.names.is_some() || context.model.n_features() <= MOST_BARS => VectorStyle::Bars,
+            None => VectorStyle::Curves,
         }
     }
 
     /// How components are shown: at the places of the sensors, where these are known.
     fn of_components(context: &Context<'_>) -> Self {
-        if context.options.positions.is_some() { Look::Heads } else { Look::of(context) }
+        if context.options.positions.is_some() { VectorStyle::Heads } else { VectorStyle::of(context) }
     }
 
     /// Components shown at once, and in all when the rest is unfolded.
     fn limits(self) -> (usize, usize) {
         match self {
             // With the mean, whole lines of a page at its full width.
-            Look::Pictures(_) | Look::Heads => (31, 95),
-            Look::Curves => (7, 31),
-            Look::Bars => (6, 24),
+            VectorStyle::Pictures(_) | VectorStyle::Heads => (31, 95),
+            VectorStyle::Curves => (7, 31),
+            VectorStyle::Bars => (6, 24),
         }
     }
 }
@@ -61,17 +61,18 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     if k == 0 {
         return Ok(super::section("components", "Components", html! { p { (NOTHING) } }));
     }
-    let (look, decoder) = (Look::of_components(context), facts::decoder(context.model));
+    let (look, decoder) = (VectorStyle::of_components(context), facts::decoder(context.model));
     let (first, most) = look.limits();
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
     let figures = match look {
-        Look::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
-        Look::Heads => heads(context, &decoder, shown),
-        Look::Curves => curves(context, &decoder, shown),
-        Look::Bars => bars(context, &in_own_units(context, decoder), shown),
+        VectorStyle::Pictures(layout) => pictures(context, &decoder, layout, shown)?,
+        VectorStyle::Heads => heads(context, &decoder, shown),
+        VectorStyle::Curves => curves(context, &decoder, shown),
+        VectorStyle::Bars => bars(context, &in_own_units(context, decoder), shown),
     };
-    let grid = if matches!(look, Look::Pictures(_) | Look::Heads) { "pictures" } else { "panels" };
+    let grid =
+        if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
     // The mean stands before the components.
     let before = figures.len() - shown;
     Ok(super::section(
@@ -90,31 +91,31 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-fn caption(context: &Context<'_>, look: Look, shown: usize) -> Markup {
+fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
     let share =
         if context.spectrum.share.is_some() { "; the percentage is its share of the variance" } else { "" };
     let what = match look {
-        Look::Pictures(_) => "picture",
-        Look::Heads => "head",
-        Look::Curves => "curve",
-        Look::Bars => "chart",
+        VectorStyle::Pictures(_) => "picture",
+        VectorStyle::Heads => "head",
+        VectorStyle::Curves => "curve",
+        VectorStyle::Bars => "chart",
     };
     html! {
         "Each " (what) " shows the loadings of a component"
         @match look {
-            Look::Heads => {
+            VectorStyle::Heads => {
                 " at the places of the sensors, the nose upwards: " span.key.plus { "orange" } " positive, " span.key.minus { "blue" }
                 " negative. Each is scaled to its own largest loading"
             }
-            Look::Pictures(layout) if layout.is_colour() => {
+            VectorStyle::Pictures(layout) if layout.is_colour() => {
                 ": middle grey is 0 in each of the three colours. Each is scaled to its own largest loading, the same for the three colours"
             }
-            Look::Pictures(_) => {
+            VectorStyle::Pictures(_) => {
                 ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative, white is 0. Each is scaled to its own largest loading"
                 @if facts::mean(context.model).is_some() { ", the mean from its smallest entry, black, to its largest, white" }
             }
-            Look::Curves => ", column by column, each on its own scale",
-            Look::Bars => {
+            VectorStyle::Curves => ", column by column, each on its own scale",
+            VectorStyle::Bars => {
                 ": " span.key.plus { "orange" } " positive, " span.key.minus { "blue" } " negative"
                 @if context.model.tensor("noise_scale").is_some() { ", in standard deviations of each column" }
                 ". Each has a scale of its own"

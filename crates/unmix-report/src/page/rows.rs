@@ -1,6 +1,6 @@
 //! Rows seen through the model: their codes, and reconstructions beside originals.
 
-use super::components::{Look, PICTURE_BYTES};
+use super::components::{PICTURE_BYTES, VectorStyle};
 use super::{Context, section};
 use crate::facts;
 use crate::figure::{self, Colouring};
@@ -96,18 +96,18 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
             html! { p.caption { (text) } },
         ));
     }
-    let look = Look::of(context);
+    let look = VectorStyle::of(context);
     let (grid, figures) = match look {
-        Look::Pictures(layout) => ("pairs", pictures(context, &sample.examples, layout)?),
-        Look::Heads | Look::Curves => ("panels", curves(context, &sample.examples)),
-        Look::Bars => ("panels", bars(context, sample)),
+        VectorStyle::Pictures(layout) => ("pairs", pictures(context, &sample.examples, layout)?),
+        VectorStyle::Heads | VectorStyle::Curves => ("panels", curves(context, &sample.examples)),
+        VectorStyle::Bars => ("panels", bars(context, sample)),
     };
     let legend = match look {
-        Look::Pictures(_) => html! { "Left: the data. Right: the reconstruction" },
-        Look::Heads | Look::Curves => {
+        VectorStyle::Pictures(_) => html! { "Left: the data. Right: the reconstruction" },
+        VectorStyle::Heads | VectorStyle::Curves => {
             html! { span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the reconstruction" }
         }
-        Look::Bars => {
+        VectorStyle::Bars => {
             html! { span.key.pale { "Bars" } ": the data. " span.key.dark { "Dots" } ": the reconstruction" }
         }
     };

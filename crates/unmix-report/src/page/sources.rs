@@ -1,9 +1,9 @@
 //! Codes of each component from row to row: time courses below each other, loadings, and power spectra.
 
-use super::components::{Look, chip};
+use super::components::{VectorStyle, chip};
 use super::{Context, of_all};
 use crate::facts;
-use crate::figure::{self, Course};
+use crate::figure::{self, TimeCourse};
 use crate::number::{count, number, number_in};
 use crate::picture::{Scale, data_uri};
 use crate::svg::pt;
@@ -56,7 +56,8 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     let drawn = |values: &[f64], i: usize| {
         let from = (window.first as usize).min(names.len());
         let names = &names[from..(from + values.len()).min(names.len())];
-        let course = Course { values, first: window.first, rate: window.rate, names, unit, wide: !spectra };
+        let course =
+            TimeCourse { values, first: window.first, rate: window.rate, names, unit, wide: !spectra };
         figure::course(&course, &format!("Codes of component {i} by row"))
     };
     super::section(
@@ -117,7 +118,7 @@ fn mixing(context: &Context<'_>, vector: &[f64], i: usize) -> Markup {
         let name = |j: usize| facts::feature_name(context.model, j);
         return figure::topography(places, vector, name, &said);
     }
-    if let Look::Pictures(layout) = Look::of(context) {
+    if let VectorStyle::Pictures(layout) = VectorStyle::of(context) {
         let uri = data_uri(vector, layout, Scale::signed(vector), layout.shrink_for(1, PICTURE));
         return html! { @if let Ok(uri) = uri { img src=(uri) alt=(said); } };
     }

@@ -1,7 +1,7 @@
 //! The truth beside the result, for data whose truth is known.
 
 use super::Context;
-use super::components::{Look, PICTURE_BYTES};
+use super::components::{PICTURE_BYTES, VectorStyle};
 use crate::facts;
 use crate::figure;
 use crate::number::number;
@@ -44,11 +44,11 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     pairs.iter_mut().for_each(|pair| pair.found = numbers[pair.found]);
     let angle = subspace_angles(truth, &found)?.first().copied().unwrap_or(0.0).to_degrees();
     let worst = pairs.iter().fold(1.0f64, |m, pair| m.min(pair.cosine));
-    let figures = match Look::of(context) {
-        Look::Pictures(layout) => pictures(truth, &pairs[..pairs.len().min(MOST)], layout)?,
+    let figures = match VectorStyle::of(context) {
+        VectorStyle::Pictures(layout) => pictures(truth, &pairs[..pairs.len().min(MOST)], layout)?,
         _ => curves(truth, &pairs[..pairs.len().min(MOST)]),
     };
-    let pictures = matches!(Look::of(context), Look::Pictures(_));
+    let pictures = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
     Ok(super::section(
         "truth",
         "Truth and result",

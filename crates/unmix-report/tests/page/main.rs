@@ -368,9 +368,9 @@ fn named_rows_are_called_by_their_names() {
 
 #[test]
 fn only_what_is_resolved_is_green() {
-    use datasets::Law;
-    let x = datasets::independent(3000, &[Law::Laplace; 4], &[1.0; 4], 1).unwrap().x;
-    let gaussian = datasets::independent(3000, &[Law::Gaussian; 4], &[1.0; 4], 1).unwrap().x;
+    use datasets::Distribution;
+    let x = datasets::independent(3000, &[Distribution::Laplace; 4], &[1.0; 4], 1).unwrap().x;
+    let gaussian = datasets::independent(3000, &[Distribution::Gaussian; 4], &[1.0; 4], 1).unwrap().x;
     for (x, max_iter, green) in [(&x, 500, 4), (&x, 2, 0), (&gaussian, 500, 0)] {
         let given = rows(x, Features::default());
         let settings = serde_json::json!({"max_iter": max_iter}).as_object().cloned().unwrap();

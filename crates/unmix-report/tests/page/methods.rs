@@ -153,7 +153,9 @@ fn a_model_that_keeps_nothing_is_not_green() {
     let html = made(&model, Some(&rows(&data.x, Features::default())), &Options::default());
     let head = html.split("<section").next().unwrap();
     assert!(head.contains("li class=\"warn\"") && !head.contains("class=\"good\""));
-    assert!(head.contains("The model explains none of the variance of these rows") && !html.contains("-0.0 %"));
+    assert!(
+        head.contains("The model explains none of the variance of these rows") && !html.contains("-0.0 %")
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::published;
 use crate::Experiment;
 use crate::lab::{K, Lab, SLOW, filters, rule, rule_of, trained, trained_linear};
 use crate::measure::{self, Decoder};
-use crate::pictures::{Known, PatchSet};
+use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::json;
 use unmix::num::factor;
 use unmix::{Matrix, Model, Result};
@@ -66,7 +66,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             ours < main - 0.1,
         )?;
     }
-    if set.known == Known::Cifar10 {
+    if set.known == PublishedPictures::Cifar10 {
         let kurtosis = solved.kurtosis;
         let holds = (6.5..=8.5).contains(&kurtosis);
         lab.check("the solver: mean excess kurtosis", kurtosis, "6.5-8.5", "from 6.5 to 8.5", holds)?;
@@ -92,7 +92,7 @@ fn whitened(lab: &mut Lab<'_>, pca: &Model, ica: &Matrix<f64>, set: &PatchSet) -
     let (mean, close) = (matched.mean, matched.close);
     let mean_of = "sigma-PCA of 32000 white patches: mean cosine with FastICA of 16000";
     let close_of = "sigma-PCA of 32000 white patches: cosines above .95 with FastICA of 16000";
-    if set.known == Known::Cifar10 {
+    if set.known == PublishedPictures::Cifar10 {
         lab.check(mean_of, mean, ".877", "from .82 to .93", (0.82..=0.93).contains(&mean))?;
         return lab.check(close_of, close as f64, "15", "at least 10", close >= 10);
     }

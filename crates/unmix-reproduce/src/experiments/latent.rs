@@ -3,7 +3,7 @@
 use super::filters::asymmetric_bar;
 use super::panels::Panels;
 use crate::Experiment;
-use crate::lab::{How, Lab, SLOW, rule_of, train_rule};
+use crate::lab::{Lab, SLOW, TrainingOptions, rule_of, train_rule};
 use crate::measure::Decoder;
 use serde_json::json;
 use unmix::Result;
@@ -37,7 +37,7 @@ const PANELS: [(&str, &str, Option<f64>); 7] = [
 fn latent(lab: &mut Lab<'_>) -> Result<()> {
     let mut panels = Panels::new(lab, "Filters by latent reconstruction", 3)?;
     let set = panels.set.clone();
-    let how = How { absolute: true, ..How::usual(lab, &set) };
+    let how = TrainingOptions { absolute: true, ..TrainingOptions::usual(lab, &set) };
     let mut off = Vec::new();
     for (caption, key, beta) in PANELS {
         let change = |spec: &mut Spec| {

@@ -1,8 +1,8 @@
 //! Panels of filters with what was measured of them, as most figures of picture patches are.
 
-use crate::lab::{K, Lab, Measured, Others, as_pictures, filters, rule_of, trained};
+use crate::lab::{K, Lab, Measured, ReferenceFilters, as_pictures, filters, rule_of, trained};
 use crate::measure::{self, Decoder};
-use crate::pictures::{Known, PatchSet};
+use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::Value;
 use std::rc::Rc;
 use unmix::{Matrix, Result};
@@ -12,7 +12,7 @@ use unmix_report::Sheet;
 pub(super) struct Panels {
     pub(super) sheet: Sheet,
     pub(super) set: Rc<PatchSet>,
-    pub(super) others: Others,
+    pub(super) others: ReferenceFilters,
 }
 
 impl Panels {
@@ -79,7 +79,7 @@ pub(super) fn pixels(
     published: &str,
     most: f64,
 ) -> Result<()> {
-    if set.known == Known::Other && set.channels() == 3 {
+    if set.known == PublishedPictures::Other && set.channels() == 3 {
         return lab.number(quantity, ours, published);
     }
     lab.check(quantity, ours, published, &format!("at most {most}"), ours <= most)

@@ -4,7 +4,7 @@ use crate::Experiment;
 use crate::lab::{Lab, filters};
 use crate::measure;
 use serde_json::json;
-use unmix::datasets::{Law, points};
+use unmix::datasets::{Distribution, points};
 use unmix::num::factor;
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
@@ -26,18 +26,18 @@ const WIDTHS: [(f64, &str, &str); 5] = [
 ];
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
-    for (name, law) in [("uniform", Law::Uniform), ("laplace", Law::Laplace)] {
+    for (name, law) in [("uniform", Distribution::Uniform), ("laplace", Distribution::Laplace)] {
         let data = points(law, 1000, None)?;
         let truth = data.mixing.transposed();
         let mut sheet = Sheet::new(format!("Points of two {name} sources"), 5);
         sheet.add("true", cloud(&data.sources));
         sheet.add("mixed", cloud(&data.x));
         let linear = filters(&lab.fit("pca", json!({"n_components": 2}), &data.x)?);
-        let published = if law == Law::Uniform { ".816" } else { ".947" };
+        let published = if law == Distribution::Uniform { ".816" } else { ".947" };
         add(lab, &mut sheet, &data.x, &truth, name, "linear PCA", &linear, published)?;
         for (a, uniform, laplace) in WIDTHS {
             let (published, works) = match law {
-                Law::Uniform => (uniform, a <= 1.0),
+                Distribution::Uniform => (uniform, a <= 1.0),
                 _ => (laplace, a >= 2.0),
             };
             let w = filters(&lab.fit("sigma-pca", json!({"n_components": 2, "a": a}), &data.x)?);
@@ -63,7 +63,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
             least >= 0.996,
         )?;
         let w = filters(&lab.fit("fastica", json!({"n_components": 2}), &data.x)?);
-        let published = if law == Law::Uniform { ".9998" } else { ".9975" };
+        let published = if law == Distribution::Uniform { ".9998" } else { ".9975" };
         add(lab, &mut sheet, &data.x, &truth, name, "FastICA", &measure::unit_rows(&w), published)?;
         lab.figure(name, &sheet)?;
     }

@@ -1,6 +1,6 @@
 //! What was published, or measured by the specification, on the pictures of the publication.
 
-use crate::pictures::Known;
+use crate::pictures::PublishedPictures;
 
 /// The spectrum of patches: its first eigenvalues, their sum, and the losses of ranks 32 and 64 where they are known.
 pub(super) struct Spectrum {
@@ -14,16 +14,16 @@ pub(super) struct Spectrum {
 }
 
 /// The spectrum of the patches of known pictures.
-pub(super) fn spectrum(known: Known) -> Option<Spectrum> {
+pub(super) fn spectrum(known: PublishedPictures) -> Option<Spectrum> {
     match known {
-        Known::Cifar10 => Some(Spectrum {
+        PublishedPictures::Cifar10 => Some(Spectrum {
             eigenvalues: [127.4, 54.5, 44.9, 18.5, 13.5],
             condition: "equal to the digits printed",
             holds: |ours, published| (ours - published).abs() < 0.06,
             total: None,
             losses: [Some(19.518), None],
         }),
-        Known::Mnist => Some(Spectrum {
+        PublishedPictures::Mnist => Some(Spectrum {
             eigenvalues: [24.2, 15.3, 10.7, 7.8, 5.8],
             // Measured on every fourth patch: the first of all of them is 24.3.
             condition: "within 1 %",
@@ -31,7 +31,7 @@ pub(super) fn spectrum(known: Known) -> Option<Spectrum> {
             total: Some(119.6),
             losses: [Some(8.60), Some(2.66)],
         }),
-        Known::Other => None,
+        PublishedPictures::Other => None,
     }
 }
 
@@ -45,11 +45,11 @@ pub(crate) type Filters = [&'static str; 5];
 const UNKNOWN: Filters = [""; 5];
 
 /// What is known of the filters of a panel of an experiment.
-pub(crate) fn filters(known: Known, experiment: &str, caption: &str) -> Filters {
+pub(crate) fn filters(known: PublishedPictures, experiment: &str, caption: &str) -> Filters {
     let table = match known {
-        Known::Cifar10 => CIFAR,
-        Known::Mnist => MNIST,
-        Known::Other => return UNKNOWN,
+        PublishedPictures::Cifar10 => CIFAR,
+        PublishedPictures::Mnist => MNIST,
+        PublishedPictures::Other => return UNKNOWN,
     };
     table.iter().find(|(e, c, _)| *e == experiment && *c == caption).map_or(UNKNOWN, |row| row.2)
 }

@@ -1,7 +1,7 @@
 //! Reconstruction with a sparsity term: what its weight does, and in which units it counts.
 
 use crate::Experiment;
-use crate::lab::{How, K, Lab, as_pictures, filters, train_rule};
+use crate::lab::{K, Lab, TrainingOptions, as_pictures, filters, train_rule};
 use crate::measure;
 use crate::pictures::PatchSet;
 use serde_json::json;
@@ -38,7 +38,7 @@ enum Units {
 
 /// Filters of the patches times `factor`.
 fn learnt(lab: &Lab<'_>, set: &PatchSet, factor: f32, weight: f64, units: Units) -> Result<Matrix<f64>> {
-    let how = How { absolute: !matches!(units, Units::None), ..How::usual(lab, set) };
+    let how = TrainingOptions { absolute: !matches!(units, Units::None), ..TrainingOptions::usual(lab, set) };
     // A rule that divides rows by their size takes another unit of length; the weight is given in this one for all.
     let weight = match units {
         Units::None => weight * length(set) / size(set),

@@ -4,7 +4,7 @@ use super::published;
 use crate::Experiment;
 use crate::lab::{K, Lab, filters};
 use crate::measure;
-use crate::pictures::Known;
+use crate::pictures::PublishedPictures;
 use serde_json::json;
 use unmix::num::factor;
 use unmix::{Matrix, Result};
@@ -84,7 +84,7 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
         normal.retain(|p| p.1 > 1e-5);
         let lines = vec![("sigma-PCA".into(), histogram(&a, j, ours[j].0)), ("normal".into(), normal)];
         let published = match set.known {
-            Known::Cifar10 => published::OUTPUTS[j].to_string(),
+            PublishedPictures::Cifar10 => published::OUTPUTS[j].to_string(),
             _ => String::new(),
         };
         lab.number(format!("output {j}: excess kurtosis"), ours[j].1, &published)?;

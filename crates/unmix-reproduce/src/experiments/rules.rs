@@ -8,7 +8,7 @@ use crate::measure::{self, Decoder};
 use crate::output::shown;
 use serde_json::json;
 use std::rc::Rc;
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::{Error, Result};
 
 pub(super) const LINEAR: Experiment = Experiment {
@@ -99,7 +99,7 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
     for variant in unmix::method::find(method)?.variants {
         let mut least = [0.0; 2];
         for (variances, least) in [DISTINCT, TIED].into_iter().zip(&mut least) {
-            let data = independent(n, &[Law::Laplace; 10], &variances, 1)?;
+            let data = independent(n, &[Distribution::Laplace; 10], &variances, 1)?;
             let settings = if method == "neural-pca" {
                 json!({"n_components": 5, "variant": variant.key})
             } else {
@@ -113,7 +113,7 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
             let w = measure::unit_rows(&filters(&lab.fit(method, settings, &data.x)?));
             *least = measure::matched(&w, &data.mixing.transposed().top_rows(5)).least;
         }
-        judged(lab, variant.key, variant.recovers, least)?;
+        check_both(lab, variant.key, variant.recovers, least)?;
         table.push(vec![
             variant.key.to_string(),
             shown(least[0]),
@@ -126,7 +126,7 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
 }
 
 /// Says both numbers, and judges the one that tells whether the rule does what it is said to.
-fn judged(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f64; 2]) -> Result<()> {
+fn check_both(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f64; 2]) -> Result<()> {
     let names = ["distinct", "tied"].map(|v| format!("{key}: {v} variances, least cosine with the axes"));
     let published = published::recovery(key);
     let (at, condition, holds) = if recovers.starts_with("axes") {

@@ -3,11 +3,11 @@
 use super::PAPER;
 use super::panels::by_variance;
 use crate::Experiment;
-use crate::lab::{How, K, Lab, as_pictures, train_rule};
+use crate::lab::{K, Lab, TrainingOptions, as_pictures, train_rule};
 use crate::measure::{self, Matched};
-use crate::pictures::{Known, PatchSet};
+use crate::pictures::{PatchSet, PublishedPictures};
 use std::rc::Rc;
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::{Matrix, Result};
 use unmix_report::{Content, Sheet};
 
@@ -33,7 +33,7 @@ struct Learnt {
 }
 
 impl Learnt {
-    fn of(lab: &Lab<'_>, x: &[f32], p: usize, how: How, l2: f64) -> Result<Self> {
+    fn of(lab: &Lab<'_>, x: &[f32], p: usize, how: TrainingOptions, l2: f64) -> Result<Self> {
         let trained = train_rule(lab, x, p, "trained-sigma", how, |spec| spec.sigma_l2 = l2)?;
         let w = measure::unit_rows(&trained.w.transposed());
         let truth: Vec<f64> = measure::moments(&measure::scores(x, &w)).iter().map(|m| m.0.sqrt()).collect();
@@ -74,10 +74,14 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 /// Five of ten sources, three of equal variance: axes stay, only deviations grow. Epoch by epoch over 60.
 fn made_up(lab: &mut Lab<'_>) -> Result<()> {
     let variances = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
-    let data =
-        independent(if lab.options.quick { 10_000 } else { 20_000 }, &[Law::Laplace; 10], &variances, 1)?;
+    let data = independent(
+        if lab.options.quick { 10_000 } else { 20_000 },
+        &[Distribution::Laplace; 10],
+        &variances,
+        1,
+    )?;
     let x: Vec<f32> = data.x.as_slice().iter().map(|&v| v as f32).collect();
-    let how = How {
+    let how = TrainingOptions {
         k: 5,
         learning_rate: 0.01,
         epochs: if lab.options.quick { 120 } else { 60 },
@@ -131,9 +135,9 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     let (few, many) = if lab.options.quick { (1, 4) } else { (3, 10) };
     let mut lines = Vec::new();
     let mut seen = |lab: &mut Lab<'_>, l2: f64, epochs: u64, decay: bool| -> Result<(Learnt, Matched)> {
-        let how = How { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
+        let how = TrainingOptions { k: K, learning_rate: 0.01, epochs, decay, absolute: !decay };
         let learnt = Learnt::of(lab, &set.x, set.n_features(), how, l2)?;
-        let matched = told(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
+        let matched = report_training(lab, &set, &reference, &learnt, (l2, epochs, decay), &mut sheet)?;
         if epochs == many {
             lines.push((name(l2, decay), learnt.course.clone()));
         }
@@ -150,7 +154,7 @@ fn patches(lab: &mut Lab<'_>) -> Result<()> {
     sheet.add("patches, by epoch", courses(&named));
     lab.figure("ratio", &sheet)?;
     lab.note(format!("Constant rate: 0.01 in the units of the data, deviations 1 at first, as in {PAPER}. Falling rate: rows divided by their size, the rate to zero over the epochs."))?;
-    judged(lab, &set, &early, &late, &held)
+    check_both(lab, &set, &early, &late, &held)
 }
 
 /// Name of a way of training.
@@ -160,7 +164,7 @@ fn name(l2: f64, decay: bool) -> String {
 }
 
 /// Numbers and a panel of one way of training; returns the agreement with the filters of estimated deviations.
-fn told(
+fn report_training(
     lab: &mut Lab<'_>,
     set: &PatchSet,
     reference: &Rc<Matrix<f64>>,
@@ -168,7 +172,7 @@ fn told(
     (l2, epochs, decay): (f64, u64, bool),
     sheet: &mut Sheet,
 ) -> Result<Matched> {
-    let published = match (set.known == Known::Cifar10 && !decay, l2 == 0.0, epochs) {
+    let published = match (set.known == PublishedPictures::Cifar10 && !decay, l2 == 0.0, epochs) {
         (true, true, 3) => ["5", "22", ".87", "13"],
         (true, true, 10) => ["8.5", "160", ".76", "5"],
         (true, false, 10) => ["3.4", "6.8", ".91", "18"],
@@ -188,7 +192,7 @@ fn told(
 }
 
 /// The conditions by which Fig 9 is recognised.
-fn judged(
+fn check_both(
     lab: &mut Lab<'_>,
     set: &PatchSet,
     early: &(Learnt, Matched),
@@ -211,7 +215,7 @@ fn judged(
         "above 1.2",
         score_slope > 1.2,
     )?;
-    if set.known != Known::Cifar10 {
+    if set.known != PublishedPictures::Cifar10 {
         return Ok(());
     }
     let agreement = late.1.mean;

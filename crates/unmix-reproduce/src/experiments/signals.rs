@@ -6,7 +6,7 @@ use crate::Experiment;
 use crate::lab::{Lab, as_courses, filters};
 use crate::measure;
 use serde_json::{Value, json};
-use unmix::datasets::{Mixed, Setting, signals};
+use unmix::datasets::{Mixed, SignalDesign, signals};
 use unmix::num::factor;
 use unmix::{Matrix, Model, Result};
 use unmix_report::Sheet;
@@ -19,10 +19,10 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Name of a setting, the published least correlation of linear PCA there, and how far FastICA is from orthonormal.
-const SETTINGS: [(&str, Setting, &str, &str); 3] = [
-    ("distinct variances", Setting::Distinct, ".984", ".54"),
-    ("two equal variances", Setting::TwoEqual, ".70", ".47"),
-    ("all variances equal", Setting::AllEqual, ".61", ".15"),
+const SETTINGS: [(&str, SignalDesign, &str, &str); 3] = [
+    ("distinct variances", SignalDesign::Distinct, ".984", ".54"),
+    ("two equal variances", SignalDesign::TwoEqual, ".70", ".47"),
+    ("all variances equal", SignalDesign::AllEqual, ".61", ".15"),
 ];
 
 fn run(lab: &mut Lab<'_>) -> Result<()> {
@@ -35,7 +35,10 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// Every method on the signals of one setting: its name, the setting, and what was published of linear PCA and of FastICA.
-fn separated(lab: &mut Lab<'_>, (name, setting, linear, off): (&str, Setting, &str, &str)) -> Result<()> {
+fn separated(
+    lab: &mut Lab<'_>,
+    (name, setting, linear, off): (&str, SignalDesign, &str, &str),
+) -> Result<()> {
     let data = signals(setting, None);
     let mut sheet = Sheet::new(format!("Time signals, {name}"), 3);
     sheet.add("true", as_courses(&data.sources));
@@ -44,7 +47,7 @@ fn separated(lab: &mut Lab<'_>, (name, setting, linear, off): (&str, Setting, &s
         shown(lab, &mut sheet, name, "linear PCA", "pca", json!({"n_components": 3}), &data, linear)?;
     let correlation = measure::correlations(&y, &data.sources)[0];
     let (says, condition, holds) = match setting {
-        Setting::Distinct => ("separates", "at least .98", correlation >= 0.98),
+        SignalDesign::Distinct => ("separates", "at least .98", correlation >= 0.98),
         _ => ("does not separate", "below .9", correlation < 0.9),
     };
     lab.check(format!("{name}: linear PCA {says}"), correlation, linear, condition, holds)?;
@@ -163,7 +166,7 @@ fn variances(lab: &mut Lab<'_>, name: &str, w: &Matrix<f64>, data: &Mixed) -> Re
 
 /// The fourth setting: only two layers can undo a mixing that is not orthogonal.
 fn oblique(lab: &mut Lab<'_>) -> Result<()> {
-    let data = signals(Setting::NonOrthogonal, None);
+    let data = signals(SignalDesign::NonOrthogonal, None);
     let name = "non-orthogonal mixing";
     let mut sheet = Sheet::new("Time signals, a mixing that is not orthogonal", 3);
     sheet.add("true", as_courses(&data.sources));

@@ -3,7 +3,7 @@
 use super::CHAPTER;
 use crate::Experiment;
 use crate::lab::Lab;
-use crate::pictures::{PictureRows, Whole, rows_of_pictures};
+use crate::pictures::{PictureRows, PictureSet, rows_of_pictures};
 use serde_json::json;
 use unmix::{Matrix, Model, Result};
 use unmix_report::{Content, Sheet};
@@ -27,29 +27,29 @@ struct Known {
     within: f64,
 }
 
-/// What the specification measured, by [`Whole`].
-fn known(whole: Whole) -> Option<Known> {
+/// What the specification measured, by [`PictureSet`].
+fn known(whole: PictureSet) -> Option<Known> {
     match whole {
-        Whole::Mnist => Some(Known {
+        PictureSet::Mnist => Some(Known {
             centred: [11, 44, 87, 154, 331],
             uncentred: Some([3, 23, 53, 103, 281]),
             first: &[0.0970, 0.0710, 0.0617],
             within: 1e-4,
         }),
-        Whole::Olivetti => Some(Known {
+        PictureSet::Olivetti => Some(Known {
             centred: [4, 27, 66, 123, 260],
             uncentred: None,
             first: &[0.2381, 0.1399, 0.0797],
             within: 1e-4,
         }),
         // Shares fall by 0.7 from one direction to the next, twelve of them; the mean has three times the variance of all.
-        Whole::Made => Some(Known {
+        PictureSet::Made => Some(Known {
             centred: [2, 5, 7, 8, 11],
             uncentred: Some([1, 2, 4, 6, 10]),
             first: &[0.304_211, 0.212_947, 0.149_063],
             within: 1e-6,
         }),
-        Whole::Other => None,
+        PictureSet::Other => None,
     }
 }
 

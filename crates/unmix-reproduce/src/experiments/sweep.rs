@@ -3,7 +3,7 @@
 use crate::Experiment;
 use crate::lab::{K, Lab, as_pictures, filters};
 use crate::measure;
-use crate::pictures::{Known, PatchSet};
+use crate::pictures::{PatchSet, PublishedPictures};
 use serde_json::json;
 use unmix::Result;
 use unmix_report::{Content, Sheet};
@@ -37,7 +37,7 @@ fn width(lab: &mut Lab<'_>) -> Result<()> {
         let seen = lab.measured(&name, &w, &set, &others)?;
         if a == 2.0 {
             let near = measure::matched(&w, &linear).mean;
-            let (condition, holds) = if set.known == Known::Cifar10 {
+            let (condition, holds) = if set.known == PublishedPictures::Cifar10 {
                 ("within .03 of .96", (near - 0.96).abs() < 0.03)
             } else {
                 ("above .8", near > 0.8)
@@ -83,7 +83,7 @@ fn check_kurtosis(
         "all 4",
         rises + 1 == upward.len(),
     )?;
-    if set.known == Known::Cifar10 {
+    if set.known == PublishedPictures::Cifar10 {
         let holds = (first - 2.7).abs() <= 0.3;
         lab.check("kurtosis at a = 2", first, "2.7", "within .3 of 2.7", holds)?;
         let wide = rising.iter().filter(|p| p.0 >= 6.0).map(|p| p.1);

@@ -7,12 +7,12 @@ use std::ops::Range;
 
 /// Row-major numbers that are owned, so that whoever wants them as they are can have them without a copy
 /// ([`Rows::into_numbers`](super::Rows::into_numbers)).
-pub struct Held<T: Real> {
+pub struct OwnedRows<T: Real> {
     numbers: Vec<T>,
     n_features: usize,
 }
 
-impl<T: Real> Held<T> {
+impl<T: Real> OwnedRows<T> {
     /// Rows of `n_features` numbers; what does not make a whole row at the end is left out.
     pub fn new(mut numbers: Vec<T>, n_features: usize) -> Self {
         numbers.truncate(numbers.len() / n_features.max(1) * n_features);
@@ -24,7 +24,7 @@ impl<T: Real> Held<T> {
     }
 }
 
-impl<T: Real> Source<T> for Held<T> {
+impl<T: Real> Source<T> for OwnedRows<T> {
     fn n_features(&self) -> usize {
         self.n_features
     }
@@ -46,7 +46,7 @@ impl<T: Real> Source<T> for Held<T> {
     }
 }
 
-impl<T: Real> RandomAccess<T> for Held<T> {
+impl<T: Real> RandomAccess<T> for OwnedRows<T> {
     fn n_rows(&self) -> u64 {
         (self.numbers.len() / self.n_features.max(1)) as u64
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn rows_are_lent_read_and_given_away() {
         let numbers: Vec<f64> = (0..12).map(f64::from).collect();
-        let held = Held::new(numbers.clone(), 3);
+        let held = OwnedRows::new(numbers.clone(), 3);
         assert_eq!(held.lend(1..3), Some(&numbers[3..9]));
         assert_eq!(held.lend(3..5), None);
         let mut some = [0.0; 4];

@@ -2,7 +2,7 @@
 //!
 //! A job says which gather, its state, what makes coordinates of the rows first, and how rows are cut; an answer has nodes of the merge tree.
 
-use super::ladder::Ladder;
+use super::ladder::MergeStack;
 use super::projected::Map;
 use super::{AnyRows, GatherAll, Rows};
 use crate::error::{Error, Result};
@@ -129,7 +129,7 @@ impl Job {
         if next != self.n_rows {
             return Err(self.wrong(format!("rows {next} to {} are in no answer", self.n_rows.max(1) - 1)));
         }
-        let mut ladder = Ladder::default();
+        let mut ladder = MergeStack::default();
         for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
             ladder.climb(first, height, part);
         }
@@ -197,7 +197,7 @@ impl Job {
         first_row: u64,
         run: &Run<'_>,
         gather: &G,
-    ) -> Result<Ladder<G::Part>> {
+    ) -> Result<MergeStack<G::Part>> {
         let Some((map, further)) = maps.split_first() else {
             super::sweep::check_gather(gather, rows.n_features(), &self.kind)?;
             return rows.nodes(self.plan, first_row, run, &self.kind, gather);
@@ -212,7 +212,7 @@ impl Job {
     /// The answer about weights: the rows themselves are not looked at.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
-        let mut ladder = Ladder::default();
+        let mut ladder = MergeStack::default();
         for (shard, start) in (first_row / size..).zip((0..n).step_by(size as usize)) {
             let within = start as usize..n.min(start + size) as usize;
             let weights = rows.weights().map(|w| &w[within.clone()]);
@@ -221,7 +221,7 @@ impl Job {
         self.answered(first_row, n, ladder)
     }
 
-    fn answered<P: Partial>(&self, first_row: u64, n: u64, ladder: Ladder<P>) -> Vec<u8> {
+    fn answered<P: Partial>(&self, first_row: u64, n: u64, ladder: MergeStack<P>) -> Vec<u8> {
         let mut out = self.head();
         out.count(first_row);
         out.count(n);

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 /// Finished nodes that wait for their siblings, by first shard and height. Node `(first, height)` is the sum over shards
 /// `first..first + 2^height`, of which the last may not exist.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ladder<P> {
+pub(crate) struct MergeStack<P> {
     nodes: BTreeMap<(u64, u32), P>,
 }
 
-impl<P> Default for Ladder<P> {
+impl<P> Default for MergeStack<P> {
     fn default() -> Self {
         Self { nodes: BTreeMap::new() }
     }
 }
 
-impl<P: Partial> Ladder<P> {
+impl<P: Partial> MergeStack<P> {
     /// Takes out the sibling of node `index` of the nodes of this height, where it is there.
     pub(super) fn sibling(&mut self, index: u64, height: u32) -> Option<P> {
         self.nodes.remove(&((index ^ 1) << height, height))

@@ -219,7 +219,7 @@ impl NpyWriter {
     pub fn finish(mut self) -> Result<()> {
         let per_row: u64 = self.trailing.iter().map(|&d| d as u64).product();
         let n_rows = self.values / per_row.max(1);
-        self.file.put_at_start(&npy_preamble(self.dtype, n_rows, &self.trailing))?;
+        self.file.overwrite_start(&npy_preamble(self.dtype, n_rows, &self.trailing))?;
         self.file.finish()
     }
 }

@@ -166,7 +166,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     ///
     /// Coordinates that do not fit into memory; those of a pass.
     pub(crate) fn new(rows: &'a Rows<'b, T>, map: Map<T>, stage: &str, run: &Run<'_>) -> Result<Self> {
-        if rows.source().elsewhere().is_some() {
+        if rows.source().remote().is_some() {
             return Ok(Self { rows, map, copy: None });
         }
         let n = rows.n_rows().unwrap_or(0);
@@ -218,7 +218,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     pub(crate) fn coordinates(&self) -> Result<Rows<'_, T>> {
         let rows = match &self.copy {
             Some(copy) => self.lent(copy)?,
-            None => self.with_weights(self.rows.coordinates_elsewhere(&self.map))?,
+            None => self.with_weights(self.rows.remote_coordinates(&self.map))?,
         };
         Ok(rows.cut_as(self.rows))
     }
@@ -231,7 +231,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     pub(crate) fn as_rows(&self, asked: &str) -> Result<Rows<'_, T>> {
         match &self.copy {
             Some(copy) => self.lent(copy),
-            None => Err(super::elsewhere::not_here(asked)),
+            None => Err(super::remote::not_here(asked)),
         }
     }
 
@@ -268,7 +268,7 @@ impl<T: Real> Rows<'_, T> {
         width: usize,
         weights: Option<Vec<f64>>,
     ) -> Result<Rows<'static, T>> {
-        let rows = Rows::new(super::Held::new(numbers, width), Features::default(), "some of the rows");
+        let rows = Rows::new(super::OwnedRows::new(numbers, width), Features::default(), "some of the rows");
         match weights {
             Some(weights) => rows.weighted(weights),
             None => Ok(rows),

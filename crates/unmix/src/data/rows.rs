@@ -4,7 +4,7 @@ use super::Sparse;
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
 use super::spool::Spool;
-use super::{Held, Subset};
+use super::{OwnedRows, Subset};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
@@ -186,9 +186,9 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a
     /// source that can be read only once, forward is decoded once, into memory up to 64 MiB and into a temporary file beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
-        if self.source.elsewhere().is_some() {
+        if self.source.remote().is_some() {
             if self.weights.is_none() {
-                self.weights = self.weights_elsewhere(run)?.map(Cow::Owned);
+                self.weights = self.remote_weights(run)?.map(Cow::Owned);
             }
             return self.check_weights();
         }
@@ -197,7 +197,7 @@ impl<'a, T: Real> Rows<'a, T> {
         }
         let p = self.n_features();
         if let Some(whole) = self.small_whole(run) {
-            self.source = Box::new(Held::new(whole?, p));
+            self.source = Box::new(OwnedRows::new(whole?, p));
             return self.check_weights();
         }
         let mut spool = Spool::new(&self.origin);
@@ -361,7 +361,7 @@ impl<'a, T: Real> Rows<'a, T> {
     /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for an answer must not be one of
     /// those that somebody in the same process may form it on.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
-        match self.source.elsewhere() {
+        match self.source.remote() {
             Some(_) => work(),
             None => on_pool(threads, work),
         }
@@ -373,9 +373,9 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 
     /// Brings rows that are elsewhere here, where there are fewer of them than columns: sums over columns are then the smaller ones.
-    pub(crate) fn bring_few(&mut self, run: &Run<'_>) -> Result<()> {
+    pub(crate) fn collect_few_rows(&mut self, run: &Run<'_>) -> Result<()> {
         let (n, p) = (self.n_rows().unwrap_or(0), self.n_features());
-        if self.source.elsewhere().is_none() || n >= p as u64 {
+        if self.source.remote().is_none() || n >= p as u64 {
             return Ok(());
         }
         self.source = match self.is_sparse() {
@@ -383,7 +383,7 @@ impl<'a, T: Real> Rows<'a, T> {
                 let Entries { starts, columns, values } = self.sweep(run, "rows", &GatherEntries::new())?;
                 Box::new(Sparse::from_csr(&starts, &columns, values, p)?)
             }
-            false => Box::new(Held::new(self.picked((0..n).collect(), run)?, p)),
+            false => Box::new(OwnedRows::new(self.picked((0..n).collect(), run)?, p)),
         };
         Ok(())
     }

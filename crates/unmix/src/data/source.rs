@@ -33,7 +33,7 @@ pub trait Source<T: Real>: Send + Sync {
     }
 
     /// Who has the rows, where only sums over them are to be had here.
-    fn elsewhere(&self) -> Option<&dyn GatherAll> {
+    fn remote(&self) -> Option<&dyn GatherAll> {
         None
     }
 

@@ -7,7 +7,7 @@
 
 use super::Sparse;
 use super::job::Job;
-use super::ladder::Ladder;
+use super::ladder::MergeStack;
 use super::rows::Rows;
 use super::source::{RandomAccess, Stream};
 use crate::error::{Error, Result};
@@ -81,9 +81,9 @@ impl<T: Real> Rows<'_, T> {
             Some(_) if self.is_sparse() => Plan::for_stored(p),
             _ => self.cut(gather.plan(p)),
         };
-        if let Some(elsewhere) = self.source().elsewhere() {
+        if let Some(remote) = self.source().remote() {
             let n = self.n_rows().unwrap_or(0);
-            let total = Job::of(gather, plan, self).gathered::<G::Part>(elsewhere)?;
+            let total = Job::of(gather, plan, self).gathered::<G::Part>(remote)?;
             run.sweep_progress(stage, n, Some(n))?;
             return Ok(total);
         }
@@ -100,7 +100,7 @@ impl<T: Real> Rows<'_, T> {
         run: &Run<'_>,
         stage: &str,
         gather: &G,
-    ) -> Result<Ladder<G::Part>> {
+    ) -> Result<MergeStack<G::Part>> {
         if let (Some(sparse), Some(adds)) = (self.sparse(), gather.stored()) {
             let zero = || gather.zero(self.n_features());
             return self.stored_nodes(sparse, plan, first_row, run, stage, (adds, zero));
@@ -108,7 +108,7 @@ impl<T: Real> Rows<'_, T> {
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
         let most = if shards.random.is_some_and(RandomAccess::by_rows) { NEAR } else { PIECE };
-        let (ladder, before) = (Mutex::new(Ladder::default()), first_row / plan.shard_rows as u64);
+        let (ladder, before) = (Mutex::new(MergeStack::default()), first_row / plan.shard_rows as u64);
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some(shard) = shards.take(&mut buffers)? {
@@ -150,11 +150,11 @@ impl<T: Real> Rows<'_, T> {
         run: &Run<'_>,
         stage: &str,
         (adds, zero): (&dyn AddStored<T, P>, impl Fn() -> P),
-    ) -> Result<Ladder<P>> {
+    ) -> Result<MergeStack<P>> {
         if self.n_features() == 0 {
             return Err(no_columns(stage, self.origin()));
         }
-        let (mut ladder, n, size) = (Ladder::default(), sparse.n_rows(), plan.shard_rows);
+        let (mut ladder, n, size) = (MergeStack::default(), sparse.n_rows(), plan.shard_rows);
         for (number, start) in (first_row / size as u64..).zip((0..n).step_by(size)) {
             let rows = start..(start + size).min(n);
             let len = rows.len() as f64;
@@ -428,7 +428,7 @@ pub(super) fn check_gather<T: Real, G: Gather<T>>(gather: &G, n_features: usize,
 }
 
 /// Merges `part` with its sibling, the result with its own, and so on; others may do so at the same time.
-fn climb<P: Partial>(ladder: &Mutex<Ladder<P>>, shard: u64, mut part: P) {
+fn climb<P: Partial>(ladder: &Mutex<MergeStack<P>>, shard: u64, mut part: P) {
     let (mut height, mut index) = (0u32, shard);
     loop {
         let mut waiting = lock(ladder);
@@ -436,7 +436,7 @@ fn climb<P: Partial>(ladder: &Mutex<Ladder<P>>, shard: u64, mut part: P) {
             None => return waiting.keep(index, height, part),
             Some(other) => {
                 drop(waiting);
-                part = Ladder::merged(index, part, other);
+                part = MergeStack::merged(index, part, other);
                 (height, index) = (height + 1, index / 2);
             }
         }

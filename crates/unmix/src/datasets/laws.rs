@@ -7,7 +7,7 @@ use std::f64::consts::{PI, SQRT_2};
 
 /// The law of a source; every one here has mean 0 and variance 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Distribution {
     /// Two-sided exponential: super-Gaussian, excess kurtosis 3.
     Laplace,
     /// Logistic: mildly super-Gaussian, excess kurtosis 1.2.
@@ -33,31 +33,31 @@ pub enum Law {
 }
 
 /// Laws by the names that Python and the command line use.
-pub const LAWS: [(&str, Law); 24] = [
-    ("laplace", Law::Laplace),
-    ("logistic", Law::Logistic),
-    ("exponential", Law::Exponential),
-    ("uniform", Law::Uniform),
-    ("arcsine", Law::Arcsine),
-    ("bimodal", Law::Bimodal),
-    ("gaussian", Law::Gaussian),
-    ("student-3", Law::Student(3)),
-    ("student-5", Law::Student(5)),
-    ("student-6", Law::Student(6)),
-    ("bernoulli-gaussian", Law::BernoulliGaussian),
-    ("laplace-pair", Law::LaplacePair),
-    ("two-humps-apart", Law::Humps(0)),
-    ("two-humps-near", Law::Humps(1)),
-    ("two-humps-merged", Law::Humps(2)),
-    ("two-uneven-humps-apart", Law::Humps(3)),
-    ("two-uneven-humps-near", Law::Humps(4)),
-    ("two-uneven-humps-merged", Law::Humps(5)),
-    ("four-humps-apart", Law::Humps(6)),
-    ("four-humps-near", Law::Humps(7)),
-    ("four-humps-merged", Law::Humps(8)),
-    ("four-uneven-humps-apart", Law::Humps(9)),
-    ("four-uneven-humps-near", Law::Humps(10)),
-    ("four-uneven-humps-merged", Law::Humps(11)),
+pub const LAWS: [(&str, Distribution); 24] = [
+    ("laplace", Distribution::Laplace),
+    ("logistic", Distribution::Logistic),
+    ("exponential", Distribution::Exponential),
+    ("uniform", Distribution::Uniform),
+    ("arcsine", Distribution::Arcsine),
+    ("bimodal", Distribution::Bimodal),
+    ("gaussian", Distribution::Gaussian),
+    ("student-3", Distribution::Student(3)),
+    ("student-5", Distribution::Student(5)),
+    ("student-6", Distribution::Student(6)),
+    ("bernoulli-gaussian", Distribution::BernoulliGaussian),
+    ("laplace-pair", Distribution::LaplacePair),
+    ("two-humps-apart", Distribution::Humps(0)),
+    ("two-humps-near", Distribution::Humps(1)),
+    ("two-humps-merged", Distribution::Humps(2)),
+    ("two-uneven-humps-apart", Distribution::Humps(3)),
+    ("two-uneven-humps-near", Distribution::Humps(4)),
+    ("two-uneven-humps-merged", Distribution::Humps(5)),
+    ("four-humps-apart", Distribution::Humps(6)),
+    ("four-humps-near", Distribution::Humps(7)),
+    ("four-humps-merged", Distribution::Humps(8)),
+    ("four-uneven-humps-apart", Distribution::Humps(9)),
+    ("four-uneven-humps-near", Distribution::Humps(10)),
+    ("four-uneven-humps-merged", Distribution::Humps(11)),
 ];
 
 /// Humps of equal width: weights, places, standard deviation. Apart, near enough to touch, and so near that they are one; even
@@ -78,7 +78,7 @@ const HUMPS: [Humps; 12] = [
     (&[1.0, 1.0, 2.0, 4.0], &[-1.5, -0.5, 0.5, 1.5], 0.5),
 ];
 
-impl Law {
+impl Distribution {
     /// The law called `name`.
     ///
     /// # Errors
@@ -97,29 +97,29 @@ impl Law {
         // Further numbers of the same draw, independent of the first.
         let further = |m: u64| i + (m << 40);
         match self {
-            Law::Laplace => stream.laplace(i),
-            Law::Logistic => (u / (1.0 - u)).ln() * 3.0f64.sqrt() / PI,
-            Law::Exponential => -u.ln() - 1.0,
-            Law::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
-            Law::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
-            Law::Bimodal => {
+            Distribution::Laplace => stream.laplace(i),
+            Distribution::Logistic => (u / (1.0 - u)).ln() * 3.0f64.sqrt() / PI,
+            Distribution::Exponential => -u.ln() - 1.0,
+            Distribution::Uniform => (2.0 * u - 1.0) * 3.0f64.sqrt(),
+            Distribution::Arcsine => SQRT_2 * (PI * (2.0 * u - 1.0)).sin(),
+            Distribution::Bimodal => {
                 let hump = if stream.bits(i) & 1 == 0 { -0.95 } else { 0.95 };
                 // The lowest bit of draw i takes no part in a uniform number made of the upper 53.
                 (hump + 0.31 * stream.normal(i)) / (0.95f64 * 0.95 + 0.31 * 0.31).sqrt()
             }
-            Law::Gaussian => stream.normal(i),
-            Law::Student(d) => {
+            Distribution::Gaussian => stream.normal(i),
+            Distribution::Student(d) => {
                 let (d, wide) = (u64::from(d.max(3)), f64::from(d.max(3)));
                 let squares: f64 = (1..=d).map(|m| stream.normal(further(m)).powi(2)).sum();
                 stream.normal(i) * ((wide - 2.0) / squares).sqrt()
             }
-            Law::BernoulliGaussian if u < 0.3 => stream.normal(further(1)) / 0.3f64.sqrt(),
-            Law::BernoulliGaussian => 0.0,
-            Law::LaplacePair => {
+            Distribution::BernoulliGaussian if u < 0.3 => stream.normal(further(1)) / 0.3f64.sqrt(),
+            Distribution::BernoulliGaussian => 0.0,
+            Distribution::LaplacePair => {
                 let place = if u < 0.5 { -1.0 } else { 1.0 };
                 (place + 0.4 * stream.laplace(further(1))) / 1.16f64.sqrt()
             }
-            Law::Humps(number) => {
+            Distribution::Humps(number) => {
                 let (weights, places, width) = HUMPS[usize::from(number) % HUMPS.len()];
                 humps(weights, places, width, u, stream.normal(further(1)))
             }
@@ -153,17 +153,17 @@ mod tests {
     fn laws_have_mean_0_variance_1_and_the_kurtosis_that_is_said() {
         for (name, law) in LAWS {
             let kurtosis = match law {
-                Law::Laplace => 3.0,
-                Law::Logistic => 1.2,
-                Law::Exponential => 6.0,
-                Law::Uniform => -1.2,
-                Law::Arcsine => -1.5,
-                Law::Gaussian => 0.0,
-                Law::BernoulliGaussian => 7.0,
+                Distribution::Laplace => 3.0,
+                Distribution::Logistic => 1.2,
+                Distribution::Exponential => 6.0,
+                Distribution::Uniform => -1.2,
+                Distribution::Arcsine => -1.5,
+                Distribution::Gaussian => 0.0,
+                Distribution::BernoulliGaussian => 7.0,
                 // (1 + 6 * 0.16 + 6 * 0.16^2) / 1.16^2, a Laplace number of variance 0.16 having fourth moment 6 * 0.16^2.
-                Law::LaplacePair => (1.0 + 6.0 * 0.16 + 6.0 * 0.0256) / (1.16 * 1.16) - 3.0,
+                Distribution::LaplacePair => (1.0 + 6.0 * 0.16 + 6.0 * 0.0256) / (1.16 * 1.16) - 3.0,
                 // Those of two humps: (x^4 + 6 x^2 s^2 + 3 s^4) / (x^2 + s^2)^2.
-                Law::Humps(i @ 0..=2) => {
+                Distribution::Humps(i @ 0..=2) => {
                     let s = HUMPS[usize::from(i)].2.powi(2);
                     (1.0 + 6.0 * s + 3.0 * s * s) / (1.0 + s).powi(2) - 3.0
                 }
@@ -174,10 +174,10 @@ mod tests {
                 |power: i32| (0..n).map(|i| law.draw(&stream, i).powi(power)).sum::<f64>() / n as f64;
             assert!(moment(1).abs() < 0.007, "{name}: mean {}", moment(1));
             // A variance that is known exactly, but whose estimate has none of its own.
-            let slack = if law == Law::Student(3) { 0.2 } else { 0.02 };
+            let slack = if law == Distribution::Student(3) { 0.2 } else { 0.02 };
             assert!((moment(2) - 1.0).abs() < slack, "{name}: variance {}", moment(2));
             // Three to four standard errors at this n; the exponential's fourth moment is the noisiest.
-            let slack = if law == Law::Exponential { 0.9 } else { 0.2 };
+            let slack = if law == Distribution::Exponential { 0.9 } else { 0.2 };
             assert!(
                 kurtosis.is_nan() || (moment(4) - 3.0 - kurtosis).abs() < slack,
                 "{name}: {}",

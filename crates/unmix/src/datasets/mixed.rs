@@ -1,7 +1,7 @@
 //! Mixtures of independent sources whose truth is known: the sources of the literature, and the published time signals and
 //! points.
 
-use super::{LAWS, Law};
+use super::{Distribution, LAWS};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -33,7 +33,7 @@ impl Mixed {
 /// # Errors
 ///
 /// No law, another number of variances than of laws, a variance that is not a finite number above 0, fewer than two rows.
-pub fn independent(n: usize, laws: &[Law], variances: &[f64], seed: u64) -> Result<Mixed> {
+pub fn independent(n: usize, laws: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
     let k = laws.len();
     if k == 0 || variances.len() != k {
         let why = format!("there are {k} distributions");
@@ -77,7 +77,7 @@ fn standardise(x: &mut Matrix<f64>, deviations: &[f64]) {
 
 /// How [`signals`] are scaled and mixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setting {
+pub enum SignalDesign {
     /// Variances 17.1, 9.0 and 0.37; orthogonal mixing.
     Distinct,
     /// Square wave and sawtooth of variance 1, the sine as it is; orthogonal mixing.
@@ -89,14 +89,14 @@ pub enum Setting {
 }
 
 /// Settings by the names that Python and the command line use.
-pub const SETTINGS: [(&str, Setting); 4] = [
-    ("distinct", Setting::Distinct),
-    ("two-equal", Setting::TwoEqual),
-    ("all-equal", Setting::AllEqual),
-    ("non-orthogonal", Setting::NonOrthogonal),
+pub const SETTINGS: [(&str, SignalDesign); 4] = [
+    ("distinct", SignalDesign::Distinct),
+    ("two-equal", SignalDesign::TwoEqual),
+    ("all-equal", SignalDesign::AllEqual),
+    ("non-orthogonal", SignalDesign::NonOrthogonal),
 ];
 
-impl Setting {
+impl SignalDesign {
     /// The setting called `name`.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Setting {
 
 /// Three time signals of 2000 samples on [0, 8], mixed: a sine, a square wave and a sawtooth in noise of standard deviation 0.2
 /// (sigma-PCA, arXiv 2311.13580, section 4.1). Without a seed the noise is that of the published experiment.
-pub fn signals(setting: Setting, seed: Option<u64>) -> Mixed {
+pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
     let mut sources = match seed {
         None => published(SIGNALS, 3),
         Some(seed) => {
@@ -136,11 +136,11 @@ pub fn signals(setting: Setting, seed: Option<u64>) -> Mixed {
         }
     };
     match setting {
-        Setting::Distinct | Setting::NonOrthogonal => {}
-        Setting::TwoEqual => scale(&mut sources, &[1, 2]),
-        Setting::AllEqual => scale(&mut sources, &[0, 1, 2]),
+        SignalDesign::Distinct | SignalDesign::NonOrthogonal => {}
+        SignalDesign::TwoEqual => scale(&mut sources, &[1, 2]),
+        SignalDesign::AllEqual => scale(&mut sources, &[0, 1, 2]),
     }
-    Mixed::new(sources, if setting == Setting::NonOrthogonal { oblique() } else { turned() })
+    Mixed::new(sources, if setting == SignalDesign::NonOrthogonal { oblique() } else { turned() })
 }
 
 /// `n` points of two independent sources of variance 2/3 (uniform) or 1 (Laplace), turned by 45 degrees (sigma-PCA, arXiv
@@ -149,10 +149,10 @@ pub fn signals(setting: Setting, seed: Option<u64>) -> Mixed {
 /// # Errors
 ///
 /// A law that is neither uniform nor Laplace.
-pub fn points(law: Law, n: usize, seed: Option<u64>) -> Result<Mixed> {
+pub fn points(law: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
     let (file, size) = match law {
-        Law::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
-        Law::Laplace => (LAPLACE, 1.0),
+        Distribution::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
+        Distribution::Laplace => (LAPLACE, 1.0),
         other => {
             let name = LAWS.iter().find(|(_, law)| *law == other).map_or("", |(name, _)| name);
             return Err(Error::setting(
@@ -221,8 +221,13 @@ mod tests {
 
     #[test]
     fn independent_sources_have_the_variances_asked_for_along_orthonormal_directions() {
-        let made =
-            independent(500, &[Law::Laplace, Law::Uniform, Law::Gaussian], &[4.0, 4.0, 0.5], 1).unwrap();
+        let made = independent(
+            500,
+            &[Distribution::Laplace, Distribution::Uniform, Distribution::Gaussian],
+            &[4.0, 4.0, 0.5],
+            1,
+        )
+        .unwrap();
         for (j, wanted) in [4.0f64, 4.0, 0.5].into_iter().enumerate() {
             assert!((deviation(&made.sources, j) - wanted.sqrt()).abs() < 1e-12);
         }
@@ -230,8 +235,8 @@ mod tests {
         let far =
             (0..9).map(|i| (gram.as_slice()[i] - f64::from(u8::from(i % 4 == 0))).abs()).fold(0.0, f64::max);
         assert!(far < 1e-14, "{far}");
-        assert!(independent(500, &[Law::Laplace], &[1.0, 2.0], 0).is_err());
-        assert!(independent(500, &[Law::Laplace], &[0.0], 0).is_err());
+        assert!(independent(500, &[Distribution::Laplace], &[1.0, 2.0], 0).is_err());
+        assert!(independent(500, &[Distribution::Laplace], &[0.0], 0).is_err());
     }
 
     #[test]
@@ -242,17 +247,18 @@ mod tests {
             [0, 1, 2].map(|j| deviation(&made.sources, j).powi(2))
         };
         let near = |a: [f64; 3], b: [f64; 3]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
-        assert!(near(variances(Setting::Distinct), [17.144_021_55, 9.030_037_58, 0.372_126_16]));
-        assert!(near(variances(Setting::TwoEqual), [17.144_021_55, 1.0, 1.0]));
-        assert!(near(variances(Setting::AllEqual), [1.0, 1.0, 1.0]));
+        assert!(near(variances(SignalDesign::Distinct), [17.144_021_55, 9.030_037_58, 0.372_126_16]));
+        assert!(near(variances(SignalDesign::TwoEqual), [17.144_021_55, 1.0, 1.0]));
+        assert!(near(variances(SignalDesign::AllEqual), [1.0, 1.0, 1.0]));
         // A first row as numpy made it.
-        let first = signals(Setting::Distinct, None);
+        let first = signals(SignalDesign::Distinct, None);
         assert!((first.sources.row(0)[0] - 0.2 * 1.764_052_345_967_664).abs() < 1e-15);
     }
 
     #[test]
     fn signals_of_another_seed_are_the_same_curves_in_other_noise() {
-        let (ours, published) = (signals(Setting::AllEqual, Some(4)), signals(Setting::AllEqual, None));
+        let (ours, published) =
+            (signals(SignalDesign::AllEqual, Some(4)), signals(SignalDesign::AllEqual, None));
         let pairs = match_rows(&ours.sources.transposed(), &published.sources.transposed());
         // The noise has a share of 0.04 / 0.37 in the weakest signal.
         assert!(pairs.order == [0, 1, 2] && pairs.cosine.iter().all(|c| *c > 0.85), "{pairs:?}");
@@ -261,13 +267,13 @@ mod tests {
 
     #[test]
     fn points_come_in_two_laws() {
-        for law in [Law::Uniform, Law::Laplace] {
+        for law in [Distribution::Uniform, Distribution::Laplace] {
             let published = points(law, 0, None).unwrap();
             assert_eq!((published.x.rows(), published.x.cols()), (1000, 2));
             let ours = points(law, 4000, Some(1)).unwrap();
             let ratio = deviation(&ours.sources, 0) / deviation(&published.sources, 0);
             assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
         }
-        assert!(points(Law::Gaussian, 10, None).is_err());
+        assert!(points(Distribution::Gaussian, 10, None).is_err());
     }
 }

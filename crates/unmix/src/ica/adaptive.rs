@@ -1,7 +1,7 @@
 //! Contrasts that are fitted to the sources: quasi-maximum likelihood (Pham & Garat 1997).
 //!
 //! A search by a fixed contrast comes near the sources whatever their laws are; how near depends on the law. Once there, the law of each
-//! can be seen: every source gets the contrast that is nearest to its score ([`Score`]), and the search goes on by these, over
+//! can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search goes on by these, over
 //! rotations or over all invertible matrices. Sources that moved have other laws, a little, so this is done a few times. The
 //! errors that are left are those of maximum likelihood with known laws, as far as the functions can tell these: of the order
 //! of the bound of Cramér and Rao.
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{Contrasts, Score};
+use crate::stats::{Contrasts, ScoreFunction};
 
 /// How often contrasts are fitted again. What the second time changes is of second order; the third was seen to change nothing that
 /// matters.
@@ -60,7 +60,7 @@ fn by<T: Real>(
     view: &View<'_, '_, T>,
     moments: Option<&Matrix<f64>>,
     ortho: bool,
-    scores: &[Score],
+    scores: &[ScoreFunction],
     start: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,

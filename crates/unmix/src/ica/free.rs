@@ -47,18 +47,18 @@ struct Search<'s, 'a, 'b, T: Real> {
     contrast: Contrasts<'s>,
     extended: bool,
     run: &'s Run<'s>,
-    memory: Memory,
+    memory: SearchState,
 }
 
 /// What a search remembers beside the point where it is.
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct SearchState {
     learnt: History,
     signs: Signs,
     sweeps: u64,
 }
 
-impl Memory {
+impl SearchState {
     fn new(extended: bool) -> Self {
         Self { learnt: no_history(), signs: Signs::new(extended), sweeps: 0 }
     }
@@ -74,10 +74,10 @@ pub(super) fn solve<T: Real>(
     limits: &Limits,
     run: &Run<'_>,
 ) -> Result<SolverResult> {
-    let mut search = Search { view, moments, contrast, extended, run, memory: Memory::new(extended) };
+    let mut search = Search { view, moments, contrast, extended, run, memory: SearchState::new(extended) };
     let (mut steps, at) = Steps::begin(run, "unmixing", *limits, || {
         let first = search.look(start.clone(), log_determinant(&start), None)?;
-        Ok(first.map(|first| (first, std::mem::replace(&mut search.memory, Memory::new(extended)))))
+        Ok(first.map(|first| (first, std::mem::replace(&mut search.memory, SearchState::new(extended)))))
     })?;
     let Some((mut at, memory)) = at else { return Ok(SolverResult::not_finite(start)) };
     search.memory = memory;
@@ -237,7 +237,7 @@ mod tests {
         run: &'s Run<'s>,
     ) -> Search<'s, 'a, 'b, f64> {
         let contrast = Contrast::LogCosh(1.0).into();
-        Search { view, moments: None, contrast, extended, run, memory: Memory::new(extended) }
+        Search { view, moments: None, contrast, extended, run, memory: SearchState::new(extended) }
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         for seed in 0..20 {
             let x = mixed(200, k, seed);
             let rows = Rows::from_slice(&x, k).unwrap();
-            let view = View::of_white(&rows, k);
+            let view = View::already_white(&rows, k);
             for extended in [true, false] {
                 let mut search = search(&view, extended, &run);
                 let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
@@ -272,7 +272,7 @@ mod tests {
         for seed in 0..6 {
             let x = mixed(2000, k, seed);
             let rows = Rows::from_slice(&x, k).unwrap();
-            let view = View::of_white(&rows, k);
+            let view = View::already_white(&rows, k);
             let mut search = search(&view, true, &run);
             let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
             for _ in 0..5 {

@@ -16,7 +16,7 @@ use crate::data::Rows;
 use crate::error::Result;
 use crate::model::{Linear, Outcome};
 use crate::neural::auto::choose;
-use crate::neural::gpm::{Polar, Solved};
+use crate::neural::gpm::{FixedPoint, GpmOptions};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::num::{Matrix, Real, factor};
@@ -35,13 +35,17 @@ pub(super) fn first<T: Real>(
     coordinates: &Coordinates,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<(Matrix<f64>, Solved, u64)> {
+) -> Result<(Matrix<f64>, FixedPoint, u64)> {
     let k = coordinates.k();
     let center = coordinates.subtracted().is_some();
     let principal = Principal::new(rows, &ask(k, center, coordinates.noise_scale.is_some()), run)?;
     let k = k.min(principal.r());
-    let solved =
-        Polar::auto(k, limits.tol, limits.max_iter).solve(&principal, principal.first(k), run, |_, _| ())?;
+    let solved = GpmOptions::auto(k, limits.tol, limits.max_iter).solve(
+        &principal,
+        principal.first(k),
+        run,
+        |_, _| (),
+    )?;
     let axes = principal.spectrum.axes.clone().top_rows(solved.w.cols());
     let rows_of = factor::multiply(&solved.w, &axes);
     let noise = coordinates.noise_scale.as_deref();
@@ -55,14 +59,14 @@ pub(super) fn first<T: Real>(
 const RENEWALS: usize = 4;
 
 /// Where sigma-PCA comes to rest with the widths that it would choose there.
-fn by_own_widths<T: Real>(
+fn with_chosen_widths<T: Real>(
     white: &Principal<'_, T>,
     begin: Matrix<f64>,
     limits: &Limits,
     run: &Run<'_>,
-) -> Result<Solved> {
+) -> Result<FixedPoint> {
     let k = begin.rows();
-    let how = Polar { white: true, ..Polar::auto(k, limits.tol, limits.max_iter) };
+    let how = GpmOptions { white: true, ..GpmOptions::auto(k, limits.tol, limits.max_iter) };
     let mut at = how.solve(white, begin, run, |_, _| ())?;
     for _ in 0..RENEWALS {
         let widths = choose(&at.candidates, k);
@@ -70,7 +74,7 @@ fn by_own_widths<T: Real>(
             break;
         }
         let max_iter = limits.max_iter - at.n_iter;
-        let again = Polar { h: Nonlinearity::tanh(widths), auto: false, max_iter, ..how.clone() };
+        let again = GpmOptions { h: Nonlinearity::tanh(widths), auto: false, max_iter, ..how.clone() };
         let n_iter = at.n_iter;
         at = again.solve(white, at.w, run, |_, _| ())?;
         at.n_iter += n_iter;
@@ -107,7 +111,7 @@ fn on_rows<T: Real>(
     }
     let solved = match limits.max_iter {
         0 => None,
-        _ => Some(by_own_widths(&principal, begin, limits, run)?),
+        _ => Some(with_chosen_widths(&principal, begin, limits, run)?),
     };
     let w = match &solved {
         None => start.clone(),

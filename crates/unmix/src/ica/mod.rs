@@ -5,7 +5,6 @@
 
 mod adaptive;
 mod batch;
-mod doubts;
 mod free;
 mod layers;
 mod linear;
@@ -18,6 +17,7 @@ mod stream;
 mod subsample;
 mod unit;
 mod view;
+mod warnings;
 mod whiten;
 
 pub(crate) use search::{Algorithm, Search, solver_name};
@@ -29,7 +29,7 @@ pub(crate) use whiten::Preparation;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
 pub(crate) use crate::solve::Limits;
-use crate::solve::lbfgs::{History, Inner};
+use crate::solve::lbfgs::{History, SummationOrder};
 use crate::stats::SourceSums;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,7 @@ const REMEMBERED: usize = 7;
 
 /// What limited-memory BFGS over matrices knows: nothing yet.
 fn no_history() -> History {
-    History::new(REMEMBERED, 1e-12, Inner::Plain)
+    History::new(REMEMBERED, 1e-12, SummationOrder::Plain)
 }
 
 /// Minus the gradient times the inverse Hessian, as far as it is known; `precondition` is what is known of it without steps.

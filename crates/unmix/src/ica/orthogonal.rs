@@ -124,7 +124,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let begun = Search::new(view, contrast, extended, run).begin("rotation", &start, *limits)?;
     let Some((mut search, mut steps, mut at)) = begun else { return Ok(SolverResult::not_finite(start)) };
-    let residual = |at: &Point, memory: &Memory| match guard {
+    let residual = |at: &Point, memory: &SearchState| match guard {
         Guard::Change => memory.change,
         Guard::Objective => at.residual(),
     };
@@ -206,7 +206,7 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
 
 /// What a search remembers beside the point where it is.
 #[derive(Serialize, Deserialize)]
-struct Memory {
+struct SearchState {
     learnt: History,
     signs: Signs,
     /// How far the last step of the fixed point went.
@@ -222,13 +222,13 @@ struct Search<'s, 'a, 'b, T: Real> {
     view: &'s View<'a, 'b, T>,
     contrast: Contrasts<'s>,
     run: &'s Run<'s>,
-    memory: Memory,
+    memory: SearchState,
 }
 
 impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     fn new(view: &'s View<'a, 'b, T>, contrast: Contrasts<'s>, extended: bool, run: &'s Run<'s>) -> Self {
         let (learnt, signs, change) = (no_history(), Signs::new(extended), f64::INFINITY);
-        let memory = Memory { learnt, signs, change, sweeps: 0, refused: 0, near: 0.0 };
+        let memory = SearchState { learnt, signs, change, sweeps: 0, refused: 0, near: 0.0 };
         Self { view, contrast, run, memory }
     }
 
@@ -259,7 +259,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     }
 
     /// The point `turn` away, unless the objective is higher there.
-    fn try_turn(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
+    fn try_rotation(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
         let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
         let Some(sums) = self.look(&w)? else { return Ok(None) };
         let (before, after) = (objective(&at.signs, &at.sums), objective(&at.signs, &sums));
@@ -287,7 +287,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             if from_identity(turn) <= NEAR {
                 self.memory.near = at.residual();
             } else {
-                if let Some(next) = self.try_turn(at, turn)? {
+                if let Some(next) = self.try_rotation(at, turn)? {
                     self.memory.learnt.clear();
                     return Ok(Some(next));
                 }
@@ -312,7 +312,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             }
             for _ in 0..HALVINGS {
                 let step = sum(&Matrix::zeros(at.w.rows(), at.w.rows()), size, &direction);
-                if let Some(next) = self.try_turn(at, &rotation(&step))? {
+                if let Some(next) = self.try_rotation(at, &rotation(&step))? {
                     match next.signs == at.signs {
                         true => remember(&mut self.memory.learnt, &step, &next.gradient, &at.gradient),
                         // What was learnt belongs to another objective.
@@ -338,7 +338,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
                 1.0 => turn.clone(),
                 _ => polar(&sum(&one, size, &sum(turn, -1.0, &one)))?,
             };
-            if let Some(next) = self.try_turn(at, &part)? {
+            if let Some(next) = self.try_rotation(at, &part)? {
                 return Ok(Some(next));
             }
             size *= 0.5;

@@ -37,7 +37,7 @@ const FOLLOWING: u64 = 1 << 14;
 
 /// Two sources that a turn makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Turn {
+pub(super) struct PairRotation {
     pub(super) pair: (usize, usize),
     /// In rad.
     pub(super) angle: f64,
@@ -51,12 +51,12 @@ pub(super) struct Turn {
 /// # Errors
 ///
 /// Those of a pass over the rows.
-pub(super) fn better_turns<T: Real>(
+pub(super) fn better_rotations<T: Real>(
     rows: &Rows<'_, T>,
     mean: &[f64],
     unmixing: &Matrix<f64>,
     run: &Run<'_>,
-) -> Result<Vec<Turn>> {
+) -> Result<Vec<PairRotation>> {
     let (k, n) = (unmixing.rows() as u64, subsample::n_rows(rows));
     let pairs = k * k.saturating_sub(1) / 2;
     if pairs == 0 {
@@ -78,23 +78,23 @@ pub(super) fn better_turns<T: Real>(
 }
 
 /// Those of `turns` that are as certain where rows count for what they are worth; `columns` are sources of rows that follow one another.
-fn of_dependent_rows(turns: Vec<Turn>, columns: &[Vec<f64>]) -> Vec<Turn> {
-    let as_worth = |turn: Turn| {
+fn of_dependent_rows(turns: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
+    let as_worth = |turn: PairRotation| {
         let (i, j) = turn.pair;
         let time = autocorrelation_time(first_order(&columns[i], &columns[j], turn.angle));
-        Turn { t: turn.t / time.sqrt(), ..turn }
+        PairRotation { t: turn.t / time.sqrt(), ..turn }
     };
     turns.into_iter().map(as_worth).filter(|turn| turn.t > CERTAIN).collect()
 }
 
-fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<Turn> {
+fn of_columns(columns: &[Vec<f64>], weights: &[f64]) -> Vec<PairRotation> {
     use rayon::prelude::*;
     let each: Vec<Vec<f64>> = columns.iter().map(|y| log_cosh(y.iter().copied())).collect();
     let pairs: Vec<(usize, usize)> = (0..columns.len()).flat_map(|i| (0..i).map(move |j| (j, i))).collect();
     let best = |&(i, j): &(usize, usize)| {
         let of_angle = |&angle: &f64| {
             let (gain, error) = gain((&columns[i], &columns[j]), (&each[i], &each[j]), weights, angle);
-            (gain, Turn { pair: (i, j), angle, t: if error > 0.0 { gain / error } else { 0.0 } })
+            (gain, PairRotation { pair: (i, j), angle, t: if error > 0.0 { gain / error } else { 0.0 } })
         };
         let turns = ANGLES.iter().map(of_angle).filter(|(_, turn)| turn.t > CERTAIN);
         turns.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, turn)| turn)
@@ -127,13 +127,18 @@ fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
 }
 
 /// How much less Gaussian two sources are when they are turned, and its standard error.
-fn gain((x, y): (&[f64], &[f64]), as_they_are: (&[f64], &[f64]), weights: &[f64], angle: f64) -> (f64, f64) {
+fn gain(
+    (x, y): (&[f64], &[f64]),
+    without_whitening: (&[f64], &[f64]),
+    weights: &[f64],
+    angle: f64,
+) -> (f64, f64) {
     let (sin, cos) = angle.sin_cos();
     let along = log_cosh(x.iter().zip(y).map(|(x, y)| cos * x + sin * y));
     let across = log_cosh(x.iter().zip(y).map(|(x, y)| cos * y - sin * x));
     let n: f64 = weights.iter().sum();
     let mean = |values: &[f64]| values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / n;
-    let values = [&along[..], &across, as_they_are.0, as_they_are.1];
+    let values = [&along[..], &across, without_whitening.0, without_whitening.1];
     let apart = values.map(|v| mean(v) - Contrast::LogCosh(1.0).of_gaussian());
     let gain = apart[0].powi(2) + apart[1].powi(2) - apart[2].powi(2) - apart[3].powi(2);
     // What a row adds to the first order, less its mean.

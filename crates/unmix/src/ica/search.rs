@@ -134,7 +134,7 @@ impl Search<'_> {
         let mut best: Option<SolverResult> = None;
         let mut sweeps = 0;
         for i in 0..self.n_init.max(1) {
-            let mut found = self.begin_at(view, coordinates, self.start(view.k, i, run)?, run)?;
+            let mut found = self.start_at(view, coordinates, self.start(view.k, i, run)?, run)?;
             if let Some(ortho) = self.adaptive {
                 found =
                     adaptive::refine(view, coordinates.moments.as_ref(), ortho, found, &self.limits, run)?;
@@ -154,7 +154,7 @@ impl Search<'_> {
         }
     }
 
-    fn begin_at<T: Real>(
+    fn start_at<T: Real>(
         &self,
         view: &View<'_, '_, T>,
         coordinates: &Coordinates,

@@ -1,8 +1,8 @@
 //! From what a search found to a model: one scale, one order, one sign.
 
-use super::doubts::{doubts, left_mixed, sizes};
 use super::linear::inverse;
 use super::view::{SweptRows, View};
+use super::warnings::{mixed_sources, sizes, warnings_about};
 use super::{Limits, Search, SolverResult, solver_name};
 use crate::data::Rows;
 use crate::error::Result;
@@ -81,8 +81,8 @@ pub(crate) fn model<T: Real>(
     let ranked = ranking(&component_variance, order, rows, &coordinates, &unmixing, run, &mut report)?;
     let mut place = vec![0; k];
     ranked.iter().enumerate().for_each(|(at, &i)| place[i] = at);
-    report.warnings.extend(doubts(rows, &coordinates, search, &found, &place, run)?);
-    report.warnings.extend(left_mixed(rows, &coordinates, search, &found, &place, run)?);
+    report.warnings.extend(warnings_about(rows, &coordinates, search, &found, &place, run)?);
+    report.warnings.extend(mixed_sources(rows, &coordinates, search, &found, &place, run)?);
     let arranged = Arrangement::new(ranked, &mixing, dtype.eps());
     let (unmixing, mixing) = (arranged.rows(&unmixing), arranged.rows(&mixing));
     let basis = coordinates.basis();

@@ -153,7 +153,7 @@ impl Stream {
         let mut report = Report::closed_form("easi", self.n as f64, p, dtype, run.seed);
         report.outcome = Outcome::Completed;
         report.residual = Some(super::linear::largest(&learnt.mean_step));
-        report.warnings.extend(super::doubts::of_stream(&learnt.tails(), self.extended, arranged.order()));
+        report.warnings.extend(super::warnings::of_stream(&learnt.tails(), self.extended, arranged.order()));
         resolved.insert("n_components".into(), k.into());
         resolved.insert("extended".into(), self.extended.into());
         report.settings = resolved;

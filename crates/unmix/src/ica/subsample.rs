@@ -43,18 +43,18 @@ pub(super) fn n_rows<T: Real>(rows: &Rows<'_, T>) -> u64 {
 
 /// `m` of the rows that count, in runs of neighbours, spread evenly.
 pub(super) fn chosen<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
-    of_counted(rows, evenly(n_rows(rows), m))
+    among_all_rows(rows, evenly(n_rows(rows), m))
 }
 
 /// `m` rows that follow one another, from the middle of those that count; all of them where there are no more.
 pub(super) fn consecutive<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
     let n = n_rows(rows);
     let first = n.saturating_sub(m) / 2;
-    of_counted(rows, (first..n.min(first + m)).collect())
+    among_all_rows(rows, (first..n.min(first + m)).collect())
 }
 
 /// From numbers among the rows that count to numbers among all.
-fn of_counted<T: Real>(rows: &Rows<'_, T>, chosen: Vec<u64>) -> Vec<u64> {
+fn among_all_rows<T: Real>(rows: &Rows<'_, T>, chosen: Vec<u64>) -> Vec<u64> {
     let Some(weights) = rows.weights() else { return chosen };
     let counted: Vec<u64> = (0u64..).zip(weights).filter(|(_, w)| **w > 0.0).map(|(i, _)| i).collect();
     chosen.into_iter().map(|i| counted[i as usize]).collect()

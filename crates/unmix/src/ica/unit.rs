@@ -31,7 +31,7 @@ pub(super) fn solve<T: Real>(
     let k = view.k;
     let search = Search { view, contrast, guard, run };
     let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
-    let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(Found::nothing(k)))?;
+    let (mut steps, mut at) = Steps::begin(run, "units", all, || Ok(UnitsFound::nothing(k)))?;
     for i in steps.n_iter() as usize..k {
         let mut w = start.row(i).to_vec();
         let new = orthogonal_to(&mut w, &at.rows);
@@ -66,7 +66,7 @@ pub(super) fn solve<T: Real>(
 
 /// Units found so far.
 #[derive(Serialize, Deserialize)]
-struct Found {
+struct UnitsFound {
     rows: Matrix<f64>,
     /// Of the one that took most.
     n_iter: u64,
@@ -77,7 +77,7 @@ struct Found {
     sweeps: u64,
 }
 
-impl Found {
+impl UnitsFound {
     fn nothing(k: usize) -> Self {
         let rows = Matrix::zeros(0, k);
         Self { rows, n_iter: 0, residual: 0.0, outcome: Outcome::Converged, sweeps: 0 }

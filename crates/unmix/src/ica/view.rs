@@ -28,7 +28,7 @@ pub(super) struct View<'a, 'b, T: Real> {
 impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// Rows that are coordinates already.
     #[cfg(test)]
-    pub(super) fn of_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
+    pub(super) fn already_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
         Self { place: SweptRows::Rows(rows), mean: None, basis: None, k }
     }
 

@@ -28,7 +28,7 @@ impl Preparation {
     /// Looks at settled rows: one pass, or two where there are fewer rows than columns.
     pub(crate) fn of<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         check_n_rows(self.method, rows.n_counted(), rows.origin(), "give more rows")?;
-        if self.whiten { self.white(rows, run) } else { self.as_they_are(rows, run) }
+        if self.whiten { self.white(rows, run) } else { self.without_whitening(rows, run) }
     }
 
     fn white<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
@@ -78,7 +78,7 @@ impl Preparation {
     }
 
     /// Columns as they are: less their mean and in units of their own, where that is asked for.
-    fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
+    fn without_whitening<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
         // Second moments while they are summed, the unmixing matrix, its inverse, and what a search remembers.
         check_square(self.method, p, 12)?;

@@ -8,6 +8,6 @@ mod optimiser;
 mod schedule;
 mod trainer;
 
-pub use optimiser::{Memory, Optimiser};
+pub use optimiser::{Optimiser, OptimiserState};
 pub use schedule::Schedule;
 pub use trainer::{Learner, Trainer, TrainerState, Updates};

@@ -22,14 +22,14 @@ const EPS: f64 = 1e-7;
 /// What an optimiser remembers of one parameter: means of gradients and of their squares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Memory<T: Real> {
+pub struct OptimiserState<T: Real> {
     first: Vec<T>,
     /// Empty for gradient descent.
     second: Vec<T>,
     steps: u64,
 }
 
-impl<T: Real> Memory<T> {
+impl<T: Real> OptimiserState<T> {
     /// Of a parameter of `len` numbers, before the first step.
     pub fn new(how: Optimiser, len: usize) -> Self {
         let squares = if how == Optimiser::Adam { len } else { 0 };
@@ -119,7 +119,7 @@ mod tests {
         let draws = Stream::new(1, 0);
         let gradients: Vec<f64> = (0..50 * 9).map(|i| draws.normal(i)).collect();
         for how in [Optimiser::Sgd, Optimiser::Adam] {
-            let (mut w, mut memory) = (vec![1.0; 9], Memory::new(how, 9));
+            let (mut w, mut memory) = (vec![1.0; 9], OptimiserState::new(how, 9));
             // Half-gradients, of which the gradient is twice as much.
             for g in gradients.chunks(9) {
                 let half: Vec<f64> = g.iter().map(|g| g / 2.0).collect();
@@ -137,11 +137,12 @@ mod tests {
     fn what_is_remembered_comes_back_from_text_to_the_bit() {
         let draws = Stream::new(2, 0);
         for how in [Optimiser::Sgd, Optimiser::Adam] {
-            let (mut w, mut memory) = (vec![0.3f32; 7], Memory::<f32>::new(how, 7));
+            let (mut w, mut memory) = (vec![0.3f32; 7], OptimiserState::<f32>::new(how, 7));
             let gradient = |step: u64| (0..7).map(|j| draws.normal(7 * step + j) as f32).collect::<Vec<_>>();
             (0..10).for_each(|step| memory.step(how, 0.1, 1.0, &mut w, &gradient(step)));
             let text = serde_json::to_string(&(&w, &memory)).unwrap();
-            let (mut again, mut remembered): (Vec<f32>, Memory<f32>) = serde_json::from_str(&text).unwrap();
+            let (mut again, mut remembered): (Vec<f32>, OptimiserState<f32>) =
+                serde_json::from_str(&text).unwrap();
             assert_eq!(remembered, memory);
             memory.step(how, 0.1, 1.0, &mut w, &gradient(10));
             remembered.step(how, 0.1, 1.0, &mut again, &gradient(10));

@@ -1,6 +1,6 @@
 //! The loop over epochs and batches.
 
-use super::{Memory, Optimiser, Schedule};
+use super::{Optimiser, OptimiserState, Schedule};
 use crate::data::{Batch, Batches, Position};
 use crate::error::Result;
 use crate::model::Outcome;
@@ -55,7 +55,7 @@ pub struct Updates<'m, T: Real> {
     how: Optimiser,
     rate: f64,
     times: f64,
-    memory: &'m mut Memories<T>,
+    memory: &'m mut OptimiserStates<T>,
     /// How many parameters of each type have been moved.
     moved: [usize; 2],
 }
@@ -76,13 +76,13 @@ impl<T: Real> Updates<'_, T> {
 
 /// The memory of the parameter that comes next, made at the first step.
 fn nth<'m, V: Real>(
-    all: &'m mut Vec<Memory<V>>,
+    all: &'m mut Vec<OptimiserState<V>>,
     moved: &mut usize,
     how: Optimiser,
     len: usize,
-) -> &'m mut Memory<V> {
+) -> &'m mut OptimiserState<V> {
     if *moved == all.len() {
-        all.push(Memory::new(how, len));
+        all.push(OptimiserState::new(how, len));
     }
     *moved += 1;
     &mut all[*moved - 1]
@@ -91,9 +91,9 @@ fn nth<'m, V: Real>(
 /// What the optimiser remembers of all parameters, in the order in which they are handed over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-struct Memories<T: Real> {
-    own: Vec<Memory<T>>,
-    wide: Vec<Memory<f64>>,
+struct OptimiserStates<T: Real> {
+    own: Vec<OptimiserState<T>>,
+    wide: Vec<OptimiserState<f64>>,
 }
 
 /// All that changes while a learner is trained: what a checkpoint holds.
@@ -108,7 +108,7 @@ pub struct TrainerState<S, T: Real> {
     pub learner: S,
     /// Mean loss of the rows in every epoch that has ended, where the learner has a loss.
     pub history: Vec<f64>,
-    memory: Memories<T>,
+    memory: OptimiserStates<T>,
     /// Loss of the rows of this epoch so far, and how often they count.
     loss: (f64, f64),
 }
@@ -116,7 +116,7 @@ pub struct TrainerState<S, T: Real> {
 impl<S, T: Real> TrainerState<S, T> {
     /// Before the first batch.
     pub fn new(learner: S) -> Self {
-        let memory = Memories { own: Vec::new(), wide: Vec::new() };
+        let memory = OptimiserStates { own: Vec::new(), wide: Vec::new() };
         Self {
             position: Position::default(),
             steps: 0,

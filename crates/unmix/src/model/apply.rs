@@ -33,7 +33,7 @@ impl Model {
             let n_rows = SparseEncoder::new::<T>(mean, matrix).apply(sparse, run, "encoding", sink)?;
             return Ok(Encoded { n_rows, unsolved: None });
         }
-        let coder = Coder::of(self);
+        let coder = ModelEncoder::of(self);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("encoding", rows, &block)?;
             coder.encode(&block, out, work);
@@ -91,7 +91,7 @@ impl Model {
             return Err(Error::setting("exclude", c, why, "choose components that it has"));
         }
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
-        let (coder, decoder) = (Coder::of(self), self.code.decode_map::<T>());
+        let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>());
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstruct", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
@@ -126,7 +126,7 @@ impl Model {
                 remedy: "encode the rows".into(),
             });
         }
-        let (coder, k) = (Coder::of(self), self.n_codes());
+        let (coder, k) = (ModelEncoder::of(self), self.n_codes());
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             coder.check("certify", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];
@@ -229,13 +229,13 @@ impl Model {
 }
 
 /// The encoder of a model for rows of one type, and what it left unsolved.
-pub(super) struct Coder<'m, T> {
+pub(super) struct ModelEncoder<'m, T> {
     model: &'m Model,
     pub(super) map: Box<dyn RowMap<T>>,
     unsolved: Mutex<Option<Unsolved>>,
 }
 
-impl<'m, T: Real> Coder<'m, T> {
+impl<'m, T: Real> ModelEncoder<'m, T> {
     pub(super) fn of(model: &'m Model) -> Self {
         Self { model, map: model.code.encode_map(), unsolved: Mutex::new(None) }
     }

@@ -11,7 +11,7 @@
 //! Nothing here depends on `whiten`.
 
 use super::Model;
-use super::apply::Coder;
+use super::apply::ModelEncoder;
 use super::code::{Certificate, RowMap};
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
@@ -225,7 +225,7 @@ impl Model {
     ) -> Result<u64> {
         let measures = Measures::of(self, parts);
         self.check_width("quality", rows.n_features(), self.n_features(), rows.origin())?;
-        let (coder, decoder) = (Coder::of(self), self.code().decode_map::<T>());
+        let (coder, decoder) = (ModelEncoder::of(self), self.code().decode_map::<T>());
         let width = measures.width();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &measures {

@@ -136,7 +136,7 @@ impl Method {
             let found = "it needs all entries of the rows, zeros included";
             return refused("sparse rows", found, "make the rows dense");
         }
-        if !self.takes.stream && rows.source().elsewhere().is_some() {
+        if !self.takes.stream && rows.source().remote().is_some() {
             return refused(
                 "rows held by remote workers",
                 "it needs the rows themselves",
@@ -148,7 +148,7 @@ impl Method {
             let found = "it does not support sample weights";
             return refused("rows with weights", found, "leave the weights out, or repeat rows");
         }
-        rows.bring_few(run)?;
+        rows.collect_few_rows(run)?;
         match rows.weights() {
             Some(_) => check_total_weight(rows.n_samples(), rows.origin()),
             None => Ok(()),

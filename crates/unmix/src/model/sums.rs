@@ -4,7 +4,7 @@
 //! does not fill a shard as the sums of its blocks, and complete shards merge as siblings of a binary tree.
 
 use super::tensor::Tensor;
-use crate::data::{Ladder, Plan, Rows, Stream};
+use crate::data::{MergeStack, Plan, Rows, Stream};
 use crate::error::{Error, Result};
 use crate::machine::check_square;
 use crate::num::threads::on_pool;
@@ -23,7 +23,7 @@ pub struct Sums {
     /// Of streams that ended: what merged sums began with.
     base: Option<Scatter>,
     /// Complete shards in the merge tree.
-    tree: Ladder<Scatter>,
+    tree: MergeStack<Scatter>,
     /// The shard that is being filled, and how many blocks it has.
     open: (Scatter, usize),
     /// Rows that do not fill a block.
@@ -53,7 +53,7 @@ impl Sums {
             dtype,
             plan: Plan::for_width(p),
             base: None,
-            tree: Ladder::default(),
+            tree: MergeStack::default(),
             open: (Scatter::empty(p), 0),
             waiting: Vec::new(),
             weights: Vec::new(),
@@ -193,7 +193,7 @@ impl Sums {
         let Plan { block_rows, shard_rows } = self.plan;
         let gathered = |shard: usize| {
             let (mut part, start) = (Scatter::empty(self.n_features()), first + shard * shard_rows);
-            let mut work = Works::default();
+            let mut work = Workspaces::default();
             for row in (start..start + shard_rows).step_by(block_rows) {
                 self.gather(&mut part, row..row + block_rows, &mut work);
             }
@@ -209,7 +209,7 @@ impl Sums {
     }
 
     /// Adds some waiting rows to `part`.
-    fn gather(&self, part: &mut Scatter, rows: std::ops::Range<usize>, work: &mut Works) {
+    fn gather(&self, part: &mut Scatter, rows: std::ops::Range<usize>, work: &mut Workspaces) {
         let p = part.mean.len();
         let weights = &self.weights[rows.clone()];
         let weights = if weights.iter().all(|&w| w == 1.0) { None } else { Some(weights) };
@@ -294,7 +294,7 @@ impl Sums {
         let mut from = Unpacker::new(bytes);
         let dtype = if from.count()? == Dtype::F32.size() as u64 { Dtype::F32 } else { Dtype::F64 };
         let base = if from.count()? == 1 { Some(Scatter::unpack(&mut from)?) } else { None };
-        let mut tree = Ladder::default();
+        let mut tree = MergeStack::default();
         for _ in 0..from.count()? {
             let height = u32::try_from(from.count()?).unwrap_or(u32::MAX);
             let part = Scatter::unpack(&mut from)?;
@@ -412,7 +412,7 @@ const OPEN: f64 = 2.0;
 
 /// Room for either type.
 #[derive(Default)]
-struct Works {
+struct Workspaces {
     single: Workspace<f32>,
     double: Workspace<f64>,
 }

@@ -26,30 +26,32 @@ pub const LAST_LOOK: u64 = 30;
 const LATER: u64 = 10;
 
 /// Whether components are looked at after so many sweeps; `settled` says that later looks have shown nothing new.
-pub(super) fn looks_at(sweep: u64, settled: bool) -> bool {
+pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
     LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep.is_multiple_of(LATER))
 }
 
 /// The candidate with the larger score, for each of `k` components.
-pub(crate) fn choose(looks: &[Separation], k: usize) -> Vec<f64> {
-    let best =
-        |j: usize| (0..looks.len()).fold(0, |b, c| if looks[c].score[j] > looks[b].score[j] { c } else { b });
+pub(crate) fn choose(separations: &[Separation], k: usize) -> Vec<f64> {
+    let best = |j: usize| {
+        (0..separations.len())
+            .fold(0, |b, c| if separations[c].score[j] > separations[b].score[j] { c } else { b })
+    };
     (0..k).map(|j| CANDIDATES[best(j)]).collect()
 }
 
 /// How far the components are from Gaussian ones, all together: the sum of the squares of the larger `t` of each.
-pub(super) fn evidence(looks: &[Separation]) -> f64 {
-    let k = looks.first().map_or(0, |look| look.t.len());
-    (0..k).map(|j| looks.iter().fold(0.0f64, |m, look| m.max(look.t[j])).powi(2)).sum()
+pub(super) fn evidence(separations: &[Separation]) -> f64 {
+    let k = separations.first().map_or(0, |look| look.t.len());
+    (0..k).map(|j| separations.iter().fold(0.0f64, |m, look| m.max(look.t[j])).powi(2)).sum()
 }
 
 /// What the better candidate sees of each of `k` components.
-pub(crate) fn best(looks: &[Separation], k: usize) -> Separation {
+pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     let mut out = Separation::default();
     for j in 0..k {
-        let best = looks
+        let best = separations
             .iter()
-            .fold(&looks[0], |best, look| if look.score[j] > best.score[j] { look } else { best });
+            .fold(&separations[0], |best, look| if look.score[j] > best.score[j] { look } else { best });
         out.b.push(best.b[j]);
         out.score_slope.push(best.score_slope[j]);
         out.score.push(best.score[j]);
@@ -61,20 +63,20 @@ pub(crate) fn best(looks: &[Separation], k: usize) -> Separation {
 
 /// More than the largest `t` that a search among `k` Gaussian components of one variance comes to (measured with `k` from 5 to 40
 /// and 25 to 1600 rows a component: 1.0 to 1.25 `sqrt(k)`).
-fn largest_by_search(k: usize) -> f64 {
+fn null_search_bound(k: usize) -> f64 {
     1.5 * (k as f64).sqrt()
 }
 
 /// Components that cannot be distinguished from Gaussian ones by a search that looked for the opposite. Among `k` Gaussian
 /// components such a
 /// search finds `t` above [`CERTAIN`] from some ten components on, and an [`evidence`] of 0.3 to 0.67 `k^2`; `k` sources that are found
-/// have more than 1.3 `k^2`. So components below [`largest_by_search`] are near Gaussian where their evidence is at most `k^2`.
-pub(super) fn near_gaussian(looks: &[Separation]) -> Vec<bool> {
-    let k = looks.first().map_or(0, |look| look.t.len());
-    let t = |j: usize| looks.iter().fold(0.0f64, |m, look| m.max(look.t[j]));
+/// have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian where their evidence is at most `k^2`.
+pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
+    let k = separations.first().map_or(0, |look| look.t.len());
+    let t = |j: usize| separations.iter().fold(0.0f64, |m, look| m.max(look.t[j]));
     let mut which: Vec<usize> = (0..k).collect();
     loop {
-        let cut = largest_by_search(which.len()).max(CERTAIN);
+        let cut = null_search_bound(which.len()).max(CERTAIN);
         let fewer: Vec<usize> = which.iter().copied().filter(|&j| t(j) <= cut).collect();
         if fewer.len() == which.len() {
             break;
@@ -89,12 +91,12 @@ pub(super) fn near_gaussian(looks: &[Separation]) -> Vec<bool> {
 /// Whether the components at the principal axes, taken together, are less Gaussian than chance would have them: the sum of the
 /// squares of the larger `t` of each has mean `k` there, and standard deviation `sqrt(2 k)`, because nothing was chosen by them
 /// yet. Small samples may show together what none of their components shows alone.
-pub(super) fn stand_out(looks: &[Separation]) -> bool {
-    let k = looks.first().map_or(0, |look| look.t.len());
-    evidence(looks) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
+pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
+    let k = separations.first().map_or(0, |look| look.t.len());
+    evidence(separations) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
 }
 
 /// Whether some candidate tells component `j` from others of its variance.
-pub(super) fn is_certain(looks: &[Separation], j: usize) -> bool {
-    looks.iter().any(|look| look.t[j] > CERTAIN)
+pub(super) fn is_certain(separations: &[Separation], j: usize) -> bool {
+    separations.iter().any(|look| look.t[j] > CERTAIN)
 }

@@ -36,7 +36,7 @@ pub(super) fn column_products<T: Real>(a: &[T], b: &[T], k: usize) -> Vec<f64> {
     sums.iter().map(|s| s.to_f64()).collect()
 }
 
-pub(super) fn take_away_means<T: Real>(y: &mut [T], k: usize) {
+pub(super) fn subtract_means<T: Real>(y: &mut [T], k: usize) {
     let means = column_means(y, k);
     subtract_columns(y, &means, k);
 }

@@ -46,7 +46,7 @@ pub(super) fn project<T: Real>(constraint: Constraint, w: &mut [T], k: usize) ->
             let by = lengths(w, k);
             divide(w, &by);
         }
-        Constraint::Polar => {
+        Constraint::GpmOptions => {
             let m = factor::polar_rows(&wide(w).transposed())?.transposed();
             put(w, &m);
         }

@@ -14,7 +14,7 @@
 //! `-A (mean(z²) - 1)`, and is taken out block by block.
 
 use super::native::orthonormality;
-use super::nonlinearity::{Nonlinearity, Ready};
+use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::start::Principal;
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor, kernel};
@@ -99,7 +99,13 @@ impl BlockEvidence {
     }
 }
 
-fn sums<T: Real>(x: &[T], weights: Option<&[f64]>, into: &Matrix<T>, h: &Ready<T>, k: usize) -> Sums {
+fn sums<T: Real>(
+    x: &[T],
+    weights: Option<&[f64]>,
+    into: &Matrix<T>,
+    h: &TypedNonlinearity<T>,
+    k: usize,
+) -> Sums {
     let (inner, r) = (into.rows(), into.cols());
     let n = x.len() / inner;
     let mut z = vec![T::default(); n * r];
@@ -193,7 +199,7 @@ impl<T: Real> Principal<'_, T> {
 
 /// What the scatter of blocks says of a component.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Certainty {
+pub struct SamplingError {
     /// `A - b` in units of its standard error: 0 for a Gaussian.
     pub t: f64,
     /// The smallest `L_ij` over all other axes, in units of its standard error.
@@ -208,7 +214,7 @@ pub struct Certainty {
 
 /// How sure a verdict is, and what it needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Demand {
+pub(crate) struct Confidence {
     /// The probability that some component of a model exceeds a bound by chance.
     pub(crate) level: f64,
     /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find where
@@ -220,7 +226,7 @@ pub(crate) struct Demand {
 
 impl BlockEvidence {
     /// What blocks say of all components, with weights `s^alpha`.
-    pub(crate) fn certainty(&self, alpha: f64, demand: Demand) -> Vec<Certainty> {
+    pub(crate) fn certainty(&self, alpha: f64, demand: Confidence) -> Vec<SamplingError> {
         let (r, k) = (self.sigma.len(), self.blocks[0].score_slope.len());
         let n: f64 = self.blocks.iter().map(|b| b.n).sum();
         let score_slope: Vec<f64> =
@@ -245,7 +251,7 @@ impl BlockEvidence {
             turns.resize(turns.len() + self.rest, last);
             let square = upper_sum(&turns, quantile) * (1.0 + SECOND * turns.iter().sum::<f64>());
             let angle = (moved.sqrt() + square.sqrt()).min(std::f64::consts::FRAC_PI_2);
-            Certainty { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
+            SamplingError { t: self.mean(&gap).t(), least: least.0, partner: least.1, needed, angle }
         };
         (0..k).map(one).collect()
     }

@@ -2,7 +2,7 @@
 //!
 //! Terms enter in one order. (1) The nonlinear reconstruction: codes (deflated or not), standard deviations, `U = h(Y/sigma)
 //! sigma`, the error `UM - Y` in its several forms times `h'`; the decoder's part. (2) The triangular term. (3) The linear terms
-//! and (4) those that keep columns orthogonal ([`linear_pull`]). (5) Sparsity and the terms of independent component analysis.
+//! and (4) those that keep columns orthogonal ([`linear_gradient`]). (5) Sparsity and the terms of independent component analysis.
 //!
 //! Rows are centred by their batch without being touched: what is subtracted from `Y` and from `E` column by column is
 //! enough, because `(X - 1m)'E = X'(E - mean E)`.
@@ -10,9 +10,9 @@
 mod reconstruction;
 mod terms;
 
-use super::columns::{column_products, take_away_means};
+use super::columns::{column_products, subtract_means};
 use super::linear::add;
-use super::nonlinearity::{Nonlinearity, Ready};
+use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use super::{Mean, Spec};
 use crate::num::{Matrix, Real, kernel, widest};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl State {
 
 /// Half-gradients of what is learnt beside the weights.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Further {
+pub struct ExtraGradients {
     /// Of the standard deviations.
     pub sigma: Vec<f64>,
     /// Of the number in the nonlinearity.
@@ -60,7 +60,7 @@ pub struct Field<T> {
     spec: Spec,
     p: usize,
     k: usize,
-    ready: Ready<T>,
+    ready: TypedNonlinearity<T>,
     ready_for: Vec<f64>,
     y: Vec<T>,
     z: Vec<T>,
@@ -77,7 +77,7 @@ pub struct Field<T> {
     /// What is subtracted from each column along itself; see [`tangent`](Self::tangent).
     pub(super) radial: Vec<f64>,
     /// Of what is learnt beside the weights.
-    pub further: Further,
+    pub further: ExtraGradients,
 }
 
 impl<T: Real> Field<T> {
@@ -102,7 +102,7 @@ impl<T: Real> Field<T> {
             inner: Matrix::zeros(k, k),
             has_inner: false,
             radial: vec![0.0; k],
-            further: Further::default(),
+            further: ExtraGradients::default(),
         }
     }
 
@@ -119,7 +119,7 @@ impl<T: Real> Field<T> {
         self.has_inner = false;
         kernel::product(&mut self.y, x, w, b, p, k);
         if self.spec.mean == Mean::Batch {
-            take_away_means(&mut self.y, k);
+            subtract_means(&mut self.y, k);
         }
         kernel::multiply_left_transposed(&mut self.gram, w, w, p, k, k);
         self.e.fill(T::default());
@@ -127,9 +127,9 @@ impl<T: Real> Field<T> {
             self.reconstruction(state);
         }
         self.linear(state);
-        self.further_terms(state);
+        self.extra_terms(state);
         if self.spec.mean == Mean::Batch {
-            take_away_means(&mut self.e, k);
+            subtract_means(&mut self.e, k);
         }
     }
 

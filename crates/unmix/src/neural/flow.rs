@@ -5,7 +5,7 @@
 //! are left out: no rule moves there.
 
 use super::table::Step;
-use super::{Pull, Row, Spec, linear_pull};
+use super::{LinearGradient, Spec, TableEntry, linear_gradient};
 use crate::error::{Error, Result};
 use crate::model::Outcome;
 use crate::num::random::Stream;
@@ -15,7 +15,7 @@ use crate::solve::{Limits, Steps};
 
 /// Where to start, and when to stop.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub struct FlowOptions {
     /// Columns.
     pub k: usize,
     /// Begin at the principal axes, and not at a random orthonormal set of directions.
@@ -30,7 +30,7 @@ pub struct Flow {
 
 /// Weights as a rule left them.
 #[derive(Clone, Debug)]
-pub struct Flowed {
+pub struct FlowResult {
     /// `r x k`, in the coordinates of the principal axes.
     pub w: Matrix<f64>,
     /// Steps.
@@ -41,7 +41,7 @@ pub struct Flowed {
     pub outcome: Outcome,
 }
 
-impl Flowed {
+impl FlowResult {
     /// The first `k` of `r` principal axes, without a step.
     pub(crate) fn closed_form(r: usize, k: usize) -> Self {
         let w = Matrix::from_fn(r, k, |i, j| f64::from(u8::from(i == j)));
@@ -49,7 +49,7 @@ impl Flowed {
     }
 }
 
-impl Row {
+impl TableEntry {
     /// The step of a full batch, in units of the inverse of the largest eigenvalue.
     ///
     /// Limits that were measured: 1/3 for rules that maximise variance beside (their slope there is -(4 + 2 lambda)), 1/2 for
@@ -69,7 +69,13 @@ impl Row {
 /// # Errors
 ///
 /// Weights that grow without bound; interruption.
-pub fn flow(row: &Row, spec: &Spec, variances: &[f64], how: &Flow, run: &Run<'_>) -> Result<Flowed> {
+pub fn flow(
+    row: &TableEntry,
+    spec: &Spec,
+    variances: &[f64],
+    how: &FlowOptions,
+    run: &Run<'_>,
+) -> Result<FlowResult> {
     let (r, k) = (variances.len(), how.k);
     let largest = variances.first().copied().unwrap_or(1.0);
     let c: Vec<f64> = variances.iter().map(|v| v / largest).collect();
@@ -93,7 +99,7 @@ pub fn flow(row: &Row, spec: &Spec, variances: &[f64], how: &Flow, run: &Run<'_>
         w.as_mut_slice().iter_mut().zip(g.as_slice()).for_each(|(w, g)| *w -= length * g);
         steps.ended(residual, None, &w)?;
     };
-    Ok(Flowed { w, n_iter: steps.n_iter(), residual, outcome })
+    Ok(FlowResult { w, n_iter: steps.n_iter(), residual, outcome })
 }
 
 /// The half-gradient `G = C W A + W K` from `W` and `CW`.
@@ -101,14 +107,14 @@ pub fn field(spec: &Spec, w: &Matrix<f64>, cw: &Matrix<f64>) -> Matrix<f64> {
     let wt = w.transposed();
     let (s, m) = (factor::multiply(&wt, cw), factor::multiply(&wt, w));
     let sigma: Vec<f64> = (0..s.rows()).map(|j| s[(j, j)].max(0.0).sqrt()).collect();
-    let Pull { outer, inner } = linear_pull(spec, &s, &m, spec.beta, &sigma);
+    let LinearGradient { outer, inner } = linear_gradient(spec, &s, &m, spec.beta, &sigma);
     let mut g = factor::multiply(cw, &outer);
     let own = factor::multiply(w, &inner);
     g.as_mut_slice().iter_mut().zip(own.as_slice()).for_each(|(g, o)| *g += o);
     g
 }
 
-fn start(r: usize, how: &Flow, seed: u64) -> Matrix<f64> {
+fn start(r: usize, how: &FlowOptions, seed: u64) -> Matrix<f64> {
     if let Some(w) = &how.from {
         return w.clone();
     }

@@ -7,7 +7,7 @@
 //! `A_j - b_j = E psi` says whether a nonlinearity tells source `j` from others of its variance; its standard error says
 //! whether that is more than chance.
 
-use super::nonlinearity::{Nonlinearity, Ready};
+use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::stats::{Gather, Packer, Partial, Unpacker};
@@ -85,7 +85,7 @@ pub struct Pass {
     /// The one that moves the axes.
     pub h: Nonlinearity,
     /// Those whose separation is looked at; the first of them is asked for the bend of every pair, too.
-    pub looks: Vec<Nonlinearity>,
+    pub separations: Vec<Nonlinearity>,
     /// Whether the mean of the forces matters, because that of the rows was not subtracted.
     pub(super) score_mean: bool,
     /// Whether forces are wanted at all, or looks only.
@@ -93,14 +93,14 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// Of centred rows, by `h`; with a close look through each of `looks`.
-    pub fn new(h: Nonlinearity, looks: Vec<Nonlinearity>) -> Self {
-        Self { h, looks, score_mean: false, gradient: true }
+    /// Of centred rows, by `h`; with a close look through each of `separations`.
+    pub fn new(h: Nonlinearity, separations: Vec<Nonlinearity>) -> Self {
+        Self { h, separations, score_mean: false, gradient: true }
     }
 
-    /// A close look through each of `looks`, without forces.
-    pub fn looking(looks: Vec<Nonlinearity>) -> Self {
-        Self { h: Nonlinearity::tanh(vec![1.0]), looks, score_mean: false, gradient: false }
+    /// A close look through each of `separations`, without forces.
+    pub fn with_separations(separations: Vec<Nonlinearity>) -> Self {
+        Self { h: Nonlinearity::tanh(vec![1.0]), separations, score_mean: false, gradient: false }
     }
 }
 
@@ -112,19 +112,19 @@ pub struct PassSums {
     /// Sum of `phi(z_j)`.
     pub score_mean: Vec<f64>,
     /// For each look: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
-    pub looks: Vec<f64>,
+    pub separations: Vec<f64>,
     /// Sum of `z_i^2 phi'(z_j)` of the first look, `k x k`; empty where there is none.
     pub bend: Matrix<f64>,
 }
 
 impl PassSums {
     /// Of no rows yet: `k` components, rows of `p`, as many looks.
-    pub fn empty(k: usize, p: usize, looks: usize) -> Self {
-        let pairs = if looks == 0 { 0 } else { k };
+    pub fn empty(k: usize, p: usize, separations: usize) -> Self {
+        let pairs = if separations == 0 { 0 } else { k };
         Self {
             gradient: Matrix::zeros(k, p),
             score_mean: vec![0.0; k],
-            looks: vec![0.0; 4 * k * looks],
+            separations: vec![0.0; 4 * k * separations],
             bend: Matrix::zeros(pairs, pairs),
         }
     }
@@ -147,30 +147,32 @@ impl Partial for PassSums {
         let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
         add(self.gradient.as_mut_slice(), right.gradient.as_slice());
         add(&mut self.score_mean, &right.score_mean);
-        add(&mut self.looks, &right.looks);
+        add(&mut self.separations, &right.separations);
         add(self.bend.as_mut_slice(), right.bend.as_slice());
     }
 
     fn pack(&self, out: &mut Packer) {
         out.matrix(&self.gradient);
         out.numbers(&self.score_mean);
-        out.numbers(&self.looks);
+        out.numbers(&self.separations);
         out.numbers(self.bend.as_slice());
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
-        let (gradient, score_mean, looks) = (from.matrix()?, from.numbers()?, from.numbers()?);
+        let (gradient, score_mean, separations) = (from.matrix()?, from.numbers()?, from.numbers()?);
         let (k, bend) = (gradient.rows(), from.numbers()?);
-        let pairs = if looks.is_empty() { 0 } else { k };
-        let n_looks = looks.len().checked_div(4 * k).unwrap_or(0);
-        from.check(score_mean.len() == k && n_looks * 4 * k == looks.len() && bend.len() == pairs * pairs)?;
-        Ok(Self { gradient, score_mean, looks, bend: Matrix::from_vec(pairs, pairs, bend) })
+        let pairs = if separations.is_empty() { 0 } else { k };
+        let n_looks = separations.len().checked_div(4 * k).unwrap_or(0);
+        from.check(
+            score_mean.len() == k && n_looks * 4 * k == separations.len() && bend.len() == pairs * pairs,
+        )?;
+        Ok(Self { gradient, score_mean, separations, bend: Matrix::from_vec(pairs, pairs, bend) })
     }
 
     fn bytes(&self) -> usize {
         8 * (self.gradient.as_slice().len()
             + self.score_mean.len()
-            + self.looks.len()
+            + self.separations.len()
             + self.bend.as_slice().len())
     }
 }
@@ -180,14 +182,16 @@ impl<T: Real> Rule<T> for Pass {
     const KIND: &'static str = "forces";
 
     fn zero(&self, k: usize, p: usize) -> PassSums {
-        PassSums::empty(k, p, self.looks.len())
+        PassSums::empty(k, p, self.separations.len())
     }
 
     fn gather(&self, sums: &mut PassSums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>) {
         let (k, p) = (sums.score_mean.len(), sums.gradient.cols());
-        for (i, (look, of_look)) in self.looks.iter().zip(sums.looks.chunks_exact_mut(4 * k)).enumerate() {
+        for (i, (look, of_look)) in
+            self.separations.iter().zip(sums.separations.chunks_exact_mut(4 * k)).enumerate()
+        {
             let bend = if i == 0 { Some(&mut sums.bend) } else { None };
-            gather_look(&look.ready(k), of_look, bend, z, weights, work);
+            gather_separation(&look.ready(k), of_look, bend, z, weights, work);
         }
         if !self.gradient {
             return;
@@ -212,25 +216,26 @@ impl<T: Real> Rule<T> for Pass {
 
     fn pack(&self, out: &mut Packer) {
         self.h.pack(out);
-        out.count(self.looks.len() as u64);
-        self.looks.iter().for_each(|look| look.pack(out));
+        out.count(self.separations.len() as u64);
+        self.separations.iter().for_each(|look| look.pack(out));
         out.count(u64::from(self.score_mean));
         out.count(u64::from(self.gradient));
     }
 
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let h = Nonlinearity::unpack(from)?;
-        let looks = (0..from.count()?).map(|_| Nonlinearity::unpack(from)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { h, looks, score_mean: from.flag()?, gradient: from.flag()? })
+        let separations =
+            (0..from.count()?).map(|_| Nonlinearity::unpack(from)).collect::<Result<Vec<_>>>()?;
+        Ok(Self { h, separations, score_mean: from.flag()?, gradient: from.flag()? })
     }
 
     fn is_for(&self, k: usize) -> bool {
-        self.looks.iter().chain([&self.h]).all(|h| [1, k].contains(&h.a.len()))
+        self.separations.iter().chain([&self.h]).all(|h| [1, k].contains(&h.a.len()))
     }
 }
 
-fn gather_look<T: Real>(
-    h: &Ready<T>,
+fn gather_separation<T: Real>(
+    h: &TypedNonlinearity<T>,
     sums: &mut [f64],
     bend: Option<&mut Matrix<f64>>,
     z: &[T],
@@ -250,14 +255,20 @@ fn gather_look<T: Real>(
         }
         kernel::add_cross(bend.as_mut_slice(), &squares, score_slope, z.len() / k, k, k);
     }
-    add_look(sums, z, force, score_slope, weights);
+    add_separation(sums, z, force, score_slope, weights);
 }
 
 /// Rows whose numbers are added up in their own type before they go into a total.
 const ROWS: usize = 16;
 
 /// Adds `z phi`, `phi'`, `psi` and its square, column by column.
-fn add_look<T: Real>(sums: &mut [f64], z: &[T], force: &[T], score_slope: &[T], weights: Option<&[f64]>) {
+fn add_separation<T: Real>(
+    sums: &mut [f64],
+    z: &[T],
+    force: &[T],
+    score_slope: &[T],
+    weights: Option<&[f64]>,
+) {
     let k = sums.len() / 4;
     let mut part = vec![T::default(); 4 * k];
     let groups = z.chunks(ROWS * k).zip(force.chunks(ROWS * k)).zip(score_slope.chunks(ROWS * k));
@@ -290,13 +301,13 @@ fn add_look<T: Real>(sums: &mut [f64], z: &[T], force: &[T], score_slope: &[T], 
 
 /// What codes pass on, on average.
 #[derive(Clone, Debug)]
-pub struct Forces {
+pub struct PassMeans {
     /// Standard deviations of the codes.
     pub sigma: Vec<f64>,
     /// `E[x phi(z_j)]`, a row for each component.
     pub gradient: Matrix<f64>,
     /// One for each nonlinearity that was looked at.
-    pub looks: Vec<Separation>,
+    pub separations: Vec<Separation>,
     /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
     pub bend: Matrix<f64>,
 }
@@ -316,7 +327,7 @@ pub struct Separation {
     pub error: Vec<f64>,
 }
 
-impl Forces {
+impl PassMeans {
     pub(super) fn new(
         sums: PassSums,
         w: &Matrix<f64>,
@@ -324,7 +335,7 @@ impl Forces {
         n: f64,
         offset: Option<&[f64]>,
     ) -> Self {
-        let PassSums { mut gradient, score_mean, looks, mut bend } = sums;
+        let PassSums { mut gradient, score_mean, separations, mut bend } = sums;
         bend.as_mut_slice().iter_mut().for_each(|x| *x /= n);
         let k = w.rows();
         for j in 0..k {
@@ -336,7 +347,7 @@ impl Forces {
         Self {
             sigma,
             gradient,
-            looks: looks.chunks_exact(4 * k).map(|sums| Separation::new(sums, n)).collect(),
+            separations: separations.chunks_exact(4 * k).map(|sums| Separation::new(sums, n)).collect(),
             bend,
         }
     }

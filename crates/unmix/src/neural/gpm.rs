@@ -21,8 +21,8 @@ mod step;
 use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
-use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, looks_at, near_gaussian, stand_out};
-use super::forces::{Forces, Pass, Separation};
+use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, checks_after, jointly_non_gaussian, near_gaussian};
+use super::forces::{Pass, PassMeans, Separation};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
@@ -33,7 +33,7 @@ use crate::solve::{Limits, Steps};
 
 /// What is iterated, and how long.
 #[derive(Clone, Debug)]
-pub struct Polar {
+pub struct GpmOptions {
     /// The nonlinearity; with `auto` its `a` is where the search begins.
     pub h: Nonlinearity,
     /// Choose `a` for every component.
@@ -53,7 +53,7 @@ pub struct Polar {
 
 /// Where it came to rest.
 #[derive(Clone, Debug)]
-pub struct Solved {
+pub struct FixedPoint {
     /// The components, as rows in principal coordinates.
     pub w: Matrix<f64>,
     /// The name of the solver.
@@ -82,7 +82,7 @@ pub struct Solved {
     pub history: Vec<f64>,
 }
 
-impl Polar {
+impl GpmOptions {
     /// `a tanh(z / a)` with `a` chosen for each of `k` components.
     pub fn auto(k: usize, tol: f64, max_iter: u64) -> Self {
         let h = Nonlinearity::tanh(vec![CANDIDATES[1]; k]);
@@ -101,7 +101,7 @@ impl Polar {
         start: Matrix<f64>,
         run: &Run<'_>,
         mut seen: impl FnMut(u64, &Matrix<f64>),
-    ) -> Result<Solved> {
+    ) -> Result<FixedPoint> {
         // How it ends depends on what is seen, not on the residual alone.
         let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
         let before = rows.sweeps();
@@ -109,8 +109,8 @@ impl Polar {
         rows.count_sweeps(at.sweeps);
         loop {
             match self.iteration(rows, &start, at, run, &mut seen)? {
-                Next::Ended(solved) => return Ok(*solved),
-                Next::At(next) => at = *next,
+                NextStep::Ended(solved) => return Ok(*solved),
+                NextStep::At(next) => at = *next,
             }
             at.sweeps = rows.sweeps() - before;
             steps.counted(&at)?;
@@ -124,31 +124,31 @@ impl Polar {
         mut at: State,
         run: &Run<'_>,
         seen: &mut impl FnMut(u64, &Matrix<f64>),
-    ) -> Result<Next> {
+    ) -> Result<NextStep> {
         let sweep = at.n_iter;
         let out_of_time = run.out_of_time() && sweep > 0;
         let last = sweep + 1 >= self.max_iter || out_of_time;
-        let looking = at.resting || last || looks_at(sweep, at.settled || !self.auto);
-        let forces = rows.forces(&at.w, &self.pass(&at.a, looking, rows), run)?;
+        let with_separations = at.resting || last || checks_after(sweep, at.settled || !self.auto);
+        let forces = rows.forces(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
         at.n_iter += 1;
         seen(rows.sweeps(), &at.w);
         let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
         run.iteration(at.n_iter, step.residual, None);
-        if looking {
+        if with_separations {
             match self.looked(rows, start, &mut at, (&forces, &step), (sweep, last), run)? {
-                Looked::GoOn => {}
-                Looked::Changed => return Ok(at.on()),
-                Looked::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
+                Inspection::GoOn => {}
+                Inspection::Changed => return Ok(at.on()),
+                Inspection::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
             }
         }
         let done = step.residual <= self.tol;
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK));
-        let turns = self.auto && looking && !last && start.rows() <= FEW && due;
-        if turns && at.turn_pairs(&forces, rows, !done, run)? {
+        let turns = self.auto && with_separations && !last && start.rows() <= FEW && due;
+        if turns && at.rotate_pairs(&forces, rows, !done, run)? {
             return Ok(at.on());
         }
-        if last || (done && looking) {
+        if last || (done && with_separations) {
             let outcome = match (done, out_of_time) {
                 (true, _) => Outcome::Converged,
                 (false, true) => Outcome::Time,
@@ -160,10 +160,10 @@ impl Polar {
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
         if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
             // One more sweep says what was reached.
-            at.giving_up = true;
+            at.stopped_early = true;
         }
-        at.resting = done || at.giving_up;
-        if at.giving_up && looking {
+        at.resting = done || at.stopped_early;
+        if at.stopped_early && with_separations {
             let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
             return Ok(at.solved(forces, &step, outcome).into());
         }
@@ -179,13 +179,13 @@ impl Polar {
         rows: &Principal<'_, T>,
         start: &Matrix<f64>,
         at: &mut State,
-        (forces, step): (&Forces, &Step),
+        (forces, step): (&PassMeans, &Step),
         (sweep, last): (u64, bool),
         run: &Run<'_>,
-    ) -> Result<Looked> {
-        let candidates = &forces.looks[1..];
+    ) -> Result<Inspection> {
+        let candidates = &forces.separations[1..];
         if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
-            return Ok(Looked::Nothing);
+            return Ok(Inspection::Nothing);
         }
         if sweep == 0 {
             at.begun = candidates.to_vec();
@@ -193,38 +193,41 @@ impl Polar {
         let chance = near_gaussian(candidates);
         let none = !chance.contains(&false);
         at.settle(candidates, sweep);
-        at.hopeful |= stand_out(candidates) && sweep == 0;
+        at.hopeful |= jointly_non_gaussian(candidates) && sweep == 0;
         let ended = at.settled || step.residual <= self.tol || last;
         if self.auto && none && !at.hopeful && ended {
-            let width = if last { None } else { self.width_by_other_rows(rows, start.rows(), run)? };
-            let Some(a) = width else { return Ok(Looked::Nothing) };
-            at.begin_with(a, start);
-            return Ok(Looked::Changed);
+            let width = if last { None } else { self.held_out_width(rows, start.rows(), run)? };
+            let Some(a) = width else { return Ok(Inspection::Nothing) };
+            at.restart_with(a, start);
+            return Ok(Inspection::Changed);
         }
         at.one_width = at.one_width.filter(|_| !ended);
         // Other rows have shown that it is no chance.
         let by_chance = !none && !at.held_out;
-        let mut changed =
-            !self.white && at.settled && by_chance && !last && at.leave_to_chance(chance, rows)?;
+        let mut changed = !self.white
+            && at.settled
+            && by_chance
+            && !last
+            && at.rotate_gaussian_to_principal_axes(chance, rows)?;
         changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
         if !last && (changed || at.kick(forces, step, self.alpha, rows.n())) {
-            return Ok(Looked::Changed);
+            return Ok(Inspection::Changed);
         }
-        Ok(Looked::GoOn)
+        Ok(Inspection::GoOn)
     }
 
-    fn pass<T: Real>(&self, a: &[f64], looking: bool, rows: &Principal<'_, T>) -> Pass {
+    fn pass<T: Real>(&self, a: &[f64], with_separations: bool, rows: &Principal<'_, T>) -> Pass {
         let h = Nonlinearity { a: a.to_vec(), ..self.h.clone() };
-        let mut looks = Vec::new();
-        if looking {
-            looks.push(h.clone());
-            looks.extend(CANDIDATES.map(|c| Nonlinearity {
+        let mut separations = Vec::new();
+        if with_separations {
+            separations.push(h.clone());
+            separations.extend(CANDIDATES.map(|c| Nonlinearity {
                 shape: Shape::Tanh,
                 slope: Slope::True,
                 a: vec![c],
             }));
         }
-        Pass { score_mean: rows.offset().is_some(), ..Pass::new(h, looks) }
+        Pass { score_mean: rows.offset().is_some(), ..Pass::new(h, separations) }
     }
 
     /// Nothing stands out from a Gaussian: what was asked for cannot be found, and the principal axes are what there is.
@@ -234,7 +237,7 @@ impl Polar {
         start: &Matrix<f64>,
         mut at: State,
         run: &Run<'_>,
-    ) -> Result<Solved> {
+    ) -> Result<FixedPoint> {
         at.w = rows.first(start.rows());
         let forces = rows.forces(&at.w, &self.pass(&at.a, true, rows), run)?;
         let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
@@ -245,26 +248,26 @@ impl Polar {
 }
 
 /// What an iteration leads to.
-enum Next {
+enum NextStep {
     At(Box<State>),
-    Ended(Box<Solved>),
+    Ended(Box<FixedPoint>),
 }
 
-impl From<Solved> for Next {
-    fn from(solved: Solved) -> Self {
-        Next::Ended(Box::new(solved))
+impl From<FixedPoint> for NextStep {
+    fn from(solved: FixedPoint) -> Self {
+        NextStep::Ended(Box::new(solved))
     }
 }
 
 impl State {
     /// The next iteration begins here.
-    fn on(self) -> Next {
-        Next::At(Box::new(self))
+    fn on(self) -> NextStep {
+        NextStep::At(Box::new(self))
     }
 }
 
 /// What a close look at the components leads to.
-enum Looked {
+enum Inspection {
     /// The step that was about to be taken.
     GoOn,
     /// Another look: components or widths are others now.
@@ -287,7 +290,7 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let each = begun.iter().zip(CANDIDATES).map(|(look, a)| (sum(look), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
     let k = begun.first().map_or(0, |look| look.t.len()) as f64;
-    (stand_out(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
+    (jointly_non_gaussian(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
 }
 
 /// Rows for each coordinate, below which a search finds directions of single rows that look as little Gaussian as any source, and

@@ -14,7 +14,7 @@ pub(super) type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>>
 /// What a rule learns, and remembers of the batches so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(super) struct Learnt<T: Real> {
+pub(super) struct LearnerState<T: Real> {
     /// Weights, `p x k`, row-major; of any length where these are what is stored.
     w: Vec<T>,
     pub(super) state: State,
@@ -47,7 +47,7 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
         how: &Training,
         size: f64,
         widths: &'w mut Widths<'a>,
-    ) -> Result<(Self, Learnt<T>)> {
+    ) -> Result<(Self, LearnerState<T>)> {
         let (p, k) = (begin.w.rows(), begin.w.cols());
         let mut state = State::new(spec);
         let mut spec = *spec;
@@ -76,13 +76,13 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
             g: vec![T::default(); p * k],
             widths,
         };
-        let mut learnt = Learnt { w, state, sigma: Vec::new() };
+        let mut learnt = LearnerState { w, state, sigma: Vec::new() };
         rule.choose_widths(&mut learnt)?;
         Ok((rule, learnt))
     }
 
     /// The weights that rows meet, `p x k`.
-    pub(super) fn weights(&self, learnt: &Learnt<T>) -> Matrix<f64> {
+    pub(super) fn weights(&self, learnt: &LearnerState<T>) -> Matrix<f64> {
         let mut w = learnt.w.clone();
         if self.spec.constraint == Constraint::WeightNorm {
             let by = lengths(&w, self.k);
@@ -92,14 +92,14 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
     }
 
     /// The numbers in the nonlinearity, one for each component.
-    pub(super) fn widths(&self, learnt: &Learnt<T>) -> Vec<f64> {
+    pub(super) fn widths(&self, learnt: &LearnerState<T>) -> Vec<f64> {
         match learnt.state.widths.is_empty() {
             true => vec![learnt.state.a; self.k],
             false => learnt.state.widths.clone(),
         }
     }
 
-    fn choose_widths(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+    fn choose_widths(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
         let (w, now) = (self.weights(learnt), self.widths(learnt));
         let chosen = (self.widths)(&w, &now)?;
         if chosen != now {
@@ -109,7 +109,7 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
     }
 
     /// Refuses weights that grew without bound.
-    pub(super) fn check(&self, learnt: &Learnt<T>) -> Result<()> {
+    pub(super) fn check(&self, learnt: &LearnerState<T>) -> Result<()> {
         let finite = learnt.w.iter().all(|x| x.finite()) && learnt.state.sigma.iter().all(|s| s.is_finite());
         if finite {
             return Ok(());
@@ -124,12 +124,12 @@ impl<'w, 'a, T: Real> Rule<'w, 'a, T> {
 }
 
 impl<T: Real> Learner<T> for Rule<'_, '_, T> {
-    type State = Learnt<T>;
+    type State = LearnerState<T>;
 
     /// Rules are written as half-gradients.
     const TIMES: f64 = 2.0;
 
-    fn gradient(&mut self, learnt: &mut Learnt<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
+    fn gradient(&mut self, learnt: &mut LearnerState<T>, batch: &Batch<'_, T>) -> Result<Option<f64>> {
         let constraint = self.spec.constraint;
         let stored = (constraint == Constraint::WeightNorm).then(|| lengths(&learnt.w, self.k));
         if let Some(by) = &stored {
@@ -139,7 +139,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         let w = if stored.is_some() { &self.unit } else { &learnt.w };
         self.field.pull(batch.x, w, &mut learnt.state);
         let orthonormal =
-            matches!(constraint, Constraint::Polar | Constraint::GramSchmidt | Constraint::NewtonSchulz);
+            matches!(constraint, Constraint::GpmOptions | Constraint::GramSchmidt | Constraint::NewtonSchulz);
         if stored.is_some() || (self.tangent && constraint != Constraint::None) {
             self.field.tangent(orthonormal);
         }
@@ -150,7 +150,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         Ok(None)
     }
 
-    fn parameters(&mut self, learnt: &mut Learnt<T>, updates: &mut Updates<'_, T>) {
+    fn parameters(&mut self, learnt: &mut LearnerState<T>, updates: &mut Updates<'_, T>) {
         updates.take(&mut learnt.w, &self.g);
         let (state, further) = (&mut learnt.state, &self.field.further);
         if self.spec.sigma == Sigma::Trained {
@@ -161,7 +161,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         }
     }
 
-    fn project(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+    fn project(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
         project(self.spec.constraint, &mut learnt.w, self.k)?;
         let state = &mut learnt.state;
         if self.spec.sigma == Sigma::Trained {
@@ -173,7 +173,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
         Ok(())
     }
 
-    fn epoch_ended(&mut self, learnt: &mut Learnt<T>) -> Result<()> {
+    fn epoch_ended(&mut self, learnt: &mut LearnerState<T>) -> Result<()> {
         self.check(learnt)?;
         learnt.sigma.push(learnt.state.sigma.clone());
         self.choose_widths(learnt)

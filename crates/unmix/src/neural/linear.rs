@@ -5,14 +5,14 @@ use crate::num::Matrix;
 
 /// What draws at the weights: `G = X'(Y A)/n + W K`, both `k x k`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pull {
+pub struct LinearGradient {
     /// `A`.
     pub outer: Matrix<f64>,
     /// `K`.
     pub inner: Matrix<f64>,
 }
 
-impl Pull {
+impl LinearGradient {
     /// None.
     pub fn zero(k: usize) -> Self {
         Self { outer: Matrix::zeros(k, k), inner: Matrix::zeros(k, k) }
@@ -46,10 +46,16 @@ pub(super) fn strictly_upper(m: &Matrix<f64>) -> impl Fn(usize, usize) -> f64 + 
 ///
 /// Triangles are upper ones: with rows as samples they order columns by falling variance. (The paper draws lower ones, which
 /// order them by rising variance.)
-pub fn linear_pull(spec: &Spec, s: &Matrix<f64>, m: &Matrix<f64>, beta: f64, sigma: &[f64]) -> Pull {
+pub fn linear_gradient(
+    spec: &Spec,
+    s: &Matrix<f64>,
+    m: &Matrix<f64>,
+    beta: f64,
+    sigma: &[f64],
+) -> LinearGradient {
     let k = s.rows();
-    let mut pull = Pull::zero(k);
-    let Pull { outer, inner } = &mut pull;
+    let mut pull = LinearGradient::zero(k);
+    let LinearGradient { outer, inner } = &mut pull;
     match &spec.nested {
         Some(nested) if !spec.reconstructs() => {
             let q = nested.kept(k);
@@ -69,7 +75,7 @@ pub fn linear_pull(spec: &Spec, s: &Matrix<f64>, m: &Matrix<f64>, beta: f64, sig
             }
         }
     }
-    let Pull { outer, inner } = &mut pull;
+    let LinearGradient { outer, inner } = &mut pull;
     if spec.var != 0.0 {
         let lambda = spec.lambda.of(k, |i| s[(i, i)]);
         add(outer, -spec.var, |i, j| unit(i, j) * lambda[j]);
@@ -88,7 +94,7 @@ pub fn linear_pull(spec: &Spec, s: &Matrix<f64>, m: &Matrix<f64>, beta: f64, sig
 }
 
 /// `W mix(S) - CW`, weighted.
-fn decoder(spec: &Spec, s: &Matrix<f64>, pull: &mut Pull) {
+fn decoder(spec: &Spec, s: &Matrix<f64>, pull: &mut LinearGradient) {
     let k = s.rows();
     let l = spec.lambda.of(k, |i| s[(i, i)]);
     let weight = spec.lin_dec;

@@ -1,12 +1,12 @@
 //! The fourteen linear rules, and further forms of three of them.
 
-use super::table::{Order, Row, Step};
+use super::table::{Order, Step, TableEntry};
 use super::{Lambda, Mix, Nested, Spec};
 
 const RULE: Spec = Spec { lin_dec: 1.0, ..Spec::EMPTY };
 const AUTOENCODER: Spec = Spec { lin_enc: 1.0, lin_dec: 1.0, ..Spec::EMPTY };
 
-const ROW: Row = Row {
+const ROW: TableEntry = TableEntry {
     key: "",
     reference: "",
     recovers: "axes, by decreasing variance",
@@ -18,9 +18,9 @@ const ROW: Row = Row {
 };
 
 /// The variants of `neural-pca`, numbered from 1.
-pub const LINEAR: [Row; 14] = [
-    Row { key: "svd", reference: "Pearson 1901; Hotelling 1933", ..ROW },
-    Row {
+pub const LINEAR: [TableEntry; 14] = [
+    TableEntry { key: "svd", reference: "Pearson 1901; Hotelling 1933", ..ROW },
+    TableEntry {
         key: "autoencoder",
         reference: "Bourlard & Kamp 1988; Baldi & Hornik 1989",
         recovers: "the subspace: an orthonormal basis of it",
@@ -28,7 +28,7 @@ pub const LINEAR: [Row; 14] = [
         order: Order::None,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "oja",
         reference: "Oja 1989, subspace learning algorithm",
         recovers: "the subspace: an orthonormal basis of it",
@@ -36,7 +36,7 @@ pub const LINEAR: [Row; 14] = [
         order: Order::None,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "wsla-inverse",
         reference: "Oja, Ogawa & Wangviwattana 1992, weighted subspace",
         recovers: "axes, by decreasing variance; columns of length sqrt(lambda)",
@@ -45,7 +45,7 @@ pub const LINEAR: [Row; 14] = [
         step: Step::QuarterOfLast,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "wsla",
         reference: "Oja, Ogawa & Wangviwattana 1992, weighted subspace",
         recovers: "axes, by decreasing variance; columns of length sqrt(lambda)",
@@ -53,49 +53,49 @@ pub const LINEAR: [Row; 14] = [
         unit: false,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "wsla-unit",
         reference: "sigma-PCA, Eq. 55",
         spec: Some(Spec { mix: Mix::Wsla3, ..RULE }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "weighted-unit-loss",
         reference: "sigma-PCA, Eqs. 82, 98, 100",
         spec: Some(Spec { mix: Mix::Unit7, ..RULE }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "gha",
         reference: "Sanger 1989, generalised Hebbian algorithm",
         spec: Some(Spec { mix: Mix::Upper, ..RULE }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "gha-encoder",
         reference: "sigma-PCA, G.3 (9)",
         spec: Some(Spec { mix: Mix::Upper, upper: true, ..AUTOENCODER }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "gha-subspace",
         reference: "sigma-PCA, Eq. 105",
         spec: Some(Spec { mix: Mix::UpperAndFull, ..RULE }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "gha-reconstruction",
         reference: "sigma-PCA, Eq. 104",
         spec: Some(Spec { mix: Mix::FullAndUpper, ..AUTOENCODER }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "nested-dropout",
         reference: "Rippel, Gelbart & Adams 2014",
         spec: Some(Spec { nested: Some(Nested::DEFAULT), ..AUTOENCODER }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "weighted-variance",
         reference: "sigma-PCA, Eq. 111",
         recovers: "axes, by decreasing variance; columns of length sqrt(1 + lambda/2)",
@@ -103,7 +103,7 @@ pub const LINEAR: [Row; 14] = [
         unit: false,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "variance-nested-dropout",
         reference: "sigma-PCA, Eq. 114",
         recovers: "axes, by decreasing variance; columns of length sqrt(1 + q/2)",
@@ -114,28 +114,28 @@ pub const LINEAR: [Row; 14] = [
 ];
 
 /// Further forms of the weighted rule with unit columns: no keys of their own, held to the same tests.
-pub const LINEAR_MORE: [Row; 4] = [
-    Row {
+pub const LINEAR_MORE: [TableEntry; 4] = [
+    TableEntry {
         key: "wsla-unit-full",
         reference: "sigma-PCA, Eq. 91",
         spec: Some(Spec { mix: Mix::Wsla3Full, ..RULE }),
         step: Step::QuarterOfLast,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "wsla-unit-product",
         reference: "sigma-PCA, Eq. 92",
         spec: Some(Spec { mix: Mix::Wsla3Product, ..RULE }),
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "weighted-unit-inverse",
         reference: "sigma-PCA, Eqs. 81, 97",
         spec: Some(Spec { mix: Mix::Unit4, ..RULE }),
         step: Step::QuarterOfLast,
         ..ROW
     },
-    Row {
+    TableEntry {
         key: "weighted-variance-rising",
         reference: "sigma-PCA, Eq. 111 with alpha = -1",
         recovers: "axes, by increasing variance; columns of length sqrt(1 - lambda/2)",

@@ -37,14 +37,14 @@ mod train;
 mod turned;
 
 pub(crate) use field::MEAN_VARIANCE;
-pub use field::{Field, Further, State};
-pub use linear::{Pull, linear_pull};
+pub use field::{ExtraGradients, Field, State};
+pub use linear::{LinearGradient, linear_gradient};
 pub use linear_table::{LINEAR, LINEAR_MORE};
 pub use nonlinear_table::{NONLINEAR, NONLINEAR_MORE};
 pub use nonlinearity::{Shape, Slope};
 pub use spec::{
     Anchor, Constraint, DecoderScale, Lambda, Mean, Mix, Nested, Orthogonality, Sigma, Space, Spec, Tail,
 };
-pub use table::{Order, Row, Step, find_row};
+pub use table::{Order, Step, TableEntry, find_row};
 pub(crate) use train::train_by_widths;
 pub use train::{Trained, Training, TrainingStart, train};

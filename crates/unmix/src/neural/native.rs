@@ -11,9 +11,9 @@
 //! Roads not taken, all tried: curvatures of pairs without the answer of `M - I` (diverges on photographs), Anderson mixing and
 //! over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
-use super::auto::{CANDIDATES, choose, looks_at, near_gaussian};
+use super::auto::{CANDIDATES, checks_after, choose, near_gaussian};
 use super::forces::{Pass, Separation};
-use super::gpm::{KICK, MOST_CHANGES, MOST_KICKS, Polar, Solved};
+use super::gpm::{FixedPoint, GpmOptions, KICK, MOST_CHANGES, MOST_KICKS};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
 use super::start::Principal;
 use crate::error::Result;
@@ -47,12 +47,12 @@ fn warm(k: usize) -> u64 {
 ///
 /// Those of the rows; [`Interrupted`](crate::Error::Interrupted).
 pub fn solve<T: Real>(
-    how: &Polar,
+    how: &GpmOptions,
     rows: &Principal<'_, T>,
     start: Matrix<f64>,
     run: &Run<'_>,
     mut seen: impl FnMut(u64, &Matrix<f64>),
-) -> Result<Solved> {
+) -> Result<FixedPoint> {
     // How it ends depends on what is seen, not on the residual alone.
     let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
     let before = rows.sweeps();
@@ -69,7 +69,7 @@ pub fn solve<T: Real>(
     let (own, candidates) = look(how, &a, rows, &w, run)?;
     let nothing = how.auto && !near_gaussian(&candidates).contains(&false);
     let sigma = rows.deviations(&w);
-    let solved = Solved {
+    let solved = FixedPoint {
         w,
         solver: "second-order",
         alpha: 2.0,
@@ -91,7 +91,7 @@ pub fn solve<T: Real>(
     let start = rows.first(start.rows());
     let (own, candidates) = look(how, &solved.a, rows, &start, run)?;
     let sigma = rows.deviations(&start);
-    Ok(Solved { w: start, sigma, own, candidates, outcome: Outcome::Completed, residual: None, ..solved })
+    Ok(FixedPoint { w: start, sigma, own, candidates, outcome: Outcome::Completed, residual: None, ..solved })
 }
 
 /// Where the iteration is.
@@ -112,7 +112,7 @@ struct State {
 }
 
 impl State {
-    fn new(how: &Polar, start: &Matrix<f64>) -> Self {
+    fn new(how: &GpmOptions, start: &Matrix<f64>) -> Self {
         let k = start.rows();
         let a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
         let (w, history, left) = (start.clone(), Vec::new(), vec![0; k * k]);
@@ -122,13 +122,13 @@ impl State {
     /// One pass over the rows and its step; how the iteration ended, and at which residual, where it did.
     fn iteration<T: Real>(
         &mut self,
-        how: &Polar,
+        how: &GpmOptions,
         rows: &Principal<'_, T>,
         run: &Run<'_>,
         seen: &mut impl FnMut(u64, &Matrix<f64>),
     ) -> Result<Option<(Outcome, f64)>> {
         let k = self.w.rows();
-        if how.auto && looks_at(self.n_iter, true) {
+        if how.auto && checks_after(self.n_iter, true) {
             self.choose_widths(how, rows, run)?;
         }
         let h = Nonlinearity { a: self.a.clone(), ..how.h.clone() };
@@ -159,7 +159,7 @@ impl State {
         if step.residual <= how.tol {
             return self.at_rest(how, rows, &step, run);
         }
-        if let Some(outcome) = self.giving_up(how, run) {
+        if let Some(outcome) = self.stopped_early(how, run) {
             return Ok(Some((outcome, self.best(step.residual))));
         }
         self.w.as_mut_slice().iter_mut().zip(step.step.as_slice()).for_each(|(w, s)| *w += s);
@@ -173,7 +173,7 @@ impl State {
     /// Whether some component got another width.
     fn choose_widths<T: Real>(
         &mut self,
-        how: &Polar,
+        how: &GpmOptions,
         rows: &Principal<'_, T>,
         run: &Run<'_>,
     ) -> Result<bool> {
@@ -189,7 +189,7 @@ impl State {
     /// The residual is met: unless widths chosen here are others, or pairs rest at a saddle, this is the end.
     fn at_rest<T: Real>(
         &mut self,
-        how: &Polar,
+        how: &GpmOptions,
         rows: &Principal<'_, T>,
         step: &Step,
         run: &Run<'_>,
@@ -207,7 +207,7 @@ impl State {
     }
 
     /// Why it ends before the residual is met, where it does.
-    fn giving_up(&self, how: &Polar, run: &Run<'_>) -> Option<Outcome> {
+    fn stopped_early(&self, how: &GpmOptions, run: &Run<'_>) -> Option<Outcome> {
         let n = self.history.len();
         let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
         let (early, late) = self.history.split_at(n.saturating_sub(PATIENCE / 2));
@@ -233,16 +233,20 @@ impl State {
 
 /// What the nonlinearity in use sees of the components, and what the candidates see.
 fn look<T: Real>(
-    how: &Polar,
+    how: &GpmOptions,
     a: &[f64],
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
     run: &Run<'_>,
 ) -> Result<(Separation, Vec<Separation>)> {
     let h = Nonlinearity { a: a.to_vec(), ..how.h.clone() };
-    let mut looks = vec![h.clone()];
-    looks.extend(CANDIDATES.map(|c| Nonlinearity { shape: Shape::Tanh, slope: Slope::True, a: vec![c] }));
-    let mut seen = rows.forces(w, &Pass::looking(looks), run)?.looks.into_iter();
+    let mut separations = vec![h.clone()];
+    separations.extend(CANDIDATES.map(|c| Nonlinearity {
+        shape: Shape::Tanh,
+        slope: Slope::True,
+        a: vec![c],
+    }));
+    let mut seen = rows.forces(w, &Pass::with_separations(separations), run)?.separations.into_iter();
     Ok((seen.next().unwrap_or_default(), seen.collect()))
 }
 

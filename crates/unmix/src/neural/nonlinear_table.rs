@@ -1,6 +1,6 @@
 //! The twenty-four nonlinear variants, and further published pieces.
 
-use super::table::{Order, Row, Step};
+use super::table::{Order, Step, TableEntry};
 use super::{
     Anchor, Constraint, DecoderScale, Mean, Nested, Orthogonality, Shape, Sigma, Slope, Space, Spec, Tail,
 };
@@ -30,7 +30,7 @@ const DROPOUT: Nested = Nested { rho: None, tail: Tail::Truncated };
 const SUPER: &str = "super-Gaussian sources, by variance and independence";
 const NEITHER: &str = "neither axes nor sources of super-Gaussian data: a published negative example";
 
-const ROW: Row = Row {
+const ROW: TableEntry = TableEntry {
     key: "",
     reference: "sigma-PCA, G.4",
     recovers: SUPER,
@@ -41,13 +41,13 @@ const ROW: Row = Row {
     step: Step::Quarter,
 };
 
-const fn row(key: &'static str, reference: &'static str, spec: Spec) -> Row {
-    Row { key, reference, spec: Some(spec), ..ROW }
+const fn row(key: &'static str, reference: &'static str, spec: Spec) -> TableEntry {
+    TableEntry { key, reference, spec: Some(spec), ..ROW }
 }
 
 /// The variants of `sigma-pca`, numbered from 1.
-pub const NONLINEAR: [Row; 24] = [
-    Row {
+pub const NONLINEAR: [TableEntry; 24] = [
+    TableEntry {
         recovers: NEITHER,
         scale_free: false,
         ..row(
@@ -56,7 +56,7 @@ pub const NONLINEAR: [Row; 24] = [
             Spec { sigma: Sigma::One, dec: 1.0, own_units: true, ..ENCODER },
         )
     },
-    Row {
+    TableEntry {
         recovers: NEITHER,
         ..row(
             "trained-sigma-full",
@@ -71,7 +71,7 @@ pub const NONLINEAR: [Row; 24] = [
         "sigma-PCA, Eq. 187; G.4 (5)",
         Spec { orth: Orthogonality::Symmetric, beta: 10.0, ..LATENT },
     ),
-    Row {
+    TableEntry {
         order: Order::Falling,
         ..row(
             "trained-latent-asymmetric",
@@ -84,7 +84,7 @@ pub const NONLINEAR: [Row; 24] = [
         "sigma-PCA, Eq. 185; G.4 (7)",
         Spec { space: Space::Latent(Anchor::Gram), orth: Orthogonality::Symmetric, beta: 1.0, ..TRAINED },
     ),
-    Row {
+    TableEntry {
         recovers: "sub-Gaussian sources, by variance and independence",
         ..row("ema-tanh", "sigma-PCA, Eq. 34; G.4 (8)", RUNNING)
     },
@@ -105,13 +105,13 @@ pub const NONLINEAR: [Row; 24] = [
         "sigma-PCA, F.1.1; G.4 (13)",
         Spec { h: Shape::Steep, a: 1.6, slope: Slope::One, ..RUNNING },
     ),
-    Row { unit: false, ..row("ema-latent-coupled", "sigma-PCA, Eq. 185; G.4 (14)", COUPLED) },
+    TableEntry { unit: false, ..row("ema-latent-coupled", "sigma-PCA, Eq. 185; G.4 (14)", COUPLED) },
     row("ema-trained-a", "sigma-PCA, G.4 (15)", Spec { train_a: true, ..RUNNING }),
-    Row {
+    TableEntry {
         order: Order::Falling,
         ..row("ema-deflation", "sigma-PCA, Eq. 54; G.4 (16)", Spec { deflate: true, ..MAIN })
     },
-    Row {
+    TableEntry {
         order: Order::Falling,
         ..row(
             "ema-nested-dropout",
@@ -133,7 +133,7 @@ pub const NONLINEAR: [Row; 24] = [
         "sigma-PCA, G.4 (23)",
         Spec { nodiag_sigma: 1.0, xh: Shape::Sign, ..RECONSTRUCTION },
     ),
-    Row {
+    TableEntry {
         order: Order::Falling,
         ..row(
             "ema-triangular",
@@ -144,9 +144,9 @@ pub const NONLINEAR: [Row; 24] = [
 ];
 
 /// Further published pieces and forms of ours: no keys of their own, held to the same tests.
-pub const NONLINEAR_MORE: [Row; 20] = [
+pub const NONLINEAR_MORE: [TableEntry; 20] = [
     row("weighted-latent", "sigma-PCA, Eq. 229", Spec { slope: Slope::One, weighted: true, ..MAIN }),
-    Row {
+    TableEntry {
         order: Order::Falling,
         unit: false,
         ..row(
@@ -166,7 +166,7 @@ pub const NONLINEAR_MORE: [Row; 20] = [
         "sigma-PCA, Eq. 133",
         Spec { orth: Orthogonality::UpperSigma, beta: 1.0, ..MAIN },
     ),
-    row("polar", "sigma-PCA, B.1", Spec { constraint: Constraint::Polar, ..MAIN }),
+    row("polar", "sigma-PCA, B.1", Spec { constraint: Constraint::GpmOptions, ..MAIN }),
     row(
         "newton-schulz",
         "Hyvärinen 1999; sigma-PCA, B.1",
@@ -174,8 +174,8 @@ pub const NONLINEAR_MORE: [Row; 20] = [
     ),
     row("gram-schmidt", "sigma-PCA, B.1", Spec { constraint: Constraint::GramSchmidt, ..MAIN }),
     row("weight-norm", "Salimans & Kingma 2016", Spec { constraint: Constraint::WeightNorm, ..MAIN }),
-    Row { recovers: NEITHER, ..row("decoder-kept", "sigma-PCA, Eq. 25", Spec { dec: 1.0, ..MAIN }) },
-    Row {
+    TableEntry { recovers: NEITHER, ..row("decoder-kept", "sigma-PCA, Eq. 25", Spec { dec: 1.0, ..MAIN }) },
+    TableEntry {
         scale_free: false,
         ..row(
             "decoder-spectral",
@@ -183,7 +183,7 @@ pub const NONLINEAR_MORE: [Row; 20] = [
             Spec { dec: 1.0, dec_scale: DecoderScale::Spectral, own_units: true, ..MAIN },
         )
     },
-    Row {
+    TableEntry {
         scale_free: false,
         ..row(
             "decoder-no-sigma",
@@ -191,7 +191,7 @@ pub const NONLINEAR_MORE: [Row; 20] = [
             Spec { dec: 1.0, dec_scale: DecoderScale::NoSigma, own_units: true, ..MAIN },
         )
     },
-    Row {
+    TableEntry {
         scale_free: false,
         ..row(
             "encoder-sigma",
@@ -200,8 +200,11 @@ pub const NONLINEAR_MORE: [Row; 20] = [
         )
     },
     row("skew-sigma", "a form of ours of G.4 (21)", Spec { skew_sigma: 3.0, ..RECONSTRUCTION }),
-    Row { unit: false, ..row("rica-subspace", "sigma-PCA, Eq. 192", Spec { l1: 1.0, ..SUBSPACE }) },
-    Row { unit: false, ..row("logcosh-subspace", "sigma-PCA, Eq. 205", Spec { logcosh: 1.0, ..SUBSPACE }) },
+    TableEntry { unit: false, ..row("rica-subspace", "sigma-PCA, Eq. 192", Spec { l1: 1.0, ..SUBSPACE }) },
+    TableEntry {
+        unit: false,
+        ..row("logcosh-subspace", "sigma-PCA, Eq. 205", Spec { logcosh: 1.0, ..SUBSPACE })
+    },
     row("no-diagonal-subspace", "sigma-PCA, Eq. 206", Spec { nodiag: 2.0, ..SUBSPACE }),
     row("skew-subspace", "sigma-PCA, Eq. 207", Spec { skew: 2.0, ..SUBSPACE }),
     row(

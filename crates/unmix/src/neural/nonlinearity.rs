@@ -59,19 +59,19 @@ impl Nonlinearity {
     }
 
     /// Ready for rows of `k` codes of type `T`.
-    pub fn ready<T: Real>(&self, k: usize) -> Ready<T> {
-        Ready { activation: Activation::new(self.shape, &self.a, k), slope: self.slope }
+    pub fn ready<T: Real>(&self, k: usize) -> TypedNonlinearity<T> {
+        TypedNonlinearity { activation: Activation::new(self.shape, &self.a, k), slope: self.slope }
     }
 }
 
 /// A [`Nonlinearity`] in the type of the rows.
 #[derive(Clone)]
-pub struct Ready<T> {
+pub struct TypedNonlinearity<T> {
     activation: Activation<T>,
     slope: Slope,
 }
 
-impl<T: Real> Ready<T> {
+impl<T: Real> TypedNonlinearity<T> {
     /// After how many codes the same component comes in the same place of a cell again.
     pub(super) fn period(&self) -> usize {
         self.activation.period()

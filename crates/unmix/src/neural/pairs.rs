@@ -17,7 +17,7 @@
 //! to rest. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
-use super::evidence::Certainty;
+use super::evidence::SamplingError;
 use super::forces::Separation;
 use crate::num::Matrix;
 
@@ -50,7 +50,7 @@ fn law(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize, of_j: f
 
 /// Why a component does not count as resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Doubt {
+pub enum Unresolved {
     /// All of its codes are in the straight part of the nonlinearity, which does not see it.
     Unseen,
     /// It cannot be told from a Gaussian: it rests on its variance alone.
@@ -83,7 +83,7 @@ pub struct Verdict {
     /// The largest `t` of the nonlinearities that were looked at, as if nothing had been chosen by it.
     pub certainty: f64,
     /// Why it is not resolved, where it is not.
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<Unresolved>,
 }
 
 /// The cosine with the axis that all rows there could be would lead to below which a component is in the wrong place.
@@ -93,7 +93,7 @@ pub const AGREE: f64 = 0.9;
 
 /// What verdicts rest on.
 #[derive(Clone, Copy, Debug)]
-pub struct Grounds<'a> {
+pub struct VerdictInput<'a> {
     /// Standard deviations along the components.
     pub sigma: &'a [f64],
     /// Exponent of the weights.
@@ -103,7 +103,7 @@ pub struct Grounds<'a> {
     /// What those of `a = "auto"` see.
     pub candidates: &'a [Separation],
     /// What scatter says of each component, where it says something.
-    pub certainty: Option<&'a [Certainty]>,
+    pub certainty: Option<&'a [SamplingError]>,
     /// For each component the least cosine between what either half of the rows has in its place, the other half, and the component; none
     /// where halves were not fitted.
     pub halves: Option<&'a [f64]>,
@@ -112,7 +112,7 @@ pub struct Grounds<'a> {
 }
 
 /// A verdict on every component.
-pub fn verdicts(on: &Grounds<'_>) -> Vec<Verdict> {
+pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
     let k = on.sigma.len();
     let verdict = |j: usize| {
         let others = (0..k).filter(|&i| i != j).map(|i| separation(on.sigma, on.own, on.alpha, i, j).0);
@@ -124,50 +124,50 @@ pub fn verdicts(on: &Grounds<'_>) -> Vec<Verdict> {
 }
 
 /// Why component `j` is not resolved, whose smallest coefficient by the law of pairs is `least`.
-fn doubt(on: &Grounds<'_>, j: usize, least: f64) -> Option<Doubt> {
+fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     let (own, candidates) = (on.own, on.candidates);
     let better = || {
         let works = |c: &usize| candidates[*c].b[j] < 0.0 && candidates[*c].t[j] > CERTAIN;
         match (0..candidates.len()).find(works) {
-            Some(c) => Doubt::WrongWidth(CANDIDATES[c]),
-            None => Doubt::WrongShape,
+            Some(c) => Unresolved::WrongWidth(CANDIDATES[c]),
+            None => Unresolved::WrongShape,
         }
     };
     if own.b[j].abs() < 1e-12 {
-        return Some(Doubt::Unseen);
+        return Some(Unresolved::Unseen);
     }
     if own.b[j] > 0.0 {
         return Some(better());
     }
-    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Doubt::Unknown) };
+    let Some(seen) = on.certainty.map(|all| &all[j]) else { return Some(Unresolved::Unknown) };
     if seen.t <= seen.needed && !is_certain(candidates, j) {
-        return Some(Doubt::Gaussian);
+        return Some(Unresolved::Gaussian);
     }
     if seen.t <= seen.needed || least <= 0.0 || seen.least <= seen.needed {
         let by_another = candidates.iter().any(|look| look.t[j] > CERTAIN && look.t[j] > own.t[j]);
         return Some(match by_another && (least <= 0.0 || seen.t <= seen.needed) {
             true => better(),
-            false if seen.partner < on.sigma.len() => Doubt::Tied(seen.partner),
-            false => Doubt::Open,
+            false if seen.partner < on.sigma.len() => Unresolved::Tied(seen.partner),
+            false => Unresolved::Open,
         });
     }
     if seen.angle >= RIGHT.acos() {
-        return Some(Doubt::Loose(seen.angle));
+        return Some(Unresolved::Loose(seen.angle));
     }
     if let Some(cosine) = on.halves.map(|h| h[j]).filter(|c| *c < AGREE) {
-        return Some(Doubt::Halves(cosine));
+        return Some(Unresolved::Halves(cosine));
     }
-    (!on.finished).then_some(Doubt::Unfinished)
+    (!on.finished).then_some(Unresolved::Unfinished)
 }
 
 /// The verdicts as sentences, one for each kind of doubt.
 pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
     let k = verdicts.len();
-    let whose = |is: &dyn Fn(&Doubt) -> bool| -> Vec<usize> {
+    let whose = |is: &dyn Fn(&Unresolved) -> bool| -> Vec<usize> {
         (0..k).filter(|&j| verdicts[j].doubt.as_ref().is_some_and(is)).collect()
     };
     let mut out = Vec::new();
-    let gaussian = whose(&|d| *d == Doubt::Gaussian);
+    let gaussian = whose(&|d| *d == Unresolved::Gaussian);
     if gaussian.len() == k && k > 0 {
         out.push(
             "no component can be distinguished from a Gaussian one, so nothing beyond PCA is identifiable: components of distinct \
@@ -180,14 +180,14 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             named(&gaussian, "is", "are")
         ));
     }
-    let unseen = whose(&|d| *d == Doubt::Unseen);
+    let unseen = whose(&|d| *d == Unresolved::Unseen);
     if !unseen.is_empty() {
         let tail =
             "in the linear range of this nonlinearity, which cannot separate there; choose a smaller a";
         out.push(format!("{} {tail}", named(&unseen, "is", "are")));
     }
     for c in CANDIDATES {
-        let wrong = whose(&|d| *d == Doubt::WrongWidth(c));
+        let wrong = whose(&|d| *d == Unresolved::WrongWidth(c));
         if let Some(&first) = wrong.first() {
             let widths = if wrong.iter().all(|&j| a[j] == a[first]) {
                 format!("a={}", a[first])
@@ -202,7 +202,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
             ));
         }
     }
-    let shape = whose(&|d| *d == Doubt::WrongShape);
+    let shape = whose(&|d| *d == Unresolved::WrongShape);
     if !shape.is_empty() {
         out.push(format!(
             "{} minor for this nonlinearity, which selects components of little variance (E[z phi(z)] > 0); choose h='tanh' and a='auto'",
@@ -210,7 +210,7 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
         ));
     }
     for (j, verdict) in verdicts.iter().enumerate() {
-        if let Some(Doubt::Tied(i)) = verdict.doubt {
+        if let Some(Unresolved::Tied(i)) = verdict.doubt {
             out.push(format!(
                 "component {j} is not separated from component {i}: within the sampling error, a rotation of the two fits as well"
             ));
@@ -226,24 +226,24 @@ pub fn in_words(verdicts: &[Verdict], a: &[f64]) -> Vec<String> {
 }
 
 /// Whether a doubt is of one kind.
-type IsDoubt = fn(&Doubt) -> bool;
+type IsDoubt = fn(&Unresolved) -> bool;
 
 /// Why components are not resolved, by kind of doubt.
 const UNRESOLVED: [(IsDoubt, &str); 5] = [
-    (|d| *d == Doubt::Open, "directions that were not kept would fit as well"),
+    (|d| *d == Unresolved::Open, "directions that were not kept would fit as well"),
     (
-        |d| *d == Doubt::Unknown,
+        |d| *d == Unresolved::Unknown,
         "rows are too few, or too strongly autocorrelated, or components are too far from orthogonal, to estimate a standard error",
     ),
     (
-        |d| matches!(d, Doubt::Loose(_)),
+        |d| matches!(d, Unresolved::Loose(_)),
         "in another sample of this size it could be rotated by 18 degrees or more (a cosine of 0.95); more rows would reduce this",
     ),
     (
-        |d| matches!(d, Doubt::Halves(_)),
+        |d| matches!(d, Unresolved::Halves(_)),
         "fits of two halves of the rows, or one of them and that of all rows, agree about it by a cosine below 0.9",
     ),
-    (|d| *d == Doubt::Unfinished, "the fit ended before it converged"),
+    (|d| *d == Unresolved::Unfinished, "the fit ended before it converged"),
 ];
 
 fn named(which: &[usize], one: &str, many: &str) -> String {

@@ -225,7 +225,7 @@ pub enum Constraint {
     /// Columns get unit length.
     Unit,
     /// The nearest matrix with orthonormal columns, by its polar factor.
-    Polar,
+    GpmOptions,
     /// The same by Newton and Schulz's iteration, from weights whose Gram matrix has no eigenvalue above 1.
     NewtonSchulz,
     /// Columns made orthonormal from the first on.

@@ -5,7 +5,7 @@
 //! (measured on patches of photographs, `k = 32`: a squared length of 2e-4), and a sweep costs as much as there are
 //! coordinates.
 
-use super::forces::{Forces, GatherCodes, Rule};
+use super::forces::{GatherCodes, PassMeans, Rule};
 use crate::data::{KEPT, Map, Projected, Rows};
 use crate::error::Result;
 use crate::model::Linear;
@@ -45,11 +45,11 @@ pub struct Principal<'a, T: Real> {
     /// Where the mean of the rows lies, unless it was subtracted.
     offset: Option<Vec<f64>>,
     rows: &'a Rows<'a, T>,
-    held: Held<'a, T>,
+    held: PrincipalRows<'a, T>,
     sweeps: Cell<u64>,
 }
 
-enum Held<'a, T: Real> {
+enum PrincipalRows<'a, T: Real> {
     /// Rows and their coordinates.
     Projected(Projected<'a, 'a, T>),
     /// Rows, their mean, and what makes coordinates of centred rows, `r x p`: folded into whatever is applied to these.
@@ -111,9 +111,14 @@ impl<'a, T: Real> Principal<'a, T> {
         let held = match bytes <= ask.kept.unwrap_or(KEPT as usize) {
             true => {
                 sweeps += 1;
-                Held::Projected(Projected::new(rows, Map::new(mean, &map), "principal coordinates", run)?)
+                PrincipalRows::Projected(Projected::new(
+                    rows,
+                    Map::new(mean, &map),
+                    "principal coordinates",
+                    run,
+                )?)
             }
-            false => Held::Folded { mean, map },
+            false => PrincipalRows::Folded { mean, map },
         };
         Ok(Self { spectrum: found, moments, unit, offset, rows, held, sweeps: Cell::new(sweeps) })
     }
@@ -202,8 +207,8 @@ impl<'a, T: Real> Principal<'a, T> {
         }
         let weights = self.rows.weights_at(&chosen);
         let numbers = match &self.held {
-            Held::Projected(projected) => projected.picked(chosen, run)?,
-            Held::Folded { mean, map } => {
+            PrincipalRows::Projected(projected) => projected.picked(chosen, run)?,
+            PrincipalRows::Folded { mean, map } => {
                 Map::new(mean.clone(), map).of_some(&self.rows.picked(chosen, run)?)
             }
         };
@@ -224,10 +229,10 @@ impl<'a, T: Real> Principal<'a, T> {
         let scaled = Matrix::from_fn(w.cols(), k, |i, j| w[(j, i)] / sigma[j]);
         let rule = rule.clone();
         match &self.held {
-            Held::Projected(projected) => {
+            PrincipalRows::Projected(projected) => {
                 projected.sweep(run, stage, GatherCodes { mean: None, into: scaled.cast(), rule })
             }
-            Held::Folded { mean, map } => {
+            PrincipalRows::Folded { mean, map } => {
                 let into = factor::multiply(&map.transposed(), &scaled).cast();
                 let gather = GatherCodes { mean: Some(mean.clone()), into, rule };
                 let mut sums = self.rows.sweep(run, stage, &gather)?;
@@ -238,9 +243,9 @@ impl<'a, T: Real> Principal<'a, T> {
         }
     }
 
-    /// What standardised codes pass on, by the nonlinearity and by others to compare it with; see [`Forces`].
-    pub fn forces(&self, w: &Matrix<f64>, rule: &super::forces::Pass, run: &Run<'_>) -> Result<Forces> {
+    /// What standardised codes pass on, by the nonlinearity and by others to compare it with; see [`PassMeans`].
+    pub fn forces(&self, w: &Matrix<f64>, rule: &super::forces::Pass, run: &Run<'_>) -> Result<PassMeans> {
         let sums = self.gather(w, rule, run, "nonlinear sums")?;
-        Ok(Forces::new(sums, w, self.deviations(w), self.n(), self.offset()))
+        Ok(PassMeans::new(sums, w, self.deviations(w), self.n(), self.offset()))
     }
 }

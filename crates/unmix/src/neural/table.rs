@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 /// A published variant, or one of ours.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct TableEntry {
     /// Value of the setting `variant`.
     pub key: &'static str,
     /// Where it was published.
@@ -47,7 +47,7 @@ pub enum Step {
 /// # Errors
 ///
 /// A key or number that the table does not have.
-pub fn find_row(table: &'static [Row], key: &str) -> Result<(usize, &'static Row)> {
+pub fn find_row(table: &'static [TableEntry], key: &str) -> Result<(usize, &'static TableEntry)> {
     let number = key.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
     let found = table.iter().position(|row| row.key == key).or(number).filter(|&i| i < table.len());
     match found {

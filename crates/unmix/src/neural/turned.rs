@@ -26,7 +26,7 @@ pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
 }
 
 /// Components after their pairs were tried.
-pub(super) struct Turned {
+pub(super) struct RotatedPairs {
     /// Passes over the rows that it took.
     pub(super) sweeps: u64,
     /// The components and their widths, where some pair is better turned.
@@ -34,11 +34,11 @@ pub(super) struct Turned {
 }
 
 /// What an early look costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
-fn may_be_mixed(looks: &[Separation], a: &[f64], j: usize) -> bool {
-    a[j] == CANDIDATES[1] || !is_certain(looks, j)
+fn could_be_mixed(separations: &[Separation], a: &[f64], j: usize) -> bool {
+    a[j] == CANDIDATES[1] || !is_certain(separations, j)
 }
 
-/// Tries pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `looks` are what the candidates see of `w`. Before
+/// Tries pairs that were not `tried` (`k x k`, `i > j`) since they last changed; `separations` are what the candidates see of `w`. Before
 /// rest, where `early`, only those that are in danger.
 #[allow(clippy::too_many_arguments)] // Where the search is, and what it has tried.
 pub(super) fn turned<T: Real>(
@@ -46,22 +46,22 @@ pub(super) fn turned<T: Real>(
     w: &Matrix<f64>,
     sigma: &[f64],
     a: &[f64],
-    looks: &[Separation],
+    separations: &[Separation],
     tried: &mut [bool],
     early: bool,
     run: &Run<'_>,
-) -> Result<Turned> {
+) -> Result<RotatedPairs> {
     let k = w.rows();
     let mut sweeps = 0;
     loop {
         let pairs = next(k, |i, j| {
             // Two of different kinds, both beyond doubt, are told apart.
-            let unlike = a[i] != a[j] && is_certain(looks, i) && is_certain(looks, j);
-            let needs = !early || (may_be_mixed(looks, a, i) && may_be_mixed(looks, a, j));
+            let unlike = a[i] != a[j] && is_certain(separations, i) && is_certain(separations, j);
+            let needs = !early || (could_be_mixed(separations, a, i) && could_be_mixed(separations, a, j));
             !tried[i * k + j] && needs && !unlike && tied(sigma[i], sigma[j], rows.n())
         });
         if pairs.is_empty() {
-            return Ok(Turned { sweeps, better: None });
+            return Ok(RotatedPairs { sweeps, better: None });
         }
         let mut other = w.clone();
         for &(i, j) in &pairs {
@@ -69,12 +69,15 @@ pub(super) fn turned<T: Real>(
             eighth(&mut other, i, j);
         }
         let candidates = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-        let seen = rows.forces(&other, &Pass::looking(candidates), run)?.looks;
+        let seen = rows.forces(&other, &Pass::with_separations(candidates), run)?.separations;
         sweeps += 1;
-        let evidence =
-            |looks: &[Separation], j: usize| looks.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2);
-        let of = |looks: &[Separation], (i, j): (usize, usize)| evidence(looks, i) + evidence(looks, j);
-        let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(looks, *pair) + CERTAIN * CERTAIN;
+        let evidence = |separations: &[Separation], j: usize| {
+            separations.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2)
+        };
+        let of = |separations: &[Separation], (i, j): (usize, usize)| {
+            evidence(separations, i) + evidence(separations, j)
+        };
+        let gains = |pair: &(usize, usize)| of(&seen, *pair) > of(separations, *pair) + CERTAIN * CERTAIN;
         let better: Vec<(usize, usize)> = pairs.into_iter().filter(gains).collect();
         if better.is_empty() {
             continue;
@@ -90,7 +93,7 @@ pub(super) fn turned<T: Real>(
             }
             tried[i * k + j] = true;
         }
-        return Ok(Turned { sweeps, better: Some((w, widths)) });
+        return Ok(RotatedPairs { sweeps, better: Some((w, widths)) });
     }
 }
 

@@ -3,7 +3,7 @@
 //! Their bits depend on the *nominal* parallelism, never on how many threads really run; so that is a function of the
 //! size of the matrix (`nominally`).
 
-use super::threads::on_some_pool;
+use super::threads::on_current_pool;
 use super::{Matrix, polar, tridiagonal};
 use crate::error::{Error, Result};
 use faer::diag::DiagMut;
@@ -19,7 +19,7 @@ pub type Spectrum = (Vec<f64>, Matrix<f64>);
 fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
     match n < 192 {
         true => work(Par::Seq),
-        false => on_some_pool(|| work(Par::rayon(4))),
+        false => on_current_pool(|| work(Par::rayon(4))),
     }
 }
 

@@ -12,7 +12,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
 /// Appends `row - about`, a number in two parts, in double precision.
-pub fn push_about<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
+pub fn push_centred<T: Real>(row: &[T], (near, rest): (f64, f64), out: &mut Vec<f64>) {
     let start = out.len();
     out.resize(start + row.len(), 0.0);
     let out = &mut out[start..];

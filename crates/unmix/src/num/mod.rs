@@ -29,7 +29,7 @@ pub use matrix::{Block, Matrix};
 pub use plan::Plan;
 pub use real::{Dtype, Real};
 pub(crate) use simd::widest;
+pub(crate) use stored::{FillProgress, fill};
 pub use stored::{Lines, Stored};
-pub(crate) use stored::{Pace, fill};
 pub use values::Values;
 pub use workspace::Workspace;

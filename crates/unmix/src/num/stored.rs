@@ -69,7 +69,7 @@ impl<'a, T> Lines<'a, T> {
 }
 
 /// What is told how much of a table is filled, from 0 to 1; an error ends the work.
-pub(crate) type Pace<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
+pub(crate) type FillProgress<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
 
 /// A shard of sparse rows, as a part of all that are here.
 pub struct Stored<'a, T> {
@@ -81,7 +81,7 @@ pub struct Stored<'a, T> {
     /// Of all rows that are here, not of the shard alone.
     pub(crate) weights: Option<&'a [f64]>,
     pub(crate) threads: usize,
-    pub(crate) pace: Pace<'a>,
+    pub(crate) pace: FillProgress<'a>,
 }
 
 impl<'a, T: Real> Stored<'a, T> {
@@ -145,7 +145,7 @@ impl<'a, T: Real> Stored<'a, T> {
 pub(crate) fn fill<U: Real>(
     threads: usize,
     stored: usize,
-    pace: Pace<'_>,
+    pace: FillProgress<'_>,
     table: &mut [U],
     width: usize,
     line: impl Fn(usize, &mut [U]) + Sync,

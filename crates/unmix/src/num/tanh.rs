@@ -304,7 +304,7 @@ mod tests {
     }
 
     /// Numbers of every magnitude, both signs, and many of those where functions bend.
-    fn all_over(n: u64, low: f64, high: f64) -> Vec<f64> {
+    fn of_all_magnitudes(n: u64, low: f64, high: f64) -> Vec<f64> {
         let s = Stream::new(2, 0);
         (0..n)
             .map(|i| {
@@ -326,7 +326,7 @@ mod tests {
                 (worst[i], at[i]) = (e, x)
             }
         };
-        for x in all_over(150_000, 1e-300, 1e3) {
+        for x in of_all_magnitudes(150_000, 1e-300, 1e3) {
             see(0, units(x.tanh_of(), tanh_wide(x), f64::EPSILON), x);
             see(6, units(x.tanh_about(), tanh_wide(x), f64::EPSILON), x);
             if (1e-140..30.0).contains(&x.abs()) {
@@ -337,7 +337,7 @@ mod tests {
             }
         }
         let narrow = f64::from(f32::EPSILON);
-        for x in all_over(400_000, 1e-36, 1e2) {
+        for x in of_all_magnitudes(400_000, 1e-36, 1e2) {
             let (x, w) = (x as f32, f64::from(x as f32));
             see(3, units(f64::from(x.tanh_of()), Wide(w.tanh(), 0.0), narrow), w);
             see(7, units(f64::from(x.tanh_about()), Wide(w.tanh(), 0.0), narrow), w);
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_number_has_the_same_bits_wherever_it_stands() {
-        let numbers = all_over(1003, 1e-9, 1e2);
+        let numbers = of_all_magnitudes(1003, 1e-9, 1e2);
         let whole = [tanh::<f64>, log_cosh, exp].map(|f| {
             let mut all = numbers.clone();
             f(&mut all);

@@ -77,7 +77,7 @@ pub(crate) fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 
 /// Runs `work` on the pool that this thread belongs to, or else on one of the default size: never on the global pool of the
 /// threading library, which is gone after a fork and has as many threads as the machine.
-pub(crate) fn on_some_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn on_current_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match rayon::current_thread_index() {
         Some(_) => work(),
         None => on_pool(num_threads(), work),

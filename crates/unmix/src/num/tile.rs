@@ -17,7 +17,7 @@ use vector::Vector;
 /// the distance, one after the other: eight additions that wait for each other take longer than the sums of a narrow tile.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read or written there.
-fn by_itself<T>(mut pointer: *const T) -> *const T {
+fn opaque<T>(mut pointer: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: does nothing.
     unsafe {
@@ -55,7 +55,7 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const COLUMNS: usize, c
     for (i, row) in rows.iter_mut().enumerate() {
         *row = a.wrapping_add(i * steps.a_row);
         // Neighbours are reached from the first.
-        *row = if steps.a_row == 1 { *row } else { by_itself(*row) };
+        *row = if steps.a_row == 1 { *row } else { opaque(*row) };
     }
     let mut term = 0;
     for _ in 0..steps.terms {

@@ -223,8 +223,8 @@ impl Basis {
         self.drawn += count * p;
         let mut fresh = Matrix::from_fn(count, p, |i, j| self.random.normal((at + i * p + j) as u64));
         for _ in 0..2 {
-            take_away(&mut fresh, &self.rows);
-            take_away(&mut fresh, &self.last);
+            subtract_in_place(&mut fresh, &self.rows);
+            subtract_in_place(&mut fresh, &self.last);
             fresh = factor::orthonormal_rows(&fresh);
         }
         fresh
@@ -248,8 +248,8 @@ impl Basis {
         self.rows = stacked(std::mem::replace(&mut self.rows, Matrix::zeros(0, 0)), &self.last);
         // Twice, the first time only where there is much to take away.
         let near = self.rows.rows_from(self.coupled);
-        let first = take_away(&mut image, &near);
-        let mut against = take_away(&mut image, &self.rows);
+        let first = subtract_in_place(&mut image, &near);
+        let mut against = subtract_in_place(&mut image, &self.rows);
         for i in 0..width {
             against.row_mut(i)[self.coupled..].iter_mut().zip(first.row(i)).for_each(|(a, b)| *a += b);
         }
@@ -274,7 +274,7 @@ impl Basis {
             if share >= 1e-3 {
                 break;
             }
-            take_away(&mut again, &self.rows);
+            subtract_in_place(&mut again, &self.rows);
             let (fresh, rest) = factor::orthonormal_rows_and_triangle(&again);
             (again, coupling) = (fresh, factor::multiply(&coupling, &rest));
             share = (0..width).map(|i| rest[(i, i)].abs()).fold(f64::INFINITY, f64::min);
@@ -322,7 +322,7 @@ impl Ritz {
 }
 
 /// Takes out of `v` what lies along the orthonormal rows of `along`, and says how much that was.
-fn take_away(v: &mut Matrix<f64>, along: &Matrix<f64>) -> Matrix<f64> {
+fn subtract_in_place(v: &mut Matrix<f64>, along: &Matrix<f64>) -> Matrix<f64> {
     let part = factor::multiply_transposed(v, along);
     factor::subtract_product(v, &part, along);
     part

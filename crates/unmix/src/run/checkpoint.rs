@@ -166,7 +166,7 @@ impl Checkpoint {
         &self,
         name: &str,
         run: &Run<'_>,
-    ) -> Result<(Place<'_>, Option<S>)> {
+    ) -> Result<(LoopPosition<'_>, Option<S>)> {
         let mut journal = self.journal();
         let number = match journal.active.last_mut() {
             Some(around) => {
@@ -182,7 +182,7 @@ impl Checkpoint {
         let key = journal.key_of(number);
         journal.active.push(Level { number, n_iter: 0, begun: 0 });
         let (in_time, packed) = (!run.out_of_time(), Instant::now());
-        let place = Place { checkpoint: self, key, depth, name: name.into(), in_time, packed };
+        let place = LoopPosition { checkpoint: self, key, depth, name: name.into(), in_time, packed };
         let kept = journal.records.get(&place.key).cloned();
         // A place that is given up takes the journal, too.
         drop(journal);
@@ -287,7 +287,7 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
 }
 
 /// Where a loop is in the order of loops, for as long as it runs.
-pub(crate) struct Place<'c> {
+pub(crate) struct LoopPosition<'c> {
     checkpoint: &'c Checkpoint,
     key: Key,
     depth: usize,
@@ -298,7 +298,7 @@ pub(crate) struct Place<'c> {
     packed: Instant,
 }
 
-impl Place<'_> {
+impl LoopPosition<'_> {
     /// An iteration ended: loops inside it have no more to say. Where it is time its state is packed and the file written.
     pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
         let mut journal = self.checkpoint.journal();
@@ -332,7 +332,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for LoopPosition<'_> {
     fn drop(&mut self) {
         self.checkpoint.journal().active.truncate(self.depth);
     }

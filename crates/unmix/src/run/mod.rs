@@ -6,7 +6,7 @@ mod outcome;
 mod start;
 
 pub use checkpoint::Checkpoint;
-pub(crate) use checkpoint::{Identity, Place};
+pub(crate) use checkpoint::{Identity, LoopPosition};
 pub use new_file::NewFile;
 pub use outcome::Outcome;
 pub use start::Start;

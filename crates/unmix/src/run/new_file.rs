@@ -69,7 +69,7 @@ impl NewFile {
     }
 
     /// Writes `bytes` over the beginning; further bytes follow them.
-    pub fn put_at_start(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn overwrite_start(&mut self, bytes: &[u8]) -> Result<()> {
         let failed = |e| Error::io("cannot write", &self.path, e);
         self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
         self.file.write_all(bytes).map_err(failed)
@@ -118,7 +118,7 @@ mod tests {
         let mut file = NewFile::create(&path).unwrap();
         file.put(b"xxcd").unwrap();
         assert!(!path.exists() && count() == 1);
-        file.put_at_start(b"ab").unwrap();
+        file.overwrite_start(b"ab").unwrap();
         file.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"abcd");
         let mut file = NewFile::create(&path).unwrap();

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 mod history;
 mod line;
 
-pub(crate) use history::{History, Inner};
+pub(crate) use history::{History, SummationOrder};
 use line::line_search;
 
 /// A function to minimise, and what is to happen on the way.
@@ -153,7 +153,7 @@ struct Search {
     history: History,
     /// By how much the last step lowered the function.
     drop: Option<f64>,
-    least: Least,
+    least: Stagnation,
     /// The function at the start.
     begun: f64,
     /// The function after each of the last iterations, as many as tell whether the search is idle.
@@ -171,9 +171,9 @@ impl Search {
         Ok(Self {
             residual: of.residual(&here.gradient),
             here,
-            history: History::new(memory, f64::EPSILON, Inner::Lanes),
+            history: History::new(memory, f64::EPSILON, SummationOrder::Lanes),
             drop: None,
-            least: Least::default(),
+            least: Stagnation::default(),
             begun: value,
             last: vec![value],
             ended: false,
@@ -216,18 +216,18 @@ impl Search {
 
 /// The smallest residual so far, and for how many iterations none was smaller by a tenth.
 #[derive(Serialize, Deserialize)]
-struct Least {
+struct Stagnation {
     residual: f64,
     idle: usize,
 }
 
-impl Default for Least {
+impl Default for Stagnation {
     fn default() -> Self {
         Self { residual: f64::INFINITY, idle: 0 }
     }
 }
 
-impl Least {
+impl Stagnation {
     /// Whether residuals still fall, `residual` being the next one.
     fn falls(&mut self, residual: f64) -> bool {
         match residual < 0.9 * self.residual {

@@ -13,7 +13,7 @@
 //! one that was not interrupted.
 
 use crate::error::Result;
-use crate::run::{Outcome, Place, Run};
+use crate::run::{LoopPosition, Outcome, Run};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -32,7 +32,7 @@ pub(crate) struct Steps<'r> {
     limits: Limits,
     n_iter: u64,
     objective: Vec<f64>,
-    place: Option<Place<'r>>,
+    place: Option<LoopPosition<'r>>,
 }
 
 impl<'r> Steps<'r> {

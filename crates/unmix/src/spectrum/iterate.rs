@@ -13,7 +13,7 @@ use crate::model::Outcome;
 use crate::num::top::{self, Pairs};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
-use crate::stats::{GatherMoments, GatherSketch, Moments, Viewpoint};
+use crate::stats::{GatherMoments, GatherSketch, Moments, SketchView};
 use std::cell::Cell;
 
 mod solvers;
@@ -31,10 +31,10 @@ enum Operator<'a, T: Real> {
     /// Of the varying columns, in full.
     Dense(Matrix<f64>),
     /// Through the rows.
-    Swept(Swept<'a, T>),
+    SweptCovariance(SweptCovariance<'a, T>),
 }
 
-struct Swept<'a, T: Real> {
+struct SweptCovariance<'a, T: Real> {
     rows: &'a Rows<'a, T>,
     run: &'a Run<'a>,
     /// Mean of the columns, and what is missing from it as one number each.
@@ -50,16 +50,16 @@ impl<T: Real> Operator<'_, T> {
     fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
         match self {
             Operator::Dense(a) => Ok(factor::multiply(directions, a)),
-            Operator::Swept(swept) => swept.apply(directions),
+            Operator::SweptCovariance(swept) => swept.apply(directions),
         }
     }
 }
 
-impl<T: Real> Swept<'_, T> {
+impl<T: Real> SweptCovariance<'_, T> {
     fn apply(&self, directions: &Matrix<f64>) -> Result<Matrix<f64>> {
         self.sweeps.set(self.sweeps.get() + 1);
         let scaled = self.in_units(directions.clone());
-        let gather = GatherSketch(Viewpoint::new(self.mean, &scaled).with_rest(self.rest));
+        let gather = GatherSketch(SketchView::new(self.mean, &scaled).with_rest(self.rest));
         let mut image = self.in_units(self.rows.sweep(self.run, "iterating", &gather)?.image);
         image.as_mut_slice().iter_mut().for_each(|x| *x = *x / self.degrees / self.unit);
         Ok(image)
@@ -125,7 +125,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let unit = |j: usize| noise_scale.as_ref().map_or(1.0, |s| s[j]);
     let total: f64 = squares.iter().enumerate().map(|(j, s)| s / degrees / unit(j).powi(2)).sum();
     let size = power_of_two(total);
-    let operator = Operator::Swept(Swept {
+    let operator = Operator::SweptCovariance(SweptCovariance {
         rows,
         run,
         mean: &mean,
@@ -140,7 +140,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     let (found, ending) = find(&operator, run, request, start, rows.n_counted(), p, k)?;
     let sweeps = match &operator {
         Operator::Dense(_) => 1,
-        Operator::Swept(swept) => 1 + swept.sweeps.get(),
+        Operator::SweptCovariance(swept) => 1 + swept.sweeps.get(),
     };
     drop(operator);
     let found = in_units(found, size);

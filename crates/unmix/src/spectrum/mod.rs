@@ -206,7 +206,7 @@ pub fn decompose<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) 
     if found.n_constant > 0 {
         let hidden = hidden_columns(rows, &found.mean)?;
         match hidden.first() {
-            Some(&j) if request.standardize => return Err(no_unit(request.method, j, T::DTYPE)),
+            Some(&j) if request.standardize => return Err(tiny_scale(request.method, j, T::DTYPE)),
             _ if by_squares(rows, request.solver) => found.n_constant -= hidden.len(),
             _ => {}
         }
@@ -243,12 +243,12 @@ pub(crate) fn whole<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Decomp
 /// Refuses standard deviations whose squares are not there with all digits.
 pub(crate) fn check_scales(method: &str, scale: Option<&[f64]>, dtype: Dtype) -> Result<()> {
     match scale.and_then(|scale| scale.iter().position(|s| s * s < dtype.least())) {
-        Some(j) => Err(no_unit(method, j, dtype)),
+        Some(j) => Err(tiny_scale(method, j, dtype)),
         None => Ok(()),
     }
 }
 
-fn no_unit(method: &str, j: usize, dtype: Dtype) -> Error {
+fn tiny_scale(method: &str, j: usize, dtype: Dtype) -> Error {
     Error::Unsupported {
         asked: format!("{method} with standardize=true"),
         found: format!("the variance of column {j} is below the smallest normal number of {dtype}"),

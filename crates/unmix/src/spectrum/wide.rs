@@ -18,7 +18,7 @@ pub(super) fn gram<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
         return Err(rows.not_finite(request.method));
     }
     let side = Side::of_products(rows, run, request, gram.lower, gram.varying)?;
-    carry_over(rows, side, |samples| features_of(rows, run, &view, samples))
+    feature_directions(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
 /// By the triangular factor of the transposed rows.
@@ -39,7 +39,7 @@ pub(super) fn full<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request
     let floor = full_floor(size as u64, rows.n_features(), T::DTYPE.eps());
     let total = values.iter().sum();
     let side = Side { values, samples, total, floor, varying: triangle.varying, top: None };
-    carry_over(rows, side, |samples| features_of(rows, run, &view, samples))
+    feature_directions(rows, side, |samples| features_of(rows, run, &view, samples))
 }
 
 fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a> {
@@ -102,7 +102,7 @@ impl Features {
 
 /// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and says what is
 /// subtracted from each feature and what it is divided by.
-fn carry_over<T: Real>(
+fn feature_directions<T: Real>(
     rows: &Rows<'_, T>,
     side: Side,
     carry: impl FnOnce(&Matrix<f64>) -> Result<Features>,

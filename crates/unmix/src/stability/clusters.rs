@@ -91,7 +91,7 @@ pub(super) struct Fit<'a> {
 /// Clusters of what `restarts` (the model first) and `halves` found; `seen` are the vectors of the model.
 pub(super) fn clusters(seen: &Matrix<f64>, restarts: &[Fit<'_>], halves: &[Fit<'_>]) -> Clusters {
     // Components that are nothing have no estimates, and shall not have a cluster cut off from another.
-    let k = (0..seen.rows()).filter(|&j| is_something(seen.row(j))).count();
+    let k = (0..seen.rows()).filter(|&j| is_nonzero(seen.row(j))).count();
     let of = |restarts, halves| clustered(seen, k, restarts, halves);
     let (started, halved) = (of(restarts, &[]), of(&[], halves));
     let together = if started.is_some() && halved.is_some() { of(restarts, halves) } else { None };
@@ -104,7 +104,7 @@ pub(super) fn clusters(seen: &Matrix<f64>, restarts: &[Fit<'_>], halves: &[Fit<'
     }
 }
 
-fn is_something(vector: &[f64]) -> bool {
+fn is_nonzero(vector: &[f64]) -> bool {
     vector.iter().any(|x| *x != 0.0)
 }
 
@@ -122,7 +122,7 @@ impl Estimates {
             .iter()
             .enumerate()
             .flat_map(|(f, fit)| (0..fit.vectors.rows()).map(move |j| (f, j)))
-            .filter(|&(f, j)| is_something(fits[f].vectors.row(j)))
+            .filter(|&(f, j)| is_nonzero(fits[f].vectors.row(j)))
             .collect();
         let first: Vec<usize> = (0..=fits.len()).map(|f| at.partition_point(|(g, _)| *g < f)).collect();
         let mut similarity = Matrix::zeros(at.len(), at.len());

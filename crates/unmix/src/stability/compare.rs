@@ -23,7 +23,7 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 
     /// The vectors of another fit, in the order of their partners.
-    pub(super) fn place(&self, other: &Model, run: &Run<'_>) -> Result<Placed> {
+    pub(super) fn place(&self, other: &Model, run: &Run<'_>) -> Result<MatchedFit> {
         let found = vectors(other, &self.rows, self.by_axes, run)?;
         let k = self.codes.rows();
         let all = factor::multiply_transposed(&self.codes, &found);
@@ -31,7 +31,7 @@ impl<'a, T: Real> Reference<'a, T> {
         let mut order = vec![None; k];
         pairs(&all).into_iter().for_each(|(j, i)| order[j] = Some(i));
         let vectors = Matrix::from_fn(k, found.cols(), |i, c| order[i].map_or(0.0, |i| found.row(i)[c]));
-        Ok(Placed { vectors, order })
+        Ok(MatchedFit { vectors, order })
     }
 
     /// Absolute cosines of every component of the model with every one of another fit in the order of partners.
@@ -42,7 +42,7 @@ impl<'a, T: Real> Reference<'a, T> {
 }
 
 /// What another fit found, in the order of the model's components.
-pub(super) struct Placed {
+pub(super) struct MatchedFit {
     pub(super) vectors: Matrix<f64>,
     /// Which of its components is whose partner.
     pub(super) order: Vec<Option<usize>>,

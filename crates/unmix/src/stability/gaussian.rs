@@ -37,7 +37,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
                 (even - 0.5 * SLOPES.0 * (z * z - 1.0), odd - SLOPES.1 * z)
             };
             let (even, odd): (Vec<f64>, Vec<f64>) = column().map(of_row).unzip();
-            let chi2 = in_its_variances(even, EVEN.1, follow) + in_its_variances(odd, ODD, follow);
+            let chi2 = standardised_square(even, EVEN.1, follow) + standardised_square(odd, ODD, follow);
             let p = match follow {
                 false => (-0.5 * chi2).exp(),
                 // The memory is an estimate from so many stretches: an F distribution with 2 degrees of freedom above.
@@ -50,7 +50,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
 }
 
 /// The square of the mean over its variance: `alone` over the number of rows, times their memory where rows follow one another.
-fn in_its_variances(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
+fn standardised_square(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
     let (n, sum) = (terms.len() as f64, terms.iter().sum::<f64>());
     // Its own variance may be anything where a column is not Gaussian; how much longer stretches have is what counts.
     let memory = if follow { growth(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)) } else { 1.0 };
@@ -60,10 +60,10 @@ fn in_its_variances(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datasets::Law;
+    use crate::datasets::Distribution;
     use crate::num::random::Stream;
 
-    fn codes(law: Law, n: usize, k: usize, seed: u64) -> Vec<f64> {
+    fn codes(law: Distribution, n: usize, k: usize, seed: u64) -> Vec<f64> {
         let stream = Stream::new(seed, 7);
         (0..n * k).map(|i| 3.0 + 2.0 * law.draw(&stream, i as u64)).collect()
     }
@@ -72,7 +72,7 @@ mod tests {
     fn gaussian_codes_are_called_otherwise_at_the_stated_rate() {
         for (n, level) in [(200, 0.05), (200, 0.01), (2000, 0.01)] {
             let k = 2000;
-            let p = p_values(&codes(Law::Gaussian, n, k, 1), k, false);
+            let p = p_values(&codes(Distribution::Gaussian, n, k, 1), k, false);
             let rate = p.iter().filter(|p| **p < level).count() as f64 / k as f64;
             // Three standard errors, and a fifth for what n = 200 is short of the limit.
             let slack = 3.0 * (level * (1.0 - level) / k as f64).sqrt() + 0.2 * level;
@@ -82,7 +82,7 @@ mod tests {
 
     /// Gaussian columns, each `r` times its last value and something new, as if it had gone on for ever.
     fn remembering(n: usize, k: usize, r: f64) -> Vec<f64> {
-        let new: Vec<f64> = codes(Law::Gaussian, n, k, 5).iter().map(|y| y - 3.0).collect();
+        let new: Vec<f64> = codes(Distribution::Gaussian, n, k, 5).iter().map(|y| y - 3.0).collect();
         let mut out = new.clone();
         out[..k].iter_mut().for_each(|y| *y /= (1.0 - r * r).sqrt());
         for i in k..n * k {
@@ -114,13 +114,15 @@ mod tests {
 
     #[test]
     fn other_laws_are_seen_with_enough_rows() {
-        for law in [Law::Laplace, Law::Uniform, Law::Exponential, Law::Bimodal] {
+        for law in
+            [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Bimodal]
+        {
             let p = p_values(&codes(law, 1000, 50, 2), 50, false);
             assert!(p.iter().all(|p| *p < 1e-3), "{law:?}: {p:?}");
         }
         assert_eq!(p_values(&[5.0; 40], 1, false), [1.0]);
         // exp(-chi2 / 2) is 0 in double precision here.
-        let p = p_values(&codes(Law::Bimodal, 200_000, 1, 2), 1, false)[0];
+        let p = p_values(&codes(Distribution::Bimodal, 200_000, 1, 2), 1, false)[0];
         assert!(p > 0.0 && p < 1e-300, "{p:e}");
     }
 }

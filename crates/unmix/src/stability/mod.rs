@@ -40,7 +40,7 @@ use clusters::Fit;
 use compare::{Reference, codes};
 use serde_json::{Map, Value};
 use together::{Reader, SharedScan, side_by_side};
-use tried::{Halved, Restarted};
+use tried::{HalvesResult, RestartsResult};
 
 /// How often things are tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,10 +170,10 @@ where
     let mut fitted = fits.of(jobs(&cuts, trials.restarts, run.seed), readers(n, k, size_of::<T>()))?;
     let others = fitted.split_off(2 * trials.cuts);
 
-    let halved = Halved::compared(&seen, &fitted, run)?;
+    let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
     let gaussian = halved.gaussian(k, &fitted, cuts.first(), held_out, together.stretch > 1, run)?;
-    let restarted = Restarted::compared(&seen, model, &others, run)?;
+    let restarted = RestartsResult::compared(&seen, model, &others, run)?;
     let variances = variances(model);
     let squares =
         variances.as_ref().filter(|v| v.len() == n_codes).map(|_| verdict::squares(&following, n_codes));

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::data::cuts::cut_in_two;
     use crate::data::{AnyRows, Rows, Subset};
-    use crate::datasets::{Law, independent};
+    use crate::datasets::{Distribution, independent};
     use crate::{Run, fit};
     use serde_json::json;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -282,7 +282,7 @@ mod tests {
     }
 
     /// Goes through its rows so many times, in pieces of its own, and adds them up.
-    fn go_through(reader: &Reader<'_, '_, f64>, passes: usize, step: u64) -> Result<f64> {
+    fn read_repeatedly(reader: &Reader<'_, '_, f64>, passes: usize, step: u64) -> Result<f64> {
         let (n, p, mut sum) = (RandomAccess::n_rows(reader), reader.scan.p, 0.0);
         for pass in 0..passes {
             for first in (0..n).step_by(step as usize) {
@@ -306,7 +306,7 @@ mod tests {
             let found = side_by_side(&scan, passes.to_vec(), |reader, passes| {
                 // Half of them see every third row only.
                 let some = (reader % 2 == 1).then(|| (0..n).filter(|i| i % 3 == 0).collect());
-                go_through(&Reader::new(&scan, reader, some), passes, 100 + 700 * reader as u64)
+                read_repeatedly(&Reader::new(&scan, reader, some), passes, 100 + 700 * reader as u64)
             });
             let whole: f64 = data.iter().sum();
             for (reader, (found, passes)) in found.unwrap().into_iter().zip(passes).enumerate() {
@@ -325,14 +325,16 @@ mod tests {
         let source = counted(&data, 4, 70_000);
         let scan = SharedScan::new(&source, 4, 3, 2);
         let failed = side_by_side(&scan, vec![1, 9, 4], |reader, passes| {
-            go_through(&Reader::new(&scan, reader, None), passes, 1000)
+            read_repeatedly(&Reader::new(&scan, reader, None), passes, 1000)
         });
         assert!(failed.unwrap_err().to_string().contains("cut short here"));
     }
 
     #[test]
     fn fits_beside_each_other_have_the_bits_of_each_alone() {
-        let laws = [Law::Laplace, Law::Uniform, Law::Exponential, Law::Arcsine].repeat(4);
+        let laws =
+            [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Arcsine]
+                .repeat(4);
         let (n, p) = (20_000, 16);
         let x = independent(n, &laws, &[1.0; 16], 5).unwrap().x;
         let settings = json!({"ortho": false, "extended": true}).as_object().cloned().unwrap();

@@ -1,7 +1,7 @@
 //! What fits of halves, and from other seeds, found beside the model.
 
 use super::clusters::Fit;
-use super::compare::{Placed, Reference, between, codes, space};
+use super::compare::{MatchedFit, Reference, between, codes, space};
 use super::gaussian;
 use crate::data::Rows;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::run::Run;
 
 /// What fits of halves found, component by component of the model.
 #[derive(Default)]
-pub(super) struct Halved {
+pub(super) struct HalvesResult {
     /// For each cut, how well its halves agree about each component.
     pub(super) agreement: Vec<Vec<f64>>,
     /// For each cut, the vectors of its halves in the order of the model's components.
@@ -22,7 +22,7 @@ pub(super) struct Halved {
     pub(super) to_model: Vec<Matrix<f64>>,
 }
 
-impl Halved {
+impl HalvesResult {
     /// `fitted` are the fits of the two halves of every cut.
     pub(super) fn compared<T: Real>(
         seen: &Reference<'_, T>,
@@ -85,18 +85,18 @@ impl Halved {
 }
 
 /// What fits of all rows from other seeds found, component by component of the model.
-pub(super) struct Restarted {
+pub(super) struct RestartsResult {
     /// For each fit, how well it agrees with the model about each component.
     pub(super) agreement: Vec<Vec<f64>>,
     /// For each fit, its vectors in the order of the model's components.
-    pub(super) placed: Vec<Placed>,
+    pub(super) placed: Vec<MatchedFit>,
     /// For each fit, its similarity to the model.
     pub(super) to_model: Vec<Matrix<f64>>,
     /// Whether all of them have the bits of the model.
     pub(super) same: bool,
 }
 
-impl Restarted {
+impl RestartsResult {
     pub(super) fn compared<T: Real>(
         seen: &Reference<'_, T>,
         model: &Model,

@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn covariances_of_squares_are_those_of_the_laws() {
-        use crate::datasets::Law;
+        use crate::datasets::Distribution;
         let stream = crate::num::random::Stream::new(3, 1);
-        let laws = [Law::Gaussian, Law::Laplace, Law::Uniform];
+        let laws = [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform];
         let codes: Vec<f64> = (0..3 << 14).map(|i| 5.0 + 3.0 * laws[i % 3].draw(&stream, i as u64)).collect();
         let found = squares(&codes, 3);
         // Kurtoses 3, 6 and 1.8, less 1.

@@ -10,7 +10,7 @@
 //!
 //! `a = 1` is the default of FastICA and Picard, `a = 1/2` the logistic density of Infomax (up to a constant).
 
-use super::{Packer, Score, Unpacker};
+use super::{Packer, ScoreFunction, Unpacker};
 use crate::error::Result;
 use crate::num::simd::{CELL, cell};
 use crate::num::{Real, widest};
@@ -35,14 +35,14 @@ pub enum Contrasts<'a> {
     /// The same for all.
     One(Contrast),
     /// Fitted to each.
-    Each(&'a [Score]),
+    Each(&'a [ScoreFunction]),
 }
 
 /// [`Contrasts`] with fitted ones lent or owned.
 #[derive(Clone, Debug)]
 pub(super) enum HeldContrasts<'a> {
     One(Contrast),
-    Each(Cow<'a, [Score]>),
+    Each(Cow<'a, [ScoreFunction]>),
 }
 
 impl<'a> From<Contrasts<'a>> for HeldContrasts<'a> {
@@ -79,14 +79,14 @@ impl HeldContrasts<'_> {
         from.check(match kind {
             0 => numbers.len() == 1,
             1..4 => numbers.is_empty(),
-            _ => kind == 4 && numbers.len().is_multiple_of(Score::LENGTH),
+            _ => kind == 4 && numbers.len().is_multiple_of(ScoreFunction::LENGTH),
         })?;
         Ok(match kind {
             0 => Self::One(Contrast::LogCosh(numbers[0])),
             1 => Self::One(Contrast::Exp),
             2 => Self::One(Contrast::Cube),
             3 => Self::One(Contrast::Skew),
-            _ => Self::Each(numbers.as_chunks().0.iter().map(|factors| Score(*factors)).collect()),
+            _ => Self::Each(numbers.as_chunks().0.iter().map(|factors| ScoreFunction(*factors)).collect()),
         })
     }
 }

@@ -110,7 +110,7 @@ impl<'a> FeatureView<'a> {
         let start = out.len();
         // In two parts: what is left of a large mean would be one direction more, the same in every feature.
         let about = if self.center { mean } else { 0.0 };
-        kernel::push_about(feature, (about, if self.center { rest } else { 0.0 }), out);
+        kernel::push_centred(feature, (about, if self.center { rest } else { 0.0 }), out);
         self.weigh(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if !scale.is_finite() {

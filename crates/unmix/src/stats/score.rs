@@ -17,7 +17,7 @@
 //! 1: whatever the source, a fitted contrast has the sign that makes the solution a minimum.
 
 use super::contrast::{ContrastSums, lanes, weighted};
-use super::sources::{GatherView, OfSources};
+use super::sources::{GatherView, SourceStatistic};
 use super::{Packer, Partial, SourceView, Unpacker, both};
 use crate::error::Result;
 use crate::num::factor::Cholesky;
@@ -28,9 +28,9 @@ const FUNCTIONS: usize = 6;
 
 /// A contrast fitted to a source: factors of the functions above.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Score(pub [f64; FUNCTIONS]);
+pub struct ScoreFunction(pub [f64; FUNCTIONS]);
 
-impl Score {
+impl ScoreFunction {
     /// Writes `ψ(y)` of every number over `out` and sums up `ψ'(y)` and the function whose slope `ψ` is.
     pub fn apply<T: Real>(self, y: &[T], out: &mut [T]) -> ContrastSums {
         let [a, b, c, d, e, f] = self.0.map(T::from_f64);
@@ -62,7 +62,7 @@ impl Score {
     }
 }
 
-impl Score {
+impl ScoreFunction {
     /// Numbers that it is made of.
     pub(super) const LENGTH: usize = FUNCTIONS;
 
@@ -136,11 +136,11 @@ impl ScoreSums {
 
     /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot tell apart, as those of a source of
     /// few values, get what a little noise would give them.
-    pub fn scores(&self) -> Option<Vec<Score>> {
+    pub fn scores(&self) -> Option<Vec<ScoreFunction>> {
         (0..self.sums.rows()).map(|i| self.score(self.sums.row(i))).collect()
     }
 
-    fn score(&self, sums: &[f64]) -> Option<Score> {
+    fn score(&self, sums: &[f64]) -> Option<ScoreFunction> {
         let mean = |i: usize| sums[i] / self.n;
         let mut c = Matrix::from_fn(FUNCTIONS, FUNCTIONS, |i, j| {
             let (i, j) = (i.max(j), i.min(j));
@@ -151,7 +151,7 @@ impl ScoreSums {
         let slopes = (0..FUNCTIONS).map(|i| mean(FUNCTIONS + PRODUCTS + i)).collect();
         let found = Cholesky::new(&c)?.solve_rows(&Matrix::from_vec(1, FUNCTIONS, slopes));
         let factors: [f64; FUNCTIONS] = found.as_slice().try_into().ok()?;
-        factors.iter().all(|f| f.is_finite()).then_some(Score(factors))
+        factors.iter().all(|f| f.is_finite()).then_some(ScoreFunction(factors))
     }
 }
 
@@ -182,7 +182,7 @@ fn add(sums: &mut [f64], y: f64, t: f64, counted: impl Fn(f64) -> f64) {
 /// Gathers [`ScoreSums`].
 pub type GatherScores<'a, T> = GatherView<'a, T, ScoreSums>;
 
-impl<T: Real> OfSources<T> for ScoreSums {
+impl<T: Real> SourceStatistic<T> for ScoreSums {
     const KIND: &'static str = "scores";
 
     fn zero(k: usize, _: usize) -> Self {
@@ -223,7 +223,7 @@ mod tests {
     use crate::num::random::Stream;
 
     /// `ψ`, its slope, and what it is the slope of, from the formulas.
-    fn naive(score: Score, y: f64) -> (f64, f64) {
+    fn naive(score: ScoreFunction, y: f64) -> (f64, f64) {
         let t = y.tanh();
         let q = 1.0 - t * t;
         let [a, b, c, d, e, f] = score.0;
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_formulas_and_slopes_their_differences() {
-        let (s, score) = (Stream::new(5, 0), Score([0.4, -1.3, 0.7, 2.0, -0.6, 1.1]));
+        let (s, score) = (Stream::new(5, 0), ScoreFunction([0.4, -1.3, 0.7, 2.0, -0.6, 1.1]));
         for n in [1usize, 17, 700] {
             let y: Vec<f64> = (0..n).map(|i| 2.0 * s.normal(i as u64)).collect();
             let narrow: Vec<f32> = y.iter().map(|&v| v as f32).collect();
@@ -257,8 +257,8 @@ mod tests {
     #[test]
     fn scores_are_those_of_densities_that_the_functions_can_make() {
         // -p'/p of a normal density is y, and of 1 / (2 cosh²(y)) it is 2 tanh(y), which u = (1 + tanh y) / 2 draws.
-        type Law = (fn(&Stream, u64) -> f64, fn(f64) -> f64);
-        let laws: [Law; 2] =
+        type Distribution = (fn(&Stream, u64) -> f64, fn(f64) -> f64);
+        let laws: [Distribution; 2] =
             [(|s, i| s.normal(i), |y| y), (|s, i| (2.0 * s.uniform(i) - 1.0).atanh(), |y| 2.0 * y.tanh())];
         let (n, samples) = (100_000, 8);
         for (which, (draw, want)) in laws.into_iter().enumerate() {

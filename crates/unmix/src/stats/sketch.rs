@@ -20,7 +20,7 @@ pub struct Sketch {
 
 /// Directions to look from, and the mean to centre on.
 #[derive(Clone, Debug)]
-pub struct Viewpoint<'a> {
+pub struct SketchView<'a> {
     /// Mean of the rows, `p`.
     mean: Cow<'a, [f64]>,
     /// What is missing from `mean` to the mean, where that is known: sparse rows are centred on both.
@@ -29,7 +29,7 @@ pub struct Viewpoint<'a> {
     columns: Matrix<f64>,
 }
 
-impl<'a> Viewpoint<'a> {
+impl<'a> SketchView<'a> {
     /// Looks along the rows of `directions`.
     pub fn new(mean: impl Into<Cow<'a, [f64]>>, directions: &Matrix<f64>) -> Self {
         Self { mean: mean.into(), rest: None, columns: directions.transposed() }
@@ -43,9 +43,9 @@ impl<'a> Viewpoint<'a> {
     }
 }
 
-/// Gathers a [`Sketch`] from a [`Viewpoint`].
+/// Gathers a [`Sketch`] from a [`SketchView`].
 #[derive(Clone, Debug)]
-pub struct GatherSketch<'a>(pub Viewpoint<'a>);
+pub struct GatherSketch<'a>(pub SketchView<'a>);
 
 impl<T: Real> Gather<T> for GatherSketch<'_> {
     type Part = Sketch;
@@ -76,7 +76,7 @@ impl<T: Real> Gather<T> for GatherSketch<'_> {
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
         let (mean, rest, columns) = (from.numbers()?, from.maybe()?, from.matrix()?);
         from.check(columns.rows() == mean.len() && rest.as_ref().is_none_or(|r| r.len() == mean.len()))?;
-        Ok(Self(Viewpoint { mean: mean.into(), rest: rest.map(Cow::Owned), columns }))
+        Ok(Self(SketchView { mean: mean.into(), rest: rest.map(Cow::Owned), columns }))
     }
 }
 
@@ -86,7 +86,7 @@ const HELD: usize = 1 << 22;
 impl<T: Real> AddStored<T, Sketch> for GatherSketch<'_> {
     /// `O(stored b + p b)`: the scores of some rows, then what each column makes of them.
     fn add_stored(&self, part: &mut Sketch, shard: &Stored<'_, T>) -> Result<()> {
-        let Viewpoint { mean, rest, columns } = &self.0;
+        let SketchView { mean, rest, columns } = &self.0;
         let (p, b, counts) = (columns.rows(), columns.cols(), Counts::of_shard(shard));
         let rest = |j: usize| rest.as_ref().map_or(0.0, |r| r[j]);
         let shifts = (0..p).map(|j| shift(counts.full(shard.column(j).0), mean[j], rest(j)));
@@ -134,7 +134,7 @@ impl Sketch {
     }
 
     /// Adds a block of rows. `O(n b p)`.
-    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, from: &Viewpoint<'_>, work: &mut Workspace<T>) {
+    pub fn gather<T: Real>(&mut self, block: Block<'_, T>, from: &SketchView<'_>, work: &mut Workspace<T>) {
         let (b, p) = (self.image.rows(), self.image.cols());
         self.n += block.n_rows() as u64;
         let centred = &mut work.wide;

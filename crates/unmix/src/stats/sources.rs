@@ -215,7 +215,7 @@ impl UnitSums {
 }
 
 /// What is summed of the sources of a [`SourceView`].
-pub trait OfSources<T: Real>: Partial {
+pub trait SourceStatistic<T: Real>: Partial {
     /// The name of its gather in packed form.
     const KIND: &'static str;
     /// Whether it is of one source only.
@@ -244,7 +244,7 @@ impl<'a, T, P> GatherView<'a, T, P> {
     }
 }
 
-impl<T: Real, P: OfSources<T>> Gather<T> for GatherView<'_, T, P> {
+impl<T: Real, P: SourceStatistic<T>> Gather<T> for GatherView<'_, T, P> {
     type Part = P;
     const KIND: &'static str = P::KIND;
 
@@ -275,7 +275,7 @@ impl<T: Real, P: OfSources<T>> Gather<T> for GatherView<'_, T, P> {
     }
 }
 
-impl<T: Real> OfSources<T> for SourceSums {
+impl<T: Real> SourceStatistic<T> for SourceSums {
     const KIND: &'static str = "sources";
 
     fn zero(k: usize, _: usize) -> Self {
@@ -287,7 +287,7 @@ impl<T: Real> OfSources<T> for SourceSums {
     }
 }
 
-impl<T: Real> OfSources<T> for UnitSums {
+impl<T: Real> SourceStatistic<T> for UnitSums {
     const KIND: &'static str = "unit";
     const ONE: bool = true;
 

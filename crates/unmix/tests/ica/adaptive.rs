@@ -3,16 +3,16 @@
 use super::made::{amari, components, fit, gain, median, mix, mixing};
 use crate::made::{apart, settings};
 use serde_json::json;
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
 
-fn made(laws: &[Law], n: usize, seed: u64) -> Matrix<f64> {
+fn made(laws: &[Distribution], n: usize, seed: u64) -> Matrix<f64> {
     independent(n, laws, &vec![1.0; laws.len()], seed).unwrap().sources
 }
 
 /// Mean square, times the number of rows, of what a source found holds of another.
-fn error(given: &serde_json::Value, law: Law) -> f64 {
+fn error(given: &serde_json::Value, law: Distribution) -> f64 {
     let (n, k, seeds) = (8000, 5, 20);
     let mut sum = 0.0;
     for seed in 0..seeds {
@@ -41,7 +41,7 @@ fn errors_are_near_the_bound_of_cramer_and_rao() {
             step * slope * slope / (a + b)
         })
         .sum();
-    for (law, kappa) in [(Law::Laplace, 2.0), (Law::Bimodal, humps)] {
+    for (law, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, humps)] {
         // Tichavský, Koldovský & Oja 2006: any invertible matrix, and rotations of white rows.
         let bound = kappa / (kappa * kappa - 1.0);
         let rotations = 0.5 / (kappa - 1.0) + 0.25;
@@ -55,14 +55,14 @@ fn errors_are_near_the_bound_of_cramer_and_rao() {
 #[test]
 fn sources_of_all_kinds_are_nearer_to_the_truth_than_by_any_fixed_contrast() {
     let kinds = [
-        Law::Laplace,
-        Law::Uniform,
-        Law::BernoulliGaussian,
-        Law::Student(6),
-        Law::Exponential,
-        Law::Bimodal,
-        Law::Humps(7),
-        Law::Humps(4),
+        Distribution::Laplace,
+        Distribution::Uniform,
+        Distribution::BernoulliGaussian,
+        Distribution::Student(6),
+        Distribution::Exponential,
+        Distribution::Bimodal,
+        Distribution::Humps(7),
+        Distribution::Humps(4),
     ];
     let far = |given: serde_json::Value| {
         let of = |seed| {
@@ -105,8 +105,8 @@ fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
     let gaussian = Matrix::from_fn(2000, 3, |i, j| s.normal((3 * i + j) as u64));
     for x in [
         gaussian,
-        made(&[Law::Laplace; 3], 40, 2),
-        made(&[Law::Gaussian, Law::Gaussian, Law::Laplace], 3000, 4),
+        made(&[Distribution::Laplace; 3], 40, 2),
+        made(&[Distribution::Gaussian, Distribution::Gaussian, Distribution::Laplace], 3000, 4),
     ] {
         for ortho in [true, false] {
             let model = fit("ica", json!({"fun": "adaptive", "ortho": ortho}), x.as_slice(), 3);
@@ -124,7 +124,7 @@ fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
 
 #[test]
 fn other_algorithms_refuse_it() {
-    let x = made(&[Law::Laplace; 2], 100, 1);
+    let x = made(&[Distribution::Laplace; 2], 100, 1);
     for algorithm in ["fastica", "infomax", "easi", "sigma-pca"] {
         let given = settings(json!({"fun": "adaptive", "algorithm": algorithm}));
         let mut rows: AnyRows<'_> = Rows::from_slice(x.as_slice(), 2).unwrap().into();

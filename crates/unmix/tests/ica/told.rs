@@ -339,7 +339,8 @@ fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_thes
             for share in [0.9, 0.97] {
                 let (near, said) = of(&given, 4000, share, seed);
                 bad += usize::from(near < 0.95);
-                by_memory += usize::from(said.iter().any(|w| w.contains("the effective number of rows is about")));
+                by_memory +=
+                    usize::from(said.iter().any(|w| w.contains("the effective number of rows is about")));
                 assert!(
                     near > 0.95 || !said.is_empty(),
                     "{given} {share} {seed}: {near}, and nothing is said"

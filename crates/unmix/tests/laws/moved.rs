@@ -102,8 +102,11 @@ fn permuted_columns_permute_the_loadings() {
 
 /// Sources and directions that the data determine, told apart by more than their variances.
 fn determined() -> (usize, Vec<f64>) {
-    use unmix::datasets::{Law, independent};
-    let (n, laws) = (3000, [Law::Laplace, Law::Uniform, Law::Exponential, Law::Laplace]);
+    use unmix::datasets::{Distribution, independent};
+    let (n, laws) = (
+        3000,
+        [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Laplace],
+    );
     let z = independent(n, &laws, &[9.0, 5.0, 2.0, 1.0], 11).unwrap().x;
     let turn = unmix::Matrix::from_fn(4, 4, |i, j| {
         [2.0, -0.5, 0.3, 0.9, 0.4, 1.5, -0.7, 0.2, -1.1, 0.6, 1.8, 0.1, 0.3, -0.2, 0.5, 1.3][4 * i + j]

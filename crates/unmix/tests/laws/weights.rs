@@ -3,7 +3,7 @@
 use super::every_case;
 use crate::made::{apart, falling, numbers, settings};
 use serde_json::json;
-use unmix::datasets::{Law, independent};
+use unmix::datasets::{Distribution, independent};
 use unmix::{AnyRows, Error, Model, Outcome, Rows, Run};
 
 /// Rows with whole weights, and the rows that they stand for.
@@ -80,7 +80,8 @@ fn the_same_sources(case: &super::Case, model: &Model, plain: &Model) {
 
 /// Rows of independent sources, their weights, and the rows that they stand for.
 fn sources(n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
-    let laws = [Law::Laplace, Law::Uniform, Law::Exponential, Law::Bimodal];
+    let laws =
+        [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Bimodal];
     let mut x = independent(n, &laws, &[4.0, 3.0, 2.0, 1.0], 3).unwrap().x.into_vec();
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 3.0, 0.0, 1.0, 2.0][i % 5]).collect();
     let repeated = x.chunks_exact(4).zip(&weights).flat_map(|(row, w)| row.repeat(*w as usize)).collect();

@@ -3,7 +3,7 @@
 
 use super::twin;
 use crate::made::apart;
-use unmix::neural::{Field, LINEAR, LINEAR_MORE, NONLINEAR, NONLINEAR_MORE, Row, Sigma, Spec, State};
+use unmix::neural::{Field, LINEAR, LINEAR_MORE, NONLINEAR, NONLINEAR_MORE, Sigma, Spec, State, TableEntry};
 use unmix::num::random::Stream;
 use unmix::{Matrix, Real};
 
@@ -48,7 +48,7 @@ fn gradient<T: Real>(spec: &Spec, x: &[T], w: &[T]) -> (Vec<T>, State, Field<T>)
     (g, state, field)
 }
 
-pub(super) fn every_rule() -> impl Iterator<Item = (&'static Row, Spec)> {
+pub(super) fn every_rule() -> impl Iterator<Item = (&'static TableEntry, Spec)> {
     let all = LINEAR.iter().chain(&LINEAR_MORE).chain(&NONLINEAR).chain(&NONLINEAR_MORE);
     all.filter_map(|row| Some((row, row.spec?)))
 }

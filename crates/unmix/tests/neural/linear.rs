@@ -2,7 +2,7 @@
 
 use crate::made::{apart, numbers, settings, try_fit};
 use serde_json::json;
-use unmix::neural::{LINEAR, LINEAR_MORE, Lambda, Order, Row, Spec, flow};
+use unmix::neural::{LINEAR, LINEAR_MORE, Lambda, Order, Spec, TableEntry, flow};
 use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Outcome, Run, metrics};
@@ -49,7 +49,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Lengths of the columns at rest, in closed form.
-fn lengths(row: &Row) -> Vec<f64> {
+fn lengths(row: &TableEntry) -> Vec<f64> {
     let weights = |spec: &Spec| spec.lambda.of(K, |_| 1.0);
     match (row.key, &row.spec) {
         ("wsla-inverse" | "wsla", Some(spec)) => weights(spec).iter().map(|l| l.sqrt()).collect(),
@@ -180,7 +180,7 @@ fn steps_have_the_limits_that_are_written_down() {
 fn further_forms_with_unit_columns_find_the_axes_and_the_rising_one_turns_their_order() {
     for row in &LINEAR_MORE {
         let spec = row.spec.unwrap();
-        let how = flow::Flow { k: K, from_axes: false, from: None, max_iter: 400_000, tol: 1e-9 };
+        let how = flow::FlowOptions { k: K, from_axes: false, from: None, max_iter: 400_000, tol: 1e-9 };
         let rest = flow::flow(row, &spec, &DISTINCT, &how, &Run::default()).unwrap();
         assert_eq!(rest.outcome, Outcome::Converged, "{}: {}", row.key, rest.residual);
         let w = rest.w.transposed();

@@ -4,7 +4,7 @@ use super::recover::{Kind, mixed};
 use crate::made::{apart, cast, decode, encode, numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::Model;
-use unmix::datasets::Law::Laplace;
+use unmix::datasets::Distribution::Laplace;
 
 fn fit(x: &[f64], p: usize, given: Value) -> Model {
     try_fit("sigma-pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))

@@ -122,7 +122,7 @@ impl Dealt {
 
     pub(super) fn fit<T: Known>(&self, key: &str, given: &Value) -> unmix::Result<Model> {
         let all = |job: &[u8]| self.gather_all(job);
-        let mut rows = T::any(Rows::elsewhere(self.n as u64, self.p, &all));
+        let mut rows = T::any(Rows::remote(self.n as u64, self.p, &all));
         unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
     }
 }

@@ -87,7 +87,7 @@ fn what_takes_the_rows_themselves_says_so_as_the_page_does() {
     }
     let model = dealt.fit::<f64>("pca", &json!({})).unwrap();
     let nobody = |_: &[u8]| Ok(Vec::new());
-    let rows = AnyRows::F64(Rows::elsewhere(3000, 4, &nobody));
+    let rows = AnyRows::F64(Rows::remote(3000, 4, &nobody));
     let told = unmix::stability::stability(&model, &rows, Default::default(), &Run::default())
         .map(|_| ())
         .unwrap_err()

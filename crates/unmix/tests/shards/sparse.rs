@@ -75,7 +75,7 @@ impl Entries {
             };
             begins.zip(ends).map(answer).collect()
         };
-        let mut rows = AnyRows::F64(Rows::elsewhere_sparse(self.n() as u64, self.p, &everywhere));
+        let mut rows = AnyRows::F64(Rows::remote_sparse(self.n() as u64, self.p, &everywhere));
         unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
     }
 
@@ -143,7 +143,7 @@ fn rows_that_are_not_what_was_said_are_refused() {
         let rows = AnyRows::F64(Rows::from_slice(&x, 5).unwrap());
         Ok(vec![shards::gather(job, &rows, 0, &Run::default())?])
     };
-    let mut rows = AnyRows::F64(Rows::elsewhere_sparse(200, 5, &dense));
+    let mut rows = AnyRows::F64(Rows::remote_sparse(200, 5, &dense));
     let told = unmix::fit("pca", &settings(json!({})), &mut rows, &Run::default())
         .map(|_| ())
         .unwrap_err()

@@ -1,7 +1,7 @@
 //! Sampling designs on which verdicts are tried: rows whose true axes are known, or that have none.
 
 use unmix::Matrix;
-use unmix::datasets::Law;
+use unmix::datasets::Distribution;
 use unmix::num::factor;
 use unmix::num::random::Stream;
 
@@ -9,11 +9,11 @@ use unmix::num::random::Stream;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Design {
     /// Independent sources of these laws in turn, of variance 1.
-    Tied(&'static [Law]),
+    Tied(&'static [Distribution]),
     /// The same, the first half of them of variance 4.
-    TwoVariances(&'static [Law]),
+    TwoVariances(&'static [Distribution]),
     /// The same, variances from 4 down to 1.
-    Sloped(&'static [Law]),
+    Sloped(&'static [Distribution]),
     /// Independent sources `exp(z)`, `z` normal, standardised.
     Lognormal,
     /// Multivariate Student of six degrees of freedom: spherical, so that there are no axes.
@@ -26,7 +26,7 @@ pub(crate) enum Design {
 
 const SQUARE_FREE: [f64; 10] = [2.0, 3.0, 5.0, 6.0, 7.0, 10.0, 11.0, 13.0, 14.0, 15.0];
 
-use Law::{Arcsine, Bimodal, Gaussian, Laplace, Student, Uniform};
+use Distribution::{Arcsine, Bimodal, Gaussian, Laplace, Student, Uniform};
 
 /// Designs by name.
 pub(crate) const DESIGNS: [(&str, Design); 16] = [
@@ -74,7 +74,7 @@ pub(crate) fn make(design: Design, n: usize, p: usize, seed: u64) -> Sample {
     let turn = Stream::new(seed, 77);
     let axes =
         factor::orthonormal_rows_signed(&Matrix::from_fn(p, p, |i, j| turn.normal((i * p + j) as u64)));
-    let drawn = |laws: &[Law], deviation: &dyn Fn(usize) -> f64| {
+    let drawn = |laws: &[Distribution], deviation: &dyn Fn(usize) -> f64| {
         Matrix::from_fn(n, p, |i, j| deviation(j) * laws[j % laws.len()].draw(&streams[j], i as u64))
     };
     let slope = |j: usize| 2.0f64.powf(1.0 - j as f64 / p as f64);

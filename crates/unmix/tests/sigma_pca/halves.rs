@@ -3,8 +3,8 @@
 use super::problems::tied;
 use crate::made::{bits, numbers, on_threads, settings, try_fit};
 use serde_json::{Value, json};
-use unmix::datasets::Law::{Gaussian, Laplace, Uniform};
-use unmix::datasets::{Setting, signals};
+use unmix::datasets::Distribution::{Gaussian, Laplace, Uniform};
+use unmix::datasets::{SignalDesign, signals};
 use unmix::{Matrix, Model, Rows, Run, SigmaPca};
 
 fn fit(given: Value, x: &Matrix<f64>) -> Model {
@@ -66,7 +66,7 @@ fn halves_have_the_same_bits_for_any_number_of_threads_and_are_kept_in_the_file(
 #[test]
 fn samples_of_a_recording_go_into_halves_in_stretches() {
     // Every second sample would be a copy of the others, and of any rotation the halves would say that they agree.
-    let made = signals(Setting::AllEqual, None);
+    let made = signals(SignalDesign::AllEqual, None);
     let halves = fit(json!({}), &made.x).report().halves.clone().unwrap();
     assert!(halves.iter().all(|c| (0.75..0.995).contains(c)), "{halves:?}");
     // Slow Gaussian columns of one variance, of which no direction differs from any other.

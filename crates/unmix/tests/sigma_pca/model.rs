@@ -4,9 +4,9 @@ use super::problems::tied;
 use crate::made::{Known, apart, bits, cast, encode, numbers, on_threads, settings, try_fit};
 use crate::naive;
 use serde_json::{Value, json};
-use unmix::datasets::Law::{Laplace, Uniform};
+use unmix::datasets::Distribution::{Laplace, Uniform};
 use unmix::metrics::match_rows;
-use unmix::neural::gpm::Polar;
+use unmix::neural::gpm::GpmOptions;
 use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{AnyRows, Features, Matrix, Model, Outcome, Rows, Run, SigmaPca};
 
@@ -138,7 +138,7 @@ fn coordinates_that_are_not_kept_change_nothing_but_rounding() {
     let solved = [None, Some(0)].map(|kept| {
         let ask = PrincipalOptions { method: "sigma-pca", k: 2, center: true, standardize: true, kept };
         let rows = Principal::new(&rows, &ask, &run).unwrap();
-        let solved = Polar::auto(2, 1e-8, 300).solve(&rows, rows.first(2), &run, |_, _| ()).unwrap();
+        let solved = GpmOptions::auto(2, 1e-8, 300).solve(&rows, rows.first(2), &run, |_, _| ()).unwrap();
         (rows.directions(&solved.w), solved.n_iter, rows.sweeps())
     });
     assert!(apart(solved[0].0.as_slice(), solved[1].0.as_slice()) < 1e-9);

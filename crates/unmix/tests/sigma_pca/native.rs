@@ -1,8 +1,8 @@
 //! The published fixed point, by the second-order solver.
 
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
-use unmix::datasets::Law::{Laplace, Uniform};
-use unmix::neural::gpm::{Polar, Solved};
+use unmix::datasets::Distribution::{Laplace, Uniform};
+use unmix::neural::gpm::{FixedPoint, GpmOptions};
 use unmix::neural::native::{self, NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::start::Principal;
@@ -10,12 +10,12 @@ use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Outcome, Run};
 
-fn fixed(k: usize, a: f64) -> Polar {
-    Polar { h: Nonlinearity::tanh(vec![a]), auto: false, ..Polar::auto(k, 1e-7, 100) }
+fn fixed(k: usize, a: f64) -> GpmOptions {
+    GpmOptions { h: Nonlinearity::tanh(vec![a]), auto: false, ..GpmOptions::auto(k, 1e-7, 100) }
 }
 
 /// The solution, and the sweeps after which every component stays within a cosine of 0.999 of it.
-fn solve(rows: &Principal<'_, f64>, how: &Polar, start: Matrix<f64>) -> (Solved, u64) {
+fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (FixedPoint, u64) {
     let before = rows.sweeps() - 2;
     let mut log = Vec::new();
     let solved =
@@ -116,12 +116,13 @@ fn random_starts_end_at_one_point() {
 fn widths_are_chosen_for_the_published_fixed_point_too() {
     let problem = tied("mixed", 6000, [Laplace, Uniform, Laplace, Uniform, Laplace], 3);
     in_coordinates(problem.x.as_slice(), 10, 5, |rows| {
-        let how = Polar { tol: 1e-5, max_iter: 200, ..Polar::auto(5, 1e-5, 200) };
+        let how = GpmOptions { tol: 1e-5, max_iter: 200, ..GpmOptions::auto(5, 1e-5, 200) };
         let (solved, _) = solve(rows, &how, rows.first(5));
         assert_eq!(solved.outcome, Outcome::Converged, "{:?}", solved.residual);
         assert!(least_cosine(&rows.directions(&solved.w), &problem.truth) > 0.998, "{:?}", solved.a);
         // Nearly the orthonormal solution: the two agree to first order in W'W - I.
-        let polar = Polar::auto(5, 1e-8, 500).solve(rows, rows.first(5), &Run::default(), |_, _| ()).unwrap();
+        let polar =
+            GpmOptions::auto(5, 1e-8, 500).solve(rows, rows.first(5), &Run::default(), |_, _| ()).unwrap();
         assert!(least_cosine(&solved.w, &polar.w) > 0.9995);
     });
 }
@@ -199,7 +200,7 @@ fn the_same_axes_at_every_scale() {
     let solved = |by: f64| {
         let x: Vec<f64> = problem.x.as_slice().iter().map(|v| v * by).collect();
         in_coordinates(&x, 10, 5, |rows| {
-            let how = Polar { tol: 1e-7, max_iter: 300, ..Polar::auto(5, 1e-7, 300) };
+            let how = GpmOptions { tol: 1e-7, max_iter: 300, ..GpmOptions::auto(5, 1e-7, 300) };
             let (solved, _) = solve(rows, &how, rows.first(5));
             assert_eq!(solved.outcome, Outcome::Converged, "times {by}: {:?}", solved.residual);
             rows.directions(&solved.w)

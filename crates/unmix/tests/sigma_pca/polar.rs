@@ -3,8 +3,8 @@
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::json;
-use unmix::datasets::Law::{self, Exponential, Gaussian, Laplace, Uniform};
-use unmix::neural::gpm::{Polar, Solved};
+use unmix::datasets::Distribution::{self, Exponential, Gaussian, Laplace, Uniform};
+use unmix::neural::gpm::{FixedPoint, GpmOptions};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::start::Principal;
 use unmix::num::factor;
@@ -14,7 +14,7 @@ use unmix::{Matrix, Outcome, Run};
 /// Components after every iteration, and the sweeps taken so far, covariance and rotation among them.
 type Log = Vec<(u64, Matrix<f64>)>;
 
-fn solve(rows: &Principal<'_, f64>, how: &Polar, start: Matrix<f64>) -> (Solved, Log) {
+fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (FixedPoint, Log) {
     let mut log = Vec::new();
     let before = rows.sweeps() - 2;
     let solved =
@@ -28,12 +28,12 @@ fn sweeps_to(log: &Log, end: &Matrix<f64>) -> u64 {
     log[far.map_or(0, |i| i + 1).min(log.len() - 1)].0
 }
 
-fn fixed(k: usize, a: f64) -> Polar {
-    Polar { h: Nonlinearity::tanh(vec![a]), auto: false, ..Polar::auto(k, 1e-9, 2000) }
+fn fixed(k: usize, a: f64) -> GpmOptions {
+    GpmOptions { h: Nonlinearity::tanh(vec![a]), auto: false, ..GpmOptions::auto(k, 1e-9, 2000) }
 }
 
 /// From the principal axes: converged, within so many sweeps, and to the truth.
-fn reaches(problem: &Problem, how: &Polar, most: u64, cosine: f64) -> Solved {
+fn reaches(problem: &Problem, how: &GpmOptions, most: u64, cosine: f64) -> FixedPoint {
     let k = problem.k();
     in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
         let (solved, log) = solve(rows, how, rows.first(k));
@@ -52,7 +52,7 @@ fn reaches(problem: &Problem, how: &Polar, most: u64, cosine: f64) -> Solved {
 fn published_problems_are_solved_in_few_sweeps() {
     let bars = [(15, 0.999), (30, 0.998), (30, 0.997), (45, 0.999), (20, 0.996)];
     for (problem, (most, cosine)) in published().iter().zip(bars) {
-        let solved = reaches(problem, &Polar::auto(problem.k(), 1e-9, 2000), most, cosine);
+        let solved = reaches(problem, &GpmOptions::auto(problem.k(), 1e-9, 2000), most, cosine);
         let a = if problem.name.contains("laplace") { 4.0 } else { 0.8 };
         assert!(solved.a.iter().all(|&got| got == a), "{}: {:?}", problem.name, solved.a);
     }
@@ -70,7 +70,7 @@ fn tied_sources_of_every_kind_are_told_apart() {
     {
         for (n, seed, cosine) in [(4000, 11, 0.998), (20_000, 11, 0.9995)] {
             let problem = tied(&format!("{name}, {n} rows"), n, laws, seed);
-            reaches(&problem, &Polar::auto(5, 1e-9, 2000), 30, cosine);
+            reaches(&problem, &GpmOptions::auto(5, 1e-9, 2000), 30, cosine);
         }
     }
     // A tied triple of every composition.
@@ -79,7 +79,7 @@ fn tied_sources_of_every_kind_are_told_apart() {
         let laws = [Uniform, law(0), law(1), law(2), Laplace];
         for (n, seed, cosine) in [(4000, 5, 0.999), (4000, 6, 0.999), (20_000, 12, 0.9995)] {
             let problem = tied(&format!("triple {mask:03b}, {n} rows, seed {seed}"), n, laws, seed);
-            reaches(&problem, &Polar::auto(5, 1e-9, 2000), 30, cosine);
+            reaches(&problem, &GpmOptions::auto(5, 1e-9, 2000), 30, cosine);
         }
     }
     reaches(&tied("laplace, a=4", 4000, [Laplace; 5], 13), &fixed(5, 4.0), 30, 0.998);
@@ -97,7 +97,7 @@ fn twenty_random_starts_end_at_one_point() {
     for problem in &problems {
         let k = problem.k();
         in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
-            let how = Polar::auto(k, 1e-8, 2000);
+            let how = GpmOptions::auto(k, 1e-8, 2000);
             let (end, _) = solve(rows, &how, rows.first(k));
             let mut taken: Vec<u64> = (0..20)
                 .map(|seed| {
@@ -137,7 +137,7 @@ fn gaussian_rows_keep_their_principal_axes() {
     for seed in 1..6 {
         let x = unmix::datasets::independent(3000, &[Gaussian; 5], &variances, seed).unwrap().x;
         in_coordinates(x.as_slice(), 5, 4, |rows| {
-            let (solved, _) = solve(rows, &Polar::auto(4, 1e-8, 500), rows.first(4));
+            let (solved, _) = solve(rows, &GpmOptions::auto(4, 1e-8, 500), rows.first(4));
             assert_eq!((solved.outcome, solved.residual), (Outcome::Completed, None), "seed {seed}");
             assert_eq!(solved.w, rows.first(4), "seed {seed}");
             assert!(solved.n_iter <= 32, "seed {seed}: {}", solved.n_iter);
@@ -147,7 +147,7 @@ fn gaussian_rows_keep_their_principal_axes() {
 
 #[test]
 fn one_gaussian_among_others_is_named_and_does_not_hold_them_up() {
-    let laws: [Law; 5] = [Laplace, Gaussian, Uniform, Gaussian, Laplace];
+    let laws: [Distribution; 5] = [Laplace, Gaussian, Uniform, Gaussian, Laplace];
     let problem = tied("with Gaussians", 8000, laws, 3);
     let model =
         try_fit("sigma-pca", &settings(json!({"n_components": 5})), problem.x.as_slice(), 10).unwrap();

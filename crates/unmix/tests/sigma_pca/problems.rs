@@ -1,6 +1,6 @@
 //! Rows whose sources are known.
 
-use unmix::datasets::{Law, Mixed, Setting, independent, points, signals};
+use unmix::datasets::{Distribution, Mixed, SignalDesign, independent, points, signals};
 use unmix::metrics::match_rows;
 use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{Matrix, Real, Rows, Run};
@@ -27,19 +27,19 @@ impl Problem {
 }
 
 /// Ten sources with the laws of the first five given, the others Laplace.
-pub(crate) fn tied(name: &str, n: usize, first: [Law; 5], seed: u64) -> Problem {
-    let mut laws = [Law::Laplace; 10];
+pub(crate) fn tied(name: &str, n: usize, first: [Distribution; 5], seed: u64) -> Problem {
+    let mut laws = [Distribution::Laplace; 10];
     laws[..5].copy_from_slice(&first);
     Problem::new(name, independent(n, &laws, &TIED, seed).unwrap(), 5)
 }
 
 pub(crate) fn published() -> Vec<Problem> {
     vec![
-        Problem::new("signals distinct", signals(Setting::Distinct, None), 3),
-        Problem::new("signals two equal", signals(Setting::TwoEqual, None), 3),
-        Problem::new("signals all equal", signals(Setting::AllEqual, None), 3),
-        Problem::new("points uniform", points(Law::Uniform, 1000, None).unwrap(), 2),
-        Problem::new("points laplace", points(Law::Laplace, 1000, None).unwrap(), 2),
+        Problem::new("signals distinct", signals(SignalDesign::Distinct, None), 3),
+        Problem::new("signals two equal", signals(SignalDesign::TwoEqual, None), 3),
+        Problem::new("signals all equal", signals(SignalDesign::AllEqual, None), 3),
+        Problem::new("points uniform", points(Distribution::Uniform, 1000, None).unwrap(), 2),
+        Problem::new("points laplace", points(Distribution::Laplace, 1000, None).unwrap(), 2),
     ]
 }
 

@@ -3,10 +3,10 @@
 use super::designs::{DESIGNS, Design, Sample, make, wrong_below};
 use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
-use unmix::datasets::Law;
-use unmix::neural::evidence::Certainty;
+use unmix::datasets::Distribution;
+use unmix::neural::evidence::SamplingError;
 use unmix::neural::forces::Separation;
-use unmix::neural::pairs::{Doubt, Grounds, in_words, verdicts};
+use unmix::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
 use unmix::stability::LEVEL;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 
@@ -43,7 +43,7 @@ fn what_is_resolved_is_right_in_99_models_of_100_on_every_design() {
 
 #[test]
 fn rows_without_axes_have_none_that_are_resolved() {
-    let gaussian = Design::Tied(&[Law::Gaussian]);
+    let gaussian = Design::Tied(&[Distribution::Gaussian]);
     for (design, n, p, given) in [
         (Design::Elliptical, 8000, 5, json!({})),
         (Design::Elliptical, 8000, 5, json!({"halves": false})),
@@ -65,11 +65,11 @@ fn rows_without_axes_have_none_that_are_resolved() {
 #[test]
 fn tied_sources_are_resolved_where_rows_are_enough() {
     for (design, n, p, least) in [
-        (Design::Tied(&[Law::Laplace]), 3000, 5, 5),
-        (Design::Tied(&[Law::Laplace]), 6000, 8, 8),
-        (Design::Tied(&[Law::Uniform]), 6000, 8, 7),
-        (Design::Tied(&[Law::Arcsine]), 6000, 8, 7),
-        (Design::Sloped(&[Law::Laplace, Law::Gaussian]), 6000, 8, 4),
+        (Design::Tied(&[Distribution::Laplace]), 3000, 5, 5),
+        (Design::Tied(&[Distribution::Laplace]), 6000, 8, 8),
+        (Design::Tied(&[Distribution::Uniform]), 6000, 8, 7),
+        (Design::Tied(&[Distribution::Arcsine]), 6000, 8, 7),
+        (Design::Sloped(&[Distribution::Laplace, Distribution::Gaussian]), 6000, 8, 4),
     ] {
         let sample = make(design, n, p, 3);
         for given in [json!({}), json!({"halves": false})] {
@@ -83,7 +83,7 @@ fn tied_sources_are_resolved_where_rows_are_enough() {
 
 #[test]
 fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
-    let sample = make(Design::Tied(&[Law::Laplace]), 3000, 4, 1);
+    let sample = make(Design::Tied(&[Distribution::Laplace]), 3000, 4, 1);
     let early = fit(&sample, json!({"max_iter": 2}));
     assert_eq!(early.report().outcome, Outcome::MaxIter);
     assert_eq!(resolved(&sample, &early).0, 0);
@@ -96,7 +96,7 @@ fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
 
 #[test]
 fn rows_of_weight_0_change_no_verdict() {
-    let laplace = Design::Tied(&[Law::Laplace]);
+    let laplace = Design::Tied(&[Distribution::Laplace]);
     // 24 rows make six blocks of four: too few to say how certain anything is, however many rows of weight 0 there are between them. 3000
     // rows are enough.
     for (n, p, zeros, resolves) in [(24, 2, 40, false), (3000, 4, 2, true)] {
@@ -121,7 +121,7 @@ fn rows_of_weight_0_change_no_verdict() {
 
 #[test]
 fn every_ground_alone_is_enough_for_doubt() {
-    let good = Certainty { t: 9.0, least: 8.0, partner: 1, needed: 4.0, angle: 0.1 };
+    let good = SamplingError { t: 9.0, least: 8.0, partner: 1, needed: 4.0, angle: 0.1 };
     let look = Separation {
         b: vec![-1.0; 2],
         score_slope: vec![0.5; 2],
@@ -129,9 +129,9 @@ fn every_ground_alone_is_enough_for_doubt() {
         t: vec![9.0; 2],
         error: vec![0.1; 2],
     };
-    let doubt = |seen: Certainty, halves: f64, finished: bool| {
+    let doubt = |seen: SamplingError, halves: f64, finished: bool| {
         let (certainty, halves) = ([seen.clone(), seen], [halves; 2]);
-        let found = verdicts(&Grounds {
+        let found = verdicts(&VerdictInput {
             sigma: &[1.0, 1.0],
             alpha: 2.0,
             own: &look,
@@ -145,10 +145,16 @@ fn every_ground_alone_is_enough_for_doubt() {
         found[0].doubt
     };
     assert_eq!(doubt(good.clone(), 0.99, true), None);
-    assert_eq!(doubt(good.clone(), 0.89, true), Some(Doubt::Halves(0.89)));
-    assert_eq!(doubt(good.clone(), 0.99, false), Some(Doubt::Unfinished));
-    assert_eq!(doubt(Certainty { angle: 0.32, ..good.clone() }, 0.99, true), Some(Doubt::Loose(0.32)));
-    assert_eq!(doubt(Certainty { least: 3.9, ..good.clone() }, 0.99, true), Some(Doubt::Tied(1)));
-    assert_eq!(doubt(Certainty { least: 3.9, partner: 2, ..good.clone() }, 0.99, true), Some(Doubt::Open));
-    assert!(doubt(Certainty { t: 3.9, ..good }, 0.99, true).is_some());
+    assert_eq!(doubt(good.clone(), 0.89, true), Some(Unresolved::Halves(0.89)));
+    assert_eq!(doubt(good.clone(), 0.99, false), Some(Unresolved::Unfinished));
+    assert_eq!(
+        doubt(SamplingError { angle: 0.32, ..good.clone() }, 0.99, true),
+        Some(Unresolved::Loose(0.32))
+    );
+    assert_eq!(doubt(SamplingError { least: 3.9, ..good.clone() }, 0.99, true), Some(Unresolved::Tied(1)));
+    assert_eq!(
+        doubt(SamplingError { least: 3.9, partner: 2, ..good.clone() }, 0.99, true),
+        Some(Unresolved::Open)
+    );
+    assert!(doubt(SamplingError { t: 3.9, ..good }, 0.99, true).is_some());
 }

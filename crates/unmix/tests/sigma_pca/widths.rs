@@ -2,13 +2,13 @@
 
 use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
-use unmix::datasets::Law::{self, Arcsine, Exponential, Laplace, Uniform};
+use unmix::datasets::Distribution::{self, Arcsine, Exponential, Laplace, Uniform};
 use unmix::datasets::{Mixed, independent};
 use unmix::{Matrix, Model, Outcome};
 
 /// So many sources of one variance, of the given laws in turn.
-fn tied(n: usize, k: usize, laws: &[Law], seed: u64) -> Mixed {
-    let laws: Vec<Law> = (0..k).map(|j| laws[j % laws.len()]).collect();
+fn tied(n: usize, k: usize, laws: &[Distribution], seed: u64) -> Mixed {
+    let laws: Vec<Distribution> = (0..k).map(|j| laws[j % laws.len()]).collect();
     independent(n, &laws, &vec![1.0; k], seed).unwrap()
 }
 
@@ -26,7 +26,7 @@ fn found(model: &Model, truth: &Matrix<f64>) -> usize {
 }
 
 /// Everything is found by `a="auto"`, in both classes, and nobody says that there is nothing to find.
-fn all_found(n: usize, k: usize, laws: &[Law], seed: u64) {
+fn all_found(n: usize, k: usize, laws: &[Distribution], seed: u64) {
     let data = tied(n, k, laws, seed);
     for (key, given) in [("sigma-pca", json!({"halves": false})), ("ica", json!({"algorithm": "sigma-pca"}))]
     {
@@ -91,7 +91,7 @@ fn the_published_fixed_point_has_them_too() {
 fn many_gaussian_columns_keep_their_principal_axes() {
     // A search among so many finds components that look certain one by one: four standard errors are no bar for it.
     for (n, k) in [(8000, 20), (1000, 20), (2000, 30), (3000, 60)] {
-        let data = tied(n, k, &[Law::Gaussian], 5);
+        let data = tied(n, k, &[Distribution::Gaussian], 5);
         let model = fit("sigma-pca", json!({"halves": false}), &data.x);
         let pca = fit("pca", json!({}), &data.x);
         assert_eq!(model.report().outcome, Outcome::Completed, "{n} x {k}: {:?}", model.report().residual);

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::{Real, widest};
 use order::Order;
-use read::{Group, Turn};
+use read::{BatchReader, Group};
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc;
 
@@ -188,7 +188,7 @@ impl<'a, T: Real> Batches<'a, T> {
             });
         }
         if threads < 2 {
-            let (mut group, mut turn) = (Group::default(), Turn::new(self, from, epochs, false));
+            let (mut group, mut turn) = (Group::default(), BatchReader::new(self, from, epochs, false));
             while turn.gather(&mut group)? {
                 if !group.hand_out(self.p, &mut use_it)? {
                     break;
@@ -200,7 +200,7 @@ impl<'a, T: Real> Batches<'a, T> {
         let (give_back, spare) = mpsc::channel::<Group<T>>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let mut turn = Turn::new(self, from, epochs, true);
+                let mut turn = BatchReader::new(self, from, epochs, true);
                 loop {
                     let mut group = spare.try_recv().unwrap_or_default();
                     let gathered = match turn.gather(&mut group) {

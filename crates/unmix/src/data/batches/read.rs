@@ -110,7 +110,7 @@ impl<T: Real> HeldWindow<T> {
 }
 
 /// Where the gathering is.
-pub(super) struct Turn<'b, 'a, T: Real> {
+pub(super) struct BatchReader<'b, 'a, T: Real> {
     of: &'b Batches<'a, T>,
     from: &'b dyn RandomAccess<T>,
     /// All rows, where they lie in memory as they are wanted: nothing is read then.
@@ -126,7 +126,7 @@ pub(super) struct Turn<'b, 'a, T: Real> {
     raw: Vec<u8>,
 }
 
-impl<'b, 'a, T: Real> Turn<'b, 'a, T> {
+impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     /// Before the batch `position`; windows are read `ahead` or when they are wanted.
     pub(super) fn new(of: &'b Batches<'a, T>, position: Position, epochs: u64, ahead: bool) -> Self {
         let from = of.rows.settled();

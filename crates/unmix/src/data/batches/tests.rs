@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::*;
 use crate::data::source::{Forward, RandomAccess, Source, Stream};
-use crate::data::{Features, Held};
+use crate::data::{Features, OwnedRows};
 use crate::error::Error;
 use std::sync::Mutex;
 
@@ -21,7 +21,7 @@ fn numbers(n: usize) -> Vec<f64> {
 /// What a batch held, for comparison.
 type Seen = (Position, Vec<u64>, Vec<f64>, Option<Vec<f64>>);
 
-fn seen_by(
+fn batches_of(
     batches: &Batches<'_, f64>,
     from: Position,
     epochs: u64,
@@ -48,7 +48,7 @@ impl<T: Real> Batches<'_, T> {
 
 /// Rows that are read, never lent, each time noted.
 struct Reads {
-    held: Held<f64>,
+    held: OwnedRows<f64>,
     noted: Mutex<Vec<std::ops::Range<u64>>>,
     /// From this read on nothing can be read any more.
     fails: usize,
@@ -56,7 +56,7 @@ struct Reads {
 
 impl Reads {
     fn new(x: Vec<f64>, fails: usize) -> Self {
-        Self { held: Held::new(x, 3), noted: Mutex::default(), fails }
+        Self { held: OwnedRows::new(x, 3), noted: Mutex::default(), fails }
     }
 }
 
@@ -102,7 +102,7 @@ fn batches_share_the_rows_out_and_say_which_they_are() {
     for (size, per_epoch) in [(10, 11), (1, 101), (101, 1), (1000, 1), (7, 15)] {
         let batches = Batches::new(&rows, size, 7).unwrap().small(7);
         assert_eq!(batches.per_epoch(), per_epoch);
-        let seen = seen_by(&batches, Position::default(), 3, 1, usize::MAX);
+        let seen = batches_of(&batches, Position::default(), 3, 1, usize::MAX);
         assert_eq!(seen.len() as u64, 3 * per_epoch);
         for epoch in 0..3 {
             let of_epoch: Vec<&Seen> = seen.iter().filter(|s| s.0.epoch == epoch).collect();
@@ -123,8 +123,9 @@ fn batches_share_the_rows_out_and_say_which_they_are() {
 fn rows_of_a_batch_come_in_the_order_of_the_data_unless_they_are_to_be_mixed() {
     let x = numbers(101);
     let rows = Rows::from_slice(&x, 3).unwrap();
-    let plain = seen_by(&Batches::new(&rows, 10, 7).unwrap(), Position::default(), 2, 1, usize::MAX);
-    let mixed = seen_by(&Batches::new(&rows, 10, 7).unwrap().mixed(), Position::default(), 2, 2, usize::MAX);
+    let plain = batches_of(&Batches::new(&rows, 10, 7).unwrap(), Position::default(), 2, 1, usize::MAX);
+    let mixed =
+        batches_of(&Batches::new(&rows, 10, 7).unwrap().mixed(), Position::default(), 2, 2, usize::MAX);
     for (a, b) in plain.iter().zip(&mixed) {
         assert!(a.1.is_sorted() && a.1 == sorted(&b.1));
         let first: Vec<u64> = b.2.chunks_exact(3).map(|row| row[0] as u64).collect();
@@ -156,17 +157,17 @@ fn memory_and_reading_and_threads_give_the_same_batches() {
         let x = numbers(n);
         let lent = Rows::from_slice(&x, 3).unwrap();
         let want =
-            seen_by(&Batches::new(&lent, 10, 2).unwrap().small(2), Position::default(), 3, 1, usize::MAX);
+            batches_of(&Batches::new(&lent, 10, 2).unwrap().small(2), Position::default(), 3, 1, usize::MAX);
         for threads in [1, 2, 5] {
             let reads = Reads::new(x.clone(), usize::MAX);
             let read = Rows::new(&reads, Features::default(), "rows.bin");
             for rows in [&lent, &read] {
                 let batches = Batches::new(rows, 10, 2).unwrap().small(2);
                 assert!(
-                    seen_by(&batches, Position::default(), 3, threads, usize::MAX) == want,
+                    batches_of(&batches, Position::default(), 3, threads, usize::MAX) == want,
                     "{n}, {threads}"
                 );
-                assert!(seen_by(&batches, Position::default(), 3, threads, 5)[..] == want[..5]);
+                assert!(batches_of(&batches, Position::default(), 3, threads, 5)[..] == want[..5]);
             }
         }
     }
@@ -178,14 +179,20 @@ fn a_shard_is_read_by_one_call_once_an_epoch() {
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let shards: Vec<_> = (0..203).step_by(8).map(|i| i..(i + 8).min(203)).collect();
     for threads in [1, 2] {
-        seen_by(&Batches::new(&rows, 10, 2).unwrap().small(2), Position::default(), 3, threads, usize::MAX);
+        batches_of(
+            &Batches::new(&rows, 10, 2).unwrap().small(2),
+            Position::default(),
+            3,
+            threads,
+            usize::MAX,
+        );
         let mut noted = std::mem::take(&mut *reads.noted.lock().unwrap());
         noted.sort_by_key(|r| r.start);
         let want: Vec<_> = shards.iter().flat_map(|s| [s.clone(), s.clone(), s.clone()]).collect();
         assert_eq!(noted, want);
     }
     // What fits one window is read once, however many epochs there are.
-    seen_by(&Batches::new(&rows, 10, 2).unwrap(), Position::default(), 5, 2, usize::MAX);
+    batches_of(&Batches::new(&rows, 10, 2).unwrap(), Position::default(), 5, 2, usize::MAX);
     assert_eq!(*reads.noted.lock().unwrap(), vec![0..203u64; 1]);
 }
 
@@ -194,7 +201,7 @@ fn the_next_window_is_read_in_parts_while_this_one_is_handed_out() {
     let reads = Reads::new(numbers(208), usize::MAX);
     let rows = Rows::new(&reads, Features::default(), "rows.bin");
     let batches = Batches::new(&rows, 2, 2).unwrap().small(2);
-    let (mut turn, mut group) = (Turn::new(&batches, Position::default(), 2, true), Group::default());
+    let (mut turn, mut group) = (BatchReader::new(&batches, Position::default(), 2, true), Group::default());
     let mut counts = Vec::new();
     while turn.gather(&mut group).unwrap() {
         turn.read_ahead();
@@ -212,12 +219,16 @@ fn going_on_from_a_position_is_what_comes_after_it() {
     let read = Rows::new(&reads, Features::default(), "rows.bin");
     for rows in [&lent, &read] {
         let batches = Batches::new(rows, 10, 2).unwrap().small(2);
-        let all = seen_by(&batches, Position::default(), 3, 1, usize::MAX);
+        let all = batches_of(&batches, Position::default(), 3, 1, usize::MAX);
         for (i, seen) in all.iter().enumerate() {
             let threads = 1 + i % 2;
-            assert!(seen_by(&batches, seen.0, 3, threads, usize::MAX)[..] == all[i..], "{:?} of {n}", seen.0);
+            assert!(
+                batches_of(&batches, seen.0, 3, threads, usize::MAX)[..] == all[i..],
+                "{:?} of {n}",
+                seen.0
+            );
         }
-        assert!(seen_by(&batches, Position { epoch: 3, batch: 0 }, 3, 2, usize::MAX).is_empty());
+        assert!(batches_of(&batches, Position { epoch: 3, batch: 0 }, 3, 2, usize::MAX).is_empty());
     }
     let text = serde_json::to_string(&Position { epoch: 2, batch: 5 }).unwrap();
     assert_eq!(serde_json::from_str::<Position>(&text).unwrap(), Position { epoch: 2, batch: 5 });
@@ -230,7 +241,8 @@ fn weights_come_with_their_rows_and_those_of_weight_0_are_left_out() {
     // What a row of weight 0 holds does not matter.
     x[4 * 3 + 1] = f64::NAN;
     let rows = Rows::from_slice(&x, 3).unwrap().weighted(weights).unwrap();
-    let seen = seen_by(&Batches::new(&rows, 7, 1).unwrap().small(1), Position::default(), 2, 2, usize::MAX);
+    let seen =
+        batches_of(&Batches::new(&rows, 7, 1).unwrap().small(1), Position::default(), 2, 2, usize::MAX);
     assert_eq!(seen.len(), 18);
     for (_, which, x, weights) in &seen {
         let want: Vec<f64> = which.iter().map(|row| (row % 4) as f64).collect();
@@ -247,9 +259,9 @@ fn rows_are_centred_and_divided() {
     let x = numbers(30);
     let rows = Rows::from_slice(&x, 3).unwrap();
     let (mean, units) = ([1.0, 2.0, 3.0], [1.0, 2.0, 4.0]);
-    let raw = seen_by(&Batches::new(&rows, 7, 1).unwrap(), Position::default(), 1, 1, usize::MAX);
+    let raw = batches_of(&Batches::new(&rows, 7, 1).unwrap(), Position::default(), 1, 1, usize::MAX);
     let of = |batches: Batches<'_, f64>, want: &dyn Fn(usize, f64) -> f64| {
-        for (a, b) in seen_by(&batches, Position::default(), 1, 1, usize::MAX).iter().zip(&raw) {
+        for (a, b) in batches_of(&batches, Position::default(), 1, 1, usize::MAX).iter().zip(&raw) {
             assert!(a.2.iter().zip(&b.2).enumerate().all(|(i, (a, b))| *a == want(i % 3, *b)));
         }
     };
@@ -287,8 +299,8 @@ fn what_cannot_be_shared_out_is_refused() {
     let narrow = Rows::<f64>::from_slice(&x[..0], 0).unwrap();
     assert!(Batches::new(&narrow, 10, 0).is_err());
     let away = |_: &[u8]| Ok(Vec::new());
-    let elsewhere = Rows::<f64>::elsewhere(100, 3, &away);
-    assert!(said(Batches::new(&elsewhere, 10, 0)).contains("elsewhere"));
+    let remote = Rows::<f64>::remote(100, 3, &away);
+    assert!(said(Batches::new(&remote, 10, 0)).contains("elsewhere"));
     let batches = Batches::new(&rows, 10, 0).unwrap();
     let beyond = batches.each(Position { epoch: 0, batch: 3 }, 5, 1, |_| Ok(true)).unwrap_err().to_string();
     assert!(beyond.contains("has 3 batches"), "{beyond}");

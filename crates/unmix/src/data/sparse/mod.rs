@@ -13,7 +13,7 @@ pub use layout::Index;
 
 use crate::error::Result;
 use crate::machine::check_memory;
-use crate::num::{Pace, Real, Stored};
+use crate::num::{FillProgress, Real, Stored};
 use layout::Layout;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -130,7 +130,7 @@ impl<'a, T: Real> Sparse<'a, T> {
         (first_row, rows): (u64, std::ops::Range<usize>),
         weights: Option<&'s [f64]>,
         threads: usize,
-        pace: Pace<'s>,
+        pace: FillProgress<'s>,
     ) -> Result<Stored<'s, T>> {
         check_list("columns", self.n_features)?;
         let (by_row, by_column) = (self.by_row.lines(), self.by_column().lines());

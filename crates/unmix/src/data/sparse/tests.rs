@@ -8,7 +8,7 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::stats::{
     FeatureView, Gather, GatherGram, GatherMoments, GatherRange, GatherScatter, GatherSketch, Moments,
-    Partial, Viewpoint, to_bytes,
+    Partial, SketchView, to_bytes,
 };
 
 /// `n x p` numbers of which about `share` are not 0; every third column is full, and some of those are far from 0.
@@ -171,7 +171,7 @@ fn shapes_with_nothing_in_them_are_sums_of_nothing() {
         let found = summed(&s, None, &run, &GatherScatter::new()).unwrap();
         assert!(found.lower.as_slice().iter().all(|x| n == 0 || *x == 0.0));
         assert_eq!(found.mean.len(), p);
-        let sketch = GatherSketch(Viewpoint::new(vec![0.0; p], &Matrix::zeros(2, p)));
+        let sketch = GatherSketch(SketchView::new(vec![0.0; p], &Matrix::zeros(2, p)));
         let image = summed(&s, None, &run, &sketch).unwrap().image;
         assert_eq!((image.rows(), image.cols()), (2, p));
     }
@@ -245,7 +245,7 @@ fn check_operator(x: &[f64], p: usize, weights: Option<&[f64]>, centre: bool) {
     let directions = Matrix::from_fn(3, p, |i, j| stream.normal((i * p + j) as u64));
     let moments = summed(&s, weights, &run, &GatherMoments::new()).unwrap();
     let rest = if centre { moments.rest } else { vec![0.0; p] };
-    let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
+    let sketch = GatherSketch(SketchView::new(&mean, &directions).with_rest(&rest));
     let image = summed(&s, weights, &run, &sketch).unwrap().image;
     let size: f64 = (0..p).map(|i| lower[(i, i)]).sum();
     for b in 0..3 {
@@ -318,7 +318,7 @@ fn threads_change_no_bit() {
     let all = |threads: usize| {
         let run = Run { threads, ..Run::default() };
         let Moments { mean, rest, squares, .. } = summed(&s, None, &run, &GatherMoments::new()).unwrap();
-        let sketch = GatherSketch(Viewpoint::new(&mean, &directions).with_rest(&rest));
+        let sketch = GatherSketch(SketchView::new(&mean, &directions).with_rest(&rest));
         let image = summed(&s, None, &run, &sketch).unwrap();
         let products = products(&s, &FeatureView::new(n as f64, None, true, false), &run);
         (mean, squares, summed(&s, None, &run, &GatherScatter::new()).unwrap(), image, products)
@@ -372,7 +372,7 @@ fn adding_a_shard_has_the_bits_of_merging_its_sum() {
         merged(&s, weights, &GatherMoments::new());
         merged(&s, weights, &GatherScatter::new());
         merged(&s, weights, &GatherRange::new());
-        merged(&s, weights, &GatherSketch(Viewpoint::new(vec![0.5; p], &directions)));
+        merged(&s, weights, &GatherSketch(SketchView::new(vec![0.5; p], &directions)));
         let total = weights.map_or(n as f64, |w| w.iter().sum());
         merged(&s.transposed(), None, &GatherGram(FeatureView::new(total, weights, true, true)));
     }
@@ -405,7 +405,7 @@ fn shards_add_up_to_the_sums_of_the_dense_rows_by_row_and_by_column() {
             let run = Run { threads, ..Run::default() };
             let rows = if let Some(w) = weights { rows.weighted(w).unwrap() } else { rows };
             let moments = rows.sweep(&run, "moments", &GatherMoments::new()).unwrap();
-            let sketch = GatherSketch(Viewpoint::new(&moments.mean, &directions).with_rest(&moments.rest));
+            let sketch = GatherSketch(SketchView::new(&moments.mean, &directions).with_rest(&moments.rest));
             let image = rows.sweep(&run, "image", &sketch).unwrap();
             (rows.sweep(&run, "scatter", &GatherScatter::new()).unwrap(), moments, image)
         };

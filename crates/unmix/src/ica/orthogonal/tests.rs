@@ -12,7 +12,7 @@ fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
     for seed in 0..6 {
         let x = mixed(400, k, seed);
         let rows = Rows::from_slice(&x, k).unwrap();
-        let view = View::of_white(&rows, k);
+        let view = View::already_white(&rows, k);
         for step in [Step::Picard, Step::FastIca] {
             let mut search = Search::new(&view, Contrast::LogCosh(1.0).into(), true, &run);
             let mut at = search.first(&identity(k)).unwrap().unwrap();
@@ -38,7 +38,7 @@ fn what_was_learnt_is_forgotten_where_it_leads_nowhere_and_the_search_goes_on() 
     for seed in 0..6 {
         let x = mixed(2000, k, seed);
         let rows = Rows::from_slice(&x, k).unwrap();
-        let view = View::of_white(&rows, k);
+        let view = View::already_white(&rows, k);
         let contrast = Contrast::LogCosh(1.0).into();
         let to_the_end = |learnt: bool| {
             let mut search = Search::new(&view, contrast, true, &run);

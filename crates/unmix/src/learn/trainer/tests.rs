@@ -195,9 +195,9 @@ fn a_state_of_other_rows_is_refused() {
 }
 
 /// Asks to stop after some events.
-struct Impatient(std::sync::atomic::AtomicUsize);
+struct StopAfter(std::sync::atomic::AtomicUsize);
 
-impl crate::Watch for Impatient {
+impl crate::Watch for StopAfter {
     fn interrupted(&self) -> bool {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 3
     }
@@ -208,7 +208,7 @@ fn interruption_is_heard() {
     let x = numbers(100);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 10, 3).unwrap();
-    let (watch, mut state) = (Impatient(Default::default()), begin());
+    let (watch, mut state) = (StopAfter(Default::default()), begin());
     let stopped = trainer(Optimiser::Sgd).train(
         &batches,
         &mut Line::new(),

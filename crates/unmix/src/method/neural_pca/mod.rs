@@ -26,8 +26,8 @@ use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
 use crate::model::{Model, Outcome, canonical_sign};
-use crate::neural::flow::{Flow, Flowed, flow};
-use crate::neural::{LINEAR, Mean, Row, Spec, Training, TrainingStart, find_row, train};
+use crate::neural::flow::{FlowOptions, FlowResult, flow};
+use crate::neural::{LINEAR, Mean, Spec, TableEntry, Training, TrainingStart, find_row, train};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::spectrum::{self, Bounds, Decomposition, Request, auto_solver};
@@ -64,7 +64,7 @@ pub(super) const METHOD: Method = Method {
 const VARIANTS: [Variant; 14] = variants(&LINEAR);
 
 /// What the registry says of each row of a table.
-pub(crate) const fn variants<const N: usize>(rows: &'static [Row; N]) -> [Variant; N] {
+pub(crate) const fn variants<const N: usize>(rows: &'static [TableEntry; N]) -> [Variant; N] {
     let mut out = [const { Variant { key: "", reference: "", recovers: "" } }; N];
     let mut i = 0;
     while i < N {
@@ -76,9 +76,9 @@ pub(crate) const fn variants<const N: usize>(rows: &'static [Row; N]) -> [Varian
 
 /// Where a rule came to rest.
 struct RuleResult<'a> {
-    row: &'static Row,
+    row: &'static TableEntry,
     axes: Decomposition,
-    flowed: Flowed,
+    flowed: FlowResult,
     /// `p x k`, `k` at most the rank.
     weights: Matrix<f64>,
     features: &'a crate::data::Features,
@@ -134,7 +134,7 @@ impl NeuralPca {
     fn fit_settled<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        row: &'static Row,
+        row: &'static TableEntry,
         k: usize,
         run: &Run<'_>,
     ) -> Result<Model> {
@@ -178,12 +178,12 @@ impl NeuralPca {
     fn trained<T: Real>(
         &self,
         rows: &Rows<'_, T>,
-        row: &Row,
+        row: &TableEntry,
         axes: &Decomposition,
         k: usize,
         optimiser: Optimiser,
         run: &Run<'_>,
-    ) -> Result<(Flowed, Matrix<f64>)> {
+    ) -> Result<(FlowResult, Matrix<f64>)> {
         let Some(spec) = &row.spec else {
             let why = "'svd' is a closed form without iterations";
             return Err(Error::setting(
@@ -209,7 +209,7 @@ impl NeuralPca {
         };
         let trained = train(rows, &spec, &begin, &how, run)?;
         let out_of_time = trained.epochs < self.max_epochs;
-        let flowed = Flowed {
+        let flowed = FlowResult {
             w: factor::multiply(&axes.axes, &trained.w),
             n_iter: trained.steps,
             residual: f64::NAN,
@@ -219,11 +219,11 @@ impl NeuralPca {
     }
 
     /// The weights at which the rule rests, in the coordinates of the principal axes.
-    fn rest(&self, row: &Row, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<Flowed> {
+    fn rest(&self, row: &TableEntry, axes: &Decomposition, k: usize, run: &Run<'_>) -> Result<FlowResult> {
         let variances = &axes.values[..axes.axes.rows()];
         let k = k.min(variances.len());
         let given = run.initial_components(axes.mean.len(), k)?;
-        let how = Flow {
+        let how = FlowOptions {
             k,
             from: given.map(|given| factor::multiply_transposed(&axes.axes, &given.top_rows(k))),
             from_axes: self.init == Init::Pca || row.spec.is_none(),
@@ -232,7 +232,7 @@ impl NeuralPca {
         };
         match &row.spec {
             Some(spec) => flow(row, spec, variances, &how, run),
-            None => Ok(Flowed::closed_form(variances.len(), how.k)),
+            None => Ok(FlowResult::closed_form(variances.len(), how.k)),
         }
     }
 

@@ -181,7 +181,7 @@ impl Rica {
             }
             false => w,
         };
-        let (outcome, doubt) = self.judged(outcome, &w, &task, tol);
+        let (outcome, doubt) = self.with_verdicts(outcome, &w, &task, tol);
         run.stage("components")?;
         self.model(
             Fitted {
@@ -348,7 +348,13 @@ impl Rica {
 
     /// What a search's end is worth: features that have all shrunk to nothing are none, and a rotation that the tolerance does not see
     /// has not converged. And the sentence that says so.
-    fn judged(&self, outcome: Outcome, w: &Matrix<f64>, task: &Task, tol: f64) -> (Outcome, Option<String>) {
+    fn with_verdicts(
+        &self,
+        outcome: Outcome,
+        w: &Matrix<f64>,
+        task: &Task,
+        tol: f64,
+    ) -> (Outcome, Option<String>) {
         let (lengths, sizes) = task.seen.reach(w);
         let own = task.seen.deviation_along(task.k - 1);
         let below = |all: &[f64], bound: f64| all.iter().all(|s| *s < bound);

@@ -48,7 +48,7 @@ impl Rica {
         report.warnings = task.warnings.clone();
         match outcome {
             Outcome::Collapsed => {}
-            _ => report.warnings.extend(doubts(&w, &likeness)),
+            _ => report.warnings.extend(feature_warnings(&w, &likeness)),
         }
         report.warnings.extend(doubt);
         let settings = match serde_json::to_value(Rica { w_init: None, ..self.clone() }) {
@@ -118,7 +118,7 @@ fn likeness(w: &Matrix<f64>) -> Vec<f64> {
 }
 
 /// What a person should know of the features.
-fn doubts(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
+fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     let k = w.rows();
     let (dead, twins) =
         (lengths(w).iter().filter(|s| **s < DEAD).count(), likeness.iter().filter(|c| **c > SAME).count());

@@ -6,7 +6,7 @@
 //! what the halves have in its place: near 1 where the rows pin it down. [`stability`](crate::stability) does more: several cuts,
 //! intervals, verdicts.
 
-use super::{Ended, SigmaPca, Widths};
+use super::{SigmaPca, SolverOutput, Widths};
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
 use crate::data::{Rows, Subset};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ impl SigmaPca {
     /// a fit.
     pub(super) fn halves_of<T: Real>(
         &self,
-        ended: &Ended<'_, T>,
+        ended: &SolverOutput<'_, T>,
         rows: &Rows<'_, T>,
         k: usize,
         run: &Run<'_>,
@@ -84,7 +84,7 @@ impl SigmaPca {
 impl SigmaPca {
     /// The same settings, with the width that was chosen where all components have one: half of the rows are told less easily which width
     /// is theirs than how they lie.
-    fn with_width_of<T: Real>(&self, ended: &Ended<'_, T>) -> Self {
+    fn with_width_of<T: Real>(&self, ended: &SolverOutput<'_, T>) -> Self {
         let (auto, a) = (matches!(self.a, Widths::Auto(_)), &ended.solved.a);
         let one = ended.solved.outcome == Outcome::Converged && a.iter().all(|x| *x == a[0]);
         match auto && one && !self.is_trained() {

@@ -1,11 +1,11 @@
 //! Which components count as resolved.
 
 use super::halves::{Halves, stretch};
-use super::{Ended, SigmaPca};
+use super::{SigmaPca, SolverOutput};
 use crate::error::Result;
 use crate::model::{LEVEL, Outcome};
-use crate::neural::evidence::Demand;
-use crate::neural::pairs::{Grounds, Verdict, verdicts};
+use crate::neural::evidence::Confidence;
+use crate::neural::pairs::{Verdict, VerdictInput, verdicts};
 use crate::num::Real;
 use crate::run::Run;
 
@@ -19,9 +19,9 @@ const FOLLOWING: usize = 1 << 13;
 
 impl SigmaPca {
     /// A verdict on every component that `ended` has.
-    pub(super) fn judged<T: Real>(
+    pub(super) fn with_verdicts<T: Real>(
         &self,
-        ended: &Ended<'_, T>,
+        ended: &SolverOutput<'_, T>,
         halves: Option<&Halves>,
         run: &Run<'_>,
     ) -> Result<Vec<Verdict>> {
@@ -31,7 +31,7 @@ impl SigmaPca {
             None => stretch(rows, &solved.w, FOLLOWING, run)?,
         };
         let at_rest = solved.outcome == Outcome::Converged;
-        let demand = Demand {
+        let demand = Confidence {
             level: LEVEL,
             // Halves that agree were not found by the same search.
             search: if halves.is_some() { 0.0 } else { SEARCH },
@@ -39,7 +39,7 @@ impl SigmaPca {
         };
         let seen = rows.seen(&solved.w, &ended.h, stretch, run)?;
         let certainty = seen.map(|seen| seen.certainty(solved.alpha, demand));
-        Ok(verdicts(&Grounds {
+        Ok(verdicts(&VerdictInput {
             sigma: &solved.sigma,
             alpha: solved.alpha,
             own: &solved.own,

@@ -38,7 +38,7 @@ use super::{Fit, Method, Takes, Variant, needs};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::neural::gpm::{Polar, Solved};
+use crate::neural::gpm::{FixedPoint, GpmOptions};
 use crate::neural::nonlinearity::Nonlinearity;
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{NONLINEAR, native};
@@ -51,9 +51,9 @@ use settings::SETTINGS;
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
 /// Components that a solver has ended with.
-struct Ended<'a, T: Real> {
+struct SolverOutput<'a, T: Real> {
     principal: Principal<'a, T>,
-    solved: Solved,
+    solved: FixedPoint,
     /// What their codes are judged by.
     h: Nonlinearity,
     also: model::ReportExtras,
@@ -143,13 +143,18 @@ impl SigmaPca {
     fn fit_and_compare<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Model> {
         let ended = self.ended(rows, k, run)?;
         let halves = self.halves_of(&ended, rows, k, run)?;
-        let verdicts = self.judged(&ended, halves.as_ref(), run)?;
+        let verdicts = self.with_verdicts(&ended, halves.as_ref(), run)?;
         let model = self.model(ended, verdicts, k, rows.features(), run)?;
         Ok(model.with_halves(halves.map(|h| h.agree), run))
     }
 
     /// Solves for `k` components; no verdict yet.
-    fn ended<'a, T: Real>(&self, rows: &'a Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Ended<'a, T>> {
+    fn ended<'a, T: Real>(
+        &self,
+        rows: &'a Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<SolverOutput<'a, T>> {
         if self.is_trained() {
             rows.here("training by batches")?;
             return self.fit_trained(rows, k, run);
@@ -165,7 +170,7 @@ impl SigmaPca {
         let (solved, tol) = self.solve(&principal, k.min(principal.r()), T::DTYPE.eps(), run)?;
         let h = self.nonlinearity(solved.a.clone());
         let also = model::ReportExtras { tol, ..Default::default() };
-        Ok(Ended { principal, solved, h, also }.in_order(self.order))
+        Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
     }
 
     /// Solves for `k` components, at most as many as there are coordinates; and the tolerance that it had.
@@ -175,18 +180,18 @@ impl SigmaPca {
         k: usize,
         eps: f64,
         run: &Run<'_>,
-    ) -> Result<(Solved, f64)> {
+    ) -> Result<(FixedPoint, f64)> {
         let native = self.constraint == Constraint::Native;
         let tol = self.tol.unwrap_or(match native {
             true => 1e-3,
             false if eps < 1e-10 => 1e-8,
             false => 1e-4,
         });
-        let auto = Polar::auto(k, tol, self.max_iter);
+        let auto = GpmOptions::auto(k, tol, self.max_iter);
         let how = match &self.a {
             Widths::Auto(_) => auto,
-            Widths::One(a) => Polar { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
-            Widths::Each(a) => Polar { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
+            Widths::One(a) => GpmOptions { h: self.nonlinearity(vec![*a]), auto: false, ..auto },
+            Widths::Each(a) => GpmOptions { h: self.nonlinearity(a[..k].to_vec()), auto: false, ..auto },
         };
         let start = match run.initial_components(rows.spectrum.mean.len(), k)? {
             Some(axes) => factor::polar_rows(&rows.unit_rows(&axes.top_rows(k).transposed()))?,

@@ -1,6 +1,6 @@
 //! From components at rest to a model, and from a model's parameters to its codes.
 
-use super::{Ended, METHOD, Order, SigmaPca};
+use super::{METHOD, Order, SigmaPca, SolverOutput};
 use crate::data::Features;
 use crate::error::Result;
 use crate::method::neural_pca::model::warnings;
@@ -30,7 +30,7 @@ pub(super) struct ReportExtras {
     pub(super) norms: Option<Vec<f64>>,
 }
 
-impl<T: Real> Ended<'_, T> {
+impl<T: Real> SolverOutput<'_, T> {
     /// The same with components in the order that was asked for.
     pub(super) fn in_order(mut self, asked: Order) -> Self {
         let solved = &mut self.solved;
@@ -53,14 +53,14 @@ impl<T: Real> Ended<'_, T> {
 impl SigmaPca {
     pub(super) fn model<T: Real>(
         &self,
-        ended: Ended<'_, T>,
+        ended: SolverOutput<'_, T>,
         verdicts: Vec<Verdict>,
         k: usize,
         features: &Features,
         run: &Run<'_>,
     ) -> Result<Model> {
         let components = self.components(&ended, k, T::DTYPE.eps())?;
-        let Ended { principal: rows, solved, also, .. } = ended;
+        let SolverOutput { principal: rows, solved, also, .. } = ended;
         let (dtype, found) = (T::DTYPE, &rows.spectrum);
         let (p, kept) = (found.mean.len(), solved.w.rows());
         let (sigma, mut a) = (solved.sigma, solved.a);
@@ -110,7 +110,7 @@ impl SigmaPca {
     /// `k` axes of the columns: those found, in their order, and others where the rows have no more.
     pub(super) fn components<T: Real>(
         &self,
-        ended: &Ended<'_, T>,
+        ended: &SolverOutput<'_, T>,
         k: usize,
         eps: f64,
     ) -> Result<Matrix<f64>> {

@@ -1,19 +1,19 @@
 //! The published rows: sigma-PCA on small batches.
 
 use super::model::ReportExtras;
-use super::{BetaScale, Constraint, Ended, Reconstruct, SigmaPca, Solver, Widths};
+use super::{BetaScale, Constraint, Reconstruct, SigmaPca, Solver, SolverOutput, Widths};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::learn::Optimiser;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
 use crate::neural::forces::{Pass, Separation};
-use crate::neural::gpm::Solved;
+use crate::neural::gpm::FixedPoint;
 use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{
-    MEAN_VARIANCE, Mean, NONLINEAR, Orthogonality, Row, Sigma, Spec, Trained, Training, TrainingStart, auto,
-    find_row, train, train_by_widths,
+    MEAN_VARIANCE, Mean, NONLINEAR, Orthogonality, Sigma, Spec, TableEntry, Trained, Training, TrainingStart,
+    auto, find_row, train, train_by_widths,
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
@@ -37,7 +37,7 @@ impl SigmaPca {
     }
 
     /// The published row; the main method's where only a trained solver was asked for.
-    fn row(&self) -> Result<&'static Row> {
+    fn row(&self) -> Result<&'static TableEntry> {
         let key = match &self.variant {
             Value::Null => "ema-scaled-tanh".to_string(),
             Value::String(key) => key.clone(),
@@ -100,7 +100,7 @@ impl SigmaPca {
     }
 
     /// The rule with what was asked for in the place of its own.
-    fn rule(&self, row: &Row) -> Spec {
+    fn rule(&self, row: &TableEntry) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
         let spec = Spec {
             a: if let Widths::One(a) = self.a { a } else { own.a },
@@ -199,7 +199,7 @@ impl SigmaPca {
         rows: &'a Rows<'_, T>,
         k: usize,
         run: &Run<'_>,
-    ) -> Result<Ended<'a, T>> {
+    ) -> Result<SolverOutput<'a, T>> {
         if rows.weights().is_some() {
             return Err(Error::Unsupported {
                 asked: "training on weighted rows".into(),
@@ -246,8 +246,8 @@ impl SigmaPca {
             false => train(rows, &spec, &begin, &how, run)?,
         };
         // A fit that went on from a checkpoint did not look at the widths of the epochs before.
-        let looks = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
-        principal.count_sweeps(trained.epochs + (before + looks).saturating_sub(principal.sweeps()));
+        let separations = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
+        principal.count_sweeps(trained.epochs + (before + separations).saturating_sub(principal.sweeps()));
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();
         let norms = (spec.constraint == Free::None).then(|| lengths(&trained.w));
         let (solved, h) = at_rest(&principal, &spec, &how, trained, run)?;
@@ -264,7 +264,7 @@ impl SigmaPca {
             learnt,
             norms,
         };
-        Ok(Ended { principal, solved, h, also }.in_order(self.order))
+        Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
     }
 
     /// Whether every component gets a width of its own, once an epoch: where no row was asked for, and no width.
@@ -282,9 +282,9 @@ fn look<T: Real>(
     before: &[Nonlinearity],
     run: &Run<'_>,
 ) -> Result<Vec<Separation>> {
-    let mut looks = before.to_vec();
-    looks.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
-    Ok(rows.forces(w, &Pass::looking(looks), run)?.looks)
+    let mut separations = before.to_vec();
+    separations.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
+    Ok(rows.forces(w, &Pass::with_separations(separations), run)?.separations)
 }
 
 /// What can be said of the components that training left.
@@ -294,18 +294,18 @@ fn at_rest<T: Real>(
     how: &Training,
     trained: Trained,
     run: &Run<'_>,
-) -> Result<(Solved, Nonlinearity)> {
+) -> Result<(FixedPoint, Nonlinearity)> {
     let w = rows.unit_rows(&trained.w);
     let k = w.rows();
     // A rule without standardised codes, or without a nonlinear reconstruction, is judged by the better candidate.
     let own = spec.reconstructs() && spec.sigma != Sigma::One;
     let width = if spec.adaptive { vec![STEEP] } else { trained.widths.clone() };
     let h = Nonlinearity { shape: spec.h, slope: spec.slope, a: width };
-    let mut looks = look(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
-    let candidates = looks.split_off(usize::from(own));
+    let mut separations = look(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
+    let candidates = separations.split_off(usize::from(own));
     let h = if own { h } else { Nonlinearity::tanh(auto::choose(&candidates, k)) };
-    let own = looks.pop().unwrap_or_else(|| auto::best(&candidates, k));
-    let solved = Solved {
+    let own = separations.pop().unwrap_or_else(|| auto::best(&candidates, k));
+    let solved = FixedPoint {
         sigma: rows.deviations(&w),
         solver: if how.optimiser == Optimiser::Sgd { "sgd" } else { "adam" },
         alpha: 2.0,

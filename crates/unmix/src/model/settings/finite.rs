@@ -4,24 +4,24 @@ use serde::ser::{self, Serialize, Serializer};
 
 /// The field that a number which is not finite stands in, and that number.
 pub(super) fn not_finite(spec: &impl Serialize) -> Option<(&'static str, f64)> {
-    spec.serialize(Finder { field: "" }).err().and_then(|Found(found)| found)
+    spec.serialize(Finder { field: "" }).err().and_then(|NotFinite(found)| found)
 }
 
 /// Ends at the first number that is not finite, as an error.
 #[derive(Debug)]
-struct Found(Option<(&'static str, f64)>);
+struct NotFinite(Option<(&'static str, f64)>);
 
-impl std::fmt::Display for Found {
+impl std::fmt::Display for NotFinite {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a number that is not finite")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for NotFinite {}
 
-impl ser::Error for Found {
+impl ser::Error for NotFinite {
     fn custom<T: std::fmt::Display>(_: T) -> Self {
-        Found(None)
+        NotFinite(None)
     }
 }
 
@@ -32,7 +32,7 @@ struct Finder {
 }
 
 impl Finder {
-    fn visit<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+    fn visit<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFinite> {
         value.serialize(self)
     }
 }
@@ -40,7 +40,7 @@ impl Finder {
 /// Values without numbers that could be anything but finite.
 macro_rules! passed {
     ($($name:ident($($type:ty),*);)*) => {
-        $(fn $name(self, $(_: $type),*) -> Result<(), Found> { Ok(()) })*
+        $(fn $name(self, $(_: $type),*) -> Result<(), NotFinite> { Ok(()) })*
     };
 }
 
@@ -49,12 +49,12 @@ macro_rules! compound {
     ($($trait:ident $method:ident($($key:ident)?);)*) => {
         $(impl ser::$trait for Finder {
             type Ok = ();
-            type Error = Found;
-            fn $method<T: Serialize + ?Sized>(&mut self, $($key: &'static str,)? value: &T) -> Result<(), Found> {
+            type Error = NotFinite;
+            fn $method<T: Serialize + ?Sized>(&mut self, $($key: &'static str,)? value: &T) -> Result<(), NotFinite> {
                 $(if self.field.is_empty() { return Finder { field: $key }.visit(value) })?
                 self.visit(value)
             }
-            fn end(self) -> Result<(), Found> { Ok(()) }
+            fn end(self) -> Result<(), NotFinite> { Ok(()) }
         })*
     };
 }
@@ -70,21 +70,21 @@ compound! {
 
 impl ser::SerializeMap for Finder {
     type Ok = ();
-    type Error = Found;
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), Found> {
+    type Error = NotFinite;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), NotFinite> {
         Ok(())
     }
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), NotFinite> {
         self.visit(value)
     }
-    fn end(self) -> Result<(), Found> {
+    fn end(self) -> Result<(), NotFinite> {
         Ok(())
     }
 }
 
 impl Serializer for Finder {
     type Ok = ();
-    type Error = Found;
+    type Error = NotFinite;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -101,15 +101,15 @@ impl Serializer for Finder {
         serialize_unit_variant(&'static str, u32, &'static str);
     }
 
-    fn serialize_f32(self, x: f32) -> Result<(), Found> {
+    fn serialize_f32(self, x: f32) -> Result<(), NotFinite> {
         self.serialize_f64(x.into())
     }
 
-    fn serialize_f64(self, x: f64) -> Result<(), Found> {
-        if x.is_finite() { Ok(()) } else { Err(Found(Some((self.field, x)))) }
+    fn serialize_f64(self, x: f64) -> Result<(), NotFinite> {
+        if x.is_finite() { Ok(()) } else { Err(NotFinite(Some((self.field, x)))) }
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), NotFinite> {
         self.visit(value)
     }
 
@@ -117,7 +117,7 @@ impl Serializer for Finder {
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Found> {
+    ) -> Result<(), NotFinite> {
         self.visit(value)
     }
 
@@ -127,19 +127,19 @@ impl Serializer for Finder {
         _: u32,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Found> {
+    ) -> Result<(), NotFinite> {
         self.visit(value)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Found> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Self, Found> {
+    fn serialize_tuple(self, _: usize) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
@@ -149,15 +149,15 @@ impl Serializer for Finder {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self, Found> {
+    ) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, Found> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Found> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, NotFinite> {
         Ok(self)
     }
 
@@ -167,7 +167,7 @@ impl Serializer for Finder {
         _: u32,
         _: &'static str,
         _: usize,
-    ) -> Result<Self, Found> {
+    ) -> Result<Self, NotFinite> {
         Ok(self)
     }
 }

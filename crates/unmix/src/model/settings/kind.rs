@@ -45,7 +45,7 @@ pub enum Kind {
 
 /// Whether a value is of a kind.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fits {
+pub(super) enum KindCheck {
     Yes,
     /// It is of the right type and outside the range, and the requirement: "must be at least 1".
     Outside(String),
@@ -89,55 +89,55 @@ impl Kind {
     }
 
     /// Whether a value is of this kind.
-    pub(super) fn fits(&self, value: &Value) -> Fits {
-        let yes = |fits: bool| if fits { Fits::Yes } else { Fits::No };
+    pub(super) fn fits(&self, value: &Value) -> KindCheck {
+        let yes = |fits: bool| if fits { KindCheck::Yes } else { KindCheck::No };
         let inside = |fits: bool| match self.demand() {
-            Some(demand) if !fits => Fits::Outside(demand),
-            _ => Fits::Yes,
+            Some(demand) if !fits => KindCheck::Outside(demand),
+            _ => KindCheck::Yes,
         };
         match self {
             Kind::Null => yes(value.is_null()),
             Kind::Bool => yes(value.is_boolean()),
             Kind::False => yes(value == &Value::Bool(false)),
             Kind::Integer { .. } if value.as_i64().is_some_and(|i| i < 0) => inside(false),
-            Kind::Integer { least, most } => {
-                value.as_u64().map_or(Fits::No, |i| inside(i >= *least && most.is_none_or(|most| i <= most)))
-            }
+            Kind::Integer { least, most } => value
+                .as_u64()
+                .map_or(KindCheck::No, |i| inside(i >= *least && most.is_none_or(|most| i <= most))),
             Kind::Number { from, to } => {
-                value.as_f64().map_or(Fits::No, |x| inside(x.is_finite() && (*from, *to).contains(&x)))
+                value.as_f64().map_or(KindCheck::No, |x| inside(x.is_finite() && (*from, *to).contains(&x)))
             }
             // An integer is a number of components, and no share.
             Kind::Share if value.is_f64() => inside(value.as_f64().is_some_and(|x| x > 0.0 && x < 1.0)),
-            Kind::Share | Kind::Callable => Fits::No,
+            Kind::Share | Kind::Callable => KindCheck::No,
             Kind::Words(words) => yes(value.as_str().is_some_and(|word| words.contains(&word))),
             Kind::List(kind) => match value.as_array() {
                 Some(list) if !list.is_empty() => {
-                    let each: Vec<Fits> = list.iter().map(|v| kind.fits(v)).collect();
-                    if each.contains(&Fits::No) {
-                        return Fits::No;
+                    let each: Vec<KindCheck> = list.iter().map(|v| kind.fits(v)).collect();
+                    if each.contains(&KindCheck::No) {
+                        return KindCheck::No;
                     }
-                    inside(each.iter().all(|f| *f == Fits::Yes))
+                    inside(each.iter().all(|f| *f == KindCheck::Yes))
                 }
-                _ => Fits::No,
+                _ => KindCheck::No,
             },
             Kind::Table(_) => yes(is_table(value)),
             Kind::Arguments(known) => {
-                let Some(given) = value.as_object() else { return Fits::No };
+                let Some(given) = value.as_object() else { return KindCheck::No };
                 if !given.values().all(Value::is_number) {
-                    return Fits::No;
+                    return KindCheck::No;
                 }
                 let outside = known.iter().find_map(|(name, kind)| match kind.fits(given.get(*name)?) {
-                    Fits::Outside(demand) => Some(format!("{name} {demand}")),
+                    KindCheck::Outside(demand) => Some(format!("{name} {demand}")),
                     _ => None,
                 });
-                outside.map_or(Fits::Yes, Fits::Outside)
+                outside.map_or(KindCheck::Yes, KindCheck::Outside)
             }
             Kind::AnyOf(kinds) => {
-                let mut best = Fits::No;
+                let mut best = KindCheck::No;
                 for kind in *kinds {
                     match kind.fits(value) {
-                        Fits::Yes => return Fits::Yes,
-                        outside if best == Fits::No => best = outside,
+                        KindCheck::Yes => return KindCheck::Yes,
+                        outside if best == KindCheck::No => best = outside,
                         _ => {}
                     }
                 }

@@ -6,7 +6,7 @@ mod kind;
 pub use kind::Kind;
 
 use crate::error::{Error, Result};
-use kind::Fits;
+use kind::KindCheck;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -157,10 +157,10 @@ impl Setting {
     /// Refuses a value that the setting may not have.
     fn check(&self, value: &Value) -> Result<()> {
         let (why, remedy) = match self.kind.fits(value) {
-            Fits::Yes => return Ok(()),
-            Fits::Outside(_) if self.by_rows => return Ok(()),
-            Fits::Outside(why) => (why, self.kind.remedy("choose", self.example())),
-            Fits::No => {
+            KindCheck::Yes => return Ok(()),
+            KindCheck::Outside(_) if self.by_rows => return Ok(()),
+            KindCheck::Outside(why) => (why, self.kind.remedy("choose", self.example())),
+            KindCheck::No => {
                 let also = self.of_other_words.filter(|_| value.is_string()).map(str::to_string);
                 // Several words are too many for the first sentence.
                 let choices = (self.choices().len() > 1).then(|| self.kind.remedy("give", None));

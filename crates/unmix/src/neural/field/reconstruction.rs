@@ -22,7 +22,7 @@ impl<T: Real> Field<T> {
         self.reconstruct_codes(&m, state);
         self.error(&m, state);
         self.gradients_beside(state);
-        self.bend_error(state);
+        self.apply_slope(state);
         match spec.deflate {
             true => {
                 let below = |i: usize, j: usize| if i > j { m[(i, j)] } else { 0.0 };
@@ -119,7 +119,7 @@ impl<T: Real> Field<T> {
     }
 
     /// `D = error o h'`, weighted, in `slope`.
-    fn bend_error(&mut self, state: &State) {
+    fn apply_slope(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let weights: Vec<T> = (0..k)
             .map(|j| match spec.dec_scale {

@@ -1,9 +1,9 @@
 //! The other terms of a rule: linear ones, those that keep columns orthogonal, sparsity, independence.
 
 use super::super::columns::{scale_columns, variances};
-use super::super::linear::{add, linear_pull};
+use super::super::linear::{add, linear_gradient};
 use super::super::nonlinearity::Nonlinearity;
-use super::super::{Orthogonality, Pull, Shape, Slope};
+use super::super::{LinearGradient, Orthogonality, Shape, Slope};
 use super::{Codes, Field, MEAN_VARIANCE, State};
 use crate::num::{Matrix, Real};
 
@@ -25,7 +25,7 @@ impl<T: Real> Field<T> {
             true => state.sigma.clone(),
             false => vec![1.0; k],
         };
-        let Pull { outer, inner } = linear_pull(&spec, &s, &self.gram_matrix(), beta, &sigma);
+        let LinearGradient { outer, inner } = linear_gradient(&spec, &s, &self.gram_matrix(), beta, &sigma);
         add(&mut self.inner, 1.0, |i, j| inner[(i, j)]);
         self.has_inner = true;
         if about_rows {
@@ -35,7 +35,7 @@ impl<T: Real> Field<T> {
     }
 
     /// (5).
-    pub(super) fn further_terms(&mut self, state: &State) {
+    pub(super) fn extra_terms(&mut self, state: &State) {
         let (spec, k) = (self.spec, self.k);
         let length = if spec.by_length { state.length } else { 1.0 };
         for (weight, shape) in [(spec.l1, Shape::Sign), (spec.logcosh, Shape::Tanh)] {

@@ -2,13 +2,13 @@
 //!
 //! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; many sources that few rows tell
 //! from Gaussian ones have no larger `t` where they are found, so what the rows say of directions that were chosen by them does not decide. Other rows do:
-//! there the sum of the squares of the `t` of `k` Gaussian components has mean `k`, whatever was searched for ([`stand_out`]).
+//! there the sum of the squares of the `t` of `k` Gaussian components has mean `k`, whatever was searched for ([`jointly_non_gaussian`]).
 
-use super::super::auto::{CANDIDATES, stand_out};
+use super::super::auto::{CANDIDATES, jointly_non_gaussian};
 use super::super::forces::Pass;
 use super::super::nonlinearity::Nonlinearity;
 use super::super::start::{Principal, PrincipalOptions};
-use super::{FEW_ROWS, Polar};
+use super::{FEW_ROWS, GpmOptions};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::num::Real;
@@ -19,10 +19,10 @@ const MOST: u64 = 1 << 24;
 /// Where directions are near enough to rest for other rows to show them, and steps after which they are taken as they are.
 const NEAR: (f64, u64) = (1e-3, 150);
 
-impl Polar {
+impl GpmOptions {
     /// The width that finds, for all `k` components of the first half of the rows, directions in which the second half is no Gaussian; `None` where
     /// neither candidate does, or rows are few.
-    pub(super) fn width_by_other_rows<T: Real>(
+    pub(super) fn held_out_width<T: Real>(
         &self,
         rows: &Principal<'_, T>,
         k: usize,
@@ -50,8 +50,9 @@ impl Polar {
             let how = Self { h, auto: false, tol: NEAR.0, max_iter: NEAR.1, ..self.clone() };
             let solved = how.solve(&one, one.first(k.min(one.r())), run, |_, _| ())?;
             let w = other.unit_rows(&one.directions(&solved.w).transposed());
-            let looks = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-            if stand_out(&other.forces(&w, &Pass::looking(looks), run)?.looks) {
+            let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
+            if jointly_non_gaussian(&other.forces(&w, &Pass::with_separations(separations), run)?.separations)
+            {
                 found = Some(a);
                 break;
             }

@@ -1,13 +1,13 @@
 //! Where the deterministic solver is: components, their widths, and what was tried of them.
 
 use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
-use super::super::forces::{Forces, Separation};
+use super::super::forces::{PassMeans, Separation};
 use super::super::pairs::curvature;
 use super::super::start::Principal;
-use super::super::turned::{Turned, tied, turned};
+use super::super::turned::{RotatedPairs, tied, turned};
 use super::momentum::Momentum;
 use super::step::Step;
-use super::{Polar, Solved, better};
+use super::{FixedPoint, GpmOptions, better};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real, factor};
@@ -29,7 +29,7 @@ pub(super) struct State {
     pub(super) n_iter: u64,
     /// The residual was small at the last sweep: this one looks closely.
     pub(super) resting: bool,
-    pub(super) giving_up: bool,
+    pub(super) stopped_early: bool,
     /// What the candidates saw at the start.
     pub(super) begun: Vec<Separation>,
     /// Something stood out from a Gaussian at the start.
@@ -60,7 +60,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(how: &Polar, start: &Matrix<f64>) -> Self {
+    pub(super) fn new(how: &GpmOptions, start: &Matrix<f64>) -> Self {
         let k = start.rows();
         let a = if how.h.a.len() == 1 { vec![how.h.a[0]; k] } else { how.h.a.clone() };
         Self {
@@ -69,7 +69,7 @@ impl State {
             a,
             n_iter: 0,
             resting: false,
-            giving_up: false,
+            stopped_early: false,
             begun: Vec::new(),
             hopeful: false,
             held_out: false,
@@ -90,11 +90,11 @@ impl State {
 
     /// Begins anew with `a` for all components. Of many sources of one kind some components choose the other kind's width at first, and where
     /// few rows tell sources from Gaussian ones they hold the others up.
-    pub(super) fn begin_with(&mut self, a: f64, start: &Matrix<f64>) {
+    pub(super) fn restart_with(&mut self, a: f64, start: &Matrix<f64>) {
         (self.w, self.one_width) = (start.clone(), Some(self.n_iter));
         self.a.fill(a);
         (self.hopeful, self.held_out) = (true, true);
-        (self.evidence, self.settled, self.giving_up) = (0.0, false, false);
+        (self.evidence, self.settled, self.stopped_early) = (0.0, false, false);
         self.moved(true);
     }
 
@@ -141,7 +141,7 @@ impl State {
     /// Gives components that cannot be distinguished from Gaussian ones their principal axes, in the space that they span; whether
     /// they
     /// are others than before.
-    pub(super) fn leave_to_chance<T: Real>(
+    pub(super) fn rotate_gaussian_to_principal_axes<T: Real>(
         &mut self,
         chance: Vec<bool>,
         rows: &Principal<'_, T>,
@@ -165,12 +165,12 @@ impl State {
     }
 
     /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
-    pub(super) fn kick(&mut self, forces: &Forces, step: &Step, alpha: f64, n: f64) -> bool {
+    pub(super) fn kick(&mut self, forces: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (forces.sigma.len(), &step.f);
         let mut needy = Vec::new();
         for i in 0..k {
             for j in 0..i {
-                let (l, error) = curvature(&forces.sigma, &forces.looks[0], &forces.bend, alpha, i, j);
+                let (l, error) = curvature(&forces.sigma, &forces.separations[0], &forces.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
                 // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
@@ -201,9 +201,9 @@ impl State {
     }
 
     /// Turns pairs by an eighth of a circle where the data are for it; whether there were any.
-    pub(super) fn turn_pairs<T: Real>(
+    pub(super) fn rotate_pairs<T: Real>(
         &mut self,
-        forces: &Forces,
+        forces: &PassMeans,
         rows: &Principal<'_, T>,
         early: bool,
         run: &Run<'_>,
@@ -211,9 +211,9 @@ impl State {
         if self.turns as usize > self.a.len() {
             return Ok(false);
         }
-        let looks = &forces.looks[1..];
-        let Turned { sweeps, better } =
-            turned(rows, &self.w, &forces.sigma, &self.a, looks, &mut self.tried, early, run)?;
+        let separations = &forces.separations[1..];
+        let RotatedPairs { sweeps, better } =
+            turned(rows, &self.w, &forces.sigma, &self.a, separations, &mut self.tried, early, run)?;
         self.n_iter += sweeps;
         if early {
             self.tried.fill(false);
@@ -225,11 +225,11 @@ impl State {
         Ok(true)
     }
 
-    pub(super) fn solved(self, forces: Forces, step: &Step, outcome: Outcome) -> Solved {
-        let mut looks = forces.looks.into_iter();
-        let own = looks.next().unwrap_or_default();
-        let candidates: Vec<Separation> = looks.collect();
-        Solved {
+    pub(super) fn solved(self, forces: PassMeans, step: &Step, outcome: Outcome) -> FixedPoint {
+        let mut separations = forces.separations.into_iter();
+        let own = separations.next().unwrap_or_default();
+        let candidates: Vec<Separation> = separations.collect();
+        FixedPoint {
             better: better(&self.begun, &candidates),
             w: self.w,
             solver: "gpm",

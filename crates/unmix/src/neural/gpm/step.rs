@@ -1,6 +1,6 @@
 //! One polar step.
 
-use super::super::forces::Forces;
+use super::super::forces::PassMeans;
 use crate::num::{Matrix, factor};
 
 /// A step, and how far from rest the components are before it.
@@ -18,7 +18,7 @@ impl Step {
     /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
     /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger
     /// `|H|` of the two, which is how far the next step turns the pair.
-    pub(super) fn new(forces: &Forces, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
+    pub(super) fn new(forces: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
         let (k, sigma) = (w.rows(), &forces.sigma);
         let mut h =
             Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.gradient[(j, i)]);

@@ -1,7 +1,7 @@
 //! What happens to the codes of a block on the way to a step of Newton's method.
 
 use super::super::forces::Rule;
-use super::super::nonlinearity::{Nonlinearity, Ready};
+use super::super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use crate::error::Result;
 use crate::num::simd::{CELL, cell, put};
 use crate::num::{Matrix, Real, kernel, widest};
@@ -71,7 +71,7 @@ impl Partial for NativeSums {
 pub struct NativePass<T> {
     /// What it was made of.
     of: (Nonlinearity, Vec<f64>, Matrix<f64>),
-    h: Ready<T>,
+    h: TypedNonlinearity<T>,
     k: usize,
     /// Standard deviations of the columns, as often as the period of `h` has them.
     sigma: Vec<T>,

@@ -19,7 +19,7 @@ pub fn means<T: Real>(
         #[inline(always)]
         || match weights {
             None => means_of_all(rows, p, out, rest),
-            Some(weights) => means_of_weighed(rows, weights, p, out, rest),
+            Some(weights) => weighted_means(rows, weights, p, out, rest),
         },
     )
 }
@@ -72,13 +72,7 @@ fn means_of_all<T: Real>(rows: &[T], p: usize, out: &mut [f64], rest: &mut [f64]
 }
 
 #[inline(always)]
-fn means_of_weighed<T: Real>(
-    rows: &[T],
-    weights: &[f64],
-    p: usize,
-    out: &mut [f64],
-    rest: &mut [f64],
-) -> f64 {
+fn weighted_means<T: Real>(rows: &[T], weights: &[f64], p: usize, out: &mut [f64], rest: &mut [f64]) -> f64 {
     out.fill(0.0);
     rest.fill(0.0);
     let mut weighed = rows.chunks_exact(p).zip(weights).filter(|(_, w)| **w > 0.0);

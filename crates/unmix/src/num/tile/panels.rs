@@ -1,7 +1,7 @@
 //! Products of matrices in panels, of which the last may be half as wide: its rows share vectors two by two, where one alone would
 //! leave half of each idle.
 
-use super::{Steps, Vector, by_itself};
+use super::{Steps, Vector, opaque};
 
 /// The sums of a [`tile`](super::tile()) and, for every two of its rows, those of half a vector: the even row's first.
 pub(super) struct WithHalf<V, const ROWS: usize, const COLUMNS: usize, const PAIRS: usize> {
@@ -31,7 +31,7 @@ pub(super) unsafe fn tile_and_half<
     let mut rows = [a; ROWS];
     for (i, row) in rows.iter_mut().enumerate() {
         *row = a.wrapping_add(i * steps.a_row);
-        *row = if steps.a_row == 1 { *row } else { by_itself(*row) };
+        *row = if steps.a_row == 1 { *row } else { opaque(*row) };
     }
     let mut term = 0;
     for _ in 0..steps.terms {

@@ -12,7 +12,7 @@ pub(crate) struct History {
     /// Pairs whose cosine is at most this met no curvature, and are passed over.
     least: f64,
     /// How steps are compared.
-    inner: Inner,
+    inner: SummationOrder,
     /// The newest last.
     pairs: VecDeque<Pair>,
     /// Memory of a pair that has been dropped.
@@ -22,18 +22,18 @@ pub(crate) struct History {
 
 /// The order in which `Σ a b` is summed, which decides its bits.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(crate) enum Inner {
+pub(crate) enum SummationOrder {
     /// In lanes, for long vectors.
     Lanes,
     /// One after the other.
     Plain,
 }
 
-impl Inner {
+impl SummationOrder {
     fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
-            Inner::Lanes => super::dot(a, b),
-            Inner::Plain => a.iter().zip(b).map(|(a, b)| a * b).sum(),
+            SummationOrder::Lanes => super::dot(a, b),
+            SummationOrder::Plain => a.iter().zip(b).map(|(a, b)| a * b).sum(),
         }
     }
 }
@@ -50,7 +50,7 @@ struct Pair {
 
 impl History {
     /// Nothing remembered yet, of `length` pairs at most. `inner` is how steps are compared.
-    pub(crate) fn new(length: usize, least: f64, inner: Inner) -> Self {
+    pub(crate) fn new(length: usize, least: f64, inner: SummationOrder) -> Self {
         Self { length, least, inner, pairs: VecDeque::new(), spare: Default::default() }
     }
 

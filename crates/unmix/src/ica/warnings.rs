@@ -1,7 +1,7 @@
 //! What a report says about sources that may not be sources: rows that were not white, too few rows, sources that are nearly Gaussian,
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
-use super::pair_turns::better_turns;
+use super::pair_turns::better_rotations;
 use super::search::Algorithm;
 use super::{Search, SolverResult, subsample};
 use crate::data::Rows;
@@ -34,7 +34,7 @@ const FAR: f64 = 5.0;
 /// # Errors
 ///
 /// Those of a pass over the rows.
-pub(super) fn doubts<T: Real>(
+pub(super) fn warnings_about<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
     search: &Search<'_>,
@@ -80,7 +80,7 @@ pub(super) fn doubts<T: Real>(
 
 /// A warning about sources that two layers of sigma-PCA left mixed: all of them where they saw nothing that is not Gaussian, or some pairs
 /// where their widths saw most of a few rows far out.
-pub(super) fn left_mixed<T: Real>(
+pub(super) fn mixed_sources<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
     search: &Search<'_>,
@@ -98,7 +98,7 @@ pub(super) fn left_mixed<T: Real>(
                 .into(),
         ));
     }
-    let turns = better_turns(rows, &subtracted(rows, coordinates), &coordinates.folded(&found.w), run)?;
+    let turns = better_rotations(rows, &subtracted(rows, coordinates), &coordinates.folded(&found.w), run)?;
     let Some(worst) = turns.iter().max_by(|a, b| a.t.total_cmp(&b.t)) else { return Ok(None) };
     let (i, j) = (place[worst.pair.0], place[worst.pair.1]);
     let others = match turns.len() - 1 {

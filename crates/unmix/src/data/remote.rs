@@ -31,14 +31,14 @@ impl<F: Fn(&[u8]) -> Result<Vec<Vec<u8>>> + Send + Sync> GatherAll for F {
 }
 
 /// Rows of which only sums are to be had.
-struct Elsewhere<'a> {
+struct RemoteRows<'a> {
     n_rows: u64,
     n_features: usize,
     sparse: bool,
     all: &'a dyn GatherAll,
 }
 
-impl<T: Real> Source<T> for Elsewhere<'_> {
+impl<T: Real> Source<T> for RemoteRows<'_> {
     fn n_features(&self) -> usize {
         self.n_features
     }
@@ -51,7 +51,7 @@ impl<T: Real> Source<T> for Elsewhere<'_> {
         Err(not_here("reading rows one after the other"))
     }
 
-    fn elsewhere(&self) -> Option<&dyn GatherAll> {
+    fn remote(&self) -> Option<&dyn GatherAll> {
         Some(self.all)
     }
 
@@ -79,7 +79,7 @@ impl<T: Real> Source<T> for Coordinates<'_, '_, T> {
         self.of.source().stream()
     }
 
-    fn elsewhere(&self) -> Option<&dyn GatherAll> {
+    fn remote(&self) -> Option<&dyn GatherAll> {
         Some(self)
     }
 }
@@ -87,7 +87,7 @@ impl<T: Real> Source<T> for Coordinates<'_, '_, T> {
 impl<T: Real> GatherAll for Coordinates<'_, '_, T> {
     fn gather_all(&self, job: &[u8]) -> Result<Vec<Vec<u8>>> {
         let job = Job::unpack(job)?.through(self.map, self.of.is_sparse());
-        match self.of.source().elsewhere() {
+        match self.of.source().remote() {
             Some(all) => all.gather_all(&job.pack()),
             None => unreachable!("coordinates of rows that are here are kept"),
         }
@@ -106,18 +106,18 @@ pub(crate) fn not_here(asked: &str) -> Error {
 impl<'a, T: Real> Rows<'a, T> {
     /// `n_rows` rows of `n_features` numbers whose shards are with others; whatever is fitted by full passes over rows can be fitted to
     /// them.
-    pub fn elsewhere(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
-        Self::new(Elsewhere { n_rows, n_features, sparse: false, all }, Features::default(), "the shards")
+    pub fn remote(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
+        Self::new(RemoteRows { n_rows, n_features, sparse: false, all }, Features::default(), "the shards")
     }
 
     /// The same where those who have them hold sparse rows, in shards cut at multiples of
     /// [`sparse_shard_rows`](crate::shards::sparse_shard_rows): sums are over stored entries, as those of sparse rows are that are here.
-    pub fn elsewhere_sparse(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
-        Self::new(Elsewhere { n_rows, n_features, sparse: true, all }, Features::default(), "the shards")
+    pub fn remote_sparse(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
+        Self::new(RemoteRows { n_rows, n_features, sparse: true, all }, Features::default(), "the shards")
     }
 
     /// Coordinates of these rows, which are elsewhere.
-    pub(super) fn coordinates_elsewhere<'c>(&'c self, map: &'c Map<T>) -> Rows<'c, T> {
+    pub(super) fn remote_coordinates<'c>(&'c self, map: &'c Map<T>) -> Rows<'c, T> {
         Rows::new(Coordinates { of: self, map }, Features::default(), self.origin())
     }
 
@@ -127,11 +127,11 @@ impl<'a, T: Real> Rows<'a, T> {
     ///
     /// That `asked` takes rows that are here.
     pub(crate) fn here(&self, asked: &str) -> Result<()> {
-        self.source().elsewhere().map_or(Ok(()), |_| Err(not_here(asked)))
+        self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
     }
 
     /// How often each row counts, asked of those who hold them; `None` where nobody gave weights. No row is looked at.
-    pub(super) fn weights_elsewhere(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
+    pub(super) fn remote_weights(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
         let RowWeights { weights, .. } = self.sweep(run, "weights", &GatherWeights::new())?;
         Ok((!weights.is_empty()).then_some(weights))
     }
