@@ -33,9 +33,9 @@ impl From<FactsTuple> for Facts {
 /// Work below this many multiply-adds ends long before somebody could want to interrupt it; starting a thread and waiting for it would
 /// take longer than much of it.
 const SMALL: u64 = 20_000_000;
-/// How often signals are looked at.
+/// How often signals are examined.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long an interrupted run may take to notice; after that it ends by itself and its result is thrown away.
+/// How long an interrupted run may take to notice; after that it ends alone and its result is thrown away.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Runs `work`, which costs about `cost` multiply-adds (`None`: not known), and returns its result or raises its error.
@@ -66,7 +66,7 @@ pub(crate) fn call<R: Send + 'static>(
             std::thread::Builder::new()
                 .name("unmix".into())
                 .spawn(move || {
-                    // Nobody listens any more after an interruption.
+                    // No one listens any more after an interruption.
                     let _ = send.send(work());
                 })
                 .map_err(|e| PyOSError::new_err(format!("cannot start a thread: {e}")))?;
@@ -82,7 +82,7 @@ pub(crate) fn call<R: Send + 'static>(
 
 type Caught<R> = std::thread::Result<unmix::Result<R>>;
 
-/// Waits for the result; every now and then looks at signals and shows how far the run is.
+/// Waits for the result; every now and then examines signals and shows how far the run is.
 fn wait<R: Send>(
     py: Python<'_>,
     receive: &Mutex<Receiver<Caught<R>>>,

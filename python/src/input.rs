@@ -137,10 +137,10 @@ fn told(input: unmix_io::Input) -> (AnyRows<'static>, Notices) {
     (input.rows, Notices { ignored: input.ignored, notes, row_names: input.row_names })
 }
 
-/// What a person should know of how a file was read.
+/// Notes for the user about how a file was read.
 #[derive(Default)]
 pub(crate) struct Notices {
-    /// Columns that were left out because the model does not know them.
+    /// Columns that were left out because the model was not fitted on them.
     ignored: Vec<String>,
     /// Sentences.
     notes: Vec<String>,

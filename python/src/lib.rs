@@ -1,6 +1,6 @@
 //! The extension module `unmix._unmix`: arrays in, models and arrays out.
 //!
-//! It knows no method by name. What a class is called, which parameters it has and what scikit-learn would say is Python's;
+//! It contains no names of methods. What a class is called, which parameters it has and what scikit-learn would say is Python's;
 //! what is computed is the library's; here the two meet.
 
 mod call;

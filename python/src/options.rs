@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use unmix::{Checkpoint, Outcome, Result, Run, Start};
 
-/// A checkpoint as Python hands it over: the file, seconds between two writes, and whether to go on from it.
+/// A checkpoint as Python hands it over: the file, seconds between two writes, and whether to continue from it.
 pub(crate) type CheckpointTuple = (PathBuf, f64, bool);
 
-/// What a fit may be told beside its rows and settings.
+/// Options of a fit besides its rows and settings.
 pub(crate) struct RunOptions {
     max_seconds: Option<f64>,
     checkpoint: Option<Checkpoint>,

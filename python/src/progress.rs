@@ -1,4 +1,4 @@
-//! What a run tells, and how Python shows it: on `sys.stderr`, so that notebooks and captured output see it too.
+//! Events of a run, and how Python shows them: on `sys.stderr`, so that notebooks and captured output see it too.
 
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ struct State {
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 impl Progress {
-    /// `verbose` 0 says nothing, 1 shows how far a pass over the rows is, 2 adds a line for each step and iteration.
+    /// `verbose` 0 prints nothing, 1 shows the progress of a pass over the rows, 2 adds a line for each step and iteration.
     pub(crate) fn new(verbose: u8) -> Self {
         Self { verbose, interrupted: AtomicBool::new(false), state: Mutex::default() }
     }

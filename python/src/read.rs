@@ -163,7 +163,7 @@ fn some<T: Real>(rows: Rows<'static, T>, most: Option<usize>, run: &Run<'_>) -> 
     Ok(numbers)
 }
 
-/// Numbers of either type, row-major, and how many stand in a row.
+/// Numbers of either type, row-major, and how many are in a row.
 enum Table {
     F32(Vec<f32>, usize),
     F64(Vec<f64>, usize),

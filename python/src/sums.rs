@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex, PoisonError};
 use unmix::{Dtype, Features};
 
-/// What the rows seen so far add up to. Shared by nobody: an estimator's own.
+/// Sums over the rows so far, owned by one estimator.
 #[pyclass(frozen, name = "Sums", module = "unmix._unmix")]
 pub(crate) struct Sums(Arc<Mutex<Held>>);
 
@@ -39,7 +39,7 @@ impl Sums {
         Self(Arc::default())
     }
 
-    /// Another that grows by itself.
+    /// Another that grows alone.
     fn copy(&self) -> Self {
         Self(Arc::new(Mutex::new(self.held())))
     }

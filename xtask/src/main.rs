@@ -103,7 +103,7 @@ fn test_python(amount: Amount) -> Done {
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
         .args(["test_pca", "test_fastica"].map(|file| format!("sklearn.decomposition.tests.{file}")))
         .env("PYTHONPATH", tests.join("swap"))
-        // Not in `python/`: its source folder would stand before the installed package.
+        // Not in `python/`: its source folder would are before the installed package.
         .current_dir(&tests))
 }
 

@@ -46,8 +46,8 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     job.rows(&Map::Reconstruct(without))
 }
 
-/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what a person
-/// asks about all of them.
+/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what the user asks
+/// about all of them.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
     if !args.reference.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn score(args: &Score) -> Done {
         let parts = Parts { components: args.parts, columns: args.parts };
         return job.rows(&Map::Quality(parts));
     }
-    // Whatever the model has not is said before anything is read.
+    // What the model does not support is refused before anything is read.
     job.model.density()?;
     if args.summary { job.summary() } else { job.rows(&Map::Score) }
 }
@@ -80,7 +80,7 @@ struct Job<'a> {
     output: Output,
 }
 
-/// Refuses a model in the place of the rows and rows in the place of the model.
+/// Refuses a model in place of the rows and rows in place of the model.
 fn check_order(model: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     match files {
         [rows] if is_model_file(rows) && model.is_file() && !is_model_file(model) => {

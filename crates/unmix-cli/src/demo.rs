@@ -18,7 +18,7 @@ use unmix_report::Options;
 /// Pictures, pixels along a side, patterns in them, and standard deviation of the noise in each pixel.
 const SIZES: (usize, usize, usize, f64) = (4000, 20, 6, 0.25);
 
-/// Makes data, fits, writes the page (which shows `typed`, the command line) and says what was found.
+/// Makes data, fits, writes the page (which shows `typed`, the command line) and returns a summary.
 pub(crate) fn demo(args: &Demo, typed: Option<String>) -> Done {
     let (n, side, k, noise) = SIZES;
     let folder = &args.output;

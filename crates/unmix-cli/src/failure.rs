@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     Said(String),
     /// What was typed makes no sense: exit code 2.
     Usage(String),
-    /// Nobody reads the output any more, as with `| head`: no message, exit code 0.
+    /// No one reads the output any more, as with `| head`: no message, exit code 0.
     Closed,
 }
 

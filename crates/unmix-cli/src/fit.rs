@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model};
 
-/// Fits, saves, and says what to do next. The model records `typed`, the command line.
+/// Fits, saves, and prints the next steps. The model records `typed`, the command line.
 pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let settings = settings(args)?;
     let files = args.input.files()?;
@@ -127,7 +127,7 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     Ok(settings)
 }
 
-/// Where the model goes. What is there and is not a model stays, unless `--force` says otherwise.
+/// Where the model goes. An existing file that is not a model is kept, except with `--force`.
 pub(crate) fn destination(to: &Path, inputs: &[PathBuf], force: bool) -> Result<Destination, Failure> {
     let place = output::place(to, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     match &place {
@@ -169,10 +169,10 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     }
 }
 
-/// Says what a person should know of how the fit ended, but for the first `told` warnings, which were said before; the exit code.
+/// Prints how the fit ended and its warnings, except the first `told`, which were printed before; returns the exit code.
 pub(crate) fn ended(report: &Report, told: usize, strict: bool) -> i32 {
     if !terminal::is_terminal() {
-        // A person at a terminal reads the same in the table.
+        // the user at a terminal reads the same in the table.
         report.warnings.iter().skip(told).for_each(|w| terminal::warning(w));
     }
     let (message, code) = ending(report, strict);

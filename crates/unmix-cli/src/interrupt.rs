@@ -9,7 +9,7 @@ static LISTENING: Once = Once::new();
 /// temporary files.
 static WRITING: AtomicU32 = AtomicU32::new(0);
 
-/// Starts to listen, once for a process, and forgets what was pressed before.
+/// Installs the handler, once per process, and clears earlier interrupts.
 pub(crate) fn listen() {
     PRESSED.store(0, Ordering::Relaxed);
     // A process that has its own handler keeps it.

@@ -78,7 +78,7 @@ fn example(args: &[OsString]) -> Option<String> {
     let verb = args.get(1).and_then(|word| command.find_subcommand(word))?;
     let help = verb.get_after_help()?.to_string();
     let line = help.lines().map(str::trim).find(|line| line.starts_with("unmix "))?;
-    // What it does stands behind it, two blanks away or more.
+    // What it does is behind it, two blanks away or more.
     Some(line.split("  ").next().unwrap_or(line).into())
 }
 
@@ -91,7 +91,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
     let spawned = builder.spawn(move || {
         let result = std::panic::catch_unwind(work);
-        // Nobody listens any more after an interruption.
+        // No one listens any more after an interruption.
         let _ = send.send(result);
     });
     if let Err(e) = spawned {

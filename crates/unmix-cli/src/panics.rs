@@ -1,4 +1,4 @@
-//! A panic is our mistake: it is told in one sentence, not in a trace.
+//! A panic is a bug: it is reported in one sentence, not as a trace.
 
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ impl PanicRecorder {
         let trace = std::env::var_os("RUST_BACKTRACE").is_some_and(|v| v != "0");
         let inner = previous.clone();
         std::panic::set_hook(Box::new(move |info| {
-            // A damaged file: the reader says so.
+            // A corrupt file: the reader reports it.
             if unmix_io::panic_is_caught() {
                 return;
             }
@@ -39,7 +39,7 @@ impl PanicRecorder {
         Self { previous: Some(previous) }
     }
 
-    /// What to tell the person.
+    /// The message for the user.
     pub(crate) fn sentence(&self) -> String {
         let what = FIRST
             .lock()
@@ -57,7 +57,7 @@ impl Drop for PanicRecorder {
             return;
         }
         drop(std::panic::take_hook());
-        // Ours is gone, and with it the other holder, unless somebody put a hook of theirs in between.
+        // Ours is gone, and with it the other holder, unless another hook was installed in between.
         if let Some(previous) = self.previous.take().and_then(Arc::into_inner) {
             std::panic::set_hook(previous);
         }

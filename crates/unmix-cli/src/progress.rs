@@ -13,7 +13,7 @@ const BAR: Duration = Duration::from_millis(300);
 /// When the first plain line appears, and how long until each further one.
 const LINES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
 
-/// Shows how far a run is, and hears Ctrl-C.
+/// Shows the progress of a run, and handles Ctrl-C.
 pub(crate) struct Progress {
     shared: Option<Arc<Shared>>,
 }

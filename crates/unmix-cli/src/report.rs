@@ -23,7 +23,7 @@ pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
         .map(PathBuf::as_path)
         .collect();
     let place = output::place(&args.output, &never)?;
-    // A slip of the keyboard must not put a page in the place of somebody's data.
+    // A slip of the keyboard must not put a page in place of someone's data.
     let ending = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
     if matches!(place, output::Destination::File(_)) && !matches!(ending.as_deref(), Some("html" | "htm")) {
         let message = format!(
@@ -97,7 +97,7 @@ fn from_stdin(files: &[PathBuf]) -> bool {
     files.iter().any(|path| path.as_os_str() == "-")
 }
 
-/// Rows a second: what was typed, or what sound files say. Samples follow each other only where nothing is cut out of them.
+/// Rows per second: as typed, or the sampling rate of sound files. Samples follow each other only where nothing is cut out of them.
 fn rate(args: &Report, files: &[PathBuf]) -> Result<Option<f64>, Failure> {
     let Some(first) = files.first().filter(|_| args.rate.is_none() && !from_stdin(files)) else {
         return Ok(args.rate);

@@ -34,7 +34,7 @@ pub(crate) struct Reproduce {
     pub(crate) running: Running,
 }
 
-/// Runs experiments and says what came out.
+/// Runs experiments and prints their results.
 pub(crate) fn reproduce(args: &Reproduce) -> Done {
     if args.list {
         return terminal::text(&list());

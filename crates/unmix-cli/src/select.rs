@@ -14,7 +14,7 @@ const DRAWN: usize = 12;
 /// Characters of the longest bar.
 const BAR: usize = 40;
 
-/// Shows what the rules say.
+/// Shows the results of the rules.
 pub(crate) fn select(args: &Select) -> Done {
     let rules = Criterion::parse(&args.rules).map_err(|e| Failure::Usage(e.to_string()))?;
     let files = args.input.files()?;

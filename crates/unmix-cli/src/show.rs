@@ -192,7 +192,7 @@ fn columns(columns: &[Column]) -> String {
     out
 }
 
-/// Four digits; a person compares, a script takes the JSON.
+/// Four digits; the user compares, a script takes the JSON.
 fn number(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),

@@ -20,7 +20,7 @@ pub(crate) fn folder(args: &Apply) -> Option<PathBuf> {
     ((typed || path.is_dir()) && args.writing.format.is_none()).then(|| path.into())
 }
 
-/// Writes what each component says over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
+/// Writes the codes of each component over time as `ica0.wav`, `ica1.wav`, ... into `folder`, each as loud as the others.
 pub(crate) fn encode(model: &Model, files: &[PathBuf], args: &Apply, folder: &Path) -> Done {
     let no_sound = |found: String| {
         let message = format!(

@@ -11,7 +11,7 @@ pub(crate) const STANDARD_OUTPUT: &str = "standard output";
 pub(crate) const TITLE: Style = AnsiColor::Cyan.on_default().bold();
 /// What can be typed.
 pub(crate) const TYPED: Style = AnsiColor::Green.on_default();
-/// What is said in passing.
+/// A hint.
 pub(crate) const FAINT: Style = Style::new().dimmed();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -46,7 +46,7 @@ pub(crate) fn standard_output(e: std::io::Error) -> Failure {
     unmix::Error::io("cannot write", STANDARD_OUTPUT, e).into()
 }
 
-/// Whether a person looks at standard output.
+/// Whether the user examines standard output.
 pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
@@ -56,7 +56,7 @@ pub(crate) fn error(message: &str) {
     line(&format!("{} {}", paint(ERROR, "unmix:"), one_line(message)));
 }
 
-/// One line on standard error about what a person should know.
+/// One line on standard error with a note for the user.
 pub(crate) fn warning(message: &str) {
     line(&format!("{} {}", paint(WARNING, "unmix: warning:"), one_line(message)));
 }
@@ -75,7 +75,7 @@ pub(crate) fn clear_line() {
 }
 
 fn line(text: &str) {
-    // If standard error is closed there is nobody left to tell.
+    // If standard error is closed, there is nowhere to write.
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
@@ -97,7 +97,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Bytes as a person reads them.
+/// Bytes as the user reads them.
 pub(crate) fn size(bytes: u64) -> String {
     let (units, mut x, mut unit) = (["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"], bytes as f64, 0);
     while x >= 1024.0 && unit + 1 < units.len() {

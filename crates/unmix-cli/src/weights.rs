@@ -1,4 +1,4 @@
-//! How often each row counts: from a file of its own, or from a column of the input.
+//! Sample weights: from a file of its own, or from a column of the input.
 
 use crate::args::{Fit, column_list};
 use crate::failure::Failure;

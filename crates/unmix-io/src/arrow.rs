@@ -35,7 +35,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let bytes = Arc::new(bytes);
     let mut file = File { stream, bytes, schema: Arc::new(Schema::empty()), n_rows: 0 };
     file.schema = guarded(&path, || Ok(file.reader(None)?.1))?;
-    // The number of rows stands in the batches alone.
+    // The number of rows is in the batches alone.
     let first: &[usize] = if file.schema.fields().is_empty() { &[] } else { &[0] };
     let mut n_rows = 0;
     for batch in file.batches(first)? {

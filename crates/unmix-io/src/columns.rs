@@ -26,7 +26,7 @@ pub(crate) trait Columnar: Send + Sync {
     fn n_rows(&self) -> u64;
     /// The columns `columns`, which ascend, from the first row on.
     fn batches(&self, columns: &[usize]) -> Result<Batches<'_>>;
-    /// Rows of each part that can be read by itself; empty where there are no such parts.
+    /// Rows of each part that can be read alone; empty where there are no such parts.
     fn parts(&self) -> Vec<u64> {
         Vec::new()
     }

@@ -46,7 +46,7 @@ pub struct Description {
     pub std: Option<f64>,
     /// The columns, in order; none of them where there are more than 65,536 without names, as the pixels of a photograph.
     pub columns: Vec<Column>,
-    /// What a person should know of how it was read, in sentences.
+    /// Notes for the user about how it was read, in sentences.
     pub notes: Vec<String>,
 }
 

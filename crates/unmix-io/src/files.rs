@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use unmix::{Dtype, Error, Result, Run};
 
-/// Files and how they are read, for everybody who reads their rows more than once. Nothing is kept in memory: [`open`](Self::open) reads
-/// the files anew, and refuses those that have changed.
+/// Files and how they are read, for callers that read their rows more than once. Nothing is kept in memory: [`open`](Self::open)
+/// reads the files anew, and refuses those that have changed.
 ///
 /// ```
 /// let path = std::env::temp_dir().join("unmix-io-files.csv");
@@ -41,7 +41,7 @@ pub struct About {
     pub dtype: Dtype,
 }
 
-/// What tells that a file has changed.
+/// Length and modification time, by which a change of a file is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     len: u64,
@@ -64,7 +64,7 @@ impl Stamp {
 }
 
 impl Files {
-    /// The files that `paths` stand for, as for [`open_many`]. Only their lengths and dates are looked at.
+    /// The files that `paths` stand for, as for [`open_many`]. Only their lengths and dates are examined.
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     Image,
     /// That of the MNIST files.
     Idx,
-    /// Lines of cells, and what stands between cells by the file's ending.
+    /// Lines of cells, and what is between cells by the file's ending.
     Text(u8),
 }
 

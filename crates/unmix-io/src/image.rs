@@ -1,4 +1,4 @@
-//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; turned as they are looked at.
+//! Images: each a row of pixels from 0 to 1, or cut into patches, each a row; turned as they are viewed.
 
 use crate::patches::Patches as Cut;
 use crate::stored::{self, FromStart};
@@ -100,7 +100,7 @@ fn header(shape: Vec<u64>) -> NpyHeader {
     NpyHeader { number, fortran: false, shape, start: 0 }
 }
 
-/// Patches as rows. They are cut where somebody reads them, or written down first when columns of them are asked for.
+/// Patches as rows. They are cut where they are read, or written down first when columns of them are asked for.
 fn cut(
     bytes: Bytes<'static>,
     places: Vec<StoredImage>,
@@ -179,7 +179,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
     })
 }
 
-/// The image as it is looked at: cameras store what their sensor saw, and beside it how the image is to be turned.
+/// The image as it is viewed: cameras store what their sensor saw, and beside it how the image is to be turned.
 fn upright(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
     let mut decoder = reader.into_decoder()?;
     Limits::default().reserve(decoder.total_bytes())?;

@@ -21,7 +21,7 @@ pub(crate) fn unnamed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> usiz
     if n < all { n } else { 0 }
 }
 
-/// What a person should know of the columns `index`, which are left out of `n`; none where there are none.
+/// Notes for the user about the columns `index`, which are left out of `n`; none where there are none.
 pub(crate) fn note(
     origin: &str,
     index: &[usize],

@@ -4,7 +4,7 @@
 //! [`describe`] says in one sweep what is in them. Readers never rescale. Text and compressed files are decoded once, into
 //! memory or a temporary file; the others are read in place by positioned reads.
 //!
-//! Readers with large libraries stand behind features, both of them on by default: `tables` (Parquet, Arrow) and `images`.
+//! Readers with large libraries are behind features, both of them on by default: `tables` (Parquet, Arrow) and `images`.
 //!
 //! ```
 //! let path = std::env::temp_dir().join("unmix-io-example.csv");

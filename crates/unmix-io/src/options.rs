@@ -4,12 +4,12 @@ use crate::Wording;
 use crate::format::Kind;
 use unmix::{Dtype, Error, Result};
 
-/// How a file is to be read; the default suits files that say all about themselves.
+/// How a file is to be read; the default suits files that describe themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Rows are channels: samples become features.
     pub transpose: bool,
-    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first unless said.
+    /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first by default.
     pub rows_axis: Option<usize>,
     /// Shape of one sample, when the file does not say.
     pub feature_shape: Option<Vec<usize>>,
@@ -21,11 +21,11 @@ pub struct Options {
     pub drop: Option<String>,
     /// Columns that are not features but stay beside the codes, such as labels.
     pub keep: Option<String>,
-    /// Whether the first line of a text file holds names; found out when not said.
+    /// Whether the first line of a text file holds names; found out by default.
     pub header: Option<bool>,
     /// Lines of a text file to pass over.
     pub skip_rows: usize,
-    /// What stands between the cells of a text file, one byte; found out when not said.
+    /// The delimiter of a text file, one byte; found out by default.
     pub delimiter: Option<u8>,
     /// Numbers of a text file have a comma where others have a point, as in `1,5`.
     pub decimal_comma: bool,
@@ -35,16 +35,16 @@ pub struct Options {
     pub missing: Missing,
     /// The rows to take, from the first to before the second, or to the end.
     pub rows: Option<(u64, Option<u64>)>,
-    /// The type that numbers are computed in; that of the file when not said.
+    /// The type that numbers are computed in; that of the file by default.
     pub dtype: Option<Dtype>,
     /// Names of the features that a model was fitted on. Where the file has names, these columns are the features, in this
     /// order, and others are ignored; where it has none, nothing changes.
     pub wanted: Option<Vec<String>>,
-    /// Channels of sound files get no names from their files: somebody has other names for them.
+    /// Channels of sound files get no names from their files: the caller has other names for them.
     pub unnamed: bool,
     /// Text in a feature is counted and read as NaN instead of being an error: for looking at a file, not for fitting.
     pub count_text: bool,
-    /// Whether names of rows are read as well, from the index of a table: for figures in which a person looks for a row.
+    /// Whether names of rows are read as well, from the index of a table: for figures in which the user looks for a row.
     pub row_names: bool,
     /// How messages name these settings.
     pub wording: Wording,
@@ -52,7 +52,7 @@ pub struct Options {
     pub key: Option<String>,
     /// Images are cut into these instead of being rows themselves.
     pub patches: Option<Patches>,
-    /// Whether images are read in grey or in colour; as the first of them is when not said.
+    /// Whether images are read in grey or in colour; as the first of them is by default.
     pub pixels: Option<Pixels>,
 }
 
@@ -62,7 +62,7 @@ pub enum Missing {
     /// They are rows; cells that are missing are NaN, which most methods refuse.
     #[default]
     Keep,
-    /// They are left out, and a note says how many.
+    /// They are left out, and a note returns how many.
     Drop,
 }
 
@@ -73,7 +73,7 @@ pub struct Patches {
     pub height: usize,
     /// Width of a patch, in pixels.
     pub width: usize,
-    /// Pixels from one patch to the next, down and across. When not said: 1 where some are drawn, else patches lie side by side.
+    /// Pixels from one patch to the next, down and across. By default: 1 where some are drawn, else patches lie side by side.
     pub stride: Option<usize>,
     /// Pixels by which an image is made larger on every side, as if in a mirror at its edge.
     pub padding: usize,
@@ -118,7 +118,7 @@ impl Pixels {
 }
 
 impl Options {
-    /// A delimiter as a person writes it: one character, or `tab`.
+    /// A delimiter as the user writes it: one character, or `tab`.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Options {
         }
     }
 
-    /// Rows as a person writes them: `100:`, `:50` or `100:200`, the second of them not included.
+    /// Rows as the user writes them: `100:`, `:50` or `100:200`, the second of them not included.
     ///
     /// # Errors
     ///

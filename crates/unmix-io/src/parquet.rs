@@ -93,7 +93,7 @@ impl Columnar for File {
 }
 
 impl File {
-    /// Reads what stands at the end of a file: its columns, and where their pages are.
+    /// Reads what is at the end of a file: its columns, and where their pages are.
     pub(crate) fn open(bytes: Bytes<'static>) -> Result<Self> {
         let path = bytes.path().to_path_buf();
         let shared = Shared(Arc::new(bytes));
@@ -142,8 +142,8 @@ impl File {
 }
 
 impl File {
-    /// The first page whose bytes are not those that were written, by the checksum that stands before them, in the columns of all
-    /// row groups or of one.
+    /// The first page whose bytes are not those that were written, by the checksum that is before them, in the columns of all row
+    /// groups or of one.
     fn changed_page(&self, columns: &[usize], group: Option<usize>) -> Option<String> {
         let (schema, groups) = (self.metadata.parquet_schema(), self.metadata.metadata().row_groups());
         for (number, meta) in

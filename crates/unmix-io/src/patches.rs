@@ -133,7 +133,7 @@ impl Patches {
     }
 }
 
-/// Where pixel `i` of a padded axis comes from: beyond an edge the image goes on as in a mirror, the edge included.
+/// Where pixel `i` of a padded axis comes from: beyond an edge the image continues as in a mirror, the edge included.
 fn mirrored(i: usize, padding: usize, length: usize) -> usize {
     let at = (i + 2 * length * padding.div_ceil(2 * length) - padding) % (2 * length);
     if at < length { at } else { 2 * length - 1 - at }

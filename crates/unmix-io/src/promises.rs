@@ -80,7 +80,7 @@ impl DeclaredLengths<'_> {
         Ok(())
     }
 
-    /// Checks a message whose body begins at byte `at`, and says how long that is.
+    /// Checks a message whose body begins at byte `at`, and returns how long that is.
     fn message(&self, message: &[u8], at: u64, listed: Option<u64>) -> Result<u64> {
         let message: Message<'_> =
             root_as_message(message).map_err(|_| self.wrong("one of its messages is corrupt".into()))?;

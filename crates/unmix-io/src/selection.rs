@@ -11,9 +11,9 @@ pub(crate) struct Selection {
     pub(crate) features: Option<Vec<usize>>,
     /// Columns that stay beside the codes.
     pub(crate) kept: Vec<usize>,
-    /// Columns that nobody wanted.
+    /// Columns that were not requested.
     pub(crate) ignored: Vec<usize>,
-    /// Columns of an index that are left out because nobody asked for them.
+    /// Columns of an index that are left out because they were not requested.
     pub(crate) index: Vec<usize>,
 }
 

@@ -9,7 +9,7 @@ use unmix::{Error, Result, Run};
 /// An input before anything is known of what is in it.
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes<'static>,
-    /// Its bytes came from a pipe, whose name says nothing.
+    /// Its bytes came from a pipe, which has no useful name.
     pub(crate) nameless: bool,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn copy(mut from: impl Read, path: &Path, run: &Run<'_>) -> Result<By
     }
 }
 
-/// Reads bytes from the front, or from where somebody has moved it.
+/// Reads bytes from the front, or from the position that it was moved to.
 pub(crate) struct FromStart<B> {
     bytes: B,
     at: u64,

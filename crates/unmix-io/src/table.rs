@@ -94,7 +94,7 @@ impl Table {
     /// Every row over its place in `out`, by one reader.
     fn fill_from_start<T: Real>(&self, out: &mut [T]) -> Result<()> {
         let (mut stream, mut some, mut done) = (Source::<T>::stream(self)?, Vec::new(), 0);
-        // No more rows come than are promised, for which there is room; fewer are an error. What may follow them is not looked at.
+        // No more rows come than are promised, for which there is room; fewer are an error. What may follow them is not examined.
         while done < out.len() && stream.read(TILE, &mut some)? > 0 {
             out[done..done + some.len()].copy_from_slice(&some);
             done += some.len();
@@ -128,8 +128,8 @@ struct Straight<'a, T> {
     spare: Spare,
     /// Cells of a few columns, one column after the other.
     tile: Vec<T>,
-    /// Where the pages of the chunks at hand are decompressed, a part of it for each. In one piece, because handing out fresh memory
-    /// costs half as much in large pages, and memory of the allocator is fresh again after every read.
+    /// Where the pages of the current chunks are decompressed, a part of it for each. In one piece, because handing out fresh
+    /// memory costs half as much in large pages, and memory of the allocator is fresh again after every read.
     room: Vec<u8>,
 }
 

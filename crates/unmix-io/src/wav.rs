@@ -69,7 +69,7 @@ impl<R: std::io::Read> Samples<R> {
     }
 }
 
-/// `nameless` where bytes came from a pipe, whose name says nothing.
+/// `nameless` where bytes came from a pipe, which has no useful name.
 pub(crate) fn open(
     files: &[Bytes<'static>],
     nameless: bool,
@@ -157,7 +157,7 @@ fn are_others(names: &[String], options: &Options) -> bool {
     wanted.is_some_and(|wanted| !wanted.iter().any(|name| names.contains(name)))
 }
 
-/// What a person should know of files whose order counts; of a single file there is nothing to know.
+/// Notes for the user about files whose order counts; of a single file there is nothing to know.
 fn others(names: &[String], n_files: usize, options: &Options) -> Option<String> {
     let wanted = options.wanted.as_ref().filter(|_| n_files > 1)?;
     Some(format!(

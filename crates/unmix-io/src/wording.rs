@@ -1,6 +1,6 @@
-//! How messages name the settings of reading: a person types them on the command line or in Python.
+//! How messages name the settings of reading: the user types them on the command line or in Python.
 
-/// Where a person types settings.
+/// Where the user types settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wording {
     /// On the command line: `--drop name`.

@@ -1,4 +1,4 @@
-//! What a model says about itself, in the form that table and page show it.
+//! Facts of a model, in the form that table and page show.
 
 use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use unmix::{Matrix, Model, Outcome};
 /// Shares of the variance whose number of components is told.
 pub(crate) const LEVELS: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
 
-/// What each component explains, as far as the model knows.
+/// The variance explained by each component, where the model has it.
 #[derive(Default)]
 pub(crate) struct Spectrum {
     /// Number of components.

@@ -1,10 +1,9 @@
 //! Figures and self-contained pages.
 //!
 //! [`page`] makes one HTML page of a fitted model: what was fitted on what and how it ended, the components as pictures,
-//! curves or bars, what sources say over time, how much each explains and how far to believe it, the rows seen through the model,
-//! another model beside it, and what it takes to reproduce it. The page asks
-//! nothing of any network and runs no script. [`summary`] is the table that a terminal shows after a fit, [`mosaic`] the
-//! components as one PNG, and [`Sheet`] a figure that stands alone.
+//! curves or bars, sources over time, how much each explains and its stability, the rows seen through the model, another model
+//! beside it, and what it takes to reproduce it. The page asks nothing of any network and runs no script. [`summary`] is the table
+//! that a terminal shows after a fit, [`mosaic`] the components as one PNG, and [`Sheet`] a figure that stands alone.
 //!
 //! ```
 //! use unmix::{Pca, Rows, Run, data::AnyRows, datasets};
@@ -44,15 +43,15 @@ pub struct Options {
     pub title: Option<String>,
     /// A label for each row, to colour points by: the name of the column, and one value a row.
     pub labels: Option<(String, Vec<String>)>,
-    /// A name for each row, shown in the place of its number.
+    /// A name for each row, shown in place of its number.
     pub row_names: Option<Vec<String>>,
     /// The commands that were run to make the page, one a line, exactly as they were typed. What fitted the model is in the model.
     pub reproduce: Vec<String>,
     /// True components to show beside the found ones (rows, `n_features` wide), for data whose truth is known.
     pub truth: Option<unmix::Matrix<f64>>,
-    /// The model file, as a person would name it.
+    /// The model file, as the user would name it.
     pub model_name: Option<String>,
-    /// The input, as a person would name it.
+    /// The input, as the user would name it.
     pub input_name: Option<String>,
     /// Rows a second, where rows follow each other in time.
     pub rate: Option<f64>,

@@ -102,7 +102,7 @@ pub(crate) fn date(time: u64) -> String {
     format!("{year}-{:02}-{:02} {hour:02}:{minute:02} UTC", month + 1, day + 1)
 }
 
-/// A JSON value as a person would write it.
+/// A JSON value as the user would write it.
 pub(crate) fn json(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "none".into(),

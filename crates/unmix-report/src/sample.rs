@@ -186,8 +186,8 @@ impl Read {
     }
 }
 
-/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns looked
-/// at them in their standard deviations.
+/// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
+/// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
     let scale = model.tensor("noise_scale").map_or_else(Vec::new, |t| t.f64s());
     (0..model.n_features()).map(|j| scale.get(j).filter(|s| **s > 0.0).map_or(1.0, |s| 1.0 / s)).collect()

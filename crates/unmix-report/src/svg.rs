@@ -49,7 +49,7 @@ impl Frame {
         self.bottom() - (y - self.y.0) / (self.y.1 - self.y.0) * (self.bottom() - self.top())
     }
 
-    /// The drawing around `content`; `label` is what a screen reader says.
+    /// The drawing around `content`; `label` is the text for screen readers.
     pub(crate) fn draw(&self, label: &str, content: Markup) -> Markup {
         let view = format!("0 0 {} {}", self.width, self.height);
         html! { svg viewBox=(view) role="img" aria-label=(label) { (content) } }
@@ -129,7 +129,7 @@ pub(crate) fn pt(x: f64) -> String {
     }
 }
 
-/// Places on an axis, and what stands there.
+/// Places on an axis, and what is there.
 pub(crate) struct Ticks(Vec<(f64, String)>);
 
 impl Ticks {

@@ -1,4 +1,4 @@
-//! Consecutive rows seen through the model: what components say over time, and how fast.
+//! Consecutive rows encoded by the model: codes over time, and their spectra.
 
 use crate::moments::{self, Moments};
 use crate::sample::Quiet;

@@ -13,7 +13,7 @@ use unmix::spectrum::{self, Request, auto_solver};
 use unmix::{AnyRows, Error, Matrix, Model, Result, Rows, Run};
 use unmix_report::{Content, Sheet};
 
-/// The bench at which an experiment works.
+/// What an experiment uses: data, options and results.
 pub(crate) struct Lab<'a> {
     pub(crate) options: &'a Options,
     pub(crate) run: &'a Run<'a>,

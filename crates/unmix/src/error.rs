@@ -78,7 +78,7 @@ pub enum Error {
         /// What would work; empty where `why` says it.
         remedy: String,
     },
-    /// A name that nobody has.
+    /// An unknown name.
     #[error("there is no {kind} named '{got}'{}; choose one of: {known}", did_you_mean(.suggestion))]
     Unknown {
         /// Kind of name, as in "method".
@@ -182,7 +182,7 @@ impl Error {
         Error::Setting { name: name.into(), got: got.to_string(), why: why.into(), remedy: remedy.into() }
     }
 
-    /// A name that nobody has, with the nearest that somebody has.
+    /// An unknown name, with the nearest known one.
     pub fn unknown<'a>(kind: &str, got: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         Error::Unknown {
@@ -241,8 +241,8 @@ fn reason(what: &str, path: &Path, source: &std::io::Error) -> String {
     format!("{said}; {remedy}")
 }
 
-/// The name in the folder of `path` that is most like it: one that goes on behind it, as `data.pca.safetensors` does for `data.pca`,
-/// before all others.
+/// The name in the folder of `path` that is most like it: one that continues behind it, as `data.pca.safetensors` does for
+/// `data.pca`, before all others.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).ok()?.take(10_000);

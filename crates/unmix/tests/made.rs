@@ -52,7 +52,7 @@ pub(crate) fn on_threads(threads: usize) -> Run<'static> {
     Run { threads, ..Run::default() }
 }
 
-/// Rows whose type the compiler knows, as rows whose type only a person knows.
+/// Rows whose type the compiler knows, as rows whose type only the user knows.
 pub(crate) trait Known: Real {
     fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
 }

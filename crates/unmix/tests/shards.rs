@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use unmix::data::{Features, Sparse};
 use unmix::{AnyRows, Rows, Run, shards};
 
-/// Sources that are not Gaussian, mixed, on falling variances.
+/// Sources that are not Gaussian, mixed, on decreasing variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
     use unmix::datasets::{Distribution, independent};
     let laws =

@@ -1,4 +1,4 @@
-//! The program as a person meets it: run as a program, in a folder of its own.
+//! The program as the user meets it: run as a program, in a folder of its own.
 
 mod bad_input;
 mod bench;

@@ -1,4 +1,4 @@
-//! The main path, verb by verb, as a person types it.
+//! The main path, verb by verb, as the user types it.
 
 use crate::bench::{Bench, read_npy};
 use serde_json::Value;

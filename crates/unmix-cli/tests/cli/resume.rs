@@ -1,4 +1,4 @@
-//! Fits that are killed at a random moment, and go on from their checkpoints.
+//! Fits that are killed at a random moment, and continue from their checkpoints.
 
 use crate::bench::Bench;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn parameters(model: &Model) -> String {
     format!("{:?} {}", bits.collect::<Vec<_>>(), serde_json::to_string(model.report()).unwrap())
 }
 
-/// Fits by every method that is killed so often and goes on each time; how often one was killed while it ran.
+/// Fits by every method that is killed so often and continues each time; how often one was killed while it ran.
 fn killed(times: u64) -> Vec<(&'static str, u64)> {
     let b = Bench::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
@@ -105,7 +105,7 @@ fn checkpoints_that_do_not_fit_are_one_sentence() {
     assert_eq!(std::fs::read_to_string(b.path("notes.txt")).unwrap(), "mine");
     let usage = b.run("fit ica rows.npy --resume");
     assert!(usage.code == 2 && usage.err.contains("--checkpoint"), "{}", usage.err);
-    // Where there is none, the fit begins anew.
+    // Where there is none, the fit restarts.
     b.ok("fit ica rows.npy --checkpoint b.checkpoint --resume");
     assert!(!b.path("b.checkpoint").exists());
 }

@@ -12,7 +12,7 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
     b.write("d.csv", lines.join("\n"));
-    // One cut shows no spread: its intervals are all there is, and the program says how many cuts would do.
+    // One cut shows no spread: its intervals are all there is, and the program returns how many cuts would do.
     let one = b.ok("fit pca d.csv --no-header --stability 1 -o m.safetensors").out;
     assert!(
         one.contains("undecided: the interval crosses 0.9") && one.contains("20 cuts narrow them"),

@@ -201,7 +201,7 @@ fn parameters(method: &Method) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = method.settings.iter().map(|setting| parameter(method, setting)).collect();
     for [name, annotation, described, default, doc, constraint] in RUN_OPTIONS {
         if let Some(own) = all.iter_mut().find(|p| p.name == name) {
-            // A start of the method's own stands beside models.
+            // A start of the method's own is beside models.
             let model = "a fitted model, or the path of one, whose components are the initial weights";
             own.doc = format!("{}; or {model}.", own.doc.trim_end_matches('.'));
             own.annotation = format!("{} | {annotation}", own.annotation);

@@ -135,17 +135,17 @@ fn unpack(data: &[u8], mut bit: usize, width: usize, mut out: &mut [u32]) -> Opt
     }
     let done =
         by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
-    // The last ones may be wanted where there are no more bytes to look at.
+    // The last ones may be wanted where there are no more bytes to examine.
     for (i, x) in out.iter_mut().enumerate().skip(done) {
         *x = one(data, bit + i * width, width);
     }
     Some(())
 }
 
-/// Bytes that may be looked at for eight numbers.
+/// Bytes that may be examined for eight numbers.
 const WINDOW: usize = 36;
 
-/// Eight numbers at a time, whose places within `W` bytes are known when this is compiled; says how many it has written.
+/// Eight numbers at a time, whose places within `W` bytes are known when this is compiled; returns how many it has written.
 fn eights<const W: usize>(data: &[u8], out: &mut [u32]) -> usize {
     let mask = u32::MAX >> (32 - W);
     let (mut at, mut done) = (0, 0);

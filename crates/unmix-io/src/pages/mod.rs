@@ -67,7 +67,7 @@ pub(crate) struct Chunk {
     bytes: u64,
 }
 
-/// How the cells of the page at hand are stored.
+/// How the cells of the current page are stored.
 enum Now {
     /// From this byte on, one after the other.
     Plain(usize),
@@ -209,7 +209,7 @@ impl Chunk {
                 if num_nulls > 0 || rep_levels_byte_len > 0 {
                     return None;
                 }
-                // What says which cells are missing stands before the compressed bytes.
+                // What says which cells are missing is before the compressed bytes.
                 let (levels, n) = (def_levels_byte_len as usize, num_values as usize);
                 self.page.set(buf, levels, self.snappy && is_compressed, self.words.end(), room)?;
                 if self.optional {

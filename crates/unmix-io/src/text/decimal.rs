@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What stands behind the numbers of these tests.
+    /// What is behind the numbers of these tests.
     const BEHIND: &str = ",\n\n\n\n\n\n\n\n\n";
 
     fn check(text: &str) -> bool {

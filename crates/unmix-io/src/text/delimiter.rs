@@ -1,9 +1,9 @@
-//! What stands between cells.
+//! What is between cells.
 
 /// Characters that may.
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// Lines that are looked at.
+/// Lines that are examined.
 const LINES: usize = 50;
 
 /// The delimiter of text that begins with `head`: the ending's own when every line has it equally often, else the candidate that

@@ -1,5 +1,5 @@
 //! Whether a first line of numbers may hold names after all: years, wavelengths, or the numbers of the columns. The rule stays (a
-//! line of numbers is a row); a person is told.
+//! line of numbers is a row); the user is told.
 
 use super::cells;
 use super::lines::{Dialect, Lines};
@@ -10,13 +10,13 @@ use unmix::data::Bytes;
 /// Rows that the first line is compared with: at most, and as few as tell anything.
 const ROWS: (usize, usize) = (50, 3);
 
-/// Cells that are looked at.
+/// Cells that are examined.
 const CELLS: usize = 1 << 20;
 
 /// How far outside of the others a cell stands out, in lengths of their range.
 const OUTSIDE: f64 = 3.0;
 
-/// What to tell a person of a first line that was read as a row though it looks like names.
+/// What to tell the user of a first line that was read as a row though it looks like names.
 pub(super) fn note(
     bytes: &Bytes<'static>,
     gz: bool,

@@ -5,7 +5,7 @@ use crate::Wording;
 use std::collections::HashSet;
 use unmix::Result;
 
-/// A header when no cell of the line is a number, none when all are. Otherwise nobody can know: what was found, and what would
+/// A header when no cell of the line is a number, none when all are. Otherwise it is ambiguous: what was found, and what would
 /// work. A missing cell counts as text beside text (a table's index often has no name) and settles nothing beside numbers.
 pub(super) fn is_header(
     record: &csv::ByteRecord,

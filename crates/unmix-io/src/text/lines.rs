@@ -24,11 +24,11 @@ pub(super) struct Lines<'a> {
 /// How the text of a file is read.
 #[derive(Clone, Debug)]
 pub(super) struct Dialect {
-    /// What the file's ending says stands between cells.
+    /// What the file's ending says is between cells.
     pub(super) by_ending: u8,
     /// Lines to pass over.
     pub(super) skip: usize,
-    /// What stands between cells, where somebody said it.
+    /// What is between cells, where it was given.
     pub(super) delimiter: Option<u8>,
     /// Whether numbers have a comma where others have a point.
     pub(super) decimal_comma: bool,
@@ -92,7 +92,7 @@ impl RecordStart {
 }
 
 impl<'a> Lines<'a> {
-    /// Passes over a byte-order mark and `skip` lines, and finds out what stands between cells.
+    /// Passes over a byte-order mark and `skip` lines, and finds out what is between cells.
     pub(super) fn open(bytes: &'a Bytes<'static>, gz: bool, dialect: &Dialect) -> Result<Self> {
         let skip = dialect.skip;
         let path = bytes.path();
@@ -136,12 +136,12 @@ impl<'a> Lines<'a> {
         Ok(Self { reader, bytes, gz, start, bounds, dialect: dialect.clone(), delimiter })
     }
 
-    /// What stands between cells.
+    /// What is between cells.
     pub(super) fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// Reads the next record and says where it is; `None` at the end.
+    /// Reads the next record and returns its position; `None` at the end.
     pub(super) fn next(&mut self, record: &mut csv::ByteRecord) -> Result<Option<RecordStart>> {
         let at = self.reader.position().byte();
         self.bounds.start.set(at);
@@ -178,8 +178,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The number, from 1, of the line in which a record begins. Counted from the start when somebody asks, which is once: for
-    /// the message that ends the reading.
+    /// The number, from 1, of the line in which a record begins. Counted from the start on demand, which is once: for the message
+    /// that ends the reading.
     pub(super) fn line(&self, place: RecordStart) -> Result<u64> {
         line_of(self.bytes, self.gz, place.0)
     }
@@ -254,13 +254,13 @@ struct Guard<R> {
     bounds: Rc<Bounds>,
 }
 
-/// Where the record at hand begins, and how long it may be.
+/// Where the current record begins, and how long it may be.
 struct Bounds {
     start: Cell<u64>,
     longest: Cell<u64>,
 }
 
-/// Bytes that are looked at before anything is known.
+/// Bytes that are examined before anything is known.
 const HEAD: usize = 1 << 16;
 
 /// The longest record: some ten million numbers.

@@ -86,7 +86,7 @@ struct Table<'a> {
     count_text: bool,
     /// Columns of the index that names of rows are read from.
     index: Vec<usize>,
-    /// What a person should know of how it is read.
+    /// Notes for the user about how it is read.
     notes: Vec<String>,
     bytes: &'a Bytes<'static>,
     gz: bool,

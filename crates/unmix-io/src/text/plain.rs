@@ -1,9 +1,9 @@
 //! Lines of numbers without quotes, by all threads: the usual case, and many times faster than the general one.
 //!
-//! Threads take pieces of the text that end with a line, one after the other; a piece's lines are counted as it is read, so that its
-//! thread knows where its rows belong before it looks at a cell. Whatever is unusual (a quote, a cell that is no number, a line of
-//! another length) ends it without a result, and the general reader, which knows what to say of it, begins again at the first line.
-//! Both round every number to the nearest double, so both give the same.
+//! Threads take pieces of the text that end with a line, one after the other; a piece's lines are counted as it is read, so that
+//! its thread knows where its rows belong before it examines a cell. Whatever is unusual (a quote, a cell that is no number, a line
+//! of another length) ends it without a result, and the general reader, which knows what to say of it, begins again at the first
+//! line. Both round every number to the nearest double, so both give the same.
 
 use super::cells::{self, Role};
 use super::decimal;
@@ -16,7 +16,7 @@ use unmix::{Result, Run};
 const PIECE: usize = 1 << 18;
 /// Bytes of the longest line.
 const LONGEST: usize = 8 << 20;
-/// Bytes behind a piece, so that eight bytes can be looked at wherever a number may begin.
+/// Bytes behind a piece, so that eight bytes can be examined wherever a number may begin.
 const PAD: usize = 32;
 
 /// How lines are made of cells.
@@ -55,12 +55,12 @@ impl Numbers {
 struct WorkQueue<'r> {
     /// Where the next piece begins.
     at: u64,
-    /// Bytes to look at for its end.
+    /// Bytes to examine for its end.
     piece: usize,
     /// Room for rows that nobody has taken yet, and how many rows have been.
     room: &'r mut [f64],
     taken: usize,
-    /// Nobody takes any more: the room is used up, or what was read is of no use.
+    /// No one takes any more: the room is used up, or what was read is of no use.
     closed: bool,
 }
 
@@ -77,7 +77,7 @@ struct Piece<'r> {
 type Made = (usize, usize);
 
 impl Plain<'_> {
-    /// Reads the rows from byte `start` on and says how many there are; `None` where something is unusual.
+    /// Reads the rows from byte `start` on, and returns how many there are; `None` where something is unusual.
     pub(super) fn read(&self, start: u64, run: &Run<'_>) -> Result<Option<(u64, Numbers)>> {
         let (mut at, mut n_rows, len) = (start, 0, self.bytes.len());
         let mut spool = Spool::new(self.bytes.path());
@@ -106,7 +106,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Fills `room` with rows from byte `at` on: says how many, and the byte at which it stopped. `before` rows came before.
+    /// Fills `room` with rows from byte `at` on: returns how many, and the byte at which it stopped. `before` rows came before.
     fn round(&self, at: u64, before: u64, room: &mut [f64], run: &Run<'_>) -> Result<Option<(usize, u64)>> {
         let pieces = (self.bytes.len() - at).div_ceil(PIECE as u64);
         let threads = run.threads.min(usize::try_from(pieces).unwrap_or(usize::MAX));
@@ -171,7 +171,7 @@ impl Plain<'_> {
         Ok(Some(Piece { end, first, room: own }))
     }
 
-    /// Moves rows over room that blank lines were given, and says how many rows there are.
+    /// Moves rows over room that blank lines were given, and returns how many rows there are.
     fn close_gaps(&self, mut made: Vec<Made>, numbers: &mut [f64]) -> usize {
         made.sort_unstable();
         let mut end = 0;
@@ -184,7 +184,7 @@ impl Plain<'_> {
         end
     }
 
-    /// Writes the numbers of the lines in the first `end` bytes over `out` and says how many rows they are.
+    /// Writes the numbers of the lines in the first `end` bytes over `out`, and returns how many rows they are.
     fn rows(&self, text: &[u8], end: usize, out: &mut [f64]) -> Option<usize> {
         let (mut at, mut n) = (0, 0);
         while at < end {

@@ -4,13 +4,13 @@ use super::cells;
 use super::lines::{Dialect, Lines};
 use unmix::data::Bytes;
 
-/// Lines that are looked at.
+/// Lines that are examined.
 const LINES: usize = 200;
 
 /// Lines of numbers that make a table.
 const ROWS: usize = 3;
 
-/// How many lines of the file stand before its table, counting those that are passed over already: those before the first of some
+/// How many lines of the file are before its table, counting those that are passed over already: those before the first of some
 /// lines of equally many numbers, but for a line of as many names just above; `None` where no line does.
 pub(super) fn before_table(bytes: &Bytes<'static>, gz: bool, dialect: &Dialect) -> Option<u64> {
     let mut lines = Lines::open(bytes, gz, dialect).ok()?;

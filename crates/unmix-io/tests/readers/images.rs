@@ -1,4 +1,4 @@
-//! Photographs as they are looked at.
+//! Photographs as they are viewed.
 
 use crate::files::{Folder, numbers};
 use image::codecs::jpeg::JpegEncoder;
@@ -17,7 +17,7 @@ fn exif(orientation: u16) -> Vec<u8> {
     bytes
 }
 
-/// Where the pixel at row `y` and column `x` of what is looked at is stored, as the standard (Exif 2.3, tag 274) has it: which side of
+/// Where the pixel at row `y` and column `x` of what is viewed is stored, as the standard (Exif 2.3, tag 274) has it: which side of
 /// the stored image is the top, and which the left.
 fn stored_at(orientation: u16, y: usize, x: usize) -> (usize, usize) {
     let (bottom, right) = (HEIGHT - 1, WIDTH - 1);

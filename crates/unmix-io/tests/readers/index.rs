@@ -1,4 +1,4 @@
-//! The index of a pandas table is no feature, and a first line of numbers may be a header: both are said.
+//! The index of a pandas table is no feature, and a first line of numbers may be a header: both give a warning.
 
 use crate::files::{Folder, columns, numbers};
 use arrow_array::{Float64Array, Int64Array, RecordBatch};

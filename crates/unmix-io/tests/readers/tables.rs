@@ -267,7 +267,7 @@ fn a_row_without_any_number_is_a_row_and_a_line_of_blanks_is_not() {
     }
 }
 
-/// Hears how reading goes on and asks to stop at the first word of it.
+/// Hears how reading continues and asks to stop at the first word of it.
 #[derive(Default)]
 struct Impatient(std::sync::atomic::AtomicBool);
 

@@ -10,11 +10,11 @@ const TURNS: usize = 8;
 
 /// Points that say their names one by one: more would make a page too large.
 const SPOKEN: usize = 1000;
-/// Names of points that stand beside them, the farthest ones first.
+/// Names of points that are beside them, the farthest ones first.
 const EXTREME: usize = 5;
 
 /// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point says its name
-/// where it is pointed at, and the names of the farthest stand beside them.
+/// where it is pointed at, and the names of the farthest are beside them.
 pub(crate) fn scatter(
     points: &[(f64, f64)],
     groups: &[usize],

@@ -73,7 +73,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     };
     let grid =
         if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
-    // The mean stands before the components.
+    // The mean is before the components.
     let before = figures.len() - shown;
     Ok(super::section(
         "components",
@@ -204,8 +204,8 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
     mean.into_iter().chain((0..shown).map(component)).collect()
 }
 
-/// What components add to each column, in standard deviations of it where the model looked at columns so: bars of columns of large units
-/// would leave nothing to see of the others.
+/// What components add to each column, in standard deviations of it where the model examined columns so: bars of columns of large
+/// units would leave nothing to see of the others.
 fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
     let scale = context.model.tensor("noise_scale").map(|t| t.f64s()).unwrap_or_default();
     for i in 0..decoder.rows() {

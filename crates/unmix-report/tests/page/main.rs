@@ -58,7 +58,7 @@ fn well_formed(html: &str) {
     assert!(open.is_empty(), "{open:?} are not closed");
 }
 
-/// Names and values: text between quotes is a value, what stands before it its name.
+/// Names and values: text between quotes is a value, what is before it its name.
 fn attributes(tag: &str) -> Vec<(&str, &str)> {
     let pieces: Vec<&str> = tag.split('"').collect();
     let name = |piece: &'_ str| piece.trim_end_matches('=').len();
@@ -346,7 +346,7 @@ fn a_verdict_stands_beside_its_component() {
 fn named_rows_are_called_by_their_names() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
-    // Two sources of three leave something of each row, so that rows stand beside their reconstructions.
+    // Two sources of three leave something of each row, so that rows are beside their reconstructions.
     let model = ica(&x, 2);
     let names: Vec<String> = (0..3000).map(|i| format!("<day {i}>")).collect();
     let named = Options { row_names: Some(names), ..Options::default() };
@@ -355,7 +355,7 @@ fn named_rows_are_called_by_their_names() {
         html.contains("<b>&lt;day 0&gt;</b>") && !html.contains("<b>row 0</b>"),
         "beside reconstructions"
     );
-    // 2000 rows from the middle are drawn, row 500 the first of them: names stand in the middle of each of seven stretches of 286.
+    // 2000 rows from the middle are drawn, row 500 the first of them: names are in the middle of each of seven stretches of 286.
     assert!(html.contains(">&lt;day 643&gt;</text>"), "along time courses");
     assert!(!html.contains("<day"));
     // Seconds say where rows are.

@@ -1,4 +1,4 @@
-//! What a page says of how it can be reproduced: only commands that were run, and facts in the place of others.
+//! What a page says of how it can be reproduced: only commands that were run, and facts in place of others.
 
 use crate::{fit, made, picture, rows, section};
 use unmix::{Features, Model, Outcome, Rows, Run, datasets};

@@ -59,7 +59,7 @@ impl Panels {
     }
 }
 
-/// Rows in the order of falling variance of the unit filters.
+/// Rows in the order of decreasing variance of the unit filters.
 pub(super) fn by_variance(w: &Matrix<f64>, set: &PatchSet) -> Matrix<f64> {
     let some = &set.x[..set.len().div_ceil(8) * set.n_features()];
     let variances: Vec<f64> =

@@ -125,7 +125,7 @@ fn recovery(lab: &mut Lab<'_>, method: &str) -> Result<()> {
     lab.table("recovery", &header, &table)
 }
 
-/// Says both numbers, and judges the one that tells whether the rule does what it is said to.
+/// Records both numbers, and checks the one that the claim about the rule is about.
 fn check_both(lab: &mut Lab<'_>, key: &str, recovers: &str, [distinct, tied]: [f64; 2]) -> Result<()> {
     let names = ["distinct", "tied"].map(|v| format!("{key}: {v} variances, least cosine with the axes"));
     let published = published::recovery(key);

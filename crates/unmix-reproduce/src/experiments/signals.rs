@@ -176,7 +176,7 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
         shown(lab, &mut sheet, name, "sigma-PCA", "sigma-pca", json!({"n_components": 3}), &data, ".75-.93")?;
     let one = measure::correlations(&y, &data.sources)[0];
     lab.check(format!("{name}: one layer fails, as expected"), one, ".75-.93", "below .97", one < 0.97)?;
-    // Two layers: white coordinates by linear PCA, then sigma-PCA, whose axes are then a rotation of independent sources.
+    // Two layers: whitened coordinates by linear PCA, then sigma-PCA, whose axes are then a rotation of independent sources.
     let white = codes(lab, "pca", json!({"n_components": 3, "whiten": true}), &data.x)?.1;
     let y = codes(lab, "sigma-pca", json!({"n_components": 3}), &white)?.1;
     let two = measure::correlations(&y, &data.sources)[0];
@@ -187,8 +187,8 @@ fn oblique(lab: &mut Lab<'_>) -> Result<()> {
     lab.figure("non-orthogonal-mixing", &sheet)
 }
 
-/// The published ways to train two layers. The second layer does not act on the first (its input is held in the loss), so that it may
-/// be trained after it: at rest both are where joint training leads.
+/// The published ways to train two layers. The second layer does not act on the first (its input is held in the loss), so that it
+/// may be trained after it: at convergence both are where joint training leads.
 fn layers(lab: &mut Lab<'_>, name: &str, white: &Matrix<f64>, data: &Mixed) -> Result<()> {
     let first = published(lab, json!({"variant": "ema-scaled-tanh", "whiten": true}));
     let nonlinear = codes(lab, "sigma-pca", first, &data.x)?.1;

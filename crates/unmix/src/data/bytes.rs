@@ -1,4 +1,4 @@
-//! Bytes that can be read at any place: a file, a buffer of ours, or memory that somebody lends.
+//! Bytes that can be read at any place: a file, a buffer of ours, or borrowed memory.
 //!
 //! Files are read by positioned reads into buffers that are used again, not mapped: a map counts as resident memory, and a
 //! mapped file that shrinks kills the process, where a read returns an error.
@@ -25,12 +25,12 @@ pub enum Bytes<'a> {
         /// Where they came from, for messages.
         path: PathBuf,
     },
-    /// Memory that somebody lends.
+    /// Borrowed memory.
     Lent(&'a [u8]),
 }
 
 impl<'a> Bytes<'a> {
-    /// Opens a file. Folders and missing files are errors that say so.
+    /// Opens a file. Folders and missing files are errors.
     pub fn open(path: &Path) -> Result<Bytes<'static>> {
         let file = File::open(path).map_err(|e| Error::io("cannot read", path, e))?;
         let meta = file.metadata().map_err(|e| Error::io("cannot read", path, e))?;

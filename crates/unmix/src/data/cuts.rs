@@ -1,8 +1,8 @@
 //! Which rows go into which half.
 //!
-//! Rows that know nothing of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are nearly
-//! the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds would be
-//! found again. So rows go into halves in stretches, long enough that one stretch has forgotten the one before.
+//! Rows that are independent of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are
+//! nearly the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds
+//! would be found again. So rows go into halves in stretches, long enough that one stretch has forgotten the one before.
 //!
 //! How long that is, the codes say. Of a quantity averaged over stretches of `l` rows, the variance is `time / l` times that of
 //! one row once stretches are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where rows are independent (batch
@@ -15,7 +15,7 @@ use crate::num::random::Stream;
 const CUTS: u64 = 1 << 21;
 const SAMPLE: u64 = 41;
 
-/// How far rows that follow one another depend on each other.
+/// Autocorrelation of consecutive rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Autocorrelation {
     /// Rows that stay together; 1 where each stands alone.
@@ -26,7 +26,7 @@ pub(crate) struct Autocorrelation {
 
 /// Fewer stretches than this say nothing about their variance.
 pub(crate) const FEWEST: usize = 32;
-/// What is no accident: more than this many standard errors above what independent rows would give. Many are looked at.
+/// What is no accident: more than this many standard errors above what independent rows would give. Many are examined.
 const CLEAR: f64 = 5.0;
 
 impl Autocorrelation {

@@ -1,11 +1,11 @@
-//! Rows in memory that somebody made for us and nobody else holds.
+//! Rows in memory that are owned.
 
 use super::source::{Forward, RandomAccess, Source, Stream};
 use crate::error::Result;
 use crate::num::Real;
 use std::ops::Range;
 
-/// Row-major numbers that are owned, so that whoever wants them as they are can have them without a copy
+/// Row-major numbers that are owned, so that callers can take them without a copy
 /// ([`Rows::into_numbers`](super::Rows::into_numbers)).
 pub struct OwnedRows<T: Real> {
     numbers: Vec<T>,

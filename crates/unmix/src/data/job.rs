@@ -209,7 +209,7 @@ impl Job {
         self.summed(further, &rows.mapped(&map)?, first_row, run, gather)
     }
 
-    /// The answer about weights: the rows themselves are not looked at.
+    /// The answer about weights: the rows themselves are not examined.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
         let mut ladder = MergeStack::default();

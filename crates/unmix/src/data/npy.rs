@@ -9,7 +9,7 @@ use crate::num::{Dtype, Real};
 use crate::run::NewFile;
 use std::path::Path;
 
-/// What the header of a `.npy` file says.
+/// The header of a `.npy` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
     /// How a number is stored.
@@ -224,7 +224,7 @@ impl NpyWriter {
     }
 }
 
-/// What stands before the numbers of a `.npy` file of `n_rows` rows, each of shape `trailing`.
+/// What is before the numbers of a `.npy` file of `n_rows` rows, each of shape `trailing`.
 pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
     let lengths = std::iter::once(n_rows).chain(trailing.iter().map(|&d| d as u64));
     let shape: Vec<String> = lengths.map(|d| d.to_string()).collect();

@@ -1,8 +1,8 @@
 //! Rows whose shards are elsewhere: sums over them travel as bytes.
 //!
-//! A sweep over such rows is packed as a [`Job`]. Whoever holds some shards answers with the nodes of the merge tree that these fill
-//! ([`gather`](crate::shards::gather)), and the nodes of all answers are merged as those of one process are. So the total has the same
-//! bits, whoever held which shards.
+//! A sweep over such rows is packed as a [`Job`]. Whoever holds some shards answers with the nodes of the merge tree that these
+//! fill ([`gather`](crate::shards::gather)), and the nodes of all answers are merged as those of one process are. So the total has
+//! the same bits, whichever thread or worker held which shards.
 
 use super::job::Job;
 use super::projected::Map;
@@ -13,7 +13,7 @@ use crate::num::Real;
 use crate::run::Run;
 use crate::stats::{GatherWeights, RowWeights};
 
-/// Asks everybody who holds shards of the rows for sums over them.
+/// Requests sums over shards from all workers that hold them.
 pub trait GatherAll: Send + Sync {
     /// Sends `job` to all who hold rows and returns the answer of each, in any order: what [`shards::gather`](crate::shards::gather) makes
     /// of the job and their rows.
@@ -30,7 +30,7 @@ impl<F: Fn(&[u8]) -> Result<Vec<Vec<u8>>> + Send + Sync> GatherAll for F {
     }
 }
 
-/// Rows of which only sums are to be had.
+/// Rows of which only sums are available.
 struct RemoteRows<'a> {
     n_rows: u64,
     n_features: usize,
@@ -60,7 +60,7 @@ impl<T: Real> Source<T> for RemoteRows<'_> {
     }
 }
 
-/// Coordinates of rows of which only sums are to be had: those who hold the rows make them.
+/// Coordinates of rows of which only sums are available: those who hold the rows make them.
 struct Coordinates<'a, 'b, T: Real> {
     of: &'a Rows<'b, T>,
     map: &'a Map<T>,
@@ -130,7 +130,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
     }
 
-    /// How often each row counts, asked of those who hold them; `None` where nobody gave weights. No row is looked at.
+    /// Sample weights, asked of those who hold them; `None` where nobody gave weights. No row is examined.
     pub(super) fn remote_weights(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
         let RowWeights { weights, .. } = self.sweep(run, "weights", &GatherWeights::new())?;
         Ok((!weights.is_empty()).then_some(weights))

@@ -50,7 +50,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self
     }
 
-    /// How they are cut for a gather that wishes for `plan`.
+    /// How they are cut for a gather that prefers `plan`.
     pub(super) fn cut(&self, plan: Plan) -> Plan {
         self.longest.map_or(plan, |longest| plan.at_most(longest))
     }
@@ -60,7 +60,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
     }
 
-    /// The same rows, each counted as often as its weight says: 2 is the row twice, 0 leaves it out, whatever it holds.
+    /// The same rows, each with its sample weight: 2 is the row twice, 0 leaves it out, whatever it holds.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(self)
     }
 
-    /// How often each row counts, where they do not all count once.
+    /// Sample weights, where they do not all count once.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -120,13 +120,13 @@ impl<'a, T: Real> Rows<'a, T> {
         self
     }
 
-    /// The same rows with what a person should know of how they were read, in sentences: a fit puts them before its warnings.
+    /// The same rows with notes for the user about how they were read, in sentences: a fit puts them before its warnings.
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes = notes;
         self
     }
 
-    /// What a person should know of how these rows were read, in sentences.
+    /// Notes for the user about how these rows were read, in sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -265,7 +265,7 @@ impl<'a, T: Real> Rows<'a, T> {
         let (mut stream, step) = (self.source.stream()?, self.plan().shard_rows as u64);
         let mut passed = 0;
         while passed < end {
-            // What stands before the first row asked for is read and forgotten.
+            // What is before the first row asked for is read and forgotten.
             let wanted = if passed < rows.start { rows.start } else { end };
             if passed <= rows.start {
                 out.clear();
@@ -358,8 +358,8 @@ impl<'a, T: Real> Rows<'a, T> {
         }
     }
 
-    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for an answer must not be one of
-    /// those that somebody in the same process may form it on.
+    /// Runs `work` on a pool of so many threads; not where the rows are elsewhere, since a thread that waits for an answer must not
+    /// be one of those that other code in the same process may form it on.
     pub(crate) fn pooled<R: Send>(&self, threads: usize, work: impl FnOnce() -> R + Send) -> R {
         match self.source.remote() {
             Some(_) => work(),

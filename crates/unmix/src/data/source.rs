@@ -12,7 +12,7 @@ pub trait Source<T: Real>: Send + Sync {
     /// How many rows, when that is known without reading them.
     fn n_rows(&self) -> Option<u64>;
 
-    /// A reader that stands before the first row.
+    /// A reader that is before the first row.
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>>;
 
     /// Rows in any order, where the place allows it.
@@ -32,7 +32,7 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
-    /// Who has the rows, where only sums over them are to be had here.
+    /// Who has the rows, where only sums over them are available here.
     fn remote(&self) -> Option<&dyn GatherAll> {
         None
     }
@@ -50,7 +50,7 @@ pub trait Source<T: Real>: Send + Sync {
 
 /// A reader that moves forward.
 pub trait Stream<T: Real>: Send {
-    /// Appends up to `max_rows` further rows to `out` and says how many; 0 at the end, and only there.
+    /// Appends up to `max_rows` further rows to `out`, and returns how many; 0 at the end, and only there.
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize>;
 }
 

@@ -1,9 +1,10 @@
 //! The two loops over rows: [`Rows::sweep`] sums, [`Rows::map`] transforms.
 //!
 //! *Same bits.* A shard is a run of rows whose length depends on the width of the data and on what is summed alone. Each is gathered alone, by one
-//! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whoever finished them
-//! when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs also
-//! bounds the growth of rounding errors. Shards of sparse rows come one after the other, each added up by all threads, a line of its table by one of them.
+//! thread, block by block; finished shards merge only as siblings of a binary tree over shard numbers, whichever thread or worker
+//! finished them when. So nothing depends on how many threads there are, or on how the source hands its rows out. Merging in pairs
+//! also bounds the growth of rounding errors. Shards of sparse rows come one after the other, each added up by all threads, a line
+//! of its table by one of them.
 
 use super::Sparse;
 use super::job::Job;

@@ -20,7 +20,7 @@ pub enum Distribution {
     Arcsine,
     /// Two normal humps at -0.95 and 0.95 of standard deviation 0.31, standardised: strongly sub-Gaussian.
     Bimodal,
-    /// Standard normal: what no method that looks at independence alone can find.
+    /// Standard normal: what no method that examines independence alone can find.
     Gaussian,
     /// Student's, of so many degrees of freedom, 3 or more: super-Gaussian, kurtosis infinite up to 4, else `6 / (d - 4)` in excess.
     Student(u8),

@@ -1,10 +1,10 @@
 //! Contrasts that are fitted to the sources: quasi-maximum likelihood (Pham & Garat 1997).
 //!
-//! A search by a fixed contrast comes near the sources whatever their laws are; how near depends on the law. Once there, the law of each
-//! can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search goes on by these, over
-//! rotations or over all invertible matrices. Sources that moved have other laws, a little, so this is done a few times. The
-//! errors that are left are those of maximum likelihood with known laws, as far as the functions can tell these: of the order
-//! of the bound of Cramér and Rao.
+//! A search by a fixed contrast comes near the sources whatever their laws are; how near depends on the law. Once there, the law of
+//! each can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search continues by
+//! these, over rotations or over all invertible matrices. Sources that moved have other laws, a little, so this is done a few
+//! times. The errors that are left are those of maximum likelihood with known laws, as far as the functions can tell these: of the
+//! order of the bound of Cramér and Rao.
 
 use super::view::View;
 use super::{Limits, SolverResult, free, orthogonal};
@@ -46,7 +46,7 @@ pub(super) fn refine<T: Real>(
         if next.sums.is_none() || moved(&next.w, &begun) > FAR {
             break;
         }
-        // Doubts about the sources are told by the fixed contrast.
+        // Warnings about the sources are computed with the fixed contrast.
         let SolverResult { n_iter, sweeps, value, sums, .. } = at;
         at = SolverResult { n_iter, sweeps, value, sums, ..next };
         if matches!(at.outcome, Outcome::Time | Outcome::MaxIter) {

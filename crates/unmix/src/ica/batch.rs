@@ -33,7 +33,7 @@ const HALVINGS: usize = 12;
 
 const CONTRAST: Contrast = Contrast::LogCosh(1.0);
 
-/// What is known at `w`.
+/// Objective and gradient at `w`.
 #[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,

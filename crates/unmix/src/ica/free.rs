@@ -50,7 +50,7 @@ struct Search<'s, 'a, 'b, T: Real> {
     memory: SearchState,
 }
 
-/// What a search remembers beside the point where it is.
+/// State of a search besides its current point.
 #[derive(Serialize, Deserialize)]
 struct SearchState {
     learnt: History,

@@ -2,12 +2,12 @@
 //! alone (arXiv 2311.13580, section 3.4).
 //!
 //! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
-//! orthogonal, and correlated where it is not, which no rotation can mend: they are made white again by the nearest white
-//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's white coordinates. So the order of
-//! layers says where the second begins, and both orders have one solution.
+//! orthogonal, and correlated where it is not, which no rotation can mend: they are made white again by the nearest whitened
+//! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened coordinates. So the order
+//! of layers says where the second begins, and both orders have one solution.
 //!
-//! The second layer chooses its widths while it moves, and which it chose for a source that is next to Gaussian depends on the way. So
-//! at rest widths are chosen anew, by what the sources are by then, until the choice is the one that led there.
+//! The second layer chooses its widths while it moves, and which it chose for a source that is next to Gaussian depends on the way.
+//! So at convergence widths are chosen anew, by what the sources are by then, until the choice is the one that led there.
 
 use super::linear::polar;
 use super::view::View;
@@ -29,7 +29,7 @@ fn ask(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
     PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
-/// The rotation of white coordinates that sigma-PCA of the rows themselves says, and how it was found.
+/// The rotation of whitened coordinates that sigma-PCA of the rows themselves says, and how it was found.
 pub(super) fn first<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,
@@ -58,7 +58,7 @@ pub(super) fn first<T: Real>(
 /// Times that widths are chosen anew.
 const RENEWALS: usize = 4;
 
-/// Where sigma-PCA comes to rest with the widths that it would choose there.
+/// Where sigma-PCA converges with the widths that it would choose there.
 fn with_chosen_widths<T: Real>(
     white: &Principal<'_, T>,
     begin: Matrix<f64>,
@@ -103,7 +103,7 @@ fn on_rows<T: Real>(
 ) -> Result<SolverResult> {
     let principal = Principal::new(rows, &ask(view.k, true, false), run)?;
     let axes = principal.spectrum.axes.clone().top_rows(principal.r());
-    // White coordinates have principal axes, too, by the last digits.
+    // Whitened coordinates have principal axes, too, by the last digits.
     let mut begin = factor::multiply_transposed(start, &axes);
     if axes.rows() < view.k {
         // Single precision, or an outlier, may leave fewer directions to see than the coordinates have.

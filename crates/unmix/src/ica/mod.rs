@@ -69,7 +69,7 @@ fn rounding<T: Real>(terms: &[f64]) -> f64 {
     2.0 * T::DTYPE.eps() * terms.iter().map(|t| t.abs()).sum::<f64>()
 }
 
-/// Steps that limited-memory BFGS remembers; Picard's number (Ablin, Cardoso & Gramfort 2018).
+/// Steps that limited-memory BFGS stores; Picard's number (Ablin, Cardoso & Gramfort 2018).
 const REMEMBERED: usize = 7;
 
 /// What limited-memory BFGS over matrices knows: nothing yet.
@@ -97,7 +97,7 @@ fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, befo
 /// Which sources have heavy tails, as far as can be seen: `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
 #[derive(Clone, Serialize, Deserialize)]
 struct Signs {
-    /// Whether they are looked at; else all are 1.
+    /// Whether they are examined; else all are 1.
     extended: bool,
     last: Vec<f64>,
     changes: Vec<u8>,

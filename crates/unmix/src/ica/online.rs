@@ -95,7 +95,7 @@ fn pass<T: Real>(
 /// Rows that what is assumed of tails counts for, before any were seen.
 const ASSUMED: f64 = 200.0;
 
-/// A separating matrix, `k x p`, and what the rule remembers of the rows before.
+/// A separating matrix, `k x p`, and what the rule stores of the rows before.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) w: Matrix<f64>,

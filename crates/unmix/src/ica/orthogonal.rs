@@ -1,4 +1,4 @@
-//! Rotations of white coordinates: Picard-O and symmetric FastICA, which look for the same matrix.
+//! Rotations of whitened coordinates: Picard-O and symmetric FastICA, which look for the same matrix.
 //!
 //! With `Y = W Z`, `M = E[g(y) y']`, `d_i = E g'(y_i)` and `k_i = sign(d_i - M_ii)`, both look for a rotation where
 //! `Σ k_i E G(y_i)` is least, that is where `skew(diag(k) M) = 0`.
@@ -36,7 +36,7 @@ pub(super) enum Step {
     FastIca,
 }
 
-/// When FastICA is as others know it: no step is refused, and the change of the rotation ends it.
+/// When FastICA is as in other implementations: no step is refused, and the change of the rotation ends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Guard {
     /// No step raises the objective; the gradient ends it.
@@ -54,10 +54,10 @@ const HALVINGS: usize = 12;
 /// Entries of `turn - 1` below which a rotation is near the solution.
 const NEAR: f64 = 0.1;
 
-/// Steps of the fixed point that are refused before Picard-O goes on without it.
+/// Steps of the fixed point that are refused before Picard-O continues without it.
 const REFUSALS: u8 = 3;
 
-/// What is known at a rotation.
+/// Objective, gradient and signs at a rotation.
 #[derive(Serialize, Deserialize)]
 struct Point {
     w: Matrix<f64>,
@@ -112,7 +112,7 @@ fn objective(signs: &[f64], sums: &SourceSums) -> f64 {
     signs.iter().zip(&sums.loss).map(|(k, l)| k * l).sum()
 }
 
-/// The rotation of white coordinates, from `start`.
+/// The rotation of whitened coordinates, from `start`.
 pub(super) fn solve<T: Real>(
     view: &View<'_, '_, T>,
     contrast: Contrasts<'_>,
@@ -204,7 +204,7 @@ fn from_identity(turn: &Matrix<f64>) -> f64 {
     largest(&sum(turn, -1.0, &identity(turn.rows())))
 }
 
-/// What a search remembers beside the point where it is.
+/// State of a search besides its current point.
 #[derive(Serialize, Deserialize)]
 struct SearchState {
     learnt: History,

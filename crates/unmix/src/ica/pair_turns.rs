@@ -1,9 +1,10 @@
-//! Whether a turn of two sources in their plane makes them less Gaussian: then they are not told apart, whatever the search says of itself.
+//! Whether a turn of two sources in their plane makes them less Gaussian: then they are not distinguished, whatever the search says
+//! of itself.
 //!
-//! A search by another contrast, or by widths that it chooses on its way, may come to rest at a mixture of two sources. The judge is
-//! `J = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not decide. `J` of
-//! the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over rows. Where rows that follow one
-//! another depend on each other that mean is one of fewer rows, by its own autocorrelation time.
+//! A search by another contrast, or by widths that it chooses on its way, may converge at a mixture of two sources. The judge is `J
+//! = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not
+//! decide. `J` of the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over
+//! rows. Where consecutive rows depend on each other that mean is one of fewer rows, by its own autocorrelation time.
 //!
 //! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source whose correlation
 //! with the truth is below 0.95, and all of these are told. Of 1700 fits of sources of fourteen other kinds, 2 to 20 of them in 300 to 8000 rows,
@@ -25,14 +26,14 @@ const ANGLES: [f64; 5] = [0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2];
 /// mean: see the head of this file for how often chance makes it larger.
 const CERTAIN: f64 = 1.5;
 
-/// Rows that are looked at, and values of the contrast: so that the look costs little beside a search.
+/// Rows that are examined, and values of the contrast: so that the look costs little beside a search.
 const MOST_ROWS: u64 = 1 << 14;
 const MOST_VALUES: u64 = 1 << 25;
 
-/// Fewer rows of many do not say enough; there is no look at sources so many (some 80) that no more than these could be looked at.
+/// Fewer rows of many do not say enough; there is no look at sources so many (some 80) that no more than these could be examined.
 const FEWEST_ROWS: u64 = 1 << 10;
 
-/// Rows that follow one another, of a pair that a turn makes less Gaussian: enough for autocorrelation times of some hundreds.
+/// Consecutive rows, of a pair that a turn makes less Gaussian: enough for autocorrelation times of some hundreds.
 const FOLLOWING: u64 = 1 << 14;
 
 /// Two sources that a turn makes less Gaussian.
@@ -77,7 +78,7 @@ pub(super) fn better_rotations<T: Real>(
     Ok(of_dependent_rows(turns, &following))
 }
 
-/// Those of `turns` that are as certain where rows count for what they are worth; `columns` are sources of rows that follow one another.
+/// Those of `turns` that are as certain where rows count for what they are worth; `columns` are sources of consecutive rows.
 fn of_dependent_rows(turns: Vec<PairRotation>, columns: &[Vec<f64>]) -> Vec<PairRotation> {
     let as_worth = |turn: PairRotation| {
         let (i, j) = turn.pair;
@@ -218,7 +219,7 @@ mod tests {
         let weighted = gain((&x, &y), (&each[0], &each[1]), &weights, -0.4);
         let repeated = gain((&plain[0], &plain[1]), (&all[0], &all[1]), &ones, -0.4);
         assert!((weighted.0 / repeated.0 - 1.0).abs() < 1e-12, "{weighted:?} {repeated:?}");
-        // A row of weight 2 says no more than one row does.
+        // A row of weight 2 is one observation here.
         assert!(weighted.1 > repeated.1 && weighted.1 < 1.5 * repeated.1, "{weighted:?} {repeated:?}");
     }
 }

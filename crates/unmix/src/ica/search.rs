@@ -30,7 +30,7 @@ pub(crate) enum Algorithm {
     FastIca,
     /// The same for one unit after another.
     Deflation,
-    /// Symmetric fixed point as others know it, ended by the change of the rotation.
+    /// Symmetric fixed point as in other implementations, ended by the change of the rotation.
     Parallel,
     /// One unit after another, ended by its change.
     OneByOne,
@@ -72,7 +72,7 @@ pub(crate) struct Search<'s> {
     pub(crate) start: Option<&'s Matrix<f64>>,
     /// Rows that a search over rotations begins on; see [`subsample`].
     pub(crate) subsample: Option<u64>,
-    /// Whether the search goes on by contrasts that are fitted to the sources, and then whether over rotations; see [`adaptive`].
+    /// Whether the search continues by contrasts that are fitted to the sources, and then whether over rotations; see [`adaptive`].
     pub(crate) adaptive: Option<bool>,
 }
 

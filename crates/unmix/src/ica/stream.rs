@@ -1,8 +1,8 @@
 //! EASI on a stream: rows as they come, one pass, no whitening.
 //!
-//! What is learnt depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step of its
-//! own: the mean moves on, then the separating matrix. The state goes with the model as a vector of numbers, so that a model that was saved
-//! goes on where it stood.
+//! What is learnt depends on the rows and their order alone, not on how the stream is cut into batches, because every row is a step
+//! of its own: the mean moves on, then the separating matrix. The state goes with the model as a vector of numbers, so that a model
+//! that was saved continues where it stood.
 
 use super::online::State;
 use crate::data::{Features, Rows};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 /// Rows that the units of columns are learnt from before the first step.
 const FIRST: usize = 64;
 
-/// Rows after which steps of a model that was fitted go on: they are as short as those that a fit ends with.
+/// Rows after which steps of a model that was fitted continue: they are as short as those that a fit ends with.
 const FITTED: u64 = 100_000;
 
 /// Name of the tensor that holds the state.

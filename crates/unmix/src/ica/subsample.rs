@@ -46,7 +46,7 @@ pub(super) fn chosen<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
     among_all_rows(rows, evenly(n_rows(rows), m))
 }
 
-/// `m` rows that follow one another, from the middle of those that count; all of them where there are no more.
+/// `m` consecutive rows, from the middle of those that count; all of them where there are no more.
 pub(super) fn consecutive<T: Real>(rows: &Rows<'_, T>, m: u64) -> Vec<u64> {
     let n = n_rows(rows);
     let first = n.saturating_sub(m) / 2;

@@ -23,7 +23,7 @@ const FLAT: &str = "have flatter tails than a Gaussian";
 /// Sources whose numbers are listed; of more only how many there are.
 const LISTED: usize = 12;
 
-/// Rows that are looked at for how far those that follow one another depend on each other.
+/// Rows that are examined for how far those that follow one another depend on each other.
 const FOLLOWING: u64 = 1 << 13;
 
 /// Sources that are further from a Gaussian than so many times what chance explains are so, too, where rows are worth a 25th of their number.

@@ -13,7 +13,7 @@ use crate::stats::GatherScatter;
 pub(crate) struct Preparation {
     /// Key of the method that asks, for messages.
     pub(crate) method: &'static str,
-    /// How many sources; all that the rank allows unless told.
+    /// How many sources; all that the rank allows by default.
     pub(crate) n_components: Components,
     /// The fewest sources that may be asked for.
     pub(crate) least: usize,
@@ -80,7 +80,7 @@ impl Preparation {
     /// Columns as they are: less their mean and in units of their own, where that is asked for.
     fn without_whitening<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
-        // Second moments while they are summed, the unmixing matrix, its inverse, and what a search remembers.
+        // Second moments while they are summed, the unmixing matrix, its inverse, and what a search stores.
         check_square(self.method, p, 12)?;
         let mut warnings = Vec::new();
         if !matches!(self.n_components, Components::All) {
@@ -131,7 +131,7 @@ impl Preparation {
     }
 }
 
-/// `single` is the smallest standard deviation, as a share of the first, that single precision tells from rounding.
+/// `single` is the smallest standard deviation, as a share of the first, that single precision distinguishes from rounding.
 fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>) -> String {
     let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
     let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
@@ -144,8 +144,8 @@ fn rank_deficient(k: usize, wanted: usize, n: u64, p: usize, single: Option<f64>
     format!("the rows vary along {k} {directions} only{few}, so {k} of {wanted} sources {are} kept{rounding}")
 }
 
-/// Whether a search keeps the rows in `k` white coordinates: where columns are at least twice as many, a pass then costs less than
-/// two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
+/// Whether a search keeps the rows in `k` whitened coordinates: where columns are at least twice as many, a pass then costs less
+/// than two thirds, and the copy is at most half as large as the rows. Decided by the shape alone.
 pub(crate) fn keeps_copy(n: u64, p: usize, k: usize, bytes: usize) -> bool {
     p >= 2 * k && n.saturating_mul((k * bytes) as u64) <= KEPT
 }

@@ -19,7 +19,7 @@ const SQUARES: f64 = 0.999;
 /// As in Keras.
 const EPS: f64 = 1e-7;
 
-/// What an optimiser remembers of one parameter: means of gradients and of their squares.
+/// State of an optimiser for one parameter: moving averages of gradients and of their squares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct OptimiserState<T: Real> {
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use crate::num::random::Stream;
 
-    /// The formulas as they stand in the papers, of one number.
+    /// The formulas as they are in the papers, of one number.
     fn naive(how: Optimiser, rate: f64, gradients: &[f64], mut w: f64) -> f64 {
         let (mut m, mut v) = (0.0, 0.0);
         for (t, g) in (1..).zip(gradients) {

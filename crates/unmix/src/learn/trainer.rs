@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// What is trained. The value itself holds settings and buffers; whatever changes from one batch to the next is its `State`.
 pub trait Learner<T: Real> {
-    /// Parameters, and what is remembered of the batches so far. With the settings it is all that a learner is.
+    /// Parameters, and what is stored of the batches so far. With the settings it is all that a learner is.
     type State: Serialize + DeserializeOwned;
 
     /// What the numbers that [`parameters`](Self::parameters) hands over are multiplied by to be gradients: 2 for half-gradients.
@@ -88,7 +88,7 @@ fn nth<'m, V: Real>(
     &mut all[*moved - 1]
 }
 
-/// What the optimiser remembers of all parameters, in the order in which they are handed over.
+/// State of the optimiser for all parameters, in the order in which they are handed over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 struct OptimiserStates<T: Real> {
@@ -146,8 +146,8 @@ const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {
     /// Trains `learner` from `state` on, until the last epoch has ended or time is up: [`Outcome::Completed`] or [`Outcome::Time`].
-    /// At least one step is taken where one is left. What was reached is in `state`. A run that goes on from a checkpoint takes the state from
-    /// there.
+    /// At least one step is taken where one is left. What was reached is in `state`. A run that continues from a checkpoint takes
+    /// the state from there.
     ///
     /// # Errors
     ///

@@ -62,7 +62,7 @@ pub enum FastIcaAlgorithm {
 pub enum FastIcaWhitening {
     /// Only `false`: columns as they are, not even less their mean.
     Not(bool),
-    /// White coordinates.
+    /// Whitened coordinates.
     Named(SourceSize),
 }
 

@@ -180,7 +180,7 @@ impl Model {
         rows.map(run, "scoring", 1, step, sink)
     }
 
-    /// The Gaussian that the model says the rows come from.
+    /// The Gaussian density of the rows under the model.
     ///
     /// # Errors
     ///

@@ -84,7 +84,7 @@ impl Arrangement {
         Self { order, sign }
     }
 
-    /// By falling variance of the components.
+    /// By decreasing variance of the components.
     pub(crate) fn by_variance(variance: &[f64], decoder: &Matrix<f64>, eps: f64) -> Self {
         let mut order: Vec<usize> = (0..variance.len()).collect();
         order.sort_by(|&a, &b| variance[b].total_cmp(&variance[a]));

@@ -4,7 +4,7 @@ use super::Model;
 use crate::error::{Error, Result};
 use std::str::FromStr;
 
-/// One of the components that a person names, as in `0`, `-1`, `2-4` or `ica3`.
+/// One of the components that the user names, as in `0`, `-1`, `2-4` or `ica3`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chosen {
     /// By number from 0; negative numbers count from the end, -1 being the last.

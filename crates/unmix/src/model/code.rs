@@ -1,8 +1,8 @@
 //! How a fitted model turns rows into codes and back: two open traits, of which the linear maps are one implementation each.
 //!
-//! An [`Encoder`] may be a matrix, a posterior mean, a gate with stored scales, an iterative solver or a short network; a [`Decoder`]
-//! is a matrix in most models. Both are made from the parameters of a model by the `code` function of its row in the registry.
-//! Command line, Python, files and pages know the traits alone.
+//! An [`Encoder`] may be a matrix, a posterior mean, a gate with stored scales, an iterative solver or a short network; a
+//! [`Decoder`] is a matrix in most models. Both are made from the parameters of a model by the `code` function of its row in the
+//! registry. Command line, Python, files and pages depend only on the traits.
 
 use super::affine::{LinearDecoder, LinearEncoder};
 use super::tensor::Tensor;
@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 /// A map of rows to rows, made ready for one type of numbers.
 pub trait RowMap<T>: Send + Sync {
-    /// Maps `n` rows, row-major, into `n` rows of `out`. A row must get the same bits alone and in any block. Numbers are finite, but for
-    /// NaN where an encoder takes missing cells; a row that takes more iterations than there are is told by its certificate.
+    /// Maps `n` rows, row-major, into `n` rows of `out`. A row must get the same bits alone and in any block. Numbers are finite,
+    /// but for NaN where an encoder takes missing cells; a row that takes more iterations than there are is recorded in its
+    /// certificate.
     fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>);
 
     /// The same, with how far each row is from its solution in `gaps`, one number a row: the quantity that [`Certificate::tol`] bounds.
@@ -28,7 +29,7 @@ pub trait RowMap<T>: Send + Sync {
     }
 }
 
-/// What an iterative encoder knows of every row that it has encoded.
+/// Convergence of an iterative encoder for every row that it has encoded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// What it measures, as in "relative duality gap".
@@ -255,7 +256,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// What a person should know of it, in sentences.
+    /// Notes for the user about it, in sentences.
     pub fn notes(&self) -> Vec<String> {
         self.unsolved.iter().map(ToString::to_string).collect()
     }

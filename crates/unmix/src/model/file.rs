@@ -1,8 +1,8 @@
 //! Model files: safetensors with a description.
 //!
-//! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in
-//! the order of a hash table); it is read and checked by the library. One checksum covers the tensors, another everything that
-//! says what they are; what differs between two runs of one fit stands in an entry of its own, `run`, which neither covers.
+//! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in the
+//! order of a hash table); it is read and checked by the library. One checksum covers the tensors, another everything that says
+//! what they are; what differs between two runs of one fit is in an entry of its own, `run`, which neither covers.
 
 use super::report::{Report, RunRecord};
 use super::tensor::Tensor;

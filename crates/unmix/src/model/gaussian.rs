@@ -1,4 +1,4 @@
-//! The density that a model says its rows come from.
+//! The density of the rows under a model.
 
 use crate::data::Workspace;
 use crate::error::Result;

@@ -19,7 +19,7 @@ use crate::num::kernel;
 use crate::num::{Block, Matrix, Real};
 use crate::run::Run;
 
-/// Which numbers are wanted of each row.
+/// Which measures of each row are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// `y_i² / v_i` for each component, which add up to T², and the squared cosines `y_i² / ||z||²`.

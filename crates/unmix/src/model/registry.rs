@@ -78,7 +78,7 @@ pub struct Method {
     pub variants: &'static [Variant],
     /// What it accepts.
     pub takes: Takes,
-    /// Whether components are told apart by independence too, and not by variances alone.
+    /// Whether components are distinguished by independence too, and not by variances alone.
     pub by_independence: bool,
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
     /// the pixels of a picture.

@@ -4,11 +4,11 @@ use crate::num::Dtype;
 use crate::run::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// How often, at most, components that are alike are told apart: a model of Gaussian components by independence, or a tie of variances by
-/// variances. The probability with which a verdict errs, over all components of a model together.
+/// How often, at most, components that are alike are distinguished: a model of Gaussian components by independence, or a tie of
+/// variances by variances. The probability with which a verdict errs, over all components of a model together.
 pub const LEVEL: f64 = 0.01;
 
-/// The report of a fit. Everything but [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
+/// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
@@ -28,7 +28,7 @@ pub struct Report {
     /// How far the axes are from orthonormal, `||W'W - I||_F`, for methods that leave them so nearly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orthonormality: Option<f64>,
-    /// Cosines between what two disjoint halves of the rows give in the place of each component, for methods that look.
+    /// Cosines between what two disjoint halves of the rows give in place of each component, for methods that look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halves: Option<Vec<f64>>,
     /// Lengths of the columns as a rule without unit columns left them, before they were divided by these.
@@ -52,7 +52,7 @@ pub struct Report {
     pub dtype: Dtype,
     /// Kind of processor and the instructions used: equal bits are promised for one kind.
     pub processor: String,
-    /// What a person should know, in sentences.
+    /// Notes for the user, in sentences.
     pub warnings: Vec<String>,
     /// Settings as they were resolved, as in the solver that "auto" chose.
     pub settings: serde_json::Map<String, serde_json::Value>,
@@ -75,8 +75,8 @@ pub struct RunRecord {
     pub threads: usize,
     /// When it ended: seconds since 1970, UTC.
     pub time: u64,
-    /// What a person asked for, as it can be typed again: a command line with all that was typed, or a call in Python, whose arrays are
-    /// names alone. Paths are as they were given, from the folder of that time.
+    /// What the user asked for, as it can be typed again: a command line with all that was typed, or a call in Python, whose arrays
+    /// are names alone. Paths are as they were given, from the folder of that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<String>,
 }
@@ -150,7 +150,7 @@ impl Report {
         value
     }
 
-    /// Says where a fit came to rest above its tolerance because rounding keeps the residual from falling further.
+    /// Says where a fit converged above its tolerance because rounding keeps the residual from falling further.
     pub(crate) fn tell_rounding(&mut self) {
         if let (Outcome::Converged, Some(residual), Some(tol)) = (self.outcome, self.residual, self.tol)
             && residual > tol

@@ -255,7 +255,7 @@ impl Sums {
                 remedy: "merge models of the same columns".into(),
             });
         }
-        // The coarser type says what can be told from rounding.
+        // The coarser type says what can be distinguished from rounding.
         let single = [self.dtype, right.dtype].contains(&Dtype::F32);
         let mut merged = Self::empty(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
         let mut total = self.total();

@@ -15,8 +15,8 @@ pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 /// How many standard errors of `A - b` are more than chance.
 pub const CERTAIN: f64 = 4.0;
 
-/// Sweeps in which components are looked at: often while they move far, seldom later. The first look is at the start, before
-/// a wrong `a` can pull a tied pair to where it is worst told apart.
+/// Sweeps in which components are examined: often while they move far, seldom later. The first look is at the start, before a wrong
+/// `a` can pull a tied pair to where it is worst distinguished.
 const LOOKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
 /// The last of them; from here on looks follow each other at `LATER` sweeps while components still become less Gaussian.
@@ -25,7 +25,7 @@ pub const LAST_LOOK: u64 = 30;
 /// Sweeps from one later look to the next.
 const LATER: u64 = 10;
 
-/// Whether components are looked at after so many sweeps; `settled` says that later looks have shown nothing new.
+/// Whether components are examined after so many sweeps; `settled` says that later looks have shown nothing new.
 pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
     LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep.is_multiple_of(LATER))
 }

@@ -1,11 +1,11 @@
-//! How certain the place of each component is: the scatter of what blocks of consecutive rows say.
+//! Sampling error of each component, from the scatter over blocks of consecutive rows.
 //!
-//! Components come to rest where `g_ij = s_j^(1 + alpha) E[y_i phi(z_j)] - s_i^(1 + alpha) E[y_j phi(z_i)]` is 0 for every pair. A small
-//! turn of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling turns the pair by `mean(g_ij) / L_ij`: a
-//! standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967). Both the standard error of `L_ij`
-//! and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch means, Conway 1963): no moment higher
-//! than those that are averaged has to be estimated, nothing is taken for independent, and rows that follow one another count for what they
-//! are worth as long as a block forgets the one before.
+//! Components converge where `g_ij = s_j^(1 + alpha) E[y_i phi(z_j)] - s_i^(1 + alpha) E[y_j phi(z_i)]` is 0 for every pair. A
+//! small turn of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling turns the pair by
+//! `mean(g_ij) / L_ij`: a standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967).
+//! Both the standard error of `L_ij` and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch
+//! means, Conway 1963): no moment higher than those that are averaged has to be estimated, nothing is taken for independent, and
+//! consecutive rows count for what they are worth as long as a block drops the one before.
 //!
 //! Unlike the law of pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are not Gaussian but
 //! have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
@@ -29,7 +29,7 @@ const FEWEST: usize = 8;
 const ROWS: usize = 4;
 /// Numbers that the sums of all blocks have at most.
 const NUMBERS: usize = 1 << 23;
-/// Axes that are not components are looked at up to this number, or four for each component.
+/// Axes that are not components are examined up to this number, or four for each component.
 const OTHERS: usize = 256;
 /// Multiplications of rows with axes, and rows, at most: beyond that every block is cut short.
 const WORK: usize = 1 << 28;
@@ -57,7 +57,7 @@ struct Sums {
     score_slope: Vec<f64>,
 }
 
-/// Axes, and what blocks of rows say of them.
+/// Axes, and statistics of blocks of rows about them.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockEvidence {
     /// Standard deviations along all axes, components first.
@@ -155,7 +155,7 @@ impl<T: Real> Principal<'_, T> {
         }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
-        // A stretch is as long as what it remembers: blocks of two stretches hardly know of each other.
+        // A stretch is as long as what it stores: blocks of two stretches hardly know of each other.
         let length = if stretch > 1 { 2 * stretch as usize } else { ROWS };
         let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
         if count < FEWEST {
@@ -197,7 +197,7 @@ impl<T: Real> Principal<'_, T> {
     }
 }
 
-/// What the scatter of blocks says of a component.
+/// Sampling error of a component, from the scatter of blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingError {
     /// `A - b` in units of its standard error: 0 for a Gaussian.
@@ -212,7 +212,7 @@ pub struct SamplingError {
     pub angle: f64,
 }
 
-/// How sure a verdict is, and what it needs.
+/// Quantiles that a verdict requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Confidence {
     /// The probability that some component of a model exceeds a bound by chance.
@@ -220,12 +220,12 @@ pub(crate) struct Confidence {
     /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find where
     /// nothing is.
     pub(crate) search: f64,
-    /// Whether components need not be at rest, so that the way to rest is part of the angle.
+    /// Whether components need not have converged, so that the distance to convergence is part of the angle.
     pub(crate) moving: bool,
 }
 
 impl BlockEvidence {
-    /// What blocks say of all components, with weights `s^alpha`.
+    /// Statistics of all components over blocks, with weights `s^alpha`.
     pub(crate) fn certainty(&self, alpha: f64, demand: Confidence) -> Vec<SamplingError> {
         let (r, k) = (self.sigma.len(), self.blocks[0].score_slope.len());
         let n: f64 = self.blocks.iter().map(|b| b.n).sum();

@@ -17,7 +17,7 @@ use super::{Mean, Spec};
 use crate::num::{Matrix, Real, kernel, widest};
 use serde::{Deserialize, Serialize};
 
-/// What a rule learns or keeps beside its weights.
+/// Parameters of a rule besides its weights.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
     /// Standard deviations along the columns, learnt ones or those of the last batch.
@@ -43,7 +43,7 @@ impl State {
     }
 }
 
-/// Half-gradients of what is learnt beside the weights.
+/// Half-gradients of the parameters besides the weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExtraGradients {
     /// Of the standard deviations.
@@ -134,7 +134,7 @@ impl<T: Real> Field<T> {
     }
 
     /// Takes away the part of the gradient along the columns themselves, which a step in unit columns must not follow: for each
-    /// column by itself, or, where columns are kept `orthonormal`, for all of them (`G - W sym(W'G)`).
+    /// column alone, or, where columns are kept `orthonormal`, for all of them (`G - W sym(W'G)`).
     pub fn tangent(&mut self, orthonormal: bool) {
         let (k, b) = (self.k, self.e.len() / self.k);
         let n = b as f64;

@@ -13,7 +13,7 @@ use crate::num::{Matrix, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
 
-/// Where to start, and when to stop.
+/// Start and stopping rule.
 #[derive(Clone, Debug)]
 pub struct FlowOptions {
     /// Columns.

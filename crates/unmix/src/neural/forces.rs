@@ -13,7 +13,7 @@ use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::stats::{Gather, Packer, Partial, Unpacker};
 use serde::{Deserialize, Serialize};
 
-/// What happens to a block of codes in a sweep.
+/// What is summed over a block of codes in a sweep.
 pub(crate) trait Rule<T: Real>: Sync + Clone {
     /// What is summed.
     type Sums: Partial;
@@ -84,7 +84,7 @@ impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
 pub struct Pass {
     /// The one that moves the axes.
     pub h: Nonlinearity,
-    /// Those whose separation is looked at; the first of them is asked for the bend of every pair, too.
+    /// Those whose separation is examined; the first of them is asked for the bend of every pair, too.
     pub separations: Vec<Nonlinearity>,
     /// Whether the mean of the forces matters, because that of the rows was not subtracted.
     pub(super) score_mean: bool,
@@ -299,20 +299,20 @@ fn add_separation<T: Real>(
     );
 }
 
-/// What codes pass on, on average.
+/// Means over the codes.
 #[derive(Clone, Debug)]
 pub struct PassMeans {
     /// Standard deviations of the codes.
     pub sigma: Vec<f64>,
     /// `E[x phi(z_j)]`, a row for each component.
     pub gradient: Matrix<f64>,
-    /// One for each nonlinearity that was looked at.
+    /// One for each nonlinearity that was examined.
     pub separations: Vec<Separation>,
     /// `E[z_i^2 phi'(z_j)]` of the first of them, row `i`: of independent codes it is `A_j`.
     pub bend: Matrix<f64>,
 }
 
-/// What a nonlinearity sees of the codes, component by component.
+/// Separation statistics of the nonlinearity, component by component.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Separation {
     /// `b = E[z phi]`: drawn to variance where it is negative.

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! A generalised power method (Journée, Nesterov, Richtárik & Sepulchre 2010): no step length, orthonormal at every step. It
-//! comes to rest where `F = W'H` is symmetric and `H = W F`. With `alpha = 2` that agrees with the published soft fixed point
-//! (unit columns, nearly orthogonal) to first order in `W'W - I`; with `alpha = 0` it is the plain Stiefel condition.
+//! converges where `F = W'H` is symmetric and `H = W F`. With `alpha = 2` that agrees with the published soft fixed point (unit
+//! columns, nearly orthogonal) to first order in `W'W - I`; with `alpha = 0` it is the plain Stiefel condition.
 //!
-//! *Saddles.* A tied pair may begin, or come to rest, near the rotation at which it is separated worst, and leaves it slowly. The
-//! curvature of every pair is among the sums when components are looked at; where it is negative, and the data are certain of
-//! it, and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most.
-//! Another place of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
+//! *Saddles.* A tied pair may begin, or converge, near the rotation at which it is separated worst, and leaves it slowly. The
+//! curvature of every pair is among the sums when components are examined; where it is negative, and the data are certain of it,
+//! and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most. Another place
+//! of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
 
 mod held_out;
 mod momentum;
@@ -31,7 +31,7 @@ use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
 
-/// What is iterated, and how long.
+/// Objective and stopping rule of the iteration.
 #[derive(Clone, Debug)]
 pub struct GpmOptions {
     /// The nonlinearity; with `auto` its `a` is where the search begins.
@@ -41,9 +41,8 @@ pub struct GpmOptions {
     /// Exponent of the weights.
     pub alpha: f64,
     /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be distinguished from Gaussian
-    /// ones are left to
-    /// their principal axes, and pairs of like variance are looked at turned before they rest, too. In white coordinates every axis is a
-    /// principal one.
+    /// ones are left to their principal axes, and pairs of like variance are examined turned before they rest, too. In whitened
+    /// coordinates every axis is a principal one.
     pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
@@ -51,7 +50,7 @@ pub struct GpmOptions {
     pub max_iter: u64,
 }
 
-/// Where it came to rest.
+/// The fixed point.
 #[derive(Clone, Debug)]
 pub struct FixedPoint {
     /// The components, as rows in principal coordinates.
@@ -89,8 +88,7 @@ impl GpmOptions {
         Self { h, auto: true, alpha: 2.0, white: false, tol, max_iter }
     }
 
-    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` hears of the components of every
-    /// iteration.
+    /// Iterates from the orthonormal rows of `start`, in principal coordinates; `seen` receives the components of every iteration.
     ///
     /// # Errors
     ///
@@ -297,10 +295,10 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
 /// which of them is chance: nothing but variance is to be seen there.
 const FEW_ROWS: f64 = 4.0;
 
-/// Pairs are looked at turned where components are no more than this. Among many there are many pairs whose variances are close, and on
-/// photographs (32 components) turns on the way lead astray: two samples agreed by .921 in the place of .950.
+/// Pairs are examined turned where components are no more than this. Among many there are many pairs whose variances are close, and
+/// on photographs (32 components) turns on the way lead astray: two samples agreed by .921 in place of .950.
 const FEW: usize = 16;
-/// Sweeps after which pairs in danger are looked at turned; one of those after which components are looked at anyway.
+/// Sweeps after which pairs in danger are examined turned; one of those after which components are examined anyway.
 const EARLY: u64 = 5;
 /// Sweeps without a smaller residual after which nothing more is expected. The way past a saddle takes many: the residual is small
 /// there, and larger for as long as the saddle takes to leave (on photographs 80 sweeps and more).

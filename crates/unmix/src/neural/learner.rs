@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// From weights (`p x k`) and the numbers in the nonlinearity to what these are to be.
 pub(super) type Widths<'a> = dyn FnMut(&Matrix<f64>, &[f64]) -> Result<Vec<f64>> + 'a;
 
-/// What a rule learns, and remembers of the batches so far.
+/// Parameters of a rule, and its state over the batches so far.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(super) struct LearnerState<T: Real> {

@@ -3,7 +3,7 @@
 use super::{Mix, Orthogonality, Spec};
 use crate::num::Matrix;
 
-/// What draws at the weights: `G = X'(Y A)/n + W K`, both `k x k`.
+/// The terms of the half-gradient: `G = X'(Y A)/n + W K`, both `k x k`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearGradient {
     /// `A`.
@@ -44,7 +44,7 @@ pub(super) fn strictly_upper(m: &Matrix<f64>) -> impl Fn(usize, usize) -> f64 + 
 /// The linear terms of a rule and those that keep columns orthogonal, from `S = W'CW` and `M = W'W`; `beta` is the weight of
 /// orthogonality in the units of the data, `sigma` the standard deviations along the columns.
 ///
-/// Triangles are upper ones: with rows as samples they order columns by falling variance. (The paper draws lower ones, which
+/// Triangles are upper ones: with rows as samples they order columns by decreasing variance. (The paper draws lower ones, which
 /// order them by rising variance.)
 pub fn linear_gradient(
     spec: &Spec,

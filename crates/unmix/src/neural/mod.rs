@@ -1,5 +1,5 @@
-//! Single-layer neural PCA, linear and nonlinear: rules that find axes by variance, and by independence where variance does
-//! not tell axes apart. One record of axes, one field, tables of what was published.
+//! Single-layer neural PCA, linear and nonlinear: rules that find axes by variance, and by independence where variance does not
+//! distinguish axes. One record of axes, one field, tables of what was published.
 //!
 //! A rule is data ([`Spec`]): which terms its loss has. One function turns a record, weights and rows into the half-gradient
 //! `G`; everything else, from the linear rules of the 1980s to sigma-PCA, is a row of a table ([`LINEAR`], [`NONLINEAR`]).

@@ -94,14 +94,14 @@ pub fn solve<T: Real>(
     Ok(FixedPoint { w: start, sigma, own, candidates, outcome: Outcome::Completed, residual: None, ..solved })
 }
 
-/// Where the iteration is.
+/// State of the iteration.
 #[derive(Serialize, Deserialize)]
 struct State {
     w: Matrix<f64>,
     a: Vec<f64>,
     n_iter: u64,
     history: Vec<f64>,
-    /// How often widths were chosen anew at rest, and pairs turned there.
+    /// How often widths were chosen anew at convergence, and pairs turned there.
     changes: u32,
     kicks: u32,
     /// The smallest residual since widths changed, and where it was.

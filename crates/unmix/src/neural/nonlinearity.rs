@@ -7,7 +7,7 @@
 //! ```
 //!
 //! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
-//! are told apart where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
+//! are distinguished where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
 use crate::elementwise::Activation;
 use crate::error::Result;

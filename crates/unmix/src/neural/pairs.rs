@@ -1,4 +1,4 @@
-//! Which components are told apart, by what, and which are not: the law of pairs.
+//! Which pairs of components are separated, by what, and which are not.
 //!
 //! With axes kept orthonormal and the force of each weighted by `sigma^alpha`, a solution separates the pair `(i, j)` of
 //! independent sources exactly where
@@ -11,10 +11,10 @@
 //! `-A (s_i^2 - s_j^2)^2` (with `alpha = 2`, divided by nothing): variance alone. Numbers here are divided by `s^(alpha + 2)` of the
 //! larger of the two, so that they do not depend on the scale of the data.
 //!
-//! A component is *resolved* where all of this holds: its codes are not Gaussian, and every `L_ij` that it is part of is positive, both
-//! beyond what a search among as many directions would find where nothing is ([`evidence`](super::evidence)); an upper bound of the angle
-//! by which sampling may have turned it is below 18 degrees; halves of the rows, where these were fitted, agree about it; and the fit came
-//! to rest. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
+//! A component is *resolved* where all of this holds: its codes are not Gaussian, and every `L_ij` that it is part of is positive,
+//! both beyond what a search among as many directions would find where nothing is ([`evidence`](super::evidence)); an upper bound
+//! of the angle by which sampling may have turned it is below 18 degrees; halves of the rows, where these were fitted, agree about
+//! it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
 use super::evidence::SamplingError;
@@ -51,17 +51,17 @@ fn law(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize, of_j: f
 /// Why a component does not count as resolved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unresolved {
-    /// All of its codes are in the straight part of the nonlinearity, which does not see it.
+    /// All of its codes are in the linear range of the nonlinearity, which cannot separate there.
     Unseen,
-    /// It cannot be told from a Gaussian: it rests on its variance alone.
+    /// It cannot be distinguished from a Gaussian: it rests on its variance alone.
     Gaussian,
     /// The nonlinearity draws it to small variance, or mixes it with others like it; this `a` would not.
     WrongWidth(f64),
     /// The same, and neither candidate would do better.
     WrongShape,
-    /// It is not told apart from this one.
+    /// It is not separated from this one.
     Tied(usize),
-    /// It is not told apart from directions that no component has.
+    /// It is not separated from directions that no component has.
     Open,
     /// Nothing can be said of how certain it is: rows are too few, or components far from orthogonal.
     Unknown,
@@ -69,18 +69,18 @@ pub enum Unresolved {
     Loose(f64),
     /// What halves of the rows have in its place has at least this cosine with it and with each other, and no more.
     Halves(f64),
-    /// The fit ended before it came to rest.
+    /// The fit ended before it converged.
     Unfinished,
 }
 
-/// What can be said of a component.
+/// The verdict on a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// `b`: negative where it is drawn to variance.
     pub seeking: f64,
     /// The smallest `L_ij` over all others; `-b` where there is no other.
     pub separation: f64,
-    /// The largest `t` of the nonlinearities that were looked at, as if nothing had been chosen by it.
+    /// The largest `t` of the nonlinearities that were examined, as if nothing had been chosen by it.
     pub certainty: f64,
     /// Why it is not resolved, where it is not.
     pub doubt: Option<Unresolved>,
@@ -91,7 +91,7 @@ pub const RIGHT: f64 = 0.95;
 /// The cosine below which halves of the rows disagree.
 pub const AGREE: f64 = 0.9;
 
-/// What verdicts rest on.
+/// Input of the verdicts.
 #[derive(Clone, Copy, Debug)]
 pub struct VerdictInput<'a> {
     /// Standard deviations along the components.
@@ -102,12 +102,12 @@ pub struct VerdictInput<'a> {
     pub own: &'a Separation,
     /// What those of `a = "auto"` see.
     pub candidates: &'a [Separation],
-    /// What scatter says of each component, where it says something.
+    /// The sampling error of each component, where it can be estimated.
     pub certainty: Option<&'a [SamplingError]>,
     /// For each component the least cosine between what either half of the rows has in its place, the other half, and the component; none
     /// where halves were not fitted.
     pub halves: Option<&'a [f64]>,
-    /// Whether the fit came to rest.
+    /// Whether the fit converged.
     pub finished: bool,
 }
 

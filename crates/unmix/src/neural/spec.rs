@@ -51,7 +51,7 @@ pub struct Spec {
     pub beta: f64,
     /// Weight of a term `(1 - |w|)²/2` for every column.
     pub norm: f64,
-    /// What is done to the weights after each step.
+    /// The constraint that is applied to the weights after each step.
     pub constraint: Constraint,
     /// Nested dropout: column `i` is kept with probability `q_i`.
     pub nested: Option<Nested>,
@@ -99,7 +99,7 @@ pub enum Anchor {
     Identity,
     /// `M`.
     Gram,
-    /// The upper triangle of `M`, which orders columns by falling variance.
+    /// The upper triangle of `M`, which orders columns by decreasing variance.
     UpperGram,
 }
 
@@ -217,7 +217,7 @@ pub enum Orthogonality {
     UpperSigma,
 }
 
-/// What is done to the weights after each step.
+/// The constraint that is applied to the weights after each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     /// Nothing.

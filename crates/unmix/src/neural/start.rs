@@ -18,7 +18,7 @@ use std::cell::Cell;
 /// Coordinates for each component.
 const COORDINATES: usize = 4;
 
-/// What is asked of the rows.
+/// The request.
 #[derive(Clone, Copy, Debug)]
 pub struct PrincipalOptions {
     /// Key of the method that asks, for messages.
@@ -36,7 +36,7 @@ pub struct PrincipalOptions {
 /// Rows in principal coordinates, divided by a power of two so that they are near 1: multiplied by a constant, rows lead down
 /// the same path.
 pub struct Principal<'a, T: Real> {
-    /// What the rows say.
+    /// Second moments of the rows and what follows from them.
     pub spectrum: Decomposition,
     /// The second moments (divisor `n`) along the coordinates, which have no others.
     pub moments: Vec<f64>,
@@ -138,7 +138,7 @@ impl<'a, T: Real> Principal<'a, T> {
         self.sweeps.get()
     }
 
-    /// Counts passes that somebody else took.
+    /// Counts passes that were made elsewhere.
     pub(crate) fn count_sweeps(&self, more: u64) {
         self.sweeps.set(self.sweeps.get() + more);
     }

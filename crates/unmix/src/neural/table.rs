@@ -18,7 +18,7 @@ pub struct TableEntry {
     pub order: Order,
     /// Whether columns of the fixed point have unit length. Where not they are divided by it afterwards.
     pub unit: bool,
-    /// Whether rows times a constant give the same axes, with the settings that a fit has unless told otherwise.
+    /// Whether rows times a constant give the same axes, with the settings that a fit has by default.
     pub scale_free: bool,
     /// Steps of full batches are divided by the largest eigenvalue of the covariance and multiplied by this.
     pub step: Step,
@@ -27,7 +27,7 @@ pub struct TableEntry {
 /// The order in which a rule leaves its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By falling variance.
+    /// By decreasing variance.
     Falling,
     /// None: they are sorted afterwards.
     None,

@@ -19,7 +19,7 @@ use crate::run::Run;
 use crate::spectrum::Decomposition;
 use crate::stats::GatherLengths;
 
-/// How to train.
+/// Options of the training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Training {
     /// How gradients become steps.
@@ -135,7 +135,7 @@ pub struct Trained {
     pub epochs: u64,
 }
 
-/// Trains the rule `spec` on settled rows. The time limit is looked at after every batch, and what was reached is returned.
+/// Trains the rule `spec` on settled rows. The time limit is examined after every batch, and what was reached is returned.
 ///
 /// # Errors
 ///

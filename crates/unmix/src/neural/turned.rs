@@ -1,11 +1,11 @@
 //! Spurious stationary points of pairs of a sub- and a super-Gaussian source, escaped by a rotation of 45 degrees.
 //!
 //! A sub-Gaussian and a super-Gaussian source of one variance, mixed half and half, make two codes that are mildly super-Gaussian.
-//! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks against
-//! it. Turned by an eighth of a circle the two are the sources, which stand out from a Gaussian far more than their mixtures. So pairs
-//! at rest whose variances cannot be told apart are looked at so turned, as many as are disjoint in one sweep, each pair once (and those
-//! that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the squares of the `t` of larger
-//! size add up to more than chance would add, the turn is kept.
+//! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks
+//! against it. Turned by an eighth of a circle the two are the sources, which stand out from a Gaussian far more than their
+//! mixtures. So converged pairs whose variances cannot be distinguished are examined so turned, as many as are disjoint in one
+//! sweep, each pair once (and those that both have the wide `a` after a few sweeps already, because the way to such a place is
+//! long); where the squares of the `t` of larger size add up to more than chance would add, the turn is kept.
 //!
 //! Two sources of heavy tails (Student's of three degrees), mixed half and half, are such a place, too: a few rows far out, which the wide
 //! `a` sees most of, may have both codes. It is the narrow `a` that sees so many more small codes in a source than in a mixture, by a `t`
@@ -55,7 +55,7 @@ pub(super) fn turned<T: Real>(
     let mut sweeps = 0;
     loop {
         let pairs = next(k, |i, j| {
-            // Two of different kinds, both beyond doubt, are told apart.
+            // Two of different kinds, both beyond doubt, are distinguished.
             let unlike = a[i] != a[j] && is_certain(separations, i) && is_certain(separations, j);
             let needs = !early || (could_be_mixed(separations, a, i) && could_be_mixed(separations, a, j));
             !tried[i * k + j] && needs && !unlike && tied(sigma[i], sigma[j], rows.n())

@@ -15,7 +15,7 @@ use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 /// Eigenvalues or singular values in descending order, and their vectors as the rows of a matrix.
 pub type Spectrum = (Vec<f64>, Matrix<f64>);
 
-/// Runs a factorisation of size `n` with the parallelism that this size is written for, whoever runs it.
+/// Runs a factorisation of size `n` with the parallelism that this size is written for, by any caller.
 fn nominally<R: Send>(n: usize, work: impl FnOnce(Par) -> R + Send) -> R {
     match n < 192 {
         true => work(Par::Seq),
@@ -173,8 +173,8 @@ pub fn orthonormal_rows_and_triangle(a: &Matrix<f64>) -> (Matrix<f64>, Matrix<f6
     (Matrix::from_fn(k, p, |i, j| q[(j, i)]), triangle)
 }
 
-/// As [`orthonormal_rows`], for rows that nearly are already: each keeps its direction, where the factorisation by itself
-/// may turn it round.
+/// As [`orthonormal_rows`], for rows that nearly are already: each keeps its direction, where the factorisation alone may turn it
+/// round.
 pub fn orthonormal_rows_signed(a: &Matrix<f64>) -> Matrix<f64> {
     let (mut q, triangle) = orthonormal_rows_and_triangle(a);
     for i in 0..q.rows() {

@@ -1,6 +1,6 @@
 //! The loops over one block of rows, on the calling thread: what an accelerator would replace.
 //!
-//! A row's result never depends on how many rows stand beside it.
+//! A row's result never depends on how many rows are beside it.
 
 mod means;
 
@@ -196,7 +196,7 @@ fn centre_panel<T: Real, const LANES: usize>(
     }
 }
 
-/// Whole vectors, of numbers one after the other: what fills up the last panel is whatever stands in the next row.
+/// Whole vectors, of numbers one after the other: what fills up the last panel is whatever is in the next row.
 #[inline(always)]
 fn centre_whole_panel<T: Real, const LANES: usize>(
     rows: &[T],

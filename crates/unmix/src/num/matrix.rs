@@ -126,7 +126,7 @@ pub struct Block<'a, T> {
     pub data: &'a [T],
     /// Numbers in a row.
     pub n_features: usize,
-    /// How often each row counts, unless all count once.
+    /// Sample weights, unless all count once.
     pub weights: Option<&'a [f64]>,
 }
 

@@ -13,13 +13,13 @@ pub(crate) enum Instructions {
     Other,
 }
 
-/// Those of the processor at hand.
+/// Those of the current processor.
 #[inline(always)]
 pub(crate) fn instructions() -> Instructions {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::is_x86_feature_detected as has;
-        // Each looks at a word that the first call filled in.
+        // Each examines a word that the first call filled in.
         if has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl") {
             return Instructions::Avx512;
         }

@@ -68,7 +68,7 @@ impl<'a, T> Lines<'a, T> {
     }
 }
 
-/// What is told how much of a table is filled, from 0 to 1; an error ends the work.
+/// Called with the filled fraction of a table, from 0 to 1; an error ends the work.
 pub(crate) type FillProgress<'a> = &'a (dyn Fn(f64) -> Result<()> + Sync);
 
 /// A shard of sparse rows, as a part of all that are here.

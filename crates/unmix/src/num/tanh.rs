@@ -9,10 +9,10 @@
 //! log cosh x = log1p(f^2 / (2 (f + 1))),  f = expm1(-|x|)         from cosh x = 1 + 2 sinh^2(x/2): nothing cancels near 0
 //! ```
 //!
-//! Every operation is one of IEEE 754's, fused products included, on one number alone: a number has the same bits wherever it
-//! stands in a slice, and on every processor. Largest errors, measured over all magnitudes, in units of the last place of the
-//! true value: tanh 1.4 in double precision and 1.4 in single (2.6 and 2.5 where less will do), log cosh 5.6 and 4.7, exp 1.0 and 1.0.
-//! NaN, infinities, -0 and subnormal numbers come out as they should.
+//! Every operation is one of IEEE 754's, fused products included, on one number alone: a number has the same bits wherever it is in
+//! a slice, and on every processor. Largest errors, measured over all magnitudes, in units of the last place of the true value:
+//! tanh 1.4 in double precision and 1.4 in single (2.6 and 2.5 where less will do), log cosh 5.6 and 4.7, exp 1.0 and 1.0. NaN,
+//! infinities, -0 and subnormal numbers come out as they should.
 
 use super::widest;
 use std::ops::{Add, Div, Mul, MulAssign, Neg, Sub};

@@ -10,8 +10,8 @@ pub fn set_num_threads(n: usize) {
     CHOSEN.store(n, Ordering::Relaxed);
 }
 
-/// The number of threads used unless a run says otherwise: what [`set_num_threads`] set, else `UNMIX_NUM_THREADS`, else
-/// all that this process may use (affinity and control groups counted).
+/// The number of threads used unless a run sets another: what [`set_num_threads`] set, else `UNMIX_NUM_THREADS`, else all that this
+/// process may use (affinity and control groups counted).
 pub fn num_threads() -> usize {
     match CHOSEN.load(Ordering::Relaxed) {
         0 => std::env::var("UNMIX_NUM_THREADS")

@@ -4,17 +4,17 @@
 //! tile[i][j] += a(r, i) b(r, j)      for r in order,   i < ROWS,   j < COLUMNS * lanes
 //! ```
 //!
-//! Each entry is one sum, of fused products, in the order of `r`: its bits depend on its own row and column, not on the tile
-//! that it is formed in nor on what stands beside it. Measured (two cores with AVX-512): 116 to 120 of 120 GF/s in double precision
-//! and 160 to 200 in single, where the library's product reaches 88 to 102 and 154 to 199 on tall narrow matrices; a symmetric
-//! product, which wastes less above the diagonal, gains half to nine tenths.
+//! Each entry is one sum, of fused products, in the order of `r`: its bits depend on its own row and column, not on the tile that
+//! it is formed in nor on what is beside it. Measured (two cores with AVX-512): 116 to 120 of 120 GF/s in double precision and 160
+//! to 200 in single, where the library's product reaches 88 to 102 and 154 to 199 on tall narrow matrices; a symmetric product,
+//! which wastes less above the diagonal, gains half to nine tenths.
 
 mod vector;
 
 use vector::Vector;
 
-/// The same pointer, of which a compiler does not know where it comes from. Rows that it sees at equal distances it reaches by adding
-/// the distance, one after the other: eight additions that wait for each other take longer than the sums of a narrow tile.
+/// The same pointer, opaque to the optimiser. Rows that it sees at equal distances it reaches by adding the distance, one after the
+/// other: eight additions that wait for each other take longer than the sums of a narrow tile.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block)] // Nothing is read or written there.
 fn opaque<T>(mut pointer: *const T) -> *const T {
@@ -134,10 +134,10 @@ mod panels;
 /// Products by tiles, for both types of number.
 ///
 /// *Panels* are columns of a matrix, [`lanes`](Tiles::lanes) at a time: the rows of the first ones, then those of the next. A tile then
-/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can tell apart. Where a
-/// matrix says so, a last panel of half as many columns may come after the whole ones.
+/// walks along memory, where rows as they are would have it jump, for wide ones by multiples of what a cache can distinguish. Where
+/// a matrix says so, a last panel of half as many columns may come after the whole ones.
 pub trait Tiles: Sized {
-    /// Numbers in a vector of the processor at hand: widths of packed matrices are multiples of it.
+    /// Numbers in a vector of the current processor: widths of packed matrices are multiples of it.
     fn lanes() -> usize;
 
     /// `part += x' x` in the lower triangle, for rows of the table from `first` on (a multiple of 16): `part` is some rows of a table `p` wide,
@@ -361,7 +361,7 @@ products!(plain_f64, f64, Plain<f64>);
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// Calls the function that is compiled for the processor at hand.
+/// Calls the function that is compiled for the current processor.
 macro_rules! best {
     ($plain:ident, $avx2:ident, $avx512:ident, $function:ident $arguments:tt) => {
         match super::simd::instructions() {

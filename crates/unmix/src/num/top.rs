@@ -49,7 +49,7 @@ pub struct Goal {
     pub tol: f64,
     /// Rows of a block; when fewer than [`block_size`], hidden copies are looked for.
     pub block: usize,
-    /// Vectors to keep at most; when there are so many the best of them are kept and the iteration goes on.
+    /// Vectors to keep at most; when there are so many the best of them are kept and the iteration continues.
     pub max_basis: usize,
     /// Stop as soon as it is plain that `max_basis` will not do.
     pub impatient: bool,
@@ -95,7 +95,7 @@ pub fn top_eigenpairs(
 pub struct Lanczos {
     basis: Basis,
     steps: u64,
-    /// When pairs are looked at next.
+    /// When pairs are examined next.
     check_at: u64,
     /// When fresh rows joined the block; a block that is wide needs none.
     joined: Option<u64>,
@@ -103,7 +103,7 @@ pub struct Lanczos {
 
 /// What the last block brought.
 pub enum Added {
-    /// More blocks are needed; with the residual, as a share of the first value, where pairs were looked at.
+    /// More blocks are needed; with the residual, as a share of the first value, where pairs were examined.
     More(Option<f64>),
     /// These are the pairs.
     Found(Pairs),
@@ -321,7 +321,7 @@ impl Ritz {
     }
 }
 
-/// Takes out of `v` what lies along the orthonormal rows of `along`, and says how much that was.
+/// Takes out of `v` what lies along the orthonormal rows of `along`, and returns how much that was.
 fn subtract_in_place(v: &mut Matrix<f64>, along: &Matrix<f64>) -> Matrix<f64> {
     let part = factor::multiply_transposed(v, along);
     factor::subtract_product(v, &part, along);

@@ -1,7 +1,7 @@
 //! The whole spectrum of a small symmetric matrix, on the calling thread.
 //!
-//! Householder's reduction to tridiagonal form, then implicit QL steps with Wilkinson's shift (Bowdler, Martin, Reinsch &
-//! Wilkinson 1968; Golub & Van Loan 2013, sections 8.3.1 and 8.3.3), as everybody has them; the difference is where numbers lie.
+//! Householder's reduction to tridiagonal form, then implicit QL steps with Wilkinson's shift (Bowdler, Martin, Reinsch & Wilkinson
+//! 1968; Golub & Van Loan 2013, sections 8.3.1 and 8.3.3), as in other implementations; the difference is where numbers lie.
 //! Everything stays in the first two caches, and every inner loop runs along contiguous rows: a product with a symmetric matrix
 //! adds up multiples of its rows, and vectors are kept as rows, so that a rotation turns two of them.
 

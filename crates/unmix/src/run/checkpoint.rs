@@ -1,4 +1,4 @@
-//! Checkpoints: what the loops of a fit have reached, in one file, from which a fit that was killed goes on.
+//! Checkpoints: what the loops of a fit have reached, in one file, from which a fit that was killed continues.
 //!
 //! A fit is a function of its rows, settings and seed, so the loops ([`Steps`](crate::solve::Steps)) that it runs through come in the
 //! same order each time. A loop is known by its place: its number among the loops begun so far, and for a loop inside another one also
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The first bytes of a checkpoint; the number is that of its format.
 const MAGIC: &[u8; 20] = b"unmix checkpoint  1\n";
 
-/// Seconds between two writes, unless told otherwise.
+/// Seconds between two writes by default.
 const EVERY: f64 = 60.0;
 
 /// A file that holds how far a fit has come.
@@ -68,7 +68,7 @@ type Key = Vec<(u64, u64)>;
 
 #[derive(Debug, Default)]
 struct Journal {
-    /// `None` until a fit has begun: loops before that are nobody's.
+    /// `None` until a fit has begun: loops before that belong to no fit.
     of: Option<Identity>,
     records: BTreeMap<Key, Record>,
     /// The loops that run, the outermost first.
@@ -114,7 +114,7 @@ impl Checkpoint {
         self
     }
 
-    /// Whether a fit goes on from what the file holds. Where there is no file it begins anew.
+    /// Whether a fit continues from what the file holds. Where there is no file it restarts.
     #[must_use]
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
@@ -126,7 +126,7 @@ impl Checkpoint {
         &self.path
     }
 
-    /// Why the file could not be written while the fit went on, where that happened: the fit itself is none the worse.
+    /// Why the file could not be written while the fit continued, where that happened: the fit itself is none the worse.
     pub fn trouble(&self) -> Option<String> {
         self.journal().trouble.clone()
     }
@@ -299,7 +299,7 @@ pub(crate) struct LoopPosition<'c> {
 }
 
 impl LoopPosition<'_> {
-    /// An iteration ended: loops inside it have no more to say. Where it is time its state is packed and the file written.
+    /// An iteration ended: loops inside it are finished. Where it is time its state is packed and the file written.
     pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
         let mut journal = self.checkpoint.journal();
         journal.active.truncate(self.depth + 1);
@@ -324,7 +324,7 @@ impl LoopPosition<'_> {
         self.packed = Instant::now();
     }
 
-    /// The loop goes on after so many iterations.
+    /// The loop continues after so many iterations.
     pub(crate) fn at(&self, n_iter: u64) {
         if let Some(own) = self.checkpoint.journal().active.get_mut(self.depth) {
             own.n_iter = n_iter;

@@ -72,7 +72,7 @@ pub struct Run<'a> {
     pub checkpoint: Option<&'a Checkpoint>,
     /// The model from whose parameters it starts.
     pub init: Option<&'a dyn Start>,
-    /// What a person asked for, as it can be typed again: recorded in the model, and otherwise without a meaning.
+    /// What the user asked for, as it can be typed again: recorded in the model, and otherwise without a meaning.
     pub invocation: Option<&'a str>,
 }
 
@@ -104,7 +104,7 @@ impl Run<'_> {
         self.check()
     }
 
-    /// Reports an iteration. Whether the person has asked to stop is looked at once its state is kept.
+    /// Reports an iteration. Whether the person has asked to stop is examined once its state is kept.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
         self.watch.event(Event::Iteration { n_iter, residual, objective });
     }

@@ -28,7 +28,7 @@ impl NewFile {
             Ok(meta) if meta.is_dir() => {
                 return refused("it is a folder, not a file; give the output a file name");
             }
-            // A rename would put an ordinary file in the place of /dev/null.
+            // A rename would put an ordinary file in place of /dev/null.
             Ok(meta) if !meta.is_file() => {
                 return refused("it is not an ordinary file; give the output another name");
             }
@@ -100,7 +100,7 @@ fn behind_links(path: &Path) -> PathBuf {
     at
 }
 
-/// The system's reason alone: the library adds the name of the temporary file, which nobody asked about.
+/// The system's reason alone: the library adds the name of the temporary file, which is of no use to the user.
 fn plain(e: std::io::Error) -> std::io::Error {
     let text = e.to_string();
     std::io::Error::new(e.kind(), text.split(" at path ").next().unwrap_or(&text))

@@ -1,10 +1,10 @@
-//! Warm starts: the parameters of a fitted model in the place of a method's own start.
+//! Warm starts: the parameters of a fitted model in place of a method's own start.
 
 use super::Run;
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// What a fit may start from in the place of its own start: the parameters of a fitted model.
+/// What a fit may start from in place of its own start: the parameters of a fitted model.
 pub trait Start: Sync {
     /// Key of the method that it was fitted by.
     fn method(&self) -> &str;

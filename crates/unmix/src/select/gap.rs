@@ -1,6 +1,6 @@
 //! The eigen-gap: where neighbouring variances differ most.
 
-/// Gaps beyond this many components are not looked at: far down a long spectrum some neighbours always differ a lot.
+/// Gaps beyond this many components are not examined: far down a long spectrum some neighbours always differ a lot.
 const MOST: usize = 20;
 
 /// The number of components before the largest ratio of neighbouring variances; the first of several.
@@ -11,7 +11,7 @@ pub fn gap(values: &[f64]) -> usize {
     largest(values, |a, b| a.ln() - b.ln())
 }
 
-/// As [`gap`], with differences in the place of ratios: moved by what is large, where ratios are moved by what is small.
+/// As [`gap`], with differences in place of ratios: moved by what is large, where ratios are moved by what is small.
 pub fn gap_difference(values: &[f64]) -> usize {
     largest(values, |a, b| a - b)
 }

@@ -9,9 +9,9 @@ const TIE: f64 = 1e-300;
 
 /// The number of components, from 1, with the largest evidence; the smallest of several.
 ///
-/// `values` are all variances, descending, of `n` samples with `p` features; for fewer samples than features those that
-/// samples can span. Where two variances are equal their term counts as `1e-300`. T. Minka (2000), "Automatic choice of
-/// dimensionality for PCA", NIPS 13, equation 77. Each pair of variances is looked at once: `O(d^2)` time, `O(d)` memory.
+/// `values` are all variances, descending, of `n` samples with `p` features; for fewer samples than features those that samples can
+/// span. Where two variances are equal their term counts as `1e-300`. T. Minka (2000), "Automatic choice of dimensionality for
+/// PCA", NIPS 13, equation 77. Each pair of variances is examined once: `O(d^2)` time, `O(d)` memory.
 pub fn minka(values: &[f64], n: f64, p: usize) -> usize {
     let d = if n >= p as f64 { p } else { values.len() };
     // As shares of the first, so that what counts as 0 does not depend on units: those add the same to every evidence.

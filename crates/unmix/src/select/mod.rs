@@ -1,4 +1,4 @@
-//! How many components to keep: rules over a spectrum of variances, two that look at the rows, and a table of them all.
+//! How many components to keep: rules over a spectrum of variances, two that examine the rows, and a table of them all.
 //!
 //! Variances are given in descending order, those that are rounding errors left out; units do not matter to any rule. `n` is
 //! a number of samples, which need not be whole: with frequency weights it is their sum.
@@ -26,7 +26,7 @@ pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;
 
-/// What the rules over variances look at.
+/// The variances that rules are computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     /// All `min(n_rows, n_features)` variances, descending; exactly 0 from `rank` on.

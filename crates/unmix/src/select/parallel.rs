@@ -16,13 +16,12 @@ const QUANTILE: f64 = 0.95;
 /// column, rounding must not decide.
 const EQUAL: f64 = 1e-9;
 
-/// The number of leading singular values of rows about their mean that are each above 95 % of those in 20 copies in which every column
-/// is permuted by itself; counting stops at the first that is not.
+/// The number of leading singular values of rows about their mean that are each above 95 % of those in 20 copies in which every
+/// column is permuted alone; counting stops at the first that is not.
 ///
-/// J. Horn (1965), Psychometrika 30:179, with permutations in the place of normal draws (A. Buja & N. Eyuboglu 1992,
-/// Multivar. Behav. Res. 27:509). Each column keeps its own distribution, so nothing is assumed of the noise but independence
-/// between columns. Costs 21 spectra of the data, `O(n p min(n, p))` each, and holds the rows in memory three times. The same
-/// seed gives the same bits.
+/// J. Horn (1965), Psychometrika 30:179, with permutations in place of normal draws (A. Buja & N. Eyuboglu 1992, Multivar. Behav.
+/// Res. 27:509). Each column keeps its own distribution, so nothing is assumed of the noise but independence between columns. Costs
+/// 21 spectra of the data, `O(n p min(n, p))` each, and holds the rows in memory three times. The same seed gives the same bits.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Rows in memory, for rules that look at them and not only at their variances.
+//! Rows in memory, for rules that need them and not only their variances.
 
 use crate::data::{Rows, VecSink};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ impl<T: Real> FittedRows<'_, '_, T> {
     /// The columns that are not 0 throughout: one row of the result for each of them. A row that counts several times is there
     /// so often.
     ///
-    /// `copies` says how many tables of this size the rule needs beside each other.
+    /// `copies` returns how many tables of this size the rule needs beside each other.
     pub(super) fn columns(&self, run: &Run<'_>, rule: &str, copies: u64) -> Result<Matrix<f64>> {
         let (rows, p) = (self.rows, self.rows.n_features());
         self.check_weights(rule)?;

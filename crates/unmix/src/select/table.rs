@@ -31,7 +31,7 @@ pub enum Criterion {
     Cv,
 }
 
-/// Shares that are looked at unless others are named.
+/// Shares that are examined unless others are named.
 const SHARES: [f64; 4] = [0.8, 0.9, 0.95, 0.99];
 
 /// Rules without a number of their own, by name.
@@ -123,7 +123,7 @@ impl fmt::Display for Criterion {
     }
 }
 
-/// What one rule says.
+/// The result of one rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The rule.
@@ -132,14 +132,14 @@ pub struct Choice {
     pub k: usize,
 }
 
-/// What every rule says, and the variances that they looked at.
+/// The results of all rules, and the variances that they used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The variances.
     pub spectrum: Spectrum,
     /// In the order asked for.
     pub choices: Vec<Choice>,
-    /// What a person should know before taking one of them.
+    /// Notes for the user before taking one of them.
     pub warnings: Vec<String>,
     /// Where the random draws of `parallel` and `cv` began.
     pub seed: u64,

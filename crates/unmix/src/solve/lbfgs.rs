@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Nothing depends on the units of the function or of its argument: multiply either by a power of two and the steps are the same
-//! ones. No step raises the function by more than its rounding errors, and such a rise counts as none. Where no step along `d` lowers it, what the pairs say is forgotten and the search goes on
-//! downhill; where that does not lower it either, the search has stalled at the rounding errors of the function.
+//! ones. No step raises the function by more than its rounding errors, and such a rise counts as none. Where no step along `d`
+//! lowers it, what the pairs say is dropped and the search continues downhill; where that does not lower it either, the search has
+//! stalled at the rounding errors of the function.
 //!
 //! `O(memory n)` beside the function, and `2 memory n` numbers.
 //!
@@ -31,7 +32,7 @@ pub trait Objective {
     /// Its value at `x`, and its gradient there over `gradient`. A value that is not finite means that `x` is too far away.
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
 
-    /// What is compared with `tol`: the largest entry of the gradient, unless said otherwise.
+    /// What is compared with `tol`: the largest entry of the gradient by default.
     fn residual(&self, gradient: &[f64]) -> f64 {
         gradient.iter().fold(0.0, |m, g| m.max(g.abs()))
     }
@@ -41,7 +42,7 @@ pub trait Objective {
         ROUNDING * value.abs()
     }
 
-    /// What of its own it wants kept in a checkpoint: numbers that its values do not depend on, such as how often it was asked.
+    /// Its own state for a checkpoint: numbers that its values do not depend on, such as how often it was asked.
     fn counts(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -52,14 +53,14 @@ pub trait Objective {
     }
 
     /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; asked for after every
-    /// iteration. What the search remembers is scaled along.
+    /// iteration. What the search stores is scaled along.
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
         let _ = (n_iter, x);
         None
     }
 }
 
-/// How to search.
+/// Options of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lbfgs {
     /// Pairs that are remembered.
@@ -70,7 +71,7 @@ pub struct Lbfgs {
     pub tol: f64,
 }
 
-/// Where a search ended.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub struct Minimum {
     /// The place.
@@ -145,7 +146,7 @@ impl Lbfgs {
     }
 }
 
-/// Where a search is.
+/// State of a search.
 #[derive(Serialize, Deserialize)]
 struct Search {
     here: Point,

@@ -9,8 +9,8 @@
 //! };
 //! ```
 //!
-//! The state has to hold everything that later iterations depend on, so that a fit that goes on from a checkpoint ends with the bits of
-//! one that was not interrupted.
+//! The state has to hold everything that later iterations depend on, so that a fit that continues from a checkpoint ends with the
+//! bits of one that was not interrupted.
 
 use crate::error::Result;
 use crate::run::{LoopPosition, Outcome, Run};

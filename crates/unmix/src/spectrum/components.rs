@@ -74,7 +74,7 @@ impl Bounds<'_> {
         self.n.min(self.p as u64) as usize
     }
 
-    /// The number asked for, all there are unless told.
+    /// The number asked for, all there are by default.
     ///
     /// # Errors
     ///

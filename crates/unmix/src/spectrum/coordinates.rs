@@ -12,7 +12,7 @@ use crate::model::{Linear, sign_of};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 
-/// What rows are looked at for.
+/// What rows are examined for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WhiteningOptions {
     /// Key of the method that asks, for messages.
@@ -27,7 +27,7 @@ pub(crate) struct WhiteningOptions {
     pub(crate) weak: bool,
 }
 
-/// What settled rows say, and how it was found.
+/// Spectrum of settled rows, and how it was computed.
 pub(crate) struct PrincipalAxes {
     /// The spectrum.
     pub(crate) found: Decomposition,
@@ -107,7 +107,7 @@ pub(crate) struct Coordinates {
     pub(crate) sweeps: u64,
     /// Name of the solver that found the spectrum.
     pub(crate) solver: &'static str,
-    /// What a person should know.
+    /// Notes for the user.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -211,7 +211,7 @@ impl Coordinates {
         }
     }
 
-    /// Decoders of white coordinates, `m x k`, as decoders of `x - mean`, `m x p`: `m back`.
+    /// Decoders of whitened coordinates, `m x k`, as decoders of `x - mean`, `m x p`: `m back`.
     pub(crate) fn decoded(&self, m: Matrix<f64>) -> Matrix<f64> {
         let mut out = factor::multiply(&self.stretched(m, |s| s), &self.axes);
         self.by_units(&mut out, |x, unit| x * unit);

@@ -23,7 +23,7 @@ use solvers::{deflation, krylov, random_rows, subspace};
 /// Up to this many features the covariance is formed: 32 MiB, and less work than a dozen sweeps.
 const DENSE: usize = 2048;
 
-/// Applications of the covariance that power iterations are allowed for a component, unless told otherwise.
+/// Applications of the covariance that power iterations are allowed for a component by default.
 const MAX_ITER: u64 = 1000;
 
 /// The covariance, as it acts on directions (rows).
@@ -161,7 +161,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// As a request wants them seen.
+    /// In the form that a request needs.
     fn new(moments: Moments, request: &Request) -> Self {
         let Moments { n, mut mean, mut rest, mut squares } = moments;
         let noise_scale = request.standardize.then(|| deviations(&squares, n - 1.0));

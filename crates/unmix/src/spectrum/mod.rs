@@ -88,7 +88,7 @@ pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
     }
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Key of the method that asks, for messages.
@@ -103,7 +103,7 @@ pub struct Request {
     pub standardize: bool,
     /// The residual that iterations accept, as a share of the first variance; 0 for rounding level.
     pub tol: f64,
-    /// Rounds that iterations take, where told.
+    /// Number of iterations, where given.
     pub rounds: Option<u64>,
     /// Directions that blocks carry beside those asked for.
     pub n_oversamples: usize,
@@ -111,7 +111,7 @@ pub struct Request {
     pub start: Option<Matrix<f64>>,
 }
 
-/// What the rows say.
+/// Second moments of the rows and what follows from them.
 pub struct Decomposition {
     /// Rows, each as often as it counts.
     pub n: f64,
@@ -125,7 +125,7 @@ pub struct Decomposition {
     pub axes: Matrix<f64>,
     /// Variance of all columns together.
     pub total: f64,
-    /// Directions along which the rows vary, unless only the first few were looked at and all of them do.
+    /// Directions along which the rows vary, unless only the first few were examined and all of them do.
     pub rank: Option<usize>,
     /// Variances at or below this share of the first count as 0.
     pub floor: f64,
@@ -371,8 +371,8 @@ fn spread(axes: &Matrix<f64>, varying: &[usize], p: usize) -> Matrix<f64> {
 
 /// Singular values at or below `10 max(n, p) eps` of the first are rounding; variances are their squares.
 ///
-/// Never above `sqrt(eps)`: totals are in double precision, so rounding does not grow with the number of rows, and for a
-/// million rows of single precision the bound by itself would exceed 1.
+/// Never above `sqrt(eps)`: totals are in double precision, so rounding does not grow with the number of rows, and for a million
+/// rows of single precision the bound alone would exceed 1.
 fn full_floor(n: u64, p: usize, eps: f64) -> f64 {
     (10.0 * n.max(p as u64) as f64 * eps).min(eps.sqrt()).powi(2)
 }

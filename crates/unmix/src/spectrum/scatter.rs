@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::num::{Dtype, Matrix, factor, top};
 use crate::stats::Scatter;
 
-/// Second moments of the columns that vary, as a request wants them seen.
+/// Second moments of the columns that vary, in the form that a request needs.
 pub struct Covariance {
     /// Rows, each as often as it counts.
     pub n: f64,
@@ -54,7 +54,7 @@ impl Covariance {
 
     /// Its spectrum: all of it, or the first `top`.
     ///
-    /// `dtype` is the type that the rows were multiplied in, which says how small a variance can be told from rounding;
+    /// `dtype` is the type that the rows were multiplied in, which says how small a variance can be distinguished from rounding;
     /// `counted` the most directions that so many rows could span.
     ///
     /// # Errors

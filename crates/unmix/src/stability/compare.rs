@@ -41,7 +41,7 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 }
 
-/// What another fit found, in the order of the model's components.
+/// The components of another fit, matched to those of the model.
 pub(super) struct MatchedFit {
     pub(super) vectors: Matrix<f64>,
     /// Which of its components is whose partner.
@@ -59,7 +59,7 @@ pub(super) fn between(a: &Matrix<f64>, b: &Matrix<f64>) -> Vec<f64> {
 pub(super) fn space(pairs: &[(Matrix<f64>, Matrix<f64>)], j: usize, others: &[usize]) -> Result<Vec<f64>> {
     let members: Vec<usize> = std::iter::once(j).chain(others.iter().copied()).collect();
     let of = |m: &Matrix<f64>| Matrix::from_fn(members.len(), m.cols(), |i, c| m.row(members[i])[c]);
-    // A half that has nothing in the place of a member does not find the space.
+    // A half that has nothing in place of a member does not find the space.
     let whole = |m: &Matrix<f64>| (0..m.rows()).all(|i| m.row(i).iter().any(|x| *x != 0.0));
     let of_cut = |(a, b): &(Matrix<f64>, Matrix<f64>)| {
         let (a, b) = (of(a), of(b));

@@ -1,11 +1,11 @@
 //! Whether a decomposition would be found again: in each half of the rows, and from another start.
 //!
 //! A component that half of the data does not find again is a description of these rows, not of where they come from. So the rows
-//! are cut into random halves several times, the method is fitted to either half, and what the halves find is compared,
-//! component by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004)
-//! without resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
-//! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason. Rows that follow one another, as samples
-//! of a recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other. The
+//! are cut into random halves several times, the method is fitted to either half, and what the halves find is compared, component
+//! by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004) without
+//! resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
+//! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason. Consecutive rows, as samples of a
+//! recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other. The
 //! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
 //!
 //! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
@@ -42,7 +42,7 @@ use serde_json::{Map, Value};
 use together::{Reader, SharedScan, side_by_side};
 use tried::{HalvesResult, RestartsResult};
 
-/// How often things are tried again.
+/// Numbers of cuts and restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trials {
     /// Cuts into two random halves. With fewer than [`ENOUGH`] intervals are wide, and with one they are all of `[0, 1]`.
@@ -60,7 +60,7 @@ impl Default for Trials {
 /// So many cuts leave intervals less than a tenth wider than any number of them would.
 pub const ENOUGH: usize = 20;
 
-/// What came of it, component by component of the model, in its order.
+/// Results, for each component of the model, in its order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// Similarity of what two disjoint halves found, mean over the cuts; 1 is the same twice.
@@ -87,9 +87,9 @@ pub struct Stability {
     /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
     /// both ways round, the larger one. Autocorrelated rows count by their effective sample size.
     pub gaussian: Vec<f64>,
-    /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows know nothing of their neighbours.
+    /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows are independent.
     pub stretch: u64,
-    /// What can be told from these rows.
+    /// The verdicts.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -274,7 +274,8 @@ const HELD: u64 = 1 << 30;
 /// Seeds of the halves begin so far from those of the restarts.
 const HALVES: u64 = 1 << 32;
 
-/// Variances along the components, where the method tells directions apart by them: where codes are uncorrelated scores along axes.
+/// Variances along the components, where the method distinguishes directions by them: where codes are uncorrelated scores along
+/// axes.
 fn variances(model: &Model) -> Option<Vec<f64>> {
     if model.tensor("second_rotation").is_some() {
         return None;

@@ -42,7 +42,7 @@ struct State<T> {
     ready: BTreeSet<usize>,
     /// Pieces read so far.
     reads: u64,
-    /// A read failed: no fit goes on.
+    /// A read failed: no fit continues.
     failed: bool,
 }
 

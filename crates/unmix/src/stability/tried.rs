@@ -67,8 +67,8 @@ impl HalvesResult {
         Ok(out)
     }
 
-    /// For each component, how well the halves of every cut agree about the space of its group; about itself where it is told apart from
-    /// all others, or its group is the `whole` space.
+    /// For each component, how well the halves of every cut agree about the space of its group; about itself where it is separated
+    /// from all others, or its group is the `whole` space.
     pub(super) fn spaces(&self, groups: &[Vec<usize>], whole: bool) -> Result<Vec<Vec<f64>>> {
         let of_group = |(j, others): (usize, &Vec<usize>)| {
             let alone = others.is_empty() || (whole && others.len() + 1 == groups.len());

@@ -1,12 +1,12 @@
-//! What can be told from the rows about each component: itself, a group that it belongs to, or nothing.
+//! Verdicts about each component: resolved alone, as part of a group, or not.
 //!
-//! Two directions are told apart by their variances, where a method looks at these and their difference is no accident. Of two
-//! directions whose variances are the same, the squared difference of the two that are found is, in units of its variance, chi-square
-//! with two degrees of freedom (of Gaussian rows; one for the variances along any two axes, one for their covariance, which the
-//! directions found turn into more of the same), whose tail is an exponential. Its variance comes from the fourth moments of the codes, at
-//! least what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions are told apart by independence, where a
-//! method looks at that and at least one of the two is not Gaussian: a rotation of two Gaussian sources of equal variance changes no
-//! density at all. Pairs that neither tells apart make groups.
+//! Two directions are distinguished by their variances, where a method examines these and their difference is no accident. Of two
+//! directions whose variances are the same, the squared difference of the two that are found is, in units of its variance,
+//! chi-square with two degrees of freedom (of Gaussian rows; one for the variances along any two axes, one for their covariance,
+//! which the directions found turn into more of the same), whose tail is an exponential. Its variance comes from the fourth moments
+//! of the codes, at least what Gaussian rows have (Anderson 1963); the number of rows is that of independent ones. Or directions
+//! are distinguished by independence, where a method examines that and at least one of the two is not Gaussian: a rotation of two
+//! Gaussian sources of equal variance changes no density at all. Pairs that neither separates make groups.
 //!
 //! The verdict follows the interval for the agreement of halves (`interval.rs`): of the component, or of the space of its group. Resolved
 //! where all of it is at least `STABLE`, not resolvable where all of it is below, undecided where it lies across. A group of all the
@@ -16,7 +16,7 @@ use super::interval::{Side, side};
 use crate::model::LEVEL;
 use crate::num::{Matrix, factor};
 
-/// What is known of a component.
+/// The verdict on a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The direction is determined by the rows: the interval for the agreement of halves is at least 0.9.
@@ -45,13 +45,13 @@ impl Verdict {
     }
 }
 
-/// What is needed to judge.
+/// What a verdict depends on.
 pub(super) struct Evidence<'a> {
-    /// Whether the method looks at variances: their values, where it does.
+    /// Whether the method examines variances: their values, where it does.
     pub(super) variances: Option<&'a [f64]>,
     /// Covariances of the squares of codes of unit variance; none where they are not known, and those of Gaussian codes count.
     pub(super) squares: Option<&'a Matrix<f64>>,
-    /// Whether the method looks at independence: for each component the probability of such codes if it were Gaussian.
+    /// Whether the method examines independence: for each component the probability of such codes if it were Gaussian.
     pub(super) gaussian: Option<&'a [f64]>,
     /// Number of rows.
     pub(super) n: f64,
@@ -59,7 +59,8 @@ pub(super) struct Evidence<'a> {
     pub(super) times: &'a [f64],
 }
 
-/// For each component the others that it cannot be told from, itself left out. Each counts as not Gaussian below the probability
+/// For each component the others that it cannot be distinguished from, itself left out. Each counts as not Gaussian below the
+/// probability
 /// [`LEVEL`] over their number, and two neighbouring variances as different below it over the number of neighbours (Bonferroni).
 pub(super) fn groups(k: usize, seen: &Evidence<'_>) -> Vec<Vec<usize>> {
     let apart = |i: usize, j: usize| {

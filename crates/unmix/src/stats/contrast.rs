@@ -1,4 +1,4 @@
-//! What an independent component is told from a Gaussian by: a function, its slope, and the slope's slope.
+//! Contrasts that measure non-Gaussianity: a function and its first two derivatives.
 //!
 //! ```text
 //!             G(y)                    g = G'               g'

@@ -114,7 +114,7 @@ impl<'a> FeatureView<'a> {
         self.weigh(&mut out[start..]);
         let scale = if self.standardize { self.deviation(&out[start..], mean - about) } else { 1.0 };
         if !scale.is_finite() {
-            // Squares that overflow are no unit to divide by: found where sums are looked at.
+            // Squares that overflow are no unit to divide by: found where sums are examined.
             out[start..].fill(f64::NAN);
         } else if scale != 1.0 {
             out[start..].iter_mut().for_each(|x| *x /= scale);
@@ -219,7 +219,7 @@ impl FeatureView<'_> {
             true => (moments.squares / (self.n - 1.0)).sqrt(),
             false => 1.0,
         };
-        // Squares that overflow are no unit to divide by: found where sums are looked at.
+        // Squares that overflow are no unit to divide by: found where sums are examined.
         let scale = if scale.is_finite() { scale } else { f64::NAN };
         match self.center {
             true => {

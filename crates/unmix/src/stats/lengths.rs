@@ -4,7 +4,7 @@ use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 
-/// Number of rows and the sum of their lengths about a point that all of them know.
+/// Number of rows and the sum of their lengths about a given point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lengths {
     /// Rows seen, each as often as it counts.

@@ -1,4 +1,4 @@
-//! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic never knows where its rows live.
+//! Mergeable sufficient statistics: one [`Partial`] and its [`Gather`] a file. A statistic does not depend on where its rows are.
 
 mod checksum;
 mod contrast;

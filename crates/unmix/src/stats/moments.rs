@@ -6,7 +6,7 @@ use super::{Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace, kernel};
 
-/// What `n` rows say about location and spread of each column. `3 p + 1` numbers.
+/// Mean and sum of squares of each column over `n` rows. `3 p + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
     /// Rows seen, each as often as it counts.

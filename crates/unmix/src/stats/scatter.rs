@@ -17,7 +17,7 @@ use super::{Moments, Packer, Partial, Unpacker, both};
 use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 
-/// What `n` rows say about location and spread: all that PCA, whitening and factor analysis need.
+/// Mean and scatter matrix of `n` rows: sufficient for PCA, whitening and factor analysis.
 ///
 /// Memory is `p² + 2 p + 1` doubles, however many rows were seen.
 #[derive(Clone, Debug, PartialEq)]

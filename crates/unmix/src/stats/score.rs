@@ -1,4 +1,4 @@
-//! Contrasts that are fitted to a source: its score, as far as a few functions can tell it.
+//! Contrasts that are fitted to a source: its score function, approximated by a few basis functions.
 //!
 //! Of a source with density `p` the best contrast has the slope `ψ = -p'/p`, its score. Of all combinations `Σ c_b h_b` of given
 //! functions the one nearest to the score, `E (ψ - Σ c_b h_b)²` least, needs no density: `E ψ h_b = E h_b'` by parts, so
@@ -134,8 +134,8 @@ impl ScoreSums {
         self.n += weights.map_or(n as f64, |w| w.iter().sum());
     }
 
-    /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot tell apart, as those of a source of
-    /// few values, get what a little noise would give them.
+    /// The contrast of each source; `None` where sums are not finite. Functions that one source cannot distinguish, as those of a
+    /// source of few values, get what a little noise would give them.
     pub fn scores(&self) -> Option<Vec<ScoreFunction>> {
         (0..self.sums.rows()).map(|i| self.score(self.sums.row(i))).collect()
     }

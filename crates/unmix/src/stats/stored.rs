@@ -7,8 +7,8 @@
 //! Σ w (x − μ)(x − μ)ᵀ = Σ w (x − c)(x − c)ᵀ − W (μ − c)(μ − c)ᵀ
 //! ```
 //!
-//! loses no more than a factor `1/(1 − share stored)` to cancellation, and its diagonal, formed in two passes, nothing. Each line of a table is
-//! added up by itself (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
+//! loses no more than a factor `1/(1 − share stored)` to cancellation, and its diagonal, formed in two passes, nothing. Each line
+//! of a table is added up alone (Gustavson 1978, ACM TOMS 4:250), which needs the entries by row and by column.
 
 use crate::error::Result;
 use crate::num::{Real, Stored, kernel};
@@ -23,7 +23,7 @@ pub trait AddStored<T: Real, P>: Sync {
     fn add_stored(&self, part: &mut P, shard: &Stored<'_, T>) -> Result<()>;
 }
 
-/// How often each row of a shard counts.
+/// Sample weights.
 #[derive(Clone, Copy)]
 pub(super) struct Counts<'w> {
     weights: Option<&'w [f64]>,

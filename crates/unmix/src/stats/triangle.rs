@@ -1,7 +1,7 @@
-//! The triangle of a QR factorisation of centred rows: what a covariance would say, without squaring the condition number.
+//! The triangle of a QR factorisation of centred rows: the information of the covariance, without squaring the condition number.
 //!
-//! Merged as scatters are, with triangles in the place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of
-//! both parts), by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
+//! Merged as scatters are, with triangles in place of sums (the rows of `[R₁; R₂; δᵀ√(n₁n₂/n₁₂)]` have the scatter of both parts),
+//! by one more factorisation: the tall-and-skinny QR of Demmel et al. (2012), centred as it goes.
 
 use super::sum::{GatherSum, Sum};
 use super::{FeatureView, Gather, Packer, Partial, Unpacker};

@@ -8,7 +8,7 @@ use crate::num::{Block, Real, Workspace};
 /// Gathers [`RowWeights`].
 pub type GatherWeights = GatherSum<RowWeights>;
 
-/// How often each of some rows counts, in the order of the rows.
+/// Sample weights, in the order of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowWeights {
     /// How many rows.

@@ -32,7 +32,7 @@ fn extended_infomax_is_pickards_density_with_both_signs() {
     let infomax = json!({"algorithm": "infomax", "extended": true});
     same_bits(("ica", infomax), ("ica", json!({"ortho": false, "extended": true})), &x, 5);
     same_bits(("ica", json!({"fun": "tanh"})), ("ica", json!({})), &x, 5);
-    // Without white coordinates there is no best rotation to begin with, and yet it is the same solution.
+    // Without whitened coordinates there is no best rotation to begin with, and yet it is the same solution.
     near(
         json!({"ortho": false, "extended": true, "tol": 1e-9}),
         json!({"ortho": false, "extended": true, "tol": 1e-9, "w_init": [
@@ -242,7 +242,8 @@ fn both_orders_of_two_layers_are_one_solution_and_near_that_of_the_fixed_point()
 
 #[test]
 fn both_orders_agree_on_sources_of_all_kinds() {
-    // Widths are chosen on the way, and sources next to Gaussian (Student's) by little: at rest the choice must be the same one.
+    // Widths are chosen on the way, and sources next to Gaussian (Student's) by little: at convergence the choice must be the same
+    // one.
     for seed in 0..4 {
         let (k, a) = (8, mixing(8, 8, seed));
         let x = mix(&mixed_kinds(5000, k, seed), &a);

@@ -290,7 +290,7 @@ fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_
     // Where nothing was bad nothing was tested.
     assert!(bad >= 10 && good >= 280, "{bad} bad, {good} good");
     assert!(false_doubts.len() <= good / 100, "of {good}: {false_doubts:?}");
-    // Two sources in few rows, of which the first look sees nothing: white coordinates in any rotation, and said.
+    // Two sources in few rows, of which the first look sees nothing: whitened coordinates in any rotation, and said.
     let mut nothing = 0;
     for sample in 0..30 {
         let s = laplace(500, 2, sample);
@@ -310,7 +310,7 @@ fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_
 
 /// Series of Laplace innovations, each number the `share` of the one before and something new.
 fn series(n: usize, k: usize, share: f64, seed: u64) -> Matrix<f64> {
-    // From where the start is forgotten on.
+    // From where the start is dropped on.
     let (lead, innovations) = (400, laplace(n + 400, k, seed));
     let mut now = vec![0.0; k];
     let mut out = Vec::with_capacity(n * k);

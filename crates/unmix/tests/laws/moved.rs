@@ -100,7 +100,7 @@ fn permuted_columns_permute_the_loadings() {
     }
 }
 
-/// Sources and directions that the data determine, told apart by more than their variances.
+/// Sources and directions that the data determine, distinguished by more than their variances.
 fn determined() -> (usize, Vec<f64>) {
     use unmix::datasets::{Distribution, independent};
     let (n, laws) = (

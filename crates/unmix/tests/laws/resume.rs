@@ -1,4 +1,5 @@
-//! A fit that is interrupted and goes on from its checkpoint ends with the bits of one that was not, on every path of every solver.
+//! A fit that is interrupted and continues from its checkpoint ends with the bits of one that was not, on every path of every
+//! solver.
 
 use super::{Case, every_case};
 use crate::made::{bits, digest, falling, on_threads, settings};

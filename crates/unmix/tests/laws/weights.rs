@@ -64,8 +64,8 @@ fn counted(case: &super::Case, found: unmix::Result<Model>, plain: &Model, n: us
     assert!(a.len() == b.len() && apart(&a, &b) <= 1e-6 * size, "{case}: {a:?}\n{b:?}");
 }
 
-/// Sources that the data tell apart are those of repeated rows. Searches begin on other rows of these, so the last digits may differ, and
-/// where no source stands out, all of them.
+/// Sources that the data distinguish are those of repeated rows. Searches begin on other rows of these, so the last digits may
+/// differ, and where no source stands out, all of them.
 fn the_same_sources(case: &super::Case, model: &Model, plain: &Model) {
     let (a, b) =
         (model.tensor("components").unwrap().to_matrix(), plain.tensor("components").unwrap().to_matrix());

@@ -48,7 +48,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>().abs() / length(a) / length(b)
 }
 
-/// Lengths of the columns at rest, in closed form.
+/// Lengths of the converged columns, in closed form.
 fn lengths(row: &TableEntry) -> Vec<f64> {
     let weights = |spec: &Spec| spec.lambda.of(K, |_| 1.0);
     match (row.key, &row.spec) {

@@ -1,4 +1,4 @@
-//! The published rows as a person asks for them.
+//! The published rows as the user asks for them.
 
 use super::recover::{Kind, mixed};
 use crate::made::{numbers, settings, try_fit};

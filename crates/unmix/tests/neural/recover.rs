@@ -214,10 +214,10 @@ fn learnt_deviations_grow_without_bound_unless_they_cost_something() {
         assert!(free.windows(2).all(|r| r[1][j] > r[0][j]), "column {j} does not grow at every epoch");
         assert!(free[59][j] > 7.0, "column {j}: {} after 60 epochs", free[59][j]);
     }
-    // With it they come to rest where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3. As
-    // published: 60 epochs at one rate, and every column within 2 %.
-    // The order of the rows is one in which they are: by its own codes a column rests 2 % below, and at one rate it trembles about that
-    // place, so that in three of ten orders every column is within 2 % after the last step.
+    // With it they converge where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3. As
+    // published: 60 epochs at one rate, and every column within 2 %. The order of the rows is one in which they are: by its own
+    // codes a column rests 2 % below, and at one rate it trembles about that place, so that in three of ten orders every column is
+    // within 2 % after the last step.
     let settled = trained(&rule(1e-3), &x, &published, 7);
     let held = &ratios(&settled)[59];
     assert!(held.iter().all(|r| (r / 4.37 - 1.0).abs() <= 0.02), "{held:?}");
@@ -330,7 +330,7 @@ fn sparsity_within_its_range_finds_sources_and_beyond_it_minor_axes() {
         assert_eq!(found > 0.99, works, "beta {beta}: {found}");
     }
     // Without unit columns their length d is the larger root of d³ - d + beta E|z| / (4 s), half of that range for the subspace
-    // form; beyond 1.54 s / E|z| there is none, and the column shrinks to nothing.
+    // form; beyond 1.54 s / E|z| there is none, and the column collapses to 0.
     let rica = Spec { constraint: Constraint::None, by_length: false, ..NONLINEAR[18].spec.unwrap() };
     for (spec, over) in [(rica, 4.0), (Spec { lin_enc: 0.0, ..rica }, 2.0)] {
         let beta = 0.6;

@@ -1,4 +1,4 @@
-//! Training sees the same batches wherever rows are, and whoever works.
+//! Training sees the same batches wherever rows are, and whichever thread works.
 
 use crate::made::{bits, cast, falling, settings};
 use serde_json::json;
@@ -28,7 +28,7 @@ fn trained_weights_have_the_same_bits_from_memory_and_from_a_file_for_any_number
 
 #[test]
 fn rows_of_several_windows_are_read_ahead_and_give_the_same_bits() {
-    // Two windows of four million numbers are shuffled each by itself.
+    // Two windows of four million numbers are shuffled each alone.
     let (n, p) = (70_001, 64);
     let x: Vec<f32> = cast(&falling(n, p, 3));
     let folder = tempfile::tempdir().unwrap();

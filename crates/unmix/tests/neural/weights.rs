@@ -200,7 +200,7 @@ fn codes_are_decoded_through_the_nonlinearity_where_that_is_asked_for() {
             .collect();
         assert!(apart(&decode(&bent, &codes), &want) < 1e-12, "{given:?}");
         assert!(apart(&decode(&plain, &codes), &want) > 1e-3, "{given:?}");
-        // One row by itself has the same bits, and single precision the same rows up to its rounding.
+        // One row alone has the same bits, and single precision the same rows up to its rounding.
         assert_eq!(decode(&bent, &codes[..3]), decode(&bent, &codes)[..10]);
         let single: Vec<f32> = decode(&bent, &cast::<f32>(&codes));
         assert!(single.iter().zip(&want).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-4));

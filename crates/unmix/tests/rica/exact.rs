@@ -53,7 +53,7 @@ fn white_centred_and_standardized_rows_are_those_of_pca() {
         let model = pca(settings, &x, p);
         let axes = super::matrix(&model, "components");
         let noise = model.tensor("noise_scale").map_or_else(|| vec![1.0; p], |t| t.f64s());
-        // White coordinates have variance 1 with divisor n; their order and the sign of the axes are PCA's.
+        // Whitened coordinates have variance 1 with divisor n; their order and the sign of the axes are PCA's.
         let share = ((n as f64) / (n as f64 - 1.0)).sqrt();
         let scale = crate::made::numbers(&model, "scale");
         let mean = crate::made::numbers(&model, "mean");

@@ -145,7 +145,7 @@ fn limits_end_a_fit_and_the_report_says_which() {
     let run = Run { max_seconds: Some(0.0), ..on_threads(2) };
     let timed = Rica::default().fit(&mut Rows::from_slice(&x, 6).unwrap(), &run).unwrap();
     assert_eq!((timed.report().outcome, timed.report().n_iter), (Outcome::Time, 1));
-    // With nothing to reach, it goes on until rounding stops it.
+    // With nothing to reach, it continues until rounding stops it.
     let all = fit(&Rica { tol: Some(0.0), ..Rica::default() }, &x, 6);
     assert_eq!(all.report().outcome, Outcome::Stalled);
     assert!(all.report().residual.unwrap() < 1e-7, "{:?}", all.report().residual);

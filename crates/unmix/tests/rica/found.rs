@@ -176,7 +176,7 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
     never_rises(&model);
     let (components, mixing) = (matrix(&model, "components"), matrix(&model, "mixing"));
     assert_eq!((components.rows(), mixing.cols()), (k, k));
-    // In white coordinates: components times the root of the covariance.
+    // In whitened coordinates: components times the root of the covariance.
     let c = factor::multiply(
         &Matrix::from_vec(6000, p, x.clone()).transposed(),
         &Matrix::from_vec(6000, p, x.clone()),
@@ -188,8 +188,8 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
     }
     let coherence = numbers(&model, "coherence")[0];
     assert!(coherence > 0.0 && coherence <= 1.0, "{coherence}");
-    // Features, not atoms. L-BFGS of another implementation, on such data and with this weight, ends at mean cosines of 0.79 to 0.82 in white
-    // coordinates, 0.1 to 0.31 of them above 0.95.
+    // Features, not atoms. L-BFGS of another implementation, on such data and with this weight, ends at mean cosines of 0.79 to
+    // 0.82 in whitened coordinates, 0.1 to 0.31 of them above 0.95.
     let (values, axes) = factor::eigh(&c).unwrap();
     let along = |m: &Matrix<f64>, power: f64| {
         let mut out = factor::multiply_transposed(m, &axes);
@@ -253,7 +253,7 @@ fn columns_as_they_are_of_few_rows_converge_to_the_tolerance() {
 
 #[test]
 fn columns_as_they_are_of_few_rows_keep_what_principal_components_keep() {
-    // 40 rows of 700 columns: directions drawn among columns would hardly reach the span of the rows, and shrink to nothing.
+    // 40 rows of 700 columns: directions drawn among columns would hardly reach the span of the rows, and collapse to 0.
     let (n, p, k) = (40, 700, 3);
     let x = crate::made::falling(n, p, 3);
     let left = |model: &unmix::Model| {

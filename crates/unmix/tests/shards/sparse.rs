@@ -17,8 +17,8 @@ struct Entries {
 }
 
 impl Entries {
-    /// `each` entries in a row, in columns of falling variances, the first of them in every row and far from 0; every seventh stored entry
-    /// is a 0.
+    /// `each` entries in a row, in columns of decreasing variances, the first of them in every row and far from 0; every seventh
+    /// stored entry is a 0.
     fn made(n: usize, p: usize, each: usize) -> Self {
         let (which, what) = (Stream::new(9, 0), Stream::new(9, 1));
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What a fit returns: at rest by the textbook, the same from everywhere, with verdicts.
+//! What a fit returns: stationary by the textbook definition, independent of the start, with verdicts.
 
 use super::problems::tied;
 use crate::made::{Known, apart, bits, cast, encode, numbers, on_threads, settings, try_fit};

@@ -32,7 +32,7 @@ const TOGETHER: usize = 1 << 16;
 /// Hand-overs that may be waiting.
 const AHEAD: usize = 3;
 
-/// A place in a training: a batch of an epoch, both counted from 0. It says all that is needed to go on from there.
+/// A place in a training: a batch of an epoch, both counted from 0. Training can be resumed from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// The epoch.
@@ -209,7 +209,7 @@ impl<'a, T: Real> Batches<'a, T> {
                         Err(error) => Err(error),
                     };
                     let failed = gathered.is_err();
-                    // Nobody listens any more once training has ended.
+                    // No one listens any more once training has ended.
                     if send.send(gathered).is_err() || failed {
                         return;
                     }

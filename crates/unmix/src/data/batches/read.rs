@@ -170,7 +170,7 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         Ok(())
     }
 
-    /// Makes the window that has place `at` of the epoch the one at hand, all of it read.
+    /// Makes the window that has place `at` of the epoch the current one, all of it read.
     fn arrive(&mut self, epoch: u64, at: u64) -> Result<()> {
         let (of, windows) = (self.of, self.of.order.windows());
         let here = &self.now.window;
@@ -194,7 +194,7 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         Ok(())
     }
 
-    /// Copies rows at these places of the epoch, all of the window at hand, in the order of the data unless they are to be mixed.
+    /// Copies rows at these places of the epoch, all of the current window, in the order of the data unless they are to be mixed.
     fn copy(&mut self, places: std::ops::Range<u64>, group: &mut Group<T>) {
         let (p, order, first) = (self.of.p, &self.of.order, self.now.window.first);
         let part = (places.start - first) as usize..(places.end - first) as usize;
@@ -220,8 +220,8 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
         }
     }
 
-    /// Reads as large a part of the next window as has been handed out of the one at hand. What fails is read again when it is wanted,
-    /// and told then.
+    /// Reads as large a part of the next window as has been handed out of the current one. What fails is read again when it is
+    /// wanted, and told then.
     pub(super) fn read_ahead(&mut self) {
         let (here, epochs) = (&self.now.window, self.epochs);
         if !self.ahead || self.next.window.epoch >= epochs || here.order.is_empty() {

@@ -1,6 +1,6 @@
 //! ICA: the linear map that makes the coordinates of rows independent of each other.
 //!
-//! **Finds** sources: numbers `y = (x - mean) B` that tell as little as possible about each other, and as far from Gaussian as can be.
+//! **Finds** sources: `y = (x - mean) B`, statistically independent, by maximal non-Gaussianity.
 //! **Model** `x = mean + A s + e`: `s` independent, at most one of them Gaussian, `A` of full rank.
 //! **Algorithm** for `n` rows of `p` features and `k` sources:
 //!  1. one pass: mean, spectrum, rank; white coordinates `z = diag(1/scale) W' (x - mean)` of that rank;
@@ -13,7 +13,7 @@
 //! **Cost** `2 n k (p + k)` multiply-adds and `n k` hyperbolic tangents a pass, some ten to twenty of them; `O(p² + k²)` memory beside
 //! the rows, and a copy of `n k` numbers where `p >= 2 k`.
 //! **Equals** the page about ICA has the table of settings and the methods that they are. **Fails** for two Gaussian sources, which any
-//! rotation mixes, and for few rows, where a source may be one spike: both are said.
+//! rotation mixes, and for few rows, where a source may be one spike: both give a warning.
 
 mod settings;
 
@@ -137,8 +137,8 @@ impl Ica {
         })
     }
 
-    /// The model of the rows that `before` has seen and then of these, each a step of EASI in its order; without whitening, which the rule
-    /// does itself. After a fit by EASI it goes on from the sources found.
+    /// The model of the rows that `before` has seen and then of these, each a step of EASI in its order; without whitening, which
+    /// the rule does itself. After a fit by EASI it continues from the sources found.
     ///
     /// # Errors
     ///

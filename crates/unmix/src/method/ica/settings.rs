@@ -16,7 +16,7 @@ pub struct Ica {
     pub algorithm: IcaAlgorithm,
     /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
-    /// For `picard`: sources are a rotation of white coordinates.
+    /// For `picard`: sources are a rotation of whitened coordinates.
     pub ortho: bool,
     /// Whether the sign of a contrast follows the tails of its source; `None`: where sources are a rotation.
     pub extended: Option<bool>,
@@ -65,7 +65,7 @@ pub enum IcaAlgorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstLayer {
-    /// Linear: white coordinates.
+    /// Linear: whitened coordinates.
     Pca,
     /// sigma-PCA, followed by whitening.
     SigmaPca,
@@ -104,7 +104,7 @@ pub enum Orthogonalization {
 pub enum Whitening {
     /// Only `false`: columns as they are.
     Not(bool),
-    /// White coordinates, sources of unit variance.
+    /// Whitened coordinates, sources of unit variance.
     Named(UnitVariance),
 }
 

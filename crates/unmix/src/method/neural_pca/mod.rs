@@ -12,7 +12,7 @@
 //!
 //! **Cost** that of PCA, and `O(r k²)` for each step, `r` the rank: steps see sums over rows, never rows.
 //! **Equals** PCA up to the divisor of variances, for every rule that finds axes; `variant="svd"` takes no step at all. **Fails**
-//! to tell apart axes of equal variance; is slow, or stops at `max_iter`, where variances are close or span many orders.
+//! to distinguish axes of equal variance; is slow, or stops at `max_iter`, where variances are close or span many orders.
 //!
 //! E. Oja (1982), J. Math. Biol. 15:267; (1989), Int. J. Neural Syst. 1:61. T. Sanger (1989), Neural Networks 2:459. E. Oja, H.
 //! Ogawa & J. Wangviwattana (1992), IEICE Trans. E75-D:366. O. Rippel, M. Gelbart & R. Adams (2014), ICML. The weighted rules
@@ -74,7 +74,7 @@ pub(crate) const fn variants<const N: usize>(rows: &'static [TableEntry; N]) -> 
     out
 }
 
-/// Where a rule came to rest.
+/// Where a rule converged.
 struct RuleResult<'a> {
     row: &'static TableEntry,
     axes: Decomposition,

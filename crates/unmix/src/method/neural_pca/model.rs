@@ -1,4 +1,4 @@
-//! From weights at rest to a model, and from a model's parameters to its codes.
+//! From converged weights to a model, and from a model's parameters to its codes.
 
 use super::{METHOD, NeuralPca, RuleResult};
 use crate::error::Result;
@@ -72,7 +72,7 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// From weights in the coordinates of `basis` (rows), along which rows have variances `values`; by falling variance where
+    /// From weights in the coordinates of `basis` (rows), along which rows have variances `values`; by decreasing variance where
     /// `sorted`.
     pub(crate) fn of(w: &Matrix<f64>, values: &[f64], basis: &Matrix<f64>, eps: f64, sorted: bool) -> Self {
         let (r, k) = (w.rows(), w.cols());
@@ -107,7 +107,7 @@ pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Ve
     out
 }
 
-/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`, because columns at rest
+/// `y = (x - mean) W`, divided by `scale` when whitened; back by the least-squares decoder `W (W'W)⁻¹`, because converged columns
 /// are orthonormal only as far as a rule makes them so.
 pub(crate) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
     let components = require(tensors, "components", &[None, None])?;

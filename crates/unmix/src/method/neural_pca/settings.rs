@@ -22,7 +22,7 @@ pub struct NeuralPca {
     pub center: bool,
     /// Steps at most.
     pub max_iter: u64,
-    /// The residual `||G|| / ||CW||` at which a rule counts as at rest.
+    /// The residual `||G|| / ||CW||` at which a rule counts as converged.
     pub tol: f64,
     /// Initial learning rate of `sgd` and `adam`.
     pub learning_rate: f64,

@@ -1,8 +1,8 @@
 //! RICA from batches of rows: a few steps of the search on each, and the mean of where the last epoch's batches ended.
 //!
-//! The reconstruction term is that of all rows, which their second moments hold; only sparsity is looked at on the batch. The features
-//! that a batch asks for differ from those of all rows by what chance put into it. Batches share the rows out among them, so in
-//! the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
+//! The reconstruction term is that of all rows, which their second moments hold; only sparsity is examined on the batch. The
+//! features that a batch asks for differ from those of all rows by what chance put into it. Batches share the rows out among them,
+//! so in the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
 
 use super::cost::Cost;
 use crate::data::{Batch, Batches, Features, Position, RawArray, Rows};
@@ -90,7 +90,7 @@ impl ByBatches {
     }
 }
 
-/// Where the search is.
+/// State of the search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Search {
     /// The batch that comes next.
@@ -100,7 +100,7 @@ struct Search {
     mean: Vec<f64>,
     value: f64,
     n_iter: u64,
-    /// Rows looked at.
+    /// Rows examined.
     seen: u64,
     /// The function after each epoch.
     objective: Vec<f64>,

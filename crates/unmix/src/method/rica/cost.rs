@@ -4,9 +4,9 @@
 //! J(W) = E ||W'W z - z||² + beta E Σ_j g(w_j z)
 //! ```
 //!
-//! The first term sees rows through their second moments `F'F` alone: it is `||F (W'W - I)||²`, so a pass over the rows only
-//! has to form `W z` and `g'(W z) z'`. That is two products where the textbook has five. With `A = F W'` and `B = A W - F` the
-//! gradient is `2 A'B + 2 (B W')'F`; in white coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
+//! The first term sees rows through their second moments `F'F` alone: it is `||F (W'W - I)||²`, so a pass over the rows only has to
+//! form `W z` and `g'(W z) z'`. That is two products where the textbook has five. With `A = F W'` and `B = A W - F` the gradient is
+//! `2 A'B + 2 (B W')'F`; in whitened coordinates `F = I`, `B = W'W - I`, and it is `4 W B`.
 
 use crate::data::Rows;
 use crate::elementwise::Penalty;
@@ -30,7 +30,7 @@ pub(super) struct Cost<'a, 'b, T: Real> {
     /// Rows of `W` count as if they had length 1.
     pub(super) unit: bool,
     pub(super) k: usize,
-    /// The part of the function that sparsity has, where it was last looked at.
+    /// The part of the function that sparsity has, where it was last examined.
     pub(super) penalised: f64,
     /// Passes over the rows so far.
     pub(super) sweeps: u64,

@@ -18,10 +18,10 @@
 //!  5. the pseudo-inverse decodes; features are ordered by the variance of what they add to a row, and signed by it.
 //!
 //! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; `40 k d` numbers beside the rows.
-//! **Equals** ICA as `beta` goes to 0, in white coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
+//! **Equals** ICA as `beta` goes to 0, in whitened coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
 //! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
 //! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` says how nearly. Where `beta`
-//! exceeds `4 / g''(0)`, all features may shrink to nothing: the outcome is then "collapsed".
+//! exceeds `4 / g''(0)`, all features may collapse to 0: the outcome is then "collapsed".
 //!
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
 
@@ -78,7 +78,7 @@ pub(super) const METHOD: Method = Method {
     },
 };
 
-/// Pairs that the search remembers.
+/// Number of stored pairs (memory of L-BFGS).
 const MEMORY: usize = 20;
 
 /// Bytes that a search for `k` features of `d` coordinates takes.
@@ -113,7 +113,7 @@ impl Rica {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, what the source
-    /// reports. Constant columns, missing rank and features that all shrink to nothing are not errors; the report says so.
+    /// reports. Constant columns, missing rank and features that all collapse to 0 are not errors; the report says so.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows)?;
@@ -294,8 +294,8 @@ impl Rica {
                 match (task.seen.white, &task.seen.axes) {
                     (true, _) if k <= d => factor::orthonormal_rows(&drawn(d)),
                     (true, _) => drawn(d),
-                    // In the span of the rows, of its first directions where those are enough: features that begin along directions of
-                    // little variance lose more by their outputs than they gain by reconstruction, and shrink to nothing.
+                    // In the span of the rows, of its first directions where those are enough: features that begin along directions
+                    // of little variance lose more by their outputs than they gain by reconstruction, and collapse to 0.
                     (false, axes) if k <= axes.rows() => {
                         factor::multiply(&factor::orthonormal_rows(&drawn(k)), &axes.clone().top_rows(k))
                     }
@@ -346,7 +346,7 @@ impl Rica {
         Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
     }
 
-    /// What a search's end is worth: features that have all shrunk to nothing are none, and a rotation that the tolerance does not see
+    /// What a search's end is worth: features that have all collapsed to 0 are none, and a rotation that the tolerance does not see
     /// has not converged. And the sentence that says so.
     fn with_verdicts(
         &self,
@@ -381,7 +381,7 @@ impl Rica {
     }
 }
 
-/// What a person should know where rows are few.
+/// Notes for the user where rows are few.
 fn few_rows(seen: &Coordinates, k: usize) -> Option<String> {
     let (n, rank) = (seen.n, seen.rank.unwrap_or(seen.axes.rows()));
     let d = if seen.white { seen.k() } else { k.min(rank) };

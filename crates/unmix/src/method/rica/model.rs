@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::solve::lbfgs::Minimum;
 use serde_json::{Map, Value};
 
-/// Features shorter than this have shrunk to nothing: where they take part in reconstruction their length is about 1.
+/// Features shorter than this have collapsed to 0: where they take part in reconstruction their length is about 1.
 pub(super) const DEAD: f64 = 1e-3;
 /// Features with a cosine above this count as the same one.
 const SAME: f64 = 0.95;
@@ -20,7 +20,7 @@ pub(super) struct Fitted<'a> {
     pub(super) task: &'a Task,
     pub(super) found: Minimum,
     pub(super) outcome: Outcome,
-    /// Why it is not what the search said.
+    /// Why it differs from the outcome of the search.
     pub(super) doubt: Option<String>,
     /// `k x d`, in the coordinates in which rows were seen.
     pub(super) w: Matrix<f64>,
@@ -117,7 +117,7 @@ fn likeness(w: &Matrix<f64>) -> Vec<f64> {
     (0..w.rows()).map(|i| others(i).fold(0.0f64, |m, j| m.max(cosines[(i, j)].abs())).min(1.0)).collect()
 }
 
-/// What a person should know of the features.
+/// Notes for the user about the features.
 fn feature_warnings(w: &Matrix<f64>, likeness: &[f64]) -> Vec<String> {
     let k = w.rows();
     let (dead, twins) =

@@ -8,8 +8,8 @@ use crate::run::Run;
 use crate::spectrum::{Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherLengths;
 
-/// Rows below this many times the directions that they span are few: in white coordinates of `d` directions a row has the share `d / n`
-/// of a feature that is aimed at it, on average, and sparsity rewards such features.
+/// Rows below this many times the directions that they span are few: in whitened coordinates of `d` directions a row has the share
+/// `d / n` of a feature that is aimed at it, on average, and sparsity rewards such features.
 pub(super) const FEW: usize = 10;
 
 /// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n` rows are
@@ -21,7 +21,7 @@ pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
     }
 }
 
-/// What is asked of the rows.
+/// The request.
 #[derive(Clone, Copy)]
 pub(super) struct Requested {
     pub(super) whiten: bool,

@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rica {
-    /// How many features to learn; as many as there are directions when not told.
+    /// How many features to learn; as many as there are directions by default.
     pub n_components: Option<usize>,
     /// Weight of the sparsity penalty against the reconstruction error.
     pub beta: Beta,
     /// What measures sparsity.
     pub contrast: Penalty,
-    /// Look at rows in white coordinates, of their rank.
+    /// Look at rows in whitened coordinates, of their rank.
     pub whiten: bool,
     /// Keep every feature at length 1.
     pub unit_norm: UnitNorm,
     /// Maximum number of iterations, without batch_size.
     pub max_iter: u64,
     /// Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate; 1e-6 in double
-    /// precision and 1e-4 in single unless told.
+    /// precision and 1e-4 in single by default.
     pub tol: Option<f64>,
-    /// Rows of a batch, of which each gives a few steps of the search; all rows at once unless told.
+    /// Rows of a batch, of which each gives a few steps of the search; all rows at once by default.
     pub batch_size: Option<usize>,
     /// Maximum number of epochs.
     pub max_epochs: u64,
@@ -61,8 +61,8 @@ impl Default for Rica {
 pub enum Beta {
     /// A number; 0 for reconstruction alone.
     Weight(f64),
-    /// By the data: `0.2 / g''(0)` in white coordinates; in others the smaller of `0.1 E||x||` and `0.6` standard deviations along
-    /// the last principal direction that has a feature to itself.
+    /// By the data: `0.2 / g''(0)` in whitened coordinates; in others the smaller of `0.1 E||x||` and `0.6` standard deviations
+    /// along the last principal direction that has a feature to itself.
     Auto(Automatic),
 }
 

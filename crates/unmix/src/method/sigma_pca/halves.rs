@@ -1,4 +1,4 @@
-//! What disjoint halves of the rows say of the components.
+//! Agreement of disjoint halves of the rows about the components.
 //!
 //! On photographs several fixed points lie near each other, and which of them is reached depends on the rows. So the fit is
 //! repeated on two disjoint halves, each from its own principal axes (with the width `a` that all components got, where it is one), and the
@@ -19,7 +19,7 @@ use crate::run::Run;
 /// Halves are fitted unasked up to this product of rows, coordinates and components: some tens of sweeps of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
 
-/// What two halves of the rows have in the place of every component.
+/// What two halves of the rows have in place of every component.
 pub(super) struct Halves {
     /// The cosine between the two.
     pub(super) agree: Vec<f64>,
@@ -30,8 +30,8 @@ pub(super) struct Halves {
 }
 
 impl SigmaPca {
-    /// What halves have in the place of the components that `ended` has; none where they were not asked for, or are too few rows for such
-    /// a fit.
+    /// What halves have in place of the components that `ended` has; none where they were not asked for, or are too few rows for
+    /// such a fit.
     pub(super) fn halves_of<T: Real>(
         &self,
         ended: &SolverOutput<'_, T>,

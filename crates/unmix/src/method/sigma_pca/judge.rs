@@ -14,7 +14,7 @@ use crate::run::Run;
 /// that root above its quantile.
 const SEARCH: f64 = 0.3;
 
-/// Rows that are looked at for how long they hang together, where halves have not looked at more.
+/// Rows that are examined for how long they hang together, where halves have not examined more.
 const FOLLOWING: usize = 1 << 13;
 
 impl SigmaPca {

@@ -1,4 +1,4 @@
-//! sigma-PCA: orthogonal axes by variance, and by independence where variance does not tell axes apart.
+//! sigma-PCA: orthogonal axes by variance, and by independence where variance does not distinguish axes.
 //!
 //! **Finds** independent sources mixed by a rotation, with their variances: what PCA finds where variances differ, and the sources
 //! themselves where they are equal, which PCA returns in any rotation.
@@ -21,8 +21,8 @@
 //!
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
-//! **Equals** PCA where nothing but variance tells components apart (Gaussian rows). **Fails** where the mixing is not orthogonal: it
-//! then finds the nearest orthogonal one. Two Gaussian sources of one variance cannot be told apart by anyone; the report says so.
+//! **Equals** PCA where nothing but variance distinguishes components (Gaussian rows). **Fails** where the mixing is not orthogonal: it
+//! then finds the nearest orthogonal one. Two Gaussian sources of equal variance are not identifiable; the report says so.
 //!
 //! "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis", arXiv 2311.13580, eqs. 23-37. Polar
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.

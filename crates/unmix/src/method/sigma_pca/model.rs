@@ -1,4 +1,4 @@
-//! From components at rest to a model, and from a model's parameters to its codes.
+//! From converged components to a model, and from a model's parameters to its codes.
 
 use super::{METHOD, Order, SigmaPca, SolverOutput};
 use crate::data::Features;
@@ -15,7 +15,7 @@ use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
 
-/// What a report says beside what every solver knows.
+/// Facts of a report beyond those of every solver.
 #[derive(Default)]
 pub(super) struct ReportExtras {
     /// The residual that was asked for.
@@ -133,7 +133,7 @@ fn padded(k: usize, found: impl Iterator<Item = f64>) -> Vec<f64> {
     found.chain(std::iter::repeat(0.0)).take(k).collect()
 }
 
-/// The tensors that say how components are told apart: their variances, shares of `total`, widths and verdicts.
+/// The tensors that say how components are distinguished: their variances, shares of `total`, widths and verdicts.
 fn of_components(
     variances: &[f64],
     total: f64,

@@ -159,7 +159,7 @@ pub enum Reconstruct {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// By falling variance.
+    /// By decreasing variance.
     #[default]
     Variance,
     /// As they were found.

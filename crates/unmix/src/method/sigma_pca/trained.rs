@@ -20,8 +20,8 @@ use crate::run::Run;
 use crate::spectrum::{self, Request, auto_solver};
 use serde_json::Value;
 
-/// Steps that a fit takes unless told: as many as the published number of epochs comes to where rows are many, and enough of
-/// them where they are few.
+/// Steps that a fit takes by default: as many as the published number of epochs comes to where rows are many, and enough of them
+/// where they are few.
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
@@ -99,7 +99,7 @@ impl SigmaPca {
         Ok(())
     }
 
-    /// The rule with what was asked for in the place of its own.
+    /// The rule with what was asked for in place of its own.
     fn rule(&self, row: &TableEntry) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
         let spec = Spec {
@@ -145,7 +145,7 @@ impl SigmaPca {
         }
         let literal = !self.tangent;
         let absolute = scale == BetaScale::Absolute;
-        // What is not said is as the variant has it.
+        // Settings that are not given are those of the variant.
         let asked = self.beta.or(absolute.then_some(1.0)).filter(|_| sparsity(&spec).is_some());
         let Some(beta) = asked else { return spec };
         let by_length = |size: f64| begin.length / size;
@@ -245,7 +245,7 @@ impl SigmaPca {
             }
             false => train(rows, &spec, &begin, &how, run)?,
         };
-        // A fit that went on from a checkpoint did not look at the widths of the epochs before.
+        // A fit that continued from a checkpoint did not examine the widths of the epochs before.
         let separations = if self.chooses_widths() { trained.epochs + 1 } else { 0 };
         principal.count_sweeps(trained.epochs + (before + separations).saturating_sub(principal.sweeps()));
         let learnt = trained.sigma.last().filter(|_| spec.sigma == Sigma::Trained).cloned();

@@ -2,7 +2,7 @@
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// The field that a number which is not finite stands in, and that number.
+/// The field that a number which is not finite is in, and that number.
 pub(super) fn not_finite(spec: &impl Serialize) -> Option<(&'static str, f64)> {
     spec.serialize(Finder { field: "" }).err().and_then(|NotFinite(found)| found)
 }

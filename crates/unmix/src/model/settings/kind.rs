@@ -39,7 +39,7 @@ pub enum Kind {
     Arguments(&'static [(&'static str, Kind)]),
     /// A function: in Python alone.
     Callable,
-    /// Any of these. Words stand behind numbers and `null` stands last where a sentence is to read well.
+    /// Any of these. Words are behind numbers and `null` stands last where a sentence is to read well.
     AnyOf(&'static [Kind]),
 }
 

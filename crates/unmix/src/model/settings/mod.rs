@@ -35,7 +35,7 @@ pub struct Setting {
     pub only: &'static [&'static [Condition]],
     /// A number that is possible, for messages.
     example: Option<&'static str>,
-    /// What is said of a word that it may not be.
+    /// The message about a word that is not a choice.
     of_other_words: Option<&'static str>,
     /// Its range depends on the rows, too: a fit checks it beside them.
     by_rows: bool,
@@ -63,12 +63,12 @@ impl Setting {
         Self { example: Some(example), ..self }
     }
 
-    /// The same, its range left to the fit, which knows what the rows allow.
+    /// The same, its range checked by the fit, because it depends on the rows.
     pub const fn by_rows(self) -> Self {
         Self { by_rows: true, ..self }
     }
 
-    /// The same, with what is said of words that it may not be.
+    /// The same, with the message about words that are not choices.
     pub const fn of_other_words(self, said: &'static str) -> Self {
         Self { of_other_words: Some(said), ..self }
     }

@@ -1,16 +1,16 @@
 //! Extrapolation of polar steps.
 //!
-//! Near rest a step shortens the error by a factor that may be close to 1 (on photographs .98 to .99, with thousands of steps to 1e-8),
-//! and a saddle is left as slowly. Nesterov's extrapolation replaces the factor `1 - e` by about `1 - sqrt(e)`, for contraction and escape
-//! alike, without a second pass over the rows. Where the extrapolated step turns back it begins anew (adaptive restart by the
-//! gradient's direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that alternate multiply the
-//! error by a negative factor, and extrapolation makes such errors grow from a factor of -1/3 on.
+//! Near rest a step shortens the error by a factor that may be close to 1 (on photographs .98 to .99, with thousands of steps to
+//! 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces the factor `1 - e` by about `1 - sqrt(e)`, for
+//! contraction and escape alike, without a second pass over the rows. Where the extrapolated step turns back it restarts (adaptive
+//! restart by the gradient's direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that
+//! alternate multiply the error by a negative factor, and extrapolation makes such errors grow from a factor of -1/3 on.
 
 use crate::error::Result;
 use crate::num::{Matrix, factor};
 use serde::{Deserialize, Serialize};
 
-/// Where the last step led, which it was, and how many were extrapolated since the last restart.
+/// The last point and step, and the number of extrapolated steps since the last restart.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Momentum {
     before: Option<Matrix<f64>>,
@@ -104,7 +104,7 @@ mod tests {
         assert!(angle(&w) < 0.1);
         let back = momentum.extrapolated(&turned(0.05), turned(0.08)).unwrap();
         assert_eq!((back, momentum.steps), (turned(0.08), 0.0), "taken as it is");
-        // One that goes on from there is the first again.
+        // One that continues from there is the first again.
         momentum.extrapolated(&turned(0.08), turned(0.09)).unwrap();
         assert_eq!(momentum.steps, 1.0);
     }

@@ -14,13 +14,13 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
-/// Changes of one component's `a` at rest; one that goes to and fro is undecided and stays.
+/// Changes of one component's `a` at convergence; one that goes to and fro is undecided and stays.
 pub(in crate::neural) const MOST_CHANGES: u32 = 3;
 /// How far a pair is turned, in rad: half the way from a saddle to the solution, where variances are equal.
 pub(in crate::neural) const KICK: f64 = 0.4;
 /// Kicks of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
-/// Where the iteration is.
+/// State of the iteration.
 #[derive(Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) alpha: f64,
@@ -47,11 +47,11 @@ pub(super) struct State {
     pub(super) chance: Vec<bool>,
     /// How often it was decided which these are.
     pub(super) renewals: u32,
-    /// Changes of `a` at rest.
+    /// Changes of `a` at convergence.
     pub(super) changes: Vec<u32>,
     /// Kicks of each pair.
     pub(super) kicks: Vec<u32>,
-    /// Pairs that were looked at turned, and how often some were left so.
+    /// Pairs that were examined turned, and how often some were left so.
     pub(super) tried: Vec<bool>,
     pub(super) turns: u32,
     pub(super) history: Vec<f64>,
@@ -112,7 +112,7 @@ impl State {
         changed
     }
 
-    /// After the last of the fixed looks the search goes on while components still become less Gaussian, by more than chance in
+    /// After the last of the fixed looks the search continues while components still become less Gaussian, by more than chance in
     /// one of them and than a twentieth: sources that lie deep in a mixture of many are found late.
     pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
@@ -173,8 +173,8 @@ impl State {
                 let (l, error) = curvature(&forces.sigma, &forces.separations[0], &forces.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
-                // Only where variances cannot be told apart: elsewhere the solution may lie nearer than the turn is long. On photographs
-                // neighbouring variances are close but not equal, and turns among them lead astray.
+                // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the turn is long. On
+                // photographs neighbouring variances are close but not equal, and turns among them lead astray.
                 let tied = tied(forces.sigma[i], forces.sigma[j], n);
                 if l < -CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));

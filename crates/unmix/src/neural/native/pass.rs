@@ -101,8 +101,8 @@ impl<T: Real> NativePass<T> {
         Self { of, h, k, sigma, coupling }
     }
 
-    /// Fills in what the products need, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHED`: every number of a row
-    /// counts as often as `weight` says.
+    /// Fills in what the products need, and adds `z phi`, `phi'` and `h'`, column by column, to `sums`. `WEIGHED`: every number of
+    /// a row is weighted by `weight`.
     #[inline(always)]
     fn columns<const WEIGHED: bool>(&self, codes: Codes<'_, T>, weight: &[T], sums: &mut [f64]) {
         let Codes { z, h, slope, score_slope, error, square, both } = codes;

@@ -1,4 +1,4 @@
-//! What a quasi-Newton method remembers: the last steps, and how the gradient changed along them.
+//! History of a quasi-Newton method: the last steps, and the changes of the gradient.
 
 use crate::num::widest;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ impl History {
         Self { length, least, inner, pairs: VecDeque::new(), spare: Default::default() }
     }
 
-    /// Whether nothing is remembered.
+    /// Whether nothing is stored.
     pub(crate) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -84,8 +84,8 @@ impl History {
         self.pairs.push_back(Pair { s, y, rho: 1.0 / along });
     }
 
-    /// `-H gradient`, which points downhill: where rounding turned it up, everything is forgotten. `precondition` is what is known of the
-    /// inverse Hessian without any pair; it is linear, and gets the scale of the last pair, `s'y / y'y`, where there is one.
+    /// `-H gradient`, which points downhill: where rounding turned it up, everything is dropped. `precondition` is what is known of
+    /// the inverse Hessian without any pair; it is linear, and gets the scale of the last pair, `s'y / y'y`, where there is one.
     pub(crate) fn downhill(
         &mut self,
         gradient: &[f64],

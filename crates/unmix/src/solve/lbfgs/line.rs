@@ -1,8 +1,9 @@
 //! The search along a direction (Nocedal & Wright 2006, algorithms 3.5 and 3.6).
 //!
-//! Near a minimum a step changes the function by less than its rounding errors, long before the gradient is as small as its own: of a function
-//! near 800, whose gradient is known to 1e-12, steps of 1e-6 and less cannot be told from none. There values within rounding of the start
-//! count as equal to it, and slopes decide alone (the approximate conditions of Hager & Zhang 2005, SIAM J. Optim. 16:170).
+//! Near a minimum a step changes the function by less than its rounding errors, long before the gradient is as small as its own: of
+//! a function near 800, whose gradient is known to 1e-12, steps of 1e-6 and less cannot be distinguished from none. There values
+//! within rounding of the start count as equal to it, and slopes decide alone (the approximate conditions of Hager & Zhang 2005,
+//! SIAM J. Optim. 16:170).
 
 use super::{Objective, Point, dot};
 use crate::error::Result;

@@ -134,7 +134,7 @@ impl Directions {
             // Nothing left to find: any direction will do, and the floor will say that it holds no variance.
             let exhausted = value <= f64::EPSILON * largest;
             done = exhausted || off.sqrt() <= 0.5 * limits.tol * largest;
-            // The direction that was looked at is the one that is kept.
+            // The direction that was examined is the one that is kept.
             looked = std::mem::replace(&mut v, image).into_vec();
             scale(&mut v);
             steps.ended(off.sqrt() / largest.max(f64::MIN_POSITIVE), None, &(&looked, &v, largest, done))?;

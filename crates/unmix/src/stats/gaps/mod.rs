@@ -99,7 +99,7 @@ pub struct Pattern {
     pub log_determinant: f64,
 }
 
-/// What some rows say of their factors.
+/// Posterior statistics of the factors of some rows.
 #[derive(Clone, Debug)]
 pub struct Posteriors {
     /// Posterior means of the factors, `n x k`.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::num::{Block, Real, Workspace};
 use crate::stats::{Gather, Partial};
 
-/// What the cells that are there say of each column; sums count rows as often as their weights say.
+/// Sums of each column over its observed cells; sums are weighted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// Rows.
