@@ -30,9 +30,9 @@ class FastICA(FastICAParameters, Sources):
     Parameters
     ----------
     n_components : int, float or None, default=None
-        Number of sources: a number, a share of the variance between 0 and 1, or None for as many as the rows have directions.
+        Number of sources: a number, a share of the variance between 0 and 1, or None for the rank of the rows.
     algorithm : {"parallel", "deflation"}, default="parallel"
-        Estimate all sources at once ('parallel'), or one after another ('deflation').
+        Estimate all sources at once (``"parallel"``), or one after another (``"deflation"``).
     whiten : {"unit-variance", "arbitrary-variance"} or False, default="unit-variance"
         Variance of the sources: 1, or ``1 / n_samples``; False for data that are already whitened, from which no mean is then
         subtracted.
@@ -51,8 +51,8 @@ class FastICA(FastICAParameters, Sources):
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     whiten_solver : {"svd", "eigh"}, default="svd"
-        Accepted for compatibility with scikit-learn: the spectrum is found by the shape of the rows, and by singular values
-        wherever a scatter matrix does not see all directions.
+        Accepted for compatibility with scikit-learn: the solver is chosen by the shape of the data, and singular values are used
+        wherever a scatter matrix does not resolve all directions.
     random_state : int, RandomState or None, default=None
         Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
     max_seconds : float or None, default=None

@@ -56,26 +56,26 @@ class ICA(ICAParameters, Sources):
         Whether sources may be sub-Gaussian as well as super-Gaussian, the sign of each estimated; None for True where sources are a
         rotation and with ``"easi"``, else False.
     orthogonalization : {"symmetric", "deflation"}, default="symmetric"
-        For ``"fastica"``: all sources at once, or one after another.
+        For ``"fastica"``: estimate all sources at once (``"symmetric"``), or one after another (``"deflation"``).
     first_layer : {"pca", "sigma-pca"}, default="pca"
         For ``"sigma-pca"``: the first layer, linear PCA, or sigma-PCA followed by whitening.
     whiten : "unit-variance" or False, default="unit-variance"
         Whiten the data first, and scale sources to unit variance; False for data that are already whitened, and then no direction
         is dropped.
     max_iter : int, default=500
-        Maximum number of iterations; for ``"easi"`` of full passes over the data.
+        Maximum number of iterations; for ``"easi"``, of full passes over the data.
     tol : float or None, default=None
         Convergence tolerance: the largest entry of the relative gradient, the same for every algorithm; None for 1e-6 in double
         precision, 1e-4 in single.
     n_init : int, default=1
-        Number of random starts; the result furthest from Gaussian is kept, or by maximum likelihood (``ortho=False``,
-        ``"infomax"``) the most likely one.
+        Number of random starts; the least Gaussian result is kept, or with maximum likelihood (``ortho=False``, ``"infomax"``) the
+        one of the highest likelihood.
     w_init : array-like of shape (n_components, n_components) or None, default=None
         Initial unmixing matrix, in whitened coordinates; None for a random rotation.
     subsample : int or None, default=None
-        Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual use all rows; 0 for
-        all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there are three times as
-        many rows, else all.
+        Number of evenly spaced rows that the first iterations of a search over rotations use; the last iterations and the residual
+        use all rows; 0 for all rows from the start; None for a sufficient number with ``"picard"`` and ``"infomax"`` where there
+        are three times as many rows, else all.
     center : bool, default=True
         Subtract the mean.
     standardize : bool, default=False

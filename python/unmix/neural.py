@@ -16,12 +16,12 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        How many components to learn: a number, or None for all, ``min(n_samples, n_features)``.
+        Number of components: a number, or None for all, ``min(n_samples, n_features)``.
     variant : int or str, default="gha"
         The rule, by its key or its number from 1 to 14; ``"autoencoder"`` and ``"oja"`` find the subspace only, the others axes.
     solver : {"auto", "sgd", "adam"}, default="auto"
         ``"auto"`` follows the rule to a stationary point with full batches, which needs second moments only; ``"sgd"`` and
-        ``"adam"`` take small batches of rows, as published, with a learning rate that falls to 0.
+        ``"adam"`` use mini-batches, as published, with a learning rate that decays to 0.
     init : {"random", "pca"}, fitted estimator, path or None, default="random"
         Initial weights: random orthonormal directions, or the principal axes, at which most rules are stationary; or a fitted
         model, or the path of one, whose components are the initial weights.
@@ -116,43 +116,43 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        How many components to find: a number, or None for all, ``min(n_samples, n_features)``.
+        Number of components: a number, or None for all, ``min(n_samples, n_features)``.
     variant : str, int or None, default=None
-        A published variant, by its key or its number from 1 to 24; None for the deterministic solver, or with ``"sgd"`` and ``"adam"``
-        for ``"ema-scaled-tanh"``.
+        A published variant, by its key or its number from 1 to 24; None for the deterministic solver, or with ``"sgd"`` and
+        ``"adam"`` for ``"ema-scaled-tanh"``.
     a : float, array-like of shape (n_components,) or "auto", default="auto"
         The width of ``a tanh(z / a)``: about 0.8 for sub-Gaussian sources, 4 for super-Gaussian ones; a number, a list with one for
-        each component, or ``"auto"``, which chooses between these two for every component by what its codes look like, and is the
-        variant's own with a variant.
+        each component, or ``"auto"``, which chooses between these two for each component from the distribution of its codes; with a
+        variant ``"auto"`` is the variant's value.
     h : {"tanh", "hard", "steep", "sign"} or None, default=None
         The nonlinearity: ``"tanh"`` is ``a tanh(z / a)``, ``"hard"`` clips z at ``a``, ``"steep"`` is ``a tanh(z)``, ``"sign"`` the
-        sign of z; None for the variant's own, and ``"tanh"`` without a variant.
+        sign of z; None for the variant's value, and ``"tanh"`` without a variant.
     deriv : {"true", "one"} or None, default=None
-        What stands for the derivative of h: ``"true"`` for itself, ``"one"`` for 1 (for super-Gaussian sources only); None for the
-        variant's own, and ``"true"`` without a variant.
+        Derivative of h in the gradient: ``"true"`` for the exact one, ``"one"`` for the constant 1 (for super-Gaussian sources
+        only); None for the variant's value, and ``"true"`` without a variant.
     sigma : {"batch", "ema", "train", "one"} or None, default=None
-        Where trained solvers take standard deviations from: the mini-batch, an exponential moving average over mini-batches,
-        parameters that are learnt, or 1; None for the variant's own, and ``"ema"`` without a variant.
+        Standard deviations of the trained solvers: those of the mini-batch, an exponential moving average over mini-batches, learnt
+        parameters, or 1; None for the variant's value, and ``"ema"`` without a variant.
     constraint : {"orthonormal", "native"}, default="orthonormal"
         ``"orthonormal"`` for strictly orthonormal components, ``"native"`` for the published fixed point: unit columns, nearly
         orthogonal.
     beta : float or None, default=None
-        Weight of a variant's additional term: of orthogonality in rows 5, 6, 7, 14 and 17, of sparsity or independence in 19 to 23,
-        of order in 24; None for the variant's own.
+        Weight of a variant's additional term: of orthogonality in variants 5, 6, 7, 14 and 17, of sparsity or independence in 19 to
+        23, of order in 24; None for the variant's value.
     beta_scale : {"variance", "absolute"} or None, default=None
         ``"variance"``: ``beta`` is multiplied by the mean variance along the components where it weighs orthogonality, by the mean
         length of a row where it weighs sparsity, and by the root of the mean variance of the columns where it weighs order, so that
         units do not matter; ``"absolute"``: it is a number, as published; None for ``"variance"``, and for ``"absolute"`` where
         ``tangent=False``.
     sigma_l2 : float or None, default=None
-        Weight of the squares of standard deviations that are learnt (``sigma="train"``), which grow without bound at 0; None for
-        the variant's own where it learns them, else 0.001.
+        L2 penalty on learnt standard deviations (``sigma="train"``), which grow without bound at 0; None for the variant's value
+        where it learns them, else 0.001.
     order : {"variance", "found"}, default="variance"
         Order of the components: by decreasing variance, or as the solver found them.
     solver : {"auto", "gpm", "sgd", "adam"}, default="auto"
-        ``"gpm"`` for polar steps without a learning rate, ``"sgd"`` and ``"adam"`` for stochastic gradients; ``"auto"`` for
-        ``"gpm"`` where components are orthonormal, for a second-order solver where ``constraint="native"``, and for ``"adam"`` with
-        a variant.
+        ``"gpm"`` for the generalised power method, without a learning rate, ``"sgd"`` and ``"adam"`` for stochastic gradients;
+        ``"auto"`` for ``"gpm"`` where components are orthonormal, for a second-order solver where ``constraint="native"``, and for
+        ``"adam"`` with a variant.
     learning_rate : float or None, default=None
         Initial learning rate of the trained solvers; None for 0.01.
     batch_size : int or None, default=None
@@ -165,16 +165,17 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
         Convergence tolerance of the deterministic solvers, for their residual; None for 1e-8 in double precision and 1e-4 in single
         (``"native"``: 1e-3).
     tangent : bool, default=True
-        Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, adaptive steps are biased.
+        Project the gradients of trained solvers onto the tangent space of the unit sphere of each column; without this, adaptive
+        steps are biased.
     center : bool, default=True
-        Subtract the mean; False for the variant of the method about 0.
+        Subtract the mean; False for second moments about 0.
     standardize : bool, default=False
         Divide every column by its standard deviation first, so that results do not depend on units.
     whiten : bool, default=False
         Divide codes by the standard deviation along each component.
     reconstruct : {"linear", "nonlinear"}, default="linear"
-        What codes are decoded to: ``"linear"`` to the nearest rows by least squares, ``"nonlinear"`` to those of the model itself,
-        the mean and ``sigma h(y / sigma)`` along each component.
+        Decoder: ``"linear"`` for the least-squares reconstruction, ``"nonlinear"`` for the model's own, the mean plus ``sigma h(y /
+        sigma)`` along each component.
     halves : bool or None, default=None
         Fit two disjoint halves of the rows as well and report how far their components agree, for about the time of one more fit;
         None where that takes about a second at most.

@@ -32,21 +32,22 @@ class PCA(PCAParameters, Incremental, Estimator):
     n_components : int, float, {"mle", "bic", "parallel", "gavish-donoho", "cv"} or None, default=None
         Number of components to keep: a number; a share of the variance between 0 and 1 (the fewest components that explain more);
         None for all, ``min(n_samples, n_features)``; or a rule: ``"mle"`` (Minka's, for no fewer rows than columns), ``"bic"``,
-        ``"gavish-donoho"`` (the number that denoises best), ``"parallel"`` (parallel analysis) or ``"cv"`` (bi-cross-validation);
-        the last two hold the rows in memory.
+        ``"gavish-donoho"`` (the optimal threshold for denoising), ``"parallel"`` (parallel analysis) or ``"cv"``
+        (bi-cross-validation); the last two hold the rows in memory.
     copy : bool, default=True
         Accepted for compatibility with scikit-learn; the input is never overwritten.
     whiten : bool or "zca", default=False
-        Divide codes by the standard deviation along each component. ``"zca"`` then rotates them back towards the columns: one
-        number for each column, white, and as near to the (scaled) column as white numbers can be.
+        Divide codes by the standard deviation along each component. ``"zca"`` then rotates them back: one whitened number for each
+        column, as close to the (scaled) column as possible.
     svd_solver : {"auto", "full", "covariance_eigh", "arpack", "randomized", "krylov", "power", "deflation"}, default="auto"
-        How the spectrum is found: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of
-        a scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few
-        components of large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``,
-        the same within scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` by
-        the textbook algorithms.
+        Solver of the spectrum: ``"full"`` by singular values (small ones accurate), ``"covariance_eigh"`` by the eigenvalues of a
+        scatter matrix (fast), ``"auto"`` by one of these two, according to the shape of the data (``"krylov"`` for a few components
+        of large sparse rows), always exact. The others compute the first components only: ``"krylov"`` (and ``"arpack"``, the same
+        within scikit-learn's limits) to rounding level, ``"randomized"`` approximately, ``"power"`` and ``"deflation"`` by the
+        textbook algorithms.
     tol : float, default=0.0
-        Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding level.
+        Convergence tolerance of the iterative solvers: the largest residual, as a fraction of the first variance; 0 for rounding
+        level.
     iterated_power : int or "auto", default="auto"
         Number of iterations of ``"randomized"`` (``"auto"``: 7 for fewer than a tenth of the components, else 4); maximum number of
         iterations of ``"power"`` and ``"deflation"`` for a component (``"auto"``: 1000).

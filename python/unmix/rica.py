@@ -14,17 +14,17 @@ class RICA(RICAParameters, Sources):
     Parameters
     ----------
     n_components : int or None, default=None
-        How many features to learn, which may be more than there are columns; None for as many as there are directions.
+        Number of features, which may exceed the number of columns; None for the rank of the rows.
     beta : float or "auto", default="auto"
-        Weight of the sparsity penalty against the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)`` in white
-        coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root mean square of
-        their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard deviation along the
-        last principal direction that has a feature to itself.
+        Weight of the sparsity penalty against the reconstruction error, ``1 / lambda`` of Le et al. ``"auto"`` is ``0.2 / g''(0)``
+        in whitened coordinates (0.2 for ``"logcosh"``, 0.02 for ``"smooth-l1"``); in others, rows are first divided by the root
+        mean square of their entries, and it is the smaller of 0.1 times the mean length of a row and 0.6 times the standard
+        deviation along the last principal direction that has a feature to itself.
     contrast : {"logcosh", "smooth-l1"}, default="logcosh"
         The penalty g that measures sparsity: ``log(cosh(y))``, or ``sqrt(y**2 + 0.01)``, which is nearer to the absolute value.
     whiten : bool, default=True
-        Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as
-        there are features, or a tenth of the rows where ``n_components`` is None; False for the columns as they are.
+        Learn from whitened coordinates, as many as the rank of the rows; where rows are fewer than ten times that, as many as there
+        are features, or a tenth of the rows where ``n_components`` is None; False for the columns as they are.
     unit_norm : bool or "auto", default="auto"
         Keep every feature at unit norm, in the coordinates that are learnt from. ``"auto"`` does where there are more features than
         directions, some of which would otherwise vanish.
@@ -32,7 +32,7 @@ class RICA(RICAParameters, Sources):
         Maximum number of iterations, without ``batch_size``.
     tol : float or None, default=None
         Convergence tolerance: the largest entry of the gradient, in units of the mean variance of a coordinate (1 where they are
-        white); None for 1e-6 in double precision, 1e-4 in single.
+        whitened); None for 1e-6 in double precision, 1e-4 in single.
     batch_size : int or None, default=None
         Mini-batch size: five steps are taken on each batch, and the result is the mean over the batches of the last epoch; None for
         all rows at once.
