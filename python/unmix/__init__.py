@@ -5,7 +5,7 @@
 >>> unmix.PCA(n_components=2).fit(X).report_.outcome
 'completed'
 
-Estimators are scikit-learn's in every habit; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
+Estimators follow scikit-learn's conventions; :func:`load` gives a saved one back, and the command ``unmix`` reads the same files.
 """
 
 from __future__ import annotations
@@ -178,8 +178,7 @@ def report(
     model : estimator
         Fitted.
     X : array-like of shape (n_samples, n_features), or path, optional
-        Rows to show: their scatter, and some of them beside their reconstructions. Labels of a pandas index stand in the place of
-        row numbers.
+        Rows to show: their scatter, and some of them beside their reconstructions. Labels of a pandas index replace row numbers.
     path : path
         Where to.
     color : array-like of shape (n_samples,), optional
@@ -189,14 +188,14 @@ def report(
     beside : estimator, optional
         Fitted to the same columns; its components are paired with those of ``model`` and shown beside them.
     rate : float, optional
-        Rows a second: time courses and spectra of the components are drawn.
+        Rows per second: time courses and spectra of the components are drawn.
     positions : array-like of shape (n_features, 2), optional
-        Where the sensor of each column is, seen from above: to the right, and to the front.
+        Position of the sensor of each column, seen from above: to the right, and to the front.
 
     See Also
     --------
     unmix.plot.components : Figures by matplotlib.
-    stability : How far to believe a decomposition.
+    stability : Stability of the components of a model.
 
     Examples
     --------

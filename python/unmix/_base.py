@@ -1,4 +1,4 @@
-"""What every estimator has: rows in, a fitted model kept, codes out."""
+"""Base class of the estimators."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @functools.lru_cache(maxsize=4096)
 def _validate(cls, values, kinds):
-    """Validate parameters, once for each set of values; what is not valid raises and is not remembered."""
+    """Validate parameters, once for each set of values; invalid values raise and are not cached."""
     BaseEstimator._validate_params(_unfitted(cls, values))
 
 
 @functools.lru_cache(maxsize=4096)
 def _asked_of(cls, values, kinds):
-    """The settings that an estimator with these values asks for, as JSON, and how a person writes it."""
+    """The settings of an estimator with these values, as JSON, and its repr."""
     return json.dumps(_unfitted(cls, values)._settings()), made(cls, values)
 
 
@@ -75,7 +75,7 @@ def _is_fitted_name(name):
 
 
 class _Elsewhere:
-    """What is known of rows that others hold."""
+    """Rows that remote workers hold."""
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, np.dtype(dtype)
@@ -102,7 +102,7 @@ class Estimator(RunOptions, Input, Base):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: 2 is the row twice, 0 leaves it out. ``n_samples_`` is their sum.
+            Sample weights: 2 counts a row twice, 0 leaves it out. ``n_samples_`` is their sum.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class Estimator(RunOptions, Input, Base):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts in the fit.
+            Sample weights: 2 counts a row twice in the fit.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class Estimator(RunOptions, Input, Base):
         return rows
 
     def _fit_shards(self, shape, dtype, gather_all, sparse):
-        """Fit rows that others hold; see :func:`unmix.shards.fit`."""
+        """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
         with self._kept_on_error():
             self._validate_params()
             self._check(_Elsewhere(shape, dtype))
@@ -197,7 +197,7 @@ class Estimator(RunOptions, Input, Base):
             raise
 
     def _names(self, rows):
-        """Names of an array's columns; a file says its own."""
+        """Names of an array's columns; those of a file are in the file."""
         names = None if _is_path(rows) else vars(self).get("feature_names_in_")
         return None if names is None else list(names)
 
@@ -210,7 +210,7 @@ class Estimator(RunOptions, Input, Base):
             super()._validate_params()
 
     def _asked(self):
-        """Settings as JSON, and the estimator as a person writes it, with the parameters that are not at their defaults."""
+        """Settings as JSON, and the repr of the estimator, with the parameters that are not at their defaults."""
         values, kinds = self._given()
         if SIMPLE.issuperset(kinds):
             return _asked_of(type(self), values, kinds)
@@ -246,7 +246,7 @@ class Estimator(RunOptions, Input, Base):
         return next((s["choices"] for s in registry()[cls._method]["settings"] if s["name"] == "init"), ())
 
     def _check(self, rows):
-        """Refuse settings that do not suit the rows, in scikit-learn's words. Methods of ours have nothing to add."""
+        """Refuse settings that do not suit the rows, in scikit-learn's words. By default nothing."""
 
     def _adopt(self, model):
         """Take over a fitted model: its parameters become attributes, read-only, that share its memory."""
@@ -327,7 +327,7 @@ class Estimator(RunOptions, Input, Base):
         return self._model.encode(self._rows(X), self._facts())
 
     def inverse_transform(self, X: Rows) -> Array:
-        """Return the rows that codes stand for: ``X @ mixing_.T + mean_``.
+        """Decode: return the rows of given codes: ``X @ mixing_.T + mean_``.
 
         Parameters
         ----------

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class FastICA(FastICAParameters, Sources):
-    """FastICA, as scikit-learn has it: parameters, attributes, warnings and iterations are those of its class of this name.
+    """FastICA: parameters, attributes, warnings and iterations are those of scikit-learn's class of this name.
 
-    :class:`ICA` has more algorithms, one scale of tolerances, and never takes a step that makes things worse.
+    :class:`ICA` has more algorithms, one scale of tolerances, and never accepts a step that increases the objective.
 
     Parameters
     ----------
@@ -73,23 +73,23 @@ class FastICA(FastICAParameters, Sources):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        What encodes: ``transform(x) = (x - mean_) @ components_.T``.
+        Encoder: ``transform(x) = (x - mean_) @ components_.T``.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: the pseudo-inverse of ``components_``.
+        Decoder: the pseudo-inverse of ``components_``.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows; zeros with ``whiten=False``.
     whitening_ : ndarray of shape (n_components, n_features)
-        What makes rows white, up to ``sqrt(n_samples)``; not with ``whiten=False``.
+        Whitening matrix, up to ``sqrt(n_samples)``; not with ``whiten=False``.
     rotation_, scale_, second_rotation_ : ndarray
         ``components_.T = rotation_ @ diag(1 / scale_) @ second_rotation_``, the first two those of PCA; not with ``whiten=False``.
     component_variance_ : ndarray of shape (n_components,)
-        Variance of what each source adds to the rows; sources are in this order.
+        Variance of the back-projection of each source; sources are in this order.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
-        Iterations (the most for any source where they come one by one), and numbers of sources, rows and columns.
+        Iterations (the maximum over sources with ``"deflation"``), and numbers of sources, rows and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went.
+        Report of the fit.
 
     See Also
     --------
@@ -98,7 +98,8 @@ class FastICA(FastICAParameters, Sources):
 
     Notes
     -----
-    The fixed point of each row ``w`` of the rotation, ``w <- E[z g(w z)] - E[g'(w z)] w`` with ``g = G'`` and white coordinates ``z``, then
+    The fixed point of each row ``w`` of the rotation, ``w <- E[z g(w z)] - E[g'(w z)] w`` with ``g = G'`` and whitened coordinates
+    ``z``, then
     the nearest rotation (``"parallel"``) or what is orthogonal to the rows before (``"deflation"``).
 
     References
@@ -286,7 +287,7 @@ class FastICA(FastICAParameters, Sources):
         return super().transform(X)
 
     def inverse_transform(self, X: Rows, copy: bool = True) -> Array:
-        """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.
+        """Return the rows of given sources: ``X @ mixing_.T + mean_``.
 
         Parameters
         ----------
@@ -371,7 +372,7 @@ def fastica(
     K : ndarray of shape (n_components, n_features) or None
         ``whitening_``; None with ``whiten=False``.
     W : ndarray of shape (n_components, n_components)
-        What unmixes the rows after K: sources are ``(X - mean) @ K.T @ W.T``.
+        Unmixing matrix of the whitened rows: sources are ``(X - mean) @ K.T @ W.T``.
     S : ndarray of shape (n_samples, n_components) or None
         The sources.
     X_mean : ndarray of shape (n_features,) or None

@@ -1,4 +1,4 @@
-"""Models that grow batch by batch."""
+"""Incremental fits, batch by batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Growing:
-    """Sums over the rows seen so far, and what to make of them when somebody asks."""
+    """Sums over the rows so far, and the model that is computed from them on demand."""
 
     def __init__(self, sums, settings, facts, call=None):
         self.sums, self.settings, self.facts, self.call = sums, settings, facts, call
@@ -32,13 +32,13 @@ class Growing:
 
 
 class Incremental:
-    """Estimators whose models are made of sums over rows: batches can be added, and models merged."""
+    """Estimators whose models are computed from sums over rows: batches can be added, and models merged."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add rows to those seen so far. However a stream is cut into batches, the result is the same to the bit.
 
-        A batch may have any number of rows, from 1. Components are computed when they are first asked for, from sums that
+        A batch may have any number of rows, from 1. Components are computed on first access, from sums that
         ``save`` and pickles keep. Equal to ``fit`` of all rows at once up to rounding.
 
         Parameters
@@ -48,12 +48,12 @@ class Incremental:
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
+            Sample weights: 2 counts a row twice.
 
         Returns
         -------
         object
-            When a batch fails, nothing of it is added.
+            When a batch fails, the sums are unchanged.
 
         See Also
         --------
@@ -106,7 +106,7 @@ class Incremental:
         Parameters
         ----------
         other : estimator of the same class
-            Both hold their sums: they have grown by ``partial_fit``, or were merged, or fitted by ``unmix fit --sums``.
+            Both hold their sums: they were fitted by ``partial_fit``, or merged, or fitted by ``unmix fit --sums``.
 
         Returns
         -------

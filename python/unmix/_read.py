@@ -56,7 +56,7 @@ def _range(rows):
 
 
 def _dtype(dtype):
-    """The name of a type of numbers; the extension says which there are."""
+    """The name of a type of numbers; the extension checks it."""
     try:
         return None if dtype is None else np.dtype(dtype).name
     except TypeError:
@@ -66,8 +66,8 @@ def _dtype(dtype):
 class Files:
     """Files whose rows are read when they are needed: what :func:`unmix.open` returns.
 
-    Everything of unmix that takes rows takes such a handle and streams. The files must stay as they are: one that has been
-    written to since it was opened is refused.
+    Every function and estimator of unmix that takes rows takes such a handle and streams. The files must stay as they are: one that
+    was modified after it was opened is refused.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def open(
 ) -> Files:
     """Open files, to be streamed by everything that takes rows.
 
-    Only the lengths and dates of the files are looked at; rows are read when something needs them, and never all at once. The
+    Only the lengths and modification times of the files are read; rows are read when they are needed, and never all at once. The
     settings are the flags of the command line.
 
     Parameters
@@ -263,8 +263,8 @@ def open(
         ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.parquet``, Arrow, ``.safetensors``, idx, ``.wav``, images or a folder of
         images, each also ``.gz`` where that is usual. Several files follow each other as rows; ``.wav`` files stand side by
         side as channels. Patterns such as ``"part-*.npy"`` are files by name.
-        The index of a pandas table is left out, with a warning, unless ``columns`` asks for it; images are turned as their
-        camera says; pages of Parquet files are compared with their checksums, where they have any.
+        The index of a pandas table is left out, with a warning, unless ``columns`` asks for it; images are rotated according to
+        their EXIF orientation; checksums of Parquet pages are verified, where there are any.
     columns, drop : str or list of str and int, optional
         Columns to read, in this order, and columns to leave out: names, or numbers from 0; as text also ``"a,b,5-9"``.
     key : str, optional
@@ -272,34 +272,34 @@ def open(
     transpose : bool, default=False
         Rows are channels: read columns as samples.
     rows_axis : int, optional
-        The axis of an array that runs over samples, 0 unless said; the others are flattened.
+        The axis of an array that runs over samples, 0 by default; the others are flattened.
     feature_shape : tuple of int, optional
         Shape of one sample; refused where it does not fit.
     header : bool, optional
-        Whether the first line of a text file holds names; found out when not said.
+        Whether the first line of a text file holds names; detected by default.
     skip_rows : int, default=0
-        Lines of a text file to pass over.
+        Lines to skip at the start of a text file.
     delimiter : str, optional
-        What stands between the cells of a text file: one character, or ``"tab"``; found out when not said.
+        Delimiter of a text file: one character, or ``"tab"``; detected by default.
     decimal : {".", ","}, default="."
-        What sets off decimals in a text file.
+        Decimal separator of a text file.
     na : str or list of str, default=()
-        Cells of a text file that are missing, beside the empty ones, NA, NaN and null.
+        Marks of missing cells in a text file, in addition to empty cells, NA, NaN and null.
     missing : {"keep", "drop"}, default="keep"
-        What becomes of rows with missing cells: ``"drop"`` leaves them out, with a warning that says how many; kept cells are NaN,
+        Rows with missing cells: ``"drop"`` leaves them out, with a warning that has their number; kept cells are NaN,
         which most methods refuse.
     dtype : {"float32", "float64"}, optional
-        The type that numbers are computed in. When not said: float32 for numbers that are stored as float32 or float16, float64
+        The type that numbers are computed in. By default float32 for numbers that are stored as float32 or float16, float64
         for everything else.
     rows : (int, int or None) or slice, optional
         The first row to take, and the one after the last.
     grey, rgb : bool, default=False
-        Read images in grey, or in colour; as the first of them is when neither is said.
+        Read images in grey, or in colour; by default as the first of them.
     patches : (int, int), optional
         Height and width of the patches that images are cut into.
     stride, padding, number, patch_seed, normalise : int, int, int, int, bool
-        Pixels from one patch to the next; pixels by which images are made larger on every side; how many patches to draw, and
-        where drawing begins; whether to take each patch's mean off it and divide by its standard deviation.
+        Stride of the patches in pixels; padding in pixels on every side; number of patches to draw, and their random seed; whether
+        to standardise each patch (zero mean, unit variance).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How a fit went."""
+"""Report of a fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class Report:
-    """How a fit went: facts, never silence.
+    """Report of a fit.
 
     Parameters
     ----------
@@ -22,19 +22,19 @@ class Report:
     n_iter : int
         Iterations; 1 for closed forms.
     sweeps : int
-        Full passes over the rows.
+        Full passes over the data.
     objective : list of float
         The objective after each iteration, where there is one.
     residual, tol : float or None
-        The quantity that the stopping rule compares, and what it is compared with.
+        The quantity that the stopping rule compares with the tolerance, and the tolerance.
     seconds : float
         Wall time.
     solver : str
         The solver that ran.
     seed, threads : int
-        Where random draws began, and how many threads worked. The number of threads changes no bit of the result.
+        Random seed, and number of threads, which does not change the result.
     rank : int or None
-        Directions along which the rows vary, as far as the solver can see; None when it only looked at the first few.
+        Directions along which the rows vary, up to the accuracy of the solver; None when it computed only the first components.
     n_samples, n_features, n_constant : int
         Rows (the sum of the sample weights, where there were any), columns, and columns that do not vary.
     n_rows : int or None
@@ -44,13 +44,13 @@ class Report:
     processor : str
         Kind of processor: equal bits are promised for one kind.
     warnings : list of str
-        What a person should know.
+        Warnings, in sentences.
     halves, norms, orthonormality, stability : object or None
-        What methods that look at them found; None where they did not, or were asked not to.
+        Results of methods that compute them; else None.
     invocation : str or None
-        What made the model, as it can be typed again: a command line, or a call whose arrays are names alone. None in older files.
+        The command line or call that made the model (arrays by name only). None in older files.
     settings : dict
-        Settings as they were resolved, as in the solver that ``"auto"`` chose.
+        Settings as resolved, such as the solver that ``"auto"`` chose.
 
     See Also
     --------

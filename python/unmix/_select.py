@@ -1,4 +1,4 @@
-"""How many components: the rules side by side."""
+"""Rules for the number of components."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Selection(Mapping[Any, int]):
-    """What each rule says: a mapping from the rule's name to its number of components.
+    """Results of the rules: a mapping from the rule's name to its number of components.
 
     A share is looked up by its number, as in ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
     ``"minka"``.
@@ -30,21 +30,21 @@ class Selection(Mapping[Any, int]):
     Attributes
     ----------
     suggested : int
-        The number to begin with: Minka's where it was asked for, else the first.
+        The suggested number: Minka's where it was requested, else the first.
     estimates : dict
         What each number is an estimate of, in a few words.
     explained_variance, explained_variance_ratio : list of float
-        The whole spectrum that the rules looked at.
+        The whole spectrum that the rules used.
     rank, n_samples, n_features, n_constant : int
         Directions along which the rows vary; rows, columns, and columns that do not vary.
     warnings : list of str
-        What to know before taking one of the numbers.
+        Warnings about the numbers.
     seed : int
-        Where the random draws of ``"parallel"`` and ``"cv"`` began.
+        Seed of ``"parallel"`` and ``"cv"``.
 
     See Also
     --------
-    select_components : What makes one.
+    select_components : The function that returns it.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class Selection(Mapping[Any, int]):
 
         See Also
         --------
-        select_components : What makes a selection.
+        select_components : The function that returns it.
 
         Examples
         --------
@@ -128,7 +128,7 @@ def select_components(
     random_state: Seed = None,
     verbose: int = 0,
 ) -> Selection:
-    """Return the number of components by every rule, side by side.
+    """Return the number of components by every rule.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def select_components(
         of the variance) or a share as a number; ``"parallel"`` and ``"cv"``, which hold the rows in memory and run only when
         they are named. None for all but these two.
     sample_weight : array-like of shape (n_samples,), optional
-        How often each row counts; whole numbers for ``"parallel"`` and ``"cv"``.
+        Sample weights (2 counts a row twice); integers for ``"parallel"`` and ``"cv"``.
     random_state : int, RandomState or None, default=None
-        Where the random draws of ``"parallel"`` and ``"cv"`` begin.
+        Seed of ``"parallel"`` and ``"cv"``.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
@@ -149,7 +149,7 @@ def select_components(
     -------
     Selection
         A mapping from rule to number of components, with the spectrum; its repr is a table. Warns when Minka's rule and BIC
-        differ by more than 1: then the data alone do not settle the number.
+        differ by more than 1: then the data do not determine the number clearly.
 
     See Also
     --------

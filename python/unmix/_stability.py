@@ -1,4 +1,4 @@
-"""How far to believe a decomposition."""
+"""Stability of the components of a model."""
 
 from __future__ import annotations
 
@@ -20,25 +20,28 @@ _ENOUGH = 20
 
 
 class Clustering:
-    """Estimates of several fits in clusters, as ICASSO has them, each tied to a component of the model.
+    """Clusters of the estimates of several fits (ICASSO), each matched to a component of the model.
 
     Attributes
     ----------
     quality : ndarray of shape (n_components,)
-        ICASSO's index Iq: mean similarity of the estimates inside a cluster less that with estimates of other clusters. 1 for identical
-        estimates that nothing else is like, NaN for a cluster of fewer than two.
+        ICASSO's index Iq: mean similarity of the estimates inside a cluster less that with estimates of other clusters. 1 for
+        identical estimates that no others resemble, NaN for a cluster of fewer than two.
     size : ndarray of int of shape (n_components,)
-        How many estimates there are in the cluster; ideally one from each fit.
+        Number of estimates in the cluster; ideally one from each fit.
     fits : ndarray of int of shape (n_components,)
-        From how many different fits they are.
+        Number of different fits that they are from.
     similarity : ndarray of shape (n_components,)
-        How similar the centrotype is to the model's component.
+        Similarity of the centrotype and the model's component.
     centrotypes : ndarray of shape (n_components, n_features) or None
-        Of each cluster the estimate whose similarities inside it have the largest sum, as a row of ``components_`` of the fit that it is
-        from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do not belong to
+        Of each cluster the estimate whose similarities inside it have the largest sum, as a row of ``components_`` of the fit that
+        it is
+        from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do not
+        belong to
         codes one by one.
     labels : ndarray of int of shape (n_fits, n_components)
-        The cluster in which the estimate of each component lies, by the assignment of each fit to the model: ``labels[:, j]`` is ``j`` where
+        The cluster in which the estimate of each component lies, by the assignment of each fit to the model: ``labels[:, j]`` is
+        ``j`` where
         clusters and assignment agree, -1 where a fit has no estimate of it.
     n_fits, n_left_out : int
         Fits whose estimates were clustered, and those that were left out: at most 2048 estimates are clustered.
@@ -75,7 +78,7 @@ class Clustering:
 
 
 class Clusters:
-    """What all fits found, clustered without a look at the model: by average linkage on ``1 - |r|`` [1]_.
+    """Components of all fits, clustered without using the model: by average linkage on ``1 - |r|`` [1]_.
 
     Attributes
     ----------
@@ -88,7 +91,8 @@ class Clusters:
 
     References
     ----------
-    .. [1] Himberg, J., Hyvärinen, A. & Esposito, F. (2004). Validating the independent components of neuroimaging time series via clustering
+    .. [1] Himberg, J., Hyvärinen, A. & Esposito, F. (2004). Validating the independent components of neuroimaging time series via
+    clustering
        and visualization. NeuroImage 22(3), 1214-1222.
     """
 
@@ -106,7 +110,7 @@ class Clusters:
 
 
 class Stability:
-    """What halves of the rows and other seeds find again, component by component.
+    """Reproducibility of each component in halves of the rows and from other seeds.
 
     Parameters
     ----------
@@ -116,36 +120,37 @@ class Stability:
     Attributes
     ----------
     halves : ndarray of shape (n_components,)
-        How alike two disjoint halves of the rows find the component, mean over the cuts: 1 is the same twice.
+        Agreement of two disjoint halves of the rows about the component, mean over the cuts: 1 is identical.
     interval : ndarray of shape (n_components, 2)
-        95 % interval for how well the method would agree on two disjoint samples of half as many rows, of where these come from:
-        what ``halves`` is an estimate of. It counts what other cuts and what other rows would change.
+        95 % interval for the expected agreement of two disjoint samples of half as many rows from the same population, which
+        ``halves`` estimates. It includes the errors of cuts and of sampling.
     space : ndarray of shape (n_components,)
-        For a component of a group, how well halves agree about the space that the group spans (least cosine of its principal angles,
-        mean over the cuts); ``halves`` for a component that stands alone, or in a group of all there are.
+        For a component of a group, agreement of halves about the space that the group spans (least cosine of its principal angles,
+        mean over the cuts); ``halves`` for a component in no group, or in a group of all components.
     space_interval : ndarray of shape (n_components, 2)
-        The 95 % interval for ``space``. The verdict says on which side of 0.9 it lies.
+        The 95 % interval for ``space``. The verdict depends on which side of 0.9 it lies.
     cuts : int
         Cuts that were made.
     restarts : ndarray of shape (n_components,) or None
-        How alike other seeds find it; None where every seed gives the same bits.
+        Agreement with fits from other seeds; None where every seed gives the same bits.
     index : ndarray of shape (n_components,)
-        Similarity to its own partners less that to the others, each fit assigned to the model.
+        Similarity to its matches less that to the others, each fit matched to the model.
     clusters : Clusters
-        What all fits found, clustered as ICASSO does: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the quality index
+        Components of all fits, clustered as in ICASSO: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the
+        quality index
         Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
     stretch : int
-        How many consecutive rows stayed together when rows were cut into halves and tested: 1 where each row stands alone; more in a
-        recording, whose neighbouring samples are so alike that halves would be copies of each other.
+        Block length: number of consecutive rows that were kept together when rows were cut into halves and tested: 1 for independent
+        rows; more for a recording, whose consecutive samples are autocorrelated.
     verdict : list of str
         ``"resolved"`` and ``"resolved as a group with ..."`` where ``space_interval`` is at least 0.9, ``"not resolvable from these data"``
-        where it is below, ``"undecided: ..."`` where it crosses; and whether the start mattered.
+        where it is below, ``"undecided: ..."`` where it crosses; and whether it depends on initialisation.
 
     See Also
     --------
-    unmix.stability : What makes one.
+    unmix.stability : The function that returns it.
 
     Examples
     --------
@@ -205,7 +210,7 @@ def _ends(interval):
 def stability(
     estimator: Any, X: Rows, *, cuts: int = 20, restarts: int = 5, random_state: Seed = None, verbose: int = 0
 ) -> Stability:
-    """Fit an estimator again, to random halves of the rows and from other seeds, and say what is found again.
+    """Fit an estimator to random halves of the rows and from other seeds, and measure which components are reproduced.
 
     Parameters
     ----------
@@ -214,12 +219,12 @@ def stability(
     X : array-like of shape (n_samples, n_features), or path
         The rows that it was fitted to.
     cuts : int, default=20
-        Cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20 intervals are wide, with one they are
-        all of [0, 1], and what they leave open is called undecided.
+        Cuts of the rows into two random halves; each costs two fits of half the rows. With fewer than 20, intervals are wider and
+        more components undecided; with one, every interval is [0, 1].
     restarts : int, default=5
         Fits of all rows from other seeds.
     random_state : int, RandomState or None, default=None
-        Where the draws of the halves begin; None for the seed that the estimator was fitted with.
+        Seed of the random halves; None for the seed that the estimator was fitted with.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 

@@ -1,4 +1,4 @@
-"""Data made by seeded code, with the truth that made it."""
+"""Synthetic data with known truth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["independent", "leaves", "low_rank_plus_noise", "patterns", "points",
 
 
 def _check(**numbers):
-    """Refuse what is no whole number, or smaller than the second of the pair."""
+    """Refuse what is not an integer, or smaller than the second of the pair."""
     for name, (value, least) in numbers.items():
         if not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
@@ -37,22 +37,22 @@ def independent(
     *,
     seed: int = 0,
 ) -> Any:
-    """Independent sources along random orthonormal directions: what nonlinear PCA and ICA are made to find.
+    """Independent sources along random orthonormal directions: the model of nonlinear PCA and ICA.
 
     Parameters
     ----------
     n_samples : int
         Number of rows, at least 2.
     laws : sequence of str
-        The law of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
+        The distribution of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
         ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal; super-Gaussian), ``"uniform"``, ``"arcsine"``, ``"bimodal"``,
         ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or normal humps, ``"two-humps-apart"``: two or four of them,
         ``"two-uneven-humps-apart"``, apart, ``near`` or ``merged``. There are as many features as sources.
     variances : sequence of float, default=None
-        The variance of each source, which these rows have exactly; None for 1 each. Equal ones make ties, which variance alone
-        cannot resolve.
+        The variance of each source, which these rows have exactly; None for 1 each. Sources of equal variance cannot be separated by
+        variance alone.
     seed : int
-        Where random draws begin; the same seed gives the same bits.
+        Random seed; the same seed gives the same bits.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
     n_pictures, side : int
         Numbers of pictures, and of pixels along each side.
     seed : int
-        Where random draws begin; the same seed gives the same bits.
+        Random seed; the same seed gives the same bits.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
 def low_rank_plus_noise(
     n_samples: int = 1000, n_features: int = 50, n_components: int = 5, *, signal: float = 1.5, seed: int = 0
 ) -> Any:
-    """Random orthonormal directions in white noise of unit variance: the designs on which rules for their number are compared.
+    """Random orthonormal directions in white noise of unit variance: a design for comparing rules for the number of components.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def low_rank_plus_noise(
     signal : float
         Standard deviation along the weakest direction; along the strongest it is twice that, in equal steps between.
     seed : int
-        Where random draws begin; the same seed gives the same bits.
+        Random seed; the same seed gives the same bits.
 
     Returns
     -------
@@ -146,16 +146,16 @@ def low_rank_plus_noise(
 def patterns(
     n_samples: int = 500, side: int = 16, n_patterns: int = 5, *, noise: float = 0.1, seed: int = 0
 ) -> Any:
-    """Return pictures made of a few smooth patterns, mixed with falling strength and blurred by noise: the rows of ``unmix demo``.
+    """Return pictures made of a few smooth patterns, mixed with decreasing strength and with noise added: the rows of ``unmix demo``.
 
     Parameters
     ----------
     n_samples, side, n_patterns : int
         Numbers of pictures, of pixels along each side, and of patterns.
     noise : float
-        Standard deviation of what is added to every pixel.
+        Standard deviation of the noise added to every pixel.
     seed : int
-        Where random draws begin; the same seed gives the same bits.
+        Random seed; the same seed gives the same bits.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def points(law: str = "uniform", n_samples: int = 1000, *, seed: int | None = No
     n_samples : int
         Number of points; without a seed there are 1000.
     seed : int, default=None
-        Where random draws begin. None: the points of the published experiment (arXiv 2311.13580, appendix G.6).
+        Random seed. None: the points of the published experiment (arXiv 2311.13580, appendix G.6).
 
     Returns
     -------
@@ -233,7 +233,7 @@ def ppca(
     noise_variance : float
         Variance in every direction across the axes.
     seed : int
-        Where random draws begin; the same seed gives the same bits.
+        Random seed; the same seed gives the same bits.
 
     Returns
     -------

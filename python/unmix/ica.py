@@ -30,7 +30,7 @@ def _learns_row_by_row(ica):
 
 
 class ICA(ICAParameters, Sources):
-    """Independent component analysis: sources that tell as little as possible about each other.
+    """Independent component analysis: statistically independent sources.
 
     Rows are ``x = mean_ + mixing_ @ s``: the parts ``s`` of which rows are mixed are found from the rows alone, up to order and
     sign, if they are independent and at most one of them is Gaussian. Sources have unit variance; ``mixing_`` carries the units.
@@ -102,11 +102,11 @@ class ICA(ICAParameters, Sources):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        What encodes: ``transform(x) = (x - mean_) @ components_.T``.
+        Encoder: ``transform(x) = (x - mean_) @ components_.T``.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes, and what each source looks like in the columns; the entry of largest magnitude of each is positive.
+        Mixing matrix (decoder); its columns are the loadings of the sources; the entry of largest magnitude of each is positive.
     component_variance_ : ndarray of shape (n_components,)
-        Variance of what each source adds to the rows, summed over columns. With ``ortho=False`` these do not add up to the total.
+        Variance of the back-projection of each source, summed over columns. With ``ortho=False`` these do not add up to the total.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     rotation_, scale_, second_rotation_ : ndarray
@@ -116,22 +116,22 @@ class ICA(ICAParameters, Sources):
     n_iter_, n_components_, n_samples_, n_features_in_ : int
         Iterations, and numbers of sources, rows and columns.
     stream_ : ndarray
-        What ``partial_fit`` goes on from; only after it.
+        State that ``partial_fit`` continues from; only after ``partial_fit``.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went.
+        Report of the fit.
 
     See Also
     --------
     FastICA : With scikit-learn's parameters and attributes.
     RICA : More features than columns.
     PCA : Directions by variance alone.
-    unmix.stability : How far to believe the sources.
+    unmix.stability : Which sources are reproducible.
 
     Notes
     -----
-    Rows are modelled as ``x = mean_ + mixing_ @ s`` with independent sources ``s``, at most one of them Gaussian. With white coordinates
+    Rows are modelled as ``x = mean_ + mixing_ @ s`` with independent sources ``s``, at most one of them Gaussian. With whitened coordinates
     ``z`` of the rows, ``y = V z`` minimises the sum over sources of ``E[G(y_j)]``, its sign by source, over rotations ``V``; with
     ``ortho=False`` it maximises the likelihood ``log |det V| - sum_j E[G(y_j)]`` over invertible ones.
 
@@ -167,12 +167,12 @@ class ICA(ICAParameters, Sources):
     @available_if(_learns_row_by_row)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
-        """Learn from rows as they come, each a step of EASI in its order; only with ``algorithm="easi"``.
+        """Update the model with a batch of rows, one step of EASI per row; only with ``algorithm="easi"``.
 
         However a stream is cut into batches, the result is the same to the bit. Rows are not whitened first, since the rule makes sources
         uncorrelated and of variance 1 by itself; so there are as many sources as columns. The mean is a running mean. Steps become shorter
         as rows are seen, ``5e-3 / (1 + t / 5000)`` after ``t`` rows, so that sources fluctuate less and less: after 20000 rows by about
-        0.03. After ``fit`` learning goes on from the sources found, with steps of ``t = 100000`` or later.
+        0.03. After ``fit``, learning continues from the fitted sources, with steps of ``t = 100000`` or later.
 
         Parameters
         ----------
@@ -184,8 +184,8 @@ class ICA(ICAParameters, Sources):
         Returns
         -------
         object
-            With the sources learnt so far. ``stream_`` holds what learning goes on from, and ``save`` and pickles keep it;
-            ``report_.residual`` is the largest entry of the running mean of the step. When a batch fails, nothing of it is learnt.
+            With the sources learnt so far. ``stream_`` is the state that learning continues from, and ``save`` and pickles keep it;
+            ``report_.residual`` is the largest entry of the running mean of the step. When a batch fails, the model is unchanged.
 
         See Also
         --------
@@ -219,7 +219,7 @@ class ICA(ICAParameters, Sources):
         return self
 
     def inverse_transform(self, X: Rows, exclude: Any = None) -> Array:
-        """Return the rows that sources stand for: ``X @ mixing_.T + mean_``.
+        """Return the rows of given sources: ``X @ mixing_.T + mean_``.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class ICA(ICAParameters, Sources):
 
         See Also
         --------
-        inverse_transform : Rows that sources stand for.
+        inverse_transform : Rows of given sources.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""How near two answers are, whatever order and signs they come in."""
+"""Similarity of two results, irrespective of order and sign."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Match(NamedTuple):
 
     See Also
     --------
-    match : What makes one.
+    match : The function that returns it.
 
     Examples
     --------
@@ -90,19 +90,19 @@ def _gain(model, mixing):
 
 
 def amari_distance(model: Any, mixing: Any = None) -> float:
-    """Return Amari's distance between what was found and the truth (Amari, Cichocki & Yang 1996).
+    """Return Amari's distance between an estimated unmixing and the true mixing (Amari, Cichocki & Yang 1996).
 
     Parameters
     ----------
     model : fitted estimator, or array-like of shape (n_components, n_features)
-        What unmixes.
+        Unmixing matrix.
     mixing : array-like of shape (n_features, n_components), optional
-        What mixed; without it ``model`` is the product of both.
+        Mixing matrix; without it ``model`` is the product of both.
 
     Returns
     -------
     float
-        0 when every source found is one true source up to its scale; 1 when every one holds all of them alike.
+        0 when every estimated source is one true source up to its scale; 1 when every one contains all of them equally.
 
     See Also
     --------
@@ -118,14 +118,14 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
 
 
 def interference(model: Any, mixing: Any = None) -> Array:
-    """Return signal to interference of every source, in decibels: its largest part against all the others.
+    """Return the signal-to-interference ratio of every source, in decibels: its largest part against all the others.
 
     Parameters
     ----------
     model : fitted estimator, or array-like of shape (n_components, n_features)
-        What unmixes.
+        Unmixing matrix.
     mixing : array-like of shape (n_features, n_sources), optional
-        What mixed, each source with unit variance; without it ``model`` is the product of both.
+        Mixing matrix, each source with unit variance; without it ``model`` is the product of both.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def mutual_information(X: ArrayLike) -> Array:
 
     See Also
     --------
-    amari_distance : How near two unmixing matrices are.
+    amari_distance : Distance of an unmixing matrix from the truth.
 
     Examples
     --------
@@ -209,9 +209,9 @@ def mutual_information(X: ArrayLike) -> Array:
 def match(a: Any, b: Any, X: Rows = None) -> Match:
     """Pair the components of two models so that the sum of absolute cosines is largest (the Hungarian method).
 
-    Two fitted models are compared by what one unit of each component adds to the columns (``mixing_``); what encodes says less, as it
-    may differ along whatever rows do not vary. With ``X`` they are compared by the correlation of their codes, which also tells apart
-    components that look alike in the columns. ``unmix.report(..., beside=...)`` pairs in the same way.
+    Two fitted models are compared by the loadings of their components (``mixing_``); encoders are less comparable, because they may
+    differ along directions in which rows do not vary. With ``X`` they are compared by the correlation of their codes, which also
+    distinguishes components with similar loadings. ``unmix.report(..., beside=...)`` pairs in the same way.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def matched_cosine(a: Any, b: Any) -> float:
 
 
 def projection_distance(a: Any, b: Any) -> float:
-    """Return ``||P_a - P_b||_F``, the distance between the projectors onto what two models' components span.
+    """Return ``||P_a - P_b||_F``, the distance between the projectors onto the spans of two models' components.
 
     Parameters
     ----------

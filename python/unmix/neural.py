@@ -1,4 +1,4 @@
-"""Principal components by rules that a single layer learns by."""
+"""Principal components by learning rules of a single layer."""
 
 from numbers import Real
 
@@ -7,11 +7,12 @@ from ._parameters import NeuralPCAParameters, SigmaPCAParameters
 
 
 class NeuralPCA(NeuralPCAParameters, Estimator):
-    """Principal components by one of fourteen rules that a single linear layer learns by.
+    """Principal components by one of fourteen learning rules of a single linear layer.
 
     ``unmix.variants("neural-pca")`` lists the rules: from autoencoder and subspace rule, which find the subspace only, to the
-    generalised Hebbian algorithm and the weighted rules, which find axes by falling variance. Every rule needs only second
-    moments, so by default rows are read once and the rule is followed to rest with full batches: no learning rate, no epochs.
+    generalised Hebbian algorithm and the weighted rules, which find axes by decreasing variance. Every rule needs only second
+    moments, so by default rows are read once and the rule is iterated to a stationary point with full batches: no learning rate, no
+    epochs.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
+        Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
@@ -107,10 +108,11 @@ class NeuralPCA(NeuralPCAParameters, Estimator):
 
 
 class SigmaPCA(SigmaPCAParameters, Estimator):
-    """Orthogonal components by variance and by independence: what PCA leaves in any rotation is told apart.
+    """Orthogonal components by variance and by independence: also separates sources of equal variance.
 
-    Where variances differ and rows are Gaussian the components are PCA's. Where several sources have one variance, PCA returns any
-    rotation of them; this finds the sources themselves, provided that they are not Gaussian and that the mixing is a rotation. Unlike
+    Where variances differ and rows are Gaussian the components are PCA's. Where several sources have equal variance, PCA returns an
+    arbitrary rotation of them; this class finds the sources themselves, provided that they are not Gaussian and that the mixing is a
+    rotation. Unlike
     independent component analysis it keeps orthonormal axes and the variances along them.
 
     Parameters
@@ -201,14 +203,14 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     components_ : ndarray of shape (n_components, n_features)
         The axes: unit rows, sorted by the variance along them, the entry of largest magnitude of each positive.
     resolved_ : ndarray of bool of shape (n_components,)
-        Whether a component is told apart from all others by more than its variance, halves of the rows agree about it, and sampling
-        turned it by less than 18 degrees from where all rows there could be would put it: of 100 models at most one has a component
-        for which that is said and wrong. ``report_.warnings`` says why not, where not.
+        Whether a component is separated from all others by more than its variance, halves of the rows agree about it, and its
+        sampling error is below 18 degrees from the population's component: at most 1 model of 100 has a component for which this is
+        wrong. ``report_.warnings`` has the reasons where it is False.
     separation_ : ndarray of shape (n_components,)
         The smallest pair coefficient of each with any other, in units of the larger variance squared: negative where the two are
         mixed.
     seeking_ : ndarray of shape (n_components,)
-        How strongly each is drawn to variance: negative where it is.
+        Whether each prefers large variance: negative where it does.
     a_ : ndarray of shape (n_components,)
         The width of the nonlinearity for each component.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
@@ -218,7 +220,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     mean_ : ndarray of shape (n_features,)
         Mean of the rows; zeros where it is not subtracted.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
+        Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``, the least-squares decoder.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     noise_scale_ : ndarray of shape (n_features,)
@@ -237,11 +239,12 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     --------
     PCA : Directions by variance alone.
     ICA : Sources of any mixing, not only rotations.
-    unmix.variants : The published rows.
+    unmix.variants : The published variants.
 
     Notes
     -----
-    Rows are modelled as ``x = mean + u W.T``, ``u_j = sigma_j h(y_j / sigma_j)``, ``y = (x - mean) W``, with orthonormal columns of ``W`` and
+    Rows are modelled as ``x = mean + u W.T``, ``u_j = sigma_j h(y_j / sigma_j)``, ``y = (x - mean) W``, with orthonormal columns of
+    ``W`` and
     standard deviations ``sigma_j`` of the codes: the reconstruction error ``E ||x - mean - u W.T||**2`` is stationary.
 
     References

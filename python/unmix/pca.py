@@ -95,31 +95,31 @@ class PCA(PCAParameters, Incremental, Estimator):
         Mean variance of the directions that were left out, ``(total - kept) / (n_features - n_components)``; 0 when all
         ``min(n_samples, n_features)`` components were kept.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``.
+        Decoder: ``inverse_transform(y) = y @ mixing_.T + mean_``.
     rotation_ : ndarray of shape (n_features, n_components)
         ``components_.T``.
     noise_scale_ : ndarray of shape (n_features,)
         Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
     second_rotation_ : ndarray of shape (n_components, n_features)
-        What turns white codes back; only with ``whiten="zca"``.
+        Second rotation, from whitened codes towards the columns; only with ``whiten="zca"``.
     n_components_, n_samples_, n_features_in_ : int
         Numbers of components, rows, and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went.
+        Report of the fit.
 
     See Also
     --------
     NeuralPCA : The same directions by learning rules.
-    SigmaPCA : Directions of equal variance told apart.
+    SigmaPCA : Also separates directions of equal variance.
     ICA : Independent sources.
     unmix.select_components : The number of components by every rule.
 
     Notes
     -----
     Rows are modelled as ``x = mean + W y``, with orthonormal columns of ``W`` (the rows of ``components_``) that maximise the variance
-    of ``y = W.T @ (x - mean)``: eigenvectors of the covariance, ``C w = v w``, by falling eigenvalue ``v`` (``explained_variance_``).
+    of ``y = W.T @ (x - mean)``: eigenvectors of the covariance, ``C w = v w``, by decreasing eigenvalue ``v`` (``explained_variance_``).
 
     References
     ----------
@@ -233,7 +233,7 @@ class PCA(PCAParameters, Incremental, Estimator):
         Returns
         -------
         ndarray of shape (n_features, n_features)
-            In the type of the fit. Where ``noise_variance_`` is 0, rounding errors stand for the noise.
+            In the type of the fit. Where ``noise_variance_`` is 0, a noise variance at rounding level is used.
 
         See Also
         --------
@@ -251,7 +251,7 @@ class PCA(PCAParameters, Incremental, Estimator):
         return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
 
     def quality(self, X: Rows, *, columns: bool = False) -> Any:
-        """Measure how well the model describes each row: how far from the mean along the components, how far off them.
+        """Return Hotelling's T² and the squared reconstruction error Q of each row.
 
         With ``y = (x - mean_) @ components_.T``, whatever ``whiten`` is, and ``v = explained_variance_`` (with
         ``standardize=True``, ``x - mean_`` is in units of ``noise_scale_`` throughout)::
@@ -264,13 +264,13 @@ class PCA(PCAParameters, Incremental, Estimator):
         X : array-like of shape (n_samples, n_features), or path
             Rows.
         columns : bool, default=False
-            Whether to say what each column adds to ``q`` as well; that is as much memory as the rows.
+            Whether to return the contribution of each column to ``q`` as well; it takes as much memory as the rows.
 
         Returns
         -------
         Bunch of float64 arrays
             ``t2`` (n_samples,), Hotelling's T squared. ``q`` (n_samples,), squared distance from the subspace; a component of
-            variance 0 is no part of that, so a row that leaves the others along it is seen here. ``contributions``
+            variance 0 is no part of that, so deviations along it are part of ``q``. ``contributions``
             (n_samples, n_components), the terms of ``t2``. ``cos2`` (n_samples, n_components), squared cosine of the angle
             between ``x - mean_`` and each component; 0 for the mean itself. With ``columns=True``: ``column_contributions``
             (n_samples, n_features), the terms of ``q``.

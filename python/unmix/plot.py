@@ -1,6 +1,6 @@
 """Figures of fitted models, by matplotlib (``pip install unmix[plot]``).
 
-Components count from 0. What fits one pair of axes is drawn into ``ax`` and gives it back; what needs several gives back the figure.
+Components count from 0. Figures with one pair of axes are drawn into ``ax``, which is returned; others return the figure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
 
     See Also
     --------
-    components : What components look like.
+    components : Loadings of the components.
 
     Examples
     --------
@@ -73,9 +73,10 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
 def components(
     model: Any, feature_shape: tuple[int, ...] | None = None, n_components: int | None = None, which: str = "patterns"
 ) -> Figure:
-    """Draw what components look like in the features.
+    """Draw the loadings (or filters) of the components.
 
-    As pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when they are few and have names, else
+    As pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when they are few and have
+    names, else
     as curves. One scale for each component, symmetric about 0.
 
     Parameters
@@ -83,11 +84,11 @@ def components(
     model : fitted estimator
         With ``components_`` and ``mixing_``.
     feature_shape : tuple of int, optional
-        Shape of one sample, as in ``(28, 28)``; what the model's file says when left out.
+        Shape of one sample, as in ``(28, 28)``; by default that of the model.
     n_components : int, optional
-        How many to draw, at most 25 unless said.
+        Number of components to draw, at most 25 by default.
     which : {"patterns", "filters"}, default="patterns"
-        ``"patterns"``: columns of ``mixing_``, what each component adds to a row. ``"filters"``: rows of ``components_``, the weights
+        ``"patterns"``: columns of ``mixing_``, the loadings of each component. ``"filters"``: rows of ``components_``, the weights
         that compute it from a row; they suppress the other components and must not be read as where a component is strong
         (Haufe et al. 2014). For orthonormal axes the two differ in length only.
 
@@ -162,7 +163,7 @@ def scatter(
         Which component runs along x, and which along y: numbers (negative ones from the end), names, a range of two as in
         ``"2-3"``, or a mask that has two of them.
     color : array-like of shape (n_samples,), optional
-        A number for each row, shown by a scale of colours; or a label for each (text, or at most 10 different whole numbers),
+        A number for each row, shown by a scale of colours; or a label for each (text, or at most 10 different integers),
         shown by a colour of its own with a legend. From the eleventh most frequent on, labels share one grey.
     ax : matplotlib Axes, optional
         Where to; new axes when left out.
@@ -210,7 +211,7 @@ def scatter(
 def sources(
     model: Any, X: Rows, rate: float | None = None, components: Any = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw sources as time courses below each other, aligned: what each component says from row to row.
+    """Draw the codes of consecutive rows as aligned time courses, one for each component.
 
     Parameters
     ----------
@@ -219,7 +220,7 @@ def sources(
     X : array-like of shape (n_samples, n_features), or path
         Consecutive rows, as for ``model.transform``.
     rate : float, optional
-        Rows a second; without it time is counted in rows.
+        Rows per second; without it time is counted in rows.
     components : int, str, sequence of these, or mask of bool, optional
         Numbers (negative ones from the end), names or ranges as in ``"2-4"``, from top to bottom; the first 12 when left out.
     ax : matplotlib Axes, optional
@@ -265,7 +266,7 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
     Parameters
     ----------
     values : array-like of shape (n_sensors,)
-        As a column of ``mixing_``: how strongly a source is seen by each sensor.
+        Such as a column of ``mixing_``: the loading of a source at each sensor.
     positions : array-like of shape (n_sensors, 2)
         Where sensors are: to the right, and to the front, in any unit; the middle of the head is (0, 0).
     ax : matplotlib Axes, optional
@@ -274,11 +275,11 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
     Returns
     -------
     matplotlib Axes
-        With the map between the sensors by thin plate splines, symmetric about 0: red adds, blue takes away.
+        With the map between the sensors by thin plate splines, symmetric about 0: red positive, blue negative.
 
     See Also
     --------
-    components : What components look like.
+    components : Loadings of the components.
 
     Examples
     --------

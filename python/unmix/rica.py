@@ -1,15 +1,15 @@
-"""Sparse features from which rows can be reconstructed."""
+"""Sparse features by reconstruction ICA."""
 
 from ._parameters import RICAParameters
 from ._sources import Sources, start
 
 
 class RICA(RICAParameters, Sources):
-    """Independent component analysis with reconstruction cost: sparse features, as many as one likes.
+    """Independent component analysis with reconstruction cost (RICA): any number of sparse features.
 
-    Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a row in white coordinates
-    (or as it is), so that the features ``W @ z`` are sparse and the row can be put together from them again. With as many features
-    as directions it is ICA with a soft constraint; with more of them, a learner of features (an overcomplete basis).
+    Minimises the mean over rows of ``||W.T @ W @ z - z||**2 + beta * sum(g(W @ z))``, where ``z`` is a whitened row
+    (or the row itself), so that the codes ``W @ z`` are sparse and reconstruct the row. With as many features
+    as directions it is ICA with a soft orthonormality constraint; with more features, it learns an overcomplete basis.
 
     Parameters
     ----------
@@ -65,15 +65,14 @@ class RICA(RICAParameters, Sources):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        What encodes: ``transform(x) = (x - mean_) @ components_.T``. Sorted by ``component_variance_``.
+        Encoder: ``transform(x) = (x - mean_) @ components_.T``. Sorted by ``component_variance_``.
     mixing_ : ndarray of shape (n_features, n_components)
-        What decodes, with the least squares: the pseudo-inverse of ``components_``. What each feature looks like in the columns; the
+        Least-squares decoder: the pseudo-inverse of ``components_``. Its columns are the loadings of the features; the
         entry of largest magnitude of each is positive.
     component_variance_ : ndarray of shape (n_components,)
-        Variance of what each feature adds to the rows, summed over columns. They do not add up to the total.
+        Variance of the back-projection of each feature, summed over columns. They do not add up to the total.
     coherence_ : float
-        The largest cosine between two features, without its sign, in the coordinates in which rows are seen: 1 when one is there
-        twice.
+        The largest cosine between two features, without its sign, in the coordinates that features are learnt in: 1 for a duplicate.
     mean_ : ndarray of shape (n_features,)
         Mean of the rows.
     rotation_, scale_, second_rotation_ : ndarray
@@ -96,8 +95,8 @@ class RICA(RICAParameters, Sources):
 
     Notes
     -----
-    The function is ``E[||W.T W z - z||**2] + beta * sum_j E[g(w_j z)]``, with a feature in each row ``w_j`` of ``W`` and rows ``z`` in white
-    coordinates, minimised by limited-memory BFGS.
+    The function is ``E[||W.T W z - z||**2] + beta * sum_j E[g(w_j z)]``, with a feature in each row ``w_j`` of ``W`` and rows ``z``
+    in whitened coordinates, minimised by limited-memory BFGS.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Rows dealt out to workers: sums are formed where the rows are, and only sums travel.
+"""Rows distributed over workers: sums are computed where the rows are, and only sums are sent.
 
 Each worker holds consecutive rows, cut at multiples of :func:`shard_rows`, and answers jobs with :func:`gather`. The driver calls
-:func:`fit` with a function that sends a job to all workers and returns their answers; what carries the bytes (Dask, Spark, Ray, MPI, pipes)
-is not decided here. The model has the bits that one process gets from all rows.
+:func:`fit` with a function that sends a job to all workers and returns their answers; the transport of the bytes (Dask, Spark, Ray,
+MPI, pipes) is up to the caller. The model has the bits that one process gets from all rows.
 
 >>> import numpy as np, unmix
 >>> from unmix import shards
@@ -59,8 +59,8 @@ def shard_rows(n_features: int, dtype: Any = "float64", sparse: bool = False) ->
 
     See Also
     --------
-    gather : What a worker answers.
-    fit : What the driver calls.
+    gather : The answer of a worker.
+    fit : The call of the driver.
 
     Examples
     --------
@@ -81,16 +81,18 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     Parameters
     ----------
     job : bytes
-        What the driver sent.
+        The job that the driver sent.
     rows : array-like or sparse matrix of scipy's, of shape (n_samples, n_features), or path
-        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the fit is of
+        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the fit
+        is of
         sparse rows, else on none.
     first_row : int
-        The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or of all
+        The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or
+        of all
         rows.
     sample_weight : array-like of shape (n_samples,), optional
-        How often each of the rows counts, the same for every job of a fit; once where it is not given. The driver is told once for each fit: 8 bytes
-        a row, where any worker has weights.
+        Sample weights of the rows, the same for every job of a fit; 1 by default. They are sent to the driver once for each fit: 8
+        bytes per row, where any worker has weights.
 
     Returns
     -------
@@ -99,7 +101,7 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
 
     See Also
     --------
-    fit : What the driver calls.
+    fit : The call of the driver.
     shard_rows : Where rows may be cut.
 
     Examples
@@ -132,17 +134,19 @@ def fit(
     Parameters
     ----------
     estimator : estimator
-        Of a class that is fitted by full passes over the data: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their deterministic
-        solvers. What takes the rows themselves (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) says
-        so.
+        Of a class that is fitted by full passes over the data: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their
+        deterministic
+        solvers. Others (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) need the rows themselves and are refused.
     shape : tuple of (n_samples, n_features)
         Of all rows together.
     gather_all : callable
-        Takes a job (bytes), lets every worker answer it once for all the rows that it holds, and returns the answers (bytes), in any order.
+        Takes a job (bytes), sends it to every worker, each of which answers once for all the rows that it holds, and returns the
+        answers (bytes), in any order.
     dtype : {"float32", "float64"}, default="float64"
         The type of the rows.
     sparse : bool, default=False
-        Whether the rows are sparse; for estimators that take such rows. Sums are then over stored entries, as those of sparse rows in one
+        Whether the rows are sparse; for estimators that take such rows. Sums are then over stored entries, as those of sparse rows
+        in one
         process are.
 
     Returns
@@ -152,7 +156,7 @@ def fit(
 
     See Also
     --------
-    gather : What a worker answers.
+    gather : The answer of a worker.
     shard_rows : Where rows may be cut.
 
     Examples

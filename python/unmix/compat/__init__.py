@@ -1,4 +1,4 @@
-"""Other packages' signatures over our solvers."""
+"""Signatures of other packages, computed by the solvers of unmix."""
 
 from ._mne import mne
 from ._picard import picard

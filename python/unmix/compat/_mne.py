@@ -1,4 +1,4 @@
-"""MNE-Python's ICA on our solvers."""
+"""MNE-Python's ICA on the solvers of unmix."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class _Writable(FastICA):
 
 @contextlib.contextmanager
 def mne() -> Iterator[None]:
-    """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on our solvers while the block lasts.
+    """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on the solvers of unmix inside the block.
 
-    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the search for sources is ours. The package
+    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the estimation of the sources is by unmix.
+    The package
     picard need not be installed.
 
     Yields
@@ -39,7 +40,7 @@ def mne() -> Iterator[None]:
 
     See Also
     --------
-    unmix.ICA : The class that searches.
+    unmix.ICA : The class that is used.
     picard : The function that MNE calls.
 
     Examples

@@ -41,8 +41,7 @@ def picard(
 ) -> Any:
     """Run Picard with the arguments and results of python-picard's function: samples are columns here.
 
-    Unlike there, directions that the data do not have are dropped, no step that raises the objective is taken, and sources come in
-    the order of what they add to the data, each with its canonical sign.
+    Unlike there, directions that the data do not have are dropped, no step that raises the objective is taken, and sources come in the order of the variance of their back-projection, each with its canonical sign.
 
     Parameters
     ----------
@@ -51,13 +50,13 @@ def picard(
     fun : {"tanh", "exp", "cube"}, default="tanh"
         The contrast; without ``ortho`` only ``"tanh"``.
     n_components : int or None, default=None
-        Number of sources, with ``whiten``; None for as many as there are directions.
+        Number of sources, with ``whiten``; None for the rank of the data.
     ortho : bool, default=True
-        Whether sources are a rotation of white coordinates.
+        Whether sources are a rotation of whitened coordinates.
     extended : bool or None, default=None
         Whether sources may be sub-Gaussian as well as super-Gaussian; None where ``ortho``.
     whiten : bool, default=True
-        Whether to make the data white first.
+        Whether to whiten the data first.
     return_X_mean : bool, default=False
         Whether to return the mean of the features.
     return_n_iter : bool, default=False
@@ -90,9 +89,9 @@ def picard(
     Returns
     -------
     K : ndarray of shape (n_components, n_features) or None
-        What makes the data white; None without ``whiten``.
+        Whitening matrix; None without ``whiten``.
     W : ndarray of shape (n_components, n_components)
-        What unmixes white data: ``Y = W @ K @ (X - mean)``.
+        Unmixing matrix of whitened data: ``Y = W @ K @ (X - mean)``.
     Y : ndarray of shape (n_components, n_samples)
         The sources.
     X_mean : ndarray of shape (n_features,) or None
@@ -102,8 +101,8 @@ def picard(
 
     See Also
     --------
-    mne : MNE-Python's ICA on our solvers.
-    unmix.ICA : The class that searches.
+    mne : MNE-Python's ICA on the solvers of unmix.
+    unmix.ICA : The class that is used.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def picard(
 
 
 def _whitening(rows, n_components):
-    """What makes centred rows white (divisor ``n``), of no more directions than they have."""
+    """The whitening matrix of centred rows (divisor ``n``), of at most as many directions as their rank."""
     pca = PCA(n_components, center=False, svd_solver="auto").fit(rows)
     n = len(rows)
     kept = pca.explained_variance_ > 0

@@ -152,7 +152,7 @@ fn models_that_are_damaged_are_refused() {
     b.write("empty.safetensors", "");
     for verb in ["encode", "decode", "reconstruct", "score", "report"] {
         let out = if verb == "report" { "out.html" } else { "out.npy" };
-        refused(&b, &format!("{verb} cut.safetensors d.npy -o {out}"), &["cut.safetensors", "cut short"]);
+        refused(&b, &format!("{verb} cut.safetensors d.npy -o {out}"), &["cut.safetensors", "truncated"]);
         refused(&b, &format!("{verb} flipped.safetensors d.npy -o {out}"), &["checksum"]);
         refused(&b, &format!("{verb} d.npy d.npy -o {out}"), &["d.npy", "unmix fit"]);
     }

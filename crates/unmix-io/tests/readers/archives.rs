@@ -91,7 +91,7 @@ fn archives_that_lie_are_refused() {
             .contains("declares more than its")
     );
     assert!(
-        refusal(&zipped(&[("a.npy", array[..array.len() - 8].to_vec())], Deflated)).contains("cut short")
+        refusal(&zipped(&[("a.npy", array[..array.len() - 8].to_vec())], Deflated)).contains("truncated")
     );
     assert!(
         refusal(&zipped(&[("a.npy", b"text".to_vec())], Plain))

@@ -60,8 +60,8 @@ fn headers_that_promise_more_than_there_is_are_refused() {
         array.len(),
         cut.len()
     )));
-    assert!(refused("a.npy.gz", gz(cut)).contains("cut short"));
-    assert!(refused("a.npy", &array[..50]).contains("cut short"));
+    assert!(refused("a.npy.gz", gz(cut)).contains("truncated"));
+    assert!(refused("a.npy", &array[..50]).contains("truncated"));
     let numbers = idx(&[1u8; 12], &[4, 3]);
     assert!(refused("a.idx", &numbers[..20]).contains("its header declares 24 bytes, but the file has 20"));
     assert!(
@@ -99,7 +99,7 @@ fn damaged_compressed_files_are_refused() {
         gz(&npy(&(0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>(), &[400, 10], Order::C, false));
     assert!(
         refused("a.npy.gz", &whole[..whole.len() / 2])
-            .contains("its compressed data end early; it was cut short")
+            .contains("its compressed data end early; it is truncated")
     );
     let mut damaged = whole.clone();
     *damaged.last_mut().unwrap() ^= 1;

@@ -219,7 +219,7 @@ fn a_folder_stands_for_its_images() {
     let message = refusal(&folder, &[folder.path().join("a.pgm"), mixed], &Options::default());
     assert!(message.contains("it is in colour, but a.pgm is grey; give --grey or --rgb"), "{message}");
     let whole = pgm(&[7; 600], 20, 30);
-    assert!(folder.refusal("cut.pgm", &whole[..300], &Options::default()).contains("cut short"));
+    assert!(folder.refusal("cut.pgm", &whole[..300], &Options::default()).contains("truncated"));
     assert!(
         folder
             .refusal("a.png", "1,2\n", &Options::default())
@@ -319,5 +319,8 @@ fn patches_are_drawn_by_seed_without_repetition_and_normalised() {
     let message = refused(Patches::of(8, 8));
     assert!(message.contains("patches=8x8 is not possible: an image has 7 x 8 pixels"), "{message}");
     assert!(refused(Patches::of(0, 8)).contains("must be at least 1x1"));
-    assert!(refused(Patches { stride: Some(0), ..Patches::of(3, 3) }).contains("stride=0"));
+    assert!(
+        refused(Patches { stride: Some(0), ..Patches::of(3, 3) })
+            .contains("stride must be at least 1, got 0")
+    );
 }

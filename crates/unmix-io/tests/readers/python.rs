@@ -149,7 +149,7 @@ fn pixels_are_the_same_in_every_format() {
     }
     for cut in [bytes.len() / 4, bytes.len() / 2, bytes.len() - 40] {
         let message = folder.refusal(name, &bytes[..cut], &Options::default());
-        assert!(message.contains("cut short") || message.contains("corrupt"), "{message}");
+        assert!(message.contains("truncated") || message.contains("corrupt"), "{message}");
     }
     let grey = Options { pixels: Some(Pixels::Grey), ..Default::default() };
     let input = folder.open("rgb.png", IMAGES[0].1, &grey).unwrap();

@@ -282,7 +282,7 @@ mod tests {
         let vast = header("{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 9), }");
         assert!(message(vast).contains("too large for any machine"));
         let cut = header("{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }");
-        assert!(message(cut[..30].to_vec()).contains("cut short"));
+        assert!(message(cut[..30].to_vec()).contains("truncated"));
         assert!(
             message(header("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }")).contains("complex")
         );

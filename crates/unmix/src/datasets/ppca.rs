@@ -87,7 +87,7 @@ mod tests {
         assert!(said(2, &[3.0, 2.0, 1.0], 0.1).contains("there are 2 dimensions"));
         assert!(said(4, &[3.0, 0.05], 0.1).contains("variances=0.05 is not possible"));
         assert!(said(4, &[f64::NAN], 0.1).contains("NaN"));
-        assert!(said(4, &[3.0], -1.0).contains("noise_variance=-1"));
+        assert!(said(4, &[3.0], -1.0).contains("noise_variance must be finite and non-negative, got -1"));
         assert_eq!(ppca(3, 4, &[], 0.0, 0).unwrap().x.row(2), ppca(3, 4, &[], 0.0, 0).unwrap().mean);
     }
 }

@@ -110,7 +110,7 @@ impl Model {
             return Err(not_ours("it is empty".into()));
         }
         let (n, metadata) = SafeTensors::read_metadata(bytes)
-            .map_err(|e| not_ours(format!("it is not a safetensors file or was cut short ({e})")))?;
+            .map_err(|e| not_ours(format!("it is not a safetensors file or is truncated ({e})")))?;
         let entry = |key: &str| metadata.metadata().as_ref().and_then(|m| m.get(key).cloned());
         let text = entry("unmix").ok_or_else(|| not_ours("it holds tensors, but no unmix model".into()))?;
         let description = described(&text, path)?;

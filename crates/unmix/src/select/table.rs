@@ -102,7 +102,7 @@ impl Criterion {
             Criterion::Gap => "largest ratio of successive variances".into(),
             Criterion::GapDifference => "largest difference of successive variances".into(),
             Criterion::Bic => "rank of the signal in isotropic noise, for large n".into(),
-            Criterion::Minka => "rank of the signal in isotropic noise, of highest probability".into(),
+            Criterion::Minka => "rank of the signal in isotropic noise, most probable".into(),
             Criterion::GavishDonoho => "optimal singular value threshold for denoising".into(),
             Criterion::Parallel => "components with more variance than in permuted columns".into(),
             Criterion::Cv => "smallest prediction error of held-out blocks".into(),

@@ -101,7 +101,10 @@ fn rows_of_weight_0_change_nothing_and_others_count() {
 #[test]
 fn no_rows_and_no_epochs_are_refused() {
     let (x, _) = laplace(100, 3, 1);
-    for (spec, name) in [(batched(0, 3), "batch_size=0"), (batched(10, 0), "max_epochs=0")] {
+    for (spec, name) in [
+        (batched(0, 3), "batch_size must be at least 1, got 0"),
+        (batched(10, 0), "max_epochs must be at least 1, got 0"),
+    ] {
         let mut rows = Rows::from_slice(&x, 3).unwrap();
         let said = spec.fit(&mut rows, &on_threads(1)).unwrap_err().to_string();
         assert!(said.contains(name), "{said}");

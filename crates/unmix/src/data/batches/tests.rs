@@ -293,7 +293,7 @@ fn what_cannot_be_shared_out_is_refused() {
     let x = numbers(30);
     let rows = Rows::from_slice(&x, 3).unwrap();
     let said = |found: Result<Batches<'_, f64>>| found.err().map(|e| e.to_string()).unwrap_or_default();
-    assert!(said(Batches::new(&rows, 0, 0)).contains("batch_size=0"));
+    assert!(said(Batches::new(&rows, 0, 0)).contains("batch_size must be at least 1, got 0"));
     let none = Rows::from_slice(&x[..0], 3).unwrap();
     assert!(matches!(Batches::new(&none, 10, 0), Err(Error::TooFewRows { .. })));
     let narrow = Rows::<f64>::from_slice(&x[..0], 0).unwrap();
