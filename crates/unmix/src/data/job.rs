@@ -257,7 +257,7 @@ impl Job {
             return refused(found, format!("give rows of {}", self.dtype));
         }
         if p != self.n_features {
-            let found = format!("they have {p} columns, and the fit is of {}", self.n_features);
+            let found = format!("they have {p} columns, but the fit is of {}", self.n_features);
             return refused(found, "give the columns of the fit".into());
         }
         let sparse = crate::with_rows!(rows, rows => rows.sparse().is_some());

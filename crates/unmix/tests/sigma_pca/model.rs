@@ -213,7 +213,7 @@ fn more_components_than_the_rank_and_fixed_widths_for_each() {
 fn what_does_not_go_together_is_refused_with_what_would_work() {
     let (x, _) = mixed(100);
     for (given, said) in [
-        (json!({"a": -1.0}), "a=-1"),
+        (json!({"a": -1.0}), "a must be finite and positive, got -1.0"),
         (json!({"a": [1.0, 2.0], "n_components": 3}), "there are 3 components"),
         (json!({"h": "hard"}), "give a number"),
         (json!({"n_components": 11}), "from 1 to 10"),
