@@ -113,7 +113,7 @@ class Selection(Mapping[Any, int]):
     def __repr__(self) -> str:
         width = max(4, *map(len, self._k))
         lines = [
-            f"{self.n_samples} rows, {self.n_features} columns; {self.rank} directions vary",
+            f"{self.n_samples} rows, {self.n_features} columns; rank {self.rank}",
             f"{'rule':<{width}}  {'k':>4}  what it estimates",
         ]
         lines += [f"{name:<{width}}  {k:>4}  {self.estimates[name]}" for name, k in self._k.items()]

@@ -87,7 +87,7 @@ fn a_fit_ends_when_its_seconds_are_over_and_says_so() {
     let b = Bench::new();
     b.both("d", 4000, 12);
     let ended = b.ok("fit ica d.npy --max-seconds 0.000001 -o m.safetensors");
-    assert!(ended.err.contains("it ended by 'time'"), "{}", ended.err);
+    assert!(ended.err.contains("it ended with 'time'"), "{}", ended.err);
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().report().outcome.name(), "time");
     assert_eq!(b.run("fit ica d.npy --max-seconds 0.000001 --strict -o s.safetensors").code, 1);
     assert_eq!(b.run("fit ica d.npy --max-seconds 0").code, 2);

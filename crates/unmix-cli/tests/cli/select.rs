@@ -21,7 +21,7 @@ fn the_table_names_every_rule_and_the_command_that_comes_next() {
         assert_eq!(line.split_whitespace().nth(1), Some("4"), "{line}");
     }
     assert!(!shown.contains("parallel"), "only when asked: {shown}");
-    assert!(shown.contains("400 rows, 20 columns; 20 directions vary"), "{shown}");
+    assert!(shown.contains("400 rows, 20 columns; rank 20"), "{shown}");
     let next = shown.lines().last().unwrap().trim();
     assert_eq!(next, "unmix fit pca d.npy -k 4");
     b.ok(next.strip_prefix("unmix ").unwrap());

@@ -169,7 +169,11 @@ fn what_did_not_converge_is_said_and_strict_fails() {
     let b = Bench::new();
     b.both("d", 400, 4);
     let told = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");
-    assert!(told.code == 0 && told.err.contains("it ended by 'max_iter' after 1 iterations"), "{}", told.err);
+    assert!(
+        told.code == 0 && told.err.contains("it ended with 'max_iter' after 1 iterations"),
+        "{}",
+        told.err
+    );
     assert_eq!(b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 --strict -o m.safetensors").code, 1);
     b.ok("fit fastica d.csv -k 3 -o f.safetensors");
     b.ok("report f.safetensors d.csv -o f.html");

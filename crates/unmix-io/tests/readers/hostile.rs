@@ -38,7 +38,7 @@ fn files_that_do_not_begin_as_they_should_are_refused() {
             .contains("it does not start with the signature of a .npy file")
     );
     assert!(refused("a.npy.gz", "1,2\n").contains(
-        "it does not start with the signature of a gzip file; if it is already decompressed, take .gz off"
+        "it does not start with the signature of a gzip file; if it is already decompressed, remove .gz from its name"
     ));
     assert!(refused("a.npy", gz(b"x")).contains("it does not start with the signature of a .npy file"));
     assert!(refused("a.idx", [0, 0, 8]).contains("it has 3 bytes"));

@@ -134,7 +134,7 @@ fn a_matrix_that_is_not_what_it_says_is_refused() {
         (Parts { at: vector(&[2i32, -1, 3]), ..sound() }, "in column -1"),
         (Parts { data: npy(&[1.0f64; 3], &[3, 1], Order::C, false), ..sound() }, "has 2 axes"),
         (Parts { data: b"text".to_vec(), ..sound() }, "does not start with the signature of a .npy file"),
-        (Parts { format: word("csc"), ..sound() }, "says where 4 - 1 columns begin"),
+        (Parts { format: word("csc"), ..sound() }, "its index pointer is for 4 - 1 columns"),
     ] {
         let said = folder.refusal("a.npz", parts.zipped(Deflated), &Options::default());
         assert!(said.contains("a.npz") && said.contains(says), "{said}, not {says}");
