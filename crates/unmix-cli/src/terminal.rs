@@ -46,7 +46,7 @@ pub(crate) fn standard_output(e: std::io::Error) -> Failure {
     unmix::Error::io("cannot write", STANDARD_OUTPUT, e).into()
 }
 
-/// Whether the user examines standard output.
+/// Whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }

@@ -12,7 +12,7 @@ use unmix::neural::{Constraint, Spec};
 pub(super) const LATENT: Experiment = Experiment {
     key: "latent",
     source: "Figs 13, 14 and 15 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "reconstruction of the codes instead of the rows: how much orthogonality each form needs",
+    summary: "reconstruction of the codes instead of the rows: the weight of orthogonality that each form needs",
     run: latent,
 };
 

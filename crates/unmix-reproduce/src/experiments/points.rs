@@ -12,7 +12,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "points",
     source: "appendix G.6 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "points of two equal sources: a narrow tanh finds uniform axes, a wide one Laplace axes; the default chooses",
+    summary: "points of two sources of equal variance: a narrow tanh finds the axes of uniform sources, a wide one those of Laplace sources; the default chooses",
     run,
 };
 

@@ -13,14 +13,14 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "rotation",
     source: "Fig 8 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "every filter of linear PCA is a mixture of a few sigma-PCA filters that are its neighbours in variance",
+    summary: "every filter of linear PCA is a mixture of a few sigma-PCA filters of similar variance",
     run,
 };
 
 pub(super) const OUTPUTS: Experiment = Experiment {
     key: "outputs",
     source: "Fig 12 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "histograms of the first outputs: heavier tails along the filters of sigma-PCA than along those of linear PCA",
+    summary: "histograms of the first codes: heavier tails along the filters of sigma-PCA than along those of linear PCA",
     run: outputs,
 };
 
@@ -73,7 +73,7 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
     let (a, b) = (measure::scores(some, &nonlinear), measure::scores(some, &linear));
     let (ours, theirs) = (measure::moments(&a), measure::moments(&b));
     let mut sheet = Sheet::new(
-        "Densities of the first 15 outputs, in standard deviations, beside the standard normal one",
+        "Densities of the first 15 codes, in standard deviations, with the standard normal density",
         5,
     );
     for j in 0..15.min(K) {
@@ -87,16 +87,16 @@ fn outputs(lab: &mut Lab<'_>) -> Result<()> {
             PublishedPictures::Cifar10 => published::OUTPUTS[j].to_string(),
             _ => String::new(),
         };
-        lab.number(format!("output {j}: excess kurtosis"), ours[j].1, &published)?;
+        lab.number(format!("code {j}: excess kurtosis"), ours[j].1, &published)?;
         sheet.add(
-            format!("output {j}: kurtosis {:.1}", ours[j].1),
+            format!("code {j}: kurtosis {:.1}", ours[j].1),
             Content::Lines { lines, names: ("z".into(), String::new()), log_y: true, shaded: Vec::new() },
         );
     }
     lab.figure("outputs", &sheet)?;
     let positive = ours.iter().take(15).filter(|m| m.1 > 0.0).count();
     lab.check(
-        "of the first 15, outputs of positive excess kurtosis",
+        "of the first 15, codes of positive excess kurtosis",
         positive as f64,
         "14",
         "at least 12",

@@ -14,7 +14,7 @@ use unmix_report::Sheet;
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "signals",
     source: "Figs 5 and 6 of sigma-PCA, arXiv 2311.13580v3, section 4.1; appendix G.5",
-    summary: "a sine, a square wave and a sawtooth: linear PCA separates distinct variances only, sigma-PCA all of them",
+    summary: "a sine, a square wave and a sawtooth: linear PCA separates sources of distinct variances only, sigma-PCA all of them",
     run,
 };
 

@@ -10,7 +10,7 @@ use unmix_report::{Content, Sheet};
 pub(super) const EXPERIMENT: Experiment = Experiment {
     key: "transforms",
     source: "Figs 1 and 2 of sigma-PCA, arXiv 2311.13580v3",
-    summary: "linear PCA undoes rotations of distinct variances, sigma-PCA of any variances, independent component analysis any mixing",
+    summary: "linear PCA recovers rotations of sources of distinct variances, sigma-PCA of any variances, independent component analysis any mixing",
     run,
 };
 
