@@ -144,7 +144,7 @@ pub(crate) struct Notices {
     ignored: Vec<String>,
     /// Sentences.
     notes: Vec<String>,
-    /// Names of the rows of a file, where they were asked for.
+    /// Names of the rows of a file, where they were requested.
     pub(crate) row_names: Option<Vec<String>>,
 }
 

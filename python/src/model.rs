@@ -226,7 +226,7 @@ impl Model {
         Ok(Self::new(merged))
     }
 
-    /// Indices of components asked for by number or name, ascending, each once; `setting` is the argument's name, for messages.
+    /// Indices of components requested by number or name, ascending, each once; `setting` is the argument's name, for messages.
     fn choose(&self, setting: &str, asked: Vec<Asked>) -> PyResult<Vec<usize>> {
         let asked: Vec<Chosen> = asked.into_iter().map(Asked::chosen).collect();
         self.inner.choose(setting, &asked).map_err(|error| raised(error, self.inner.dtype()))

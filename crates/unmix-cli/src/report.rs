@@ -12,7 +12,7 @@ use unmix_report::Options;
 /// A label for each row: the name of the column, and the values.
 type Labels = (String, Vec<String>);
 
-/// Writes the page, which shows `typed_command`, the command line that asked for it.
+/// Writes the page, which shows `typed_command`, the command line that requested it.
 pub(crate) fn report(args: &Report, typed_command: Option<String>) -> Done {
     let files = unmix_io::expand(&args.input)?;
     let never: Vec<&Path> = [&args.model]
@@ -82,7 +82,7 @@ fn rows_of(
             None => column(files, &name, model, args, run)?,
         }),
     };
-    // A column that was asked for to name the rows wins over an index.
+    // A column that was requested to name the rows wins over an index.
     let named = args.reading.keep.is_some().then(|| input.kept.first()).flatten();
     options.row_names = named.map(|(_, names)| names.clone()).or(input.row_names);
     Ok(input.rows)
@@ -193,7 +193,7 @@ fn column(
     args: &Report,
     run: &Run<'_>,
 ) -> Result<Labels, Failure> {
-    // The other features only, so that text in columns that nobody asked for stays unread.
+    // The other features only, so that text in columns that nobody requested stays unread.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =

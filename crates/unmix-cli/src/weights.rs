@@ -15,7 +15,7 @@ pub(crate) fn options(args: &Fit) -> unmix::Result<Options> {
     Ok(options)
 }
 
-/// Weights that were asked for.
+/// Weights that were requested.
 pub(crate) fn of(args: &Fit, input: &mut Input, run: &Run<'_>) -> Result<Option<Vec<f64>>, Failure> {
     if let Some(path) = &args.weights {
         return Ok(Some(from_file(path, run)?));

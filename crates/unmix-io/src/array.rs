@@ -98,7 +98,7 @@ fn split(
     })
 }
 
-/// The shape of one sample: the one asked for when it fits, else the file's own.
+/// The shape of one sample: the one requested when it fits, else the file's own.
 pub(crate) fn feature_shape(
     options: &Options,
     own: Option<Vec<usize>>,

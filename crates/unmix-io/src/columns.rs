@@ -1,4 +1,4 @@
-//! Tables stored column by column, as rows: only the columns asked for are read, one stretch of rows after the other.
+//! Tables stored column by column, as rows: only the columns requested are read, one stretch of rows after the other.
 
 use crate::cells::{Numbers, as_text, number_kind};
 use crate::pages::{Chunk, Spare};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use unmix::data::{Source, Spool};
 use unmix::{AnyRows, Error, Features, Real, Result, Rows, Run};
 
-/// Stretches of rows, each with the columns that were asked for.
+/// Stretches of rows, each with the columns that were requested.
 pub(crate) type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + Send + 'a>;
 
 /// A file of columns.

@@ -100,7 +100,7 @@ fn header(shape: Vec<u64>) -> NpyHeader {
     NpyHeader { number, fortran: false, shape, start: 0 }
 }
 
-/// Patches as rows. They are cut where they are read, or written down first when columns of them are asked for.
+/// Patches as rows. They are cut where they are read, or written down first when columns of them are requested.
 fn cut(
     bytes: Bytes<'static>,
     places: Vec<StoredImage>,

@@ -92,13 +92,13 @@ pub struct Input {
     pub stored: String,
     /// Length of every axis as stored, before transposing and flattening; the first is `None` while it is not known.
     pub shape: Vec<Option<u64>>,
-    /// Columns asked for by `keep`, as text, cell by cell: name, and one value a row.
+    /// Columns requested by `keep`, as text, cell by cell: name, and one value a row.
     pub kept: Vec<(String, Vec<String>)>,
-    /// Names of the rows, from the index of a table, where `row_names` asked for them and there is one.
+    /// Names of the rows, from the index of a table, where `row_names` requested them and there is one.
     pub row_names: Option<Vec<String>>,
     /// Names of the columns that would be features, had `wanted` not left them out.
     pub ignored: Vec<String>,
-    /// Cells of each feature that are text, where `count_text` asked for it; else empty.
+    /// Cells of each feature that are text, where `count_text` requested it; else empty.
     pub text_cells: Vec<u64>,
 }
 
@@ -221,7 +221,7 @@ fn plain(stored: Stored, found: &Recognised, run: &Run<'_>) -> Result<Bytes<'sta
     if found.gz { gz::unpack(&stored.bytes, run) } else { Ok(stored.bytes) }
 }
 
-/// Tells the listener how far a file has been read, in rows; an error when the person has asked to stop.
+/// Tells the listener how far a file has been read, in rows; an error when the user requested a stop.
 fn progress(run: &Run<'_>, rows: u64) -> Result<()> {
     run.watch.event(unmix::Event::Sweep { stage: "reading", done: rows, total: None });
     if run.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }

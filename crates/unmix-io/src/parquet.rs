@@ -1,4 +1,4 @@
-//! `.parquet` files: row groups one after the other, and of them only the columns asked for. Pages whose writer has stored a
+//! `.parquet` files: row groups one after the other, and of them only the columns requested. Pages whose writer has stored a
 //! checksum are compared with it.
 
 use crate::columns::{self, Batches, Columnar};

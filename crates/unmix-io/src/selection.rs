@@ -19,7 +19,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// What `options` ask of `n` columns, of which each has a name or none has. Those of `index` are features only where they are
-    /// asked for, or wanted by a model.
+    /// requested, or wanted by a model.
     ///
     /// # Errors
     ///

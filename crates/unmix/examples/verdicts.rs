@@ -17,7 +17,7 @@ mod designs;
 use designs::{DESIGNS, Sample, make, wrong_below};
 use unmix::{AnyRows, Rows, Run};
 
-/// Sizes that are tried unless others are asked for.
+/// Sizes that are tried unless others are requested.
 const SIZES: &str = "300x4,1000x5,1000x10,3000x10,20000x10,3000x30,8000x30,20000x30,3000x60,8000x60,20000x60";
 
 /// What models of one design and size came to.

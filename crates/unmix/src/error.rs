@@ -1,7 +1,7 @@
 //! The one error type: facts in fields, a sentence in the display.
 //!
-//! A message says what was asked, what was found, and what would work; lower case, no full stop. Rows and columns
-//! are counted from 0; lines of text files from 1.
+//! A message has the request, what was found, and what would work; lower case, no full stop. Rows and columns are counted from 0;
+//! lines of text files from 1.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub enum Error {
     Setting {
         /// Name of the setting.
         name: String,
-        /// Value asked for.
+        /// Value requested.
         got: String,
         /// What the value must be, as in "must be at least 1", or what was found that forbids it.
         why: String,
@@ -83,7 +83,7 @@ pub enum Error {
     Unknown {
         /// Kind of name, as in "method".
         kind: String,
-        /// Name asked for.
+        /// Name requested.
         got: String,
         /// The nearest known name, when one is near.
         suggestion: Option<String>,
@@ -93,7 +93,7 @@ pub enum Error {
     /// Two shapes that should agree.
     #[error("{what}: {need} columns are needed, but {got} were given; {remedy}")]
     Width {
-        /// What was asked, as in "encode".
+        /// The request, as in "encode".
         what: String,
         /// Columns that the model has.
         need: usize,
@@ -105,7 +105,7 @@ pub enum Error {
     /// Something that this method or model cannot do.
     #[error("{asked} is not possible: {found}; {remedy}")]
     Unsupported {
-        /// What was asked.
+        /// The request.
         asked: String,
         /// What was found.
         found: String,
@@ -156,7 +156,7 @@ pub enum Error {
         /// Which one.
         what: &'static str,
     },
-    /// The person asked to stop.
+    /// The user requested a stop.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,7 +1,7 @@
 //! What this machine has.
 
-/// Bytes of memory that can be had without swapping, as far as the system says: what the machine has free, and what the control group
-/// and the limit of addresses (`ulimit -v`) leave to this process.
+/// Bytes of memory that can be had without swapping, as reported by the system: what the machine has free, and what the control
+/// group and the limit of addresses (`ulimit -v`) leave to this process.
 pub fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|l| l.starts_with("MemAvailable:"))?;
@@ -53,7 +53,7 @@ fn addresses() -> Option<u64> {
         }
         let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
         let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
-        // SAFETY: asks for a number.
+        // SAFETY: returns a number only.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         Some(limit.rlim_cur.saturating_sub(pages.saturating_mul(u64::try_from(page).ok()?)))
     }
@@ -61,8 +61,8 @@ fn addresses() -> Option<u64> {
     None
 }
 
-/// `n` zeros. Where they are many, the system is asked for large pages: handing out a page costs about a microsecond, whatever its
-/// size, so that in small ones (4 KiB) 32 MiB cost 8 ms before anything is computed.
+/// `n` zeros. Where they are many, large pages are requested from the system: handing out a page costs about a microsecond,
+/// whatever its size, so that in small ones (4 KiB) 32 MiB cost 8 ms before anything is computed.
 pub fn zeros<T: Clone + Default>(n: usize) -> Vec<T> {
     let all = vec![T::default(); n];
     in_large_pages(all.as_ptr().cast(), n * std::mem::size_of::<T>());
@@ -95,7 +95,7 @@ fn in_large_pages(start: *const u8, bytes: usize) {
     let _ = (start, PAGE);
 }
 
-/// An error when `bytes` are more than can be had: more than the system says are free, or than it hands out when asked.
+/// An error when `bytes` are more than is available: more than is reported free, or than an allocation succeeds with.
 ///
 /// Whatever grows with the square of the number of columns, or with that of features times columns, passes here before it is allocated:
 /// an allocation that fails ends the process.

@@ -83,7 +83,7 @@ fn whitening_changes_nothing_and_blocks_neither() {
 
 #[test]
 fn a_direction_without_variance_is_not_lost_between_the_two() {
-    // Rows on a line in space; three components are asked for, two of variance 0.
+    // Rows on a line in space; three components are requested, two of variance 0.
     let x: Vec<f64> = (0..10).flat_map(|i| [i as f64, 2.0 * i as f64, 0.0]).collect();
     let model = fitted(&x, 3, 3, false);
     let found = measured(&model, &[4.5, 9.0, 2.0], 3, ALL);

@@ -140,7 +140,7 @@ fn columns_are_matched_by_name() {
     b.ok("fit pca fit.csv -o m.safetensors");
     let plain = b.ok("encode m.safetensors fit.csv");
     assert_eq!(plain.err, "");
-    // Another order, a column more, and text that the model never asked for.
+    // Another order, a column more, and text that the model never requested.
     b.write("other.csv", "kind,b,id,a\nx,5,0,1\ny,3,1,2\n\"z, z\",9,2,4\nx,1,3,7\n");
     let matched = b.ok("encode m.safetensors other.csv");
     assert_eq!(matched.out, plain.out);

@@ -2,12 +2,13 @@
 //!
 //! Rows that are independent of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are
 //! nearly the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds
-//! would be found again. So rows go into halves in stretches, long enough that one stretch has forgotten the one before.
+//! would be found again. So halves are drawn in blocks ("stretches"), long enough to be nearly independent of each other.
 //!
-//! How long that is, the codes say. Of a quantity averaged over stretches of `l` rows, the variance is `time / l` times that of
-//! one row once stretches are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where rows are independent (batch
-//! means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what covariances and contrasts are
-//! sums of. The number of independent rows that `n` are worth is `n / time`, the effective sample size.
+//! The length is estimated from the codes. For a quantity averaged over stretches of `l` rows, the variance is `time / l` times
+//! that of one row once stretches are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where
+//! rows are independent (batch means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what
+//! covariances and contrasts are sums of. The number of independent rows that `n` are worth is `n / time`, the effective sample
+//! size.
 
 use crate::num::random::Stream;
 
@@ -24,7 +25,7 @@ pub(crate) struct Autocorrelation {
     pub(crate) times: Vec<f64>,
 }
 
-/// Fewer stretches than this say nothing about their variance.
+/// With fewer blocks than this their variance is not estimated.
 pub(crate) const FEWEST: usize = 32;
 /// What is no accident: more than this many standard errors above what independent rows would give. Many are examined.
 const CLEAR: f64 = 5.0;

@@ -1,6 +1,7 @@
 //! A sweep as bytes, and the answers of those who hold the rows.
 //!
-//! A job says which gather, its state, what makes coordinates of the rows first, and how rows are cut; an answer has nodes of the merge tree.
+//! A job consists of the kind of gather, its state, the map of the rows to coordinates, and the sharding; an answer has nodes of
+//! the merge tree.
 
 use super::ladder::MergeStack;
 use super::projected::Map;
@@ -51,7 +52,7 @@ impl Job {
         }
     }
 
-    /// The same over rows of which `map` makes those that the job was about; `sparse` says whether they are.
+    /// The same over rows of which `map` makes those that the job was about; `sparse` is whether they are.
     pub(super) fn through<T: Real>(mut self, map: &Map<T>, sparse: bool) -> Self {
         let mut packed = Packer::default();
         map.pack(&mut packed);
@@ -242,7 +243,7 @@ impl Job {
         out.into_bytes()
     }
 
-    /// Refuses rows that do not belong to the job, or cannot lie where they are said to.
+    /// Refuses rows that do not belong to the job, or whose position is impossible.
     pub(crate) fn check(&self, rows: &AnyRows<'_>, first_row: u64) -> Result<()> {
         let refused = |found: String, remedy: String| {
             Err(Error::Unsupported {

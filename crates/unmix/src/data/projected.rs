@@ -227,7 +227,7 @@ impl<'a, 'b, T: Real> Projected<'a, 'b, T> {
     ///
     /// # Errors
     ///
-    /// That `asked` takes rows that are here.
+    /// Refuses `asked` for rows that are held by remote workers.
     pub(crate) fn as_rows(&self, asked: &str) -> Result<Rows<'_, T>> {
         match &self.copy {
             Some(copy) => self.lent(copy),

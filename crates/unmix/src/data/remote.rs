@@ -125,12 +125,12 @@ impl<'a, T: Real> Rows<'a, T> {
     ///
     /// # Errors
     ///
-    /// That `asked` takes rows that are here.
+    /// Refuses `asked` for rows that are held by remote workers.
     pub(crate) fn here(&self, asked: &str) -> Result<()> {
         self.source().remote().map_or(Ok(()), |_| Err(not_here(asked)))
     }
 
-    /// Sample weights, asked of those who hold them; `None` where nobody gave weights. No row is examined.
+    /// Sample weights, requested from the workers that hold them; `None` without weights. No row is examined.
     pub(super) fn remote_weights(&self, run: &Run<'_>) -> Result<Option<Vec<f64>>> {
         let RowWeights { weights, .. } = self.sweep(run, "weights", &GatherWeights::new())?;
         Ok((!weights.is_empty()).then_some(weights))

@@ -37,7 +37,7 @@ pub struct Rows<'a, T: Real> {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    /// Rows of `source`; `origin` says in messages where they come from, as in "digits.npy".
+    /// Rows of `source`; `origin` is their origin in messages, as in "digits.npy".
     pub fn new(source: impl Source<T> + 'a, features: Features, origin: impl Into<String>) -> Self {
         let (source, origin) = (Box::new(source), origin.into());
         Self { source, features, origin, weights: None, notes: Vec::new(), longest: None }
@@ -183,8 +183,9 @@ impl<'a, T: Real> Rows<'a, T> {
         Plan::for_width(self.n_features())
     }
 
-    /// Where rows are elsewhere, asks how often each counts. Else makes the number of rows known and the rows readable in any order: a
-    /// source that can be read only once, forward is decoded once, into memory up to 64 MiB and into a temporary file beyond.
+    /// For rows of remote workers, collects the sample weights. Else makes the number of rows known and the rows readable in any
+    /// order: a source that can be read only once, forward is decoded once, into memory up to 64 MiB and into a temporary file
+    /// beyond.
     pub fn settle(&mut self, run: &Run<'_>) -> Result<()> {
         if self.source.remote().is_some() {
             if self.weights.is_none() {
@@ -219,7 +220,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.check_weights()
     }
 
-    /// All numbers, by as many threads as the source can use, where it knows how and they take no more memory than a spool.
+    /// All numbers, by as many threads as the source can use, where it supports that and they take no more memory than a spool.
     fn small_whole(&self, run: &Run<'_>) -> Option<Result<Vec<T>>> {
         let most = Spool::IN_MEMORY / size_of::<T>();
         let n =
@@ -265,7 +266,7 @@ impl<'a, T: Real> Rows<'a, T> {
         let (mut stream, step) = (self.source.stream()?, self.plan().shard_rows as u64);
         let mut passed = 0;
         while passed < end {
-            // What is before the first row asked for is read and forgotten.
+            // What is before the first row requested is read and dropped.
             let wanted = if passed < rows.start { rows.start } else { end };
             if passed <= rows.start {
                 out.clear();

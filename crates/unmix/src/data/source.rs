@@ -20,14 +20,14 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
-    /// Writes all rows over `out`, which has room for exactly these, by `threads` threads; `None` where the place knows no faster way
-    /// than one reader from the start.
+    /// Writes all rows over `out`, which has room for exactly these, by `threads` threads; `None` where there is no faster way than
+    /// one reader from the start.
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
         let _ = (out, threads);
         None
     }
 
-    /// The numbers themselves, row-major, where they are in memory and nobody else holds them; afterwards there are no rows here.
+    /// The numbers themselves, row-major, where they are in memory and owned exclusively; afterwards the source is empty.
     fn take(&mut self) -> Option<Vec<T>> {
         None
     }

@@ -334,7 +334,7 @@ impl<'a, T: Real> Shards<'a, T> {
             state.0 = Some(number + 1);
             return Ok(Some(Shard { number, rows: start..(start + size as u64).min(n) }));
         }
-        // A source may hand out less than it is asked for; a shard is always filled up.
+        // A source may return fewer rows than requested; a shard is always filled up.
         buffers.rows.clear();
         let filled = match state.1.as_mut() {
             Some(stream) => fill(&mut **stream, size, self.p, &mut buffers.rows),

@@ -72,7 +72,7 @@ impl<T: Real> Activation<T> {
         self.shape
     }
 
-    /// `a` and `1 / a` of the codes of a few rows, and as many of them as [`period`](Self::period) says.
+    /// `a` and `1 / a` of the codes of a few rows, [`period`](Self::period) of them.
     pub(crate) fn numbers(&self) -> (&[T], &[T]) {
         (&self.a, &self.inverse)
     }

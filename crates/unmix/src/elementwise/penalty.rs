@@ -27,8 +27,8 @@ impl Penalty {
         }
     }
 
-    /// Roughly what it says of the rotation of outputs of standard deviation `s`: a sixth of the fourth derivative at 0 times `s⁴` for small ones, where it is nearly
-    /// a square, whose mean no rotation changes; `s` for large ones.
+    /// Approximately its dependence on a rotation of codes of standard deviation `s`: a sixth of the fourth derivative at 0 times
+    /// `s⁴` for small ones, where it is nearly a square, whose mean no rotation changes; `s` for large ones.
     pub fn force(self, s: f64) -> f64 {
         let fourth = match self {
             Penalty::LogCosh => 2.0,

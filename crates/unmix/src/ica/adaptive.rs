@@ -3,8 +3,8 @@
 //! A search by a fixed contrast comes near the sources whatever their laws are; how near depends on the law. Once there, the law of
 //! each can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search continues by
 //! these, over rotations or over all invertible matrices. Sources that moved have other laws, a little, so this is done a few
-//! times. The errors that are left are those of maximum likelihood with known laws, as far as the functions can tell these: of the
-//! order of the bound of Cramér and Rao.
+//! times. The errors that are left are those of maximum likelihood with known laws, as far as the basis functions approximate
+//! these: of the order of the bound of Cramér and Rao.
 
 use super::view::View;
 use super::{Limits, SolverResult, free, orthogonal};

@@ -92,7 +92,7 @@ pub(super) fn solve<T: Real>(
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
-    /// `None` where sums over the rows are not finite; with the signs given, or those that the sources ask for.
+    /// `None` where sums over the rows are not finite; with the given signs, or those estimated from the sources.
     fn look(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.1 += 1;
         let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };

@@ -103,7 +103,7 @@ pub(super) fn solve<T: Real>(
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
-    /// What is known at `w`; with the signs given, or those that the sources ask for.
+    /// What is known at `w`; with the given signs, or those estimated from the sources.
     fn look(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.sweeps += 1;
         let Some(sums) = self.view.means(&w, self.contrast, self.run)? else { return Ok(None) };
@@ -135,7 +135,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         point.signs = signs;
     }
 
-    /// Contrasts that are fitted to sources of one size belong to it. Of another they know nothing, and no size may be the best.
+    /// Fitted contrasts are valid for the scale of the sources that they were fitted to; for other scales there may be no optimum.
     fn sizes_stay(&self) -> bool {
         matches!(self.contrast, Contrasts::Each(_))
     }

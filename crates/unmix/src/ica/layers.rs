@@ -4,7 +4,7 @@
 //! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
 //! orthogonal, and correlated where it is not, which no rotation can mend: they are made white again by the nearest whitened
 //! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened coordinates. So the order
-//! of layers says where the second begins, and both orders have one solution.
+//! of layers is the start of the second, and both orders have one solution.
 //!
 //! The second layer chooses its widths while it moves, and which it chose for a source that is next to Gaussian depends on the way.
 //! So at convergence widths are chosen anew, by what the sources are by then, until the choice is the one that led there.
@@ -29,7 +29,7 @@ fn ask(k: usize, center: bool, standardize: bool) -> PrincipalOptions {
     PrincipalOptions { method: "ica", k, center, standardize, kept: Some(0) }
 }
 
-/// The rotation of whitened coordinates that sigma-PCA of the rows themselves says, and how it was found.
+/// The rotation of whitened coordinates from sigma-PCA of the rows themselves, and how it was found.
 pub(super) fn first<T: Real>(
     rows: &Rows<'_, T>,
     coordinates: &Coordinates,

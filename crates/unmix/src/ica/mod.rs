@@ -72,7 +72,7 @@ fn rounding<T: Real>(terms: &[f64]) -> f64 {
 /// Steps that limited-memory BFGS stores; Picard's number (Ablin, Cardoso & Gramfort 2018).
 const REMEMBERED: usize = 7;
 
-/// What limited-memory BFGS over matrices knows: nothing yet.
+/// An empty history of limited-memory BFGS over matrices.
 fn no_history() -> History {
     History::new(REMEMBERED, 1e-12, SummationOrder::Plain)
 }

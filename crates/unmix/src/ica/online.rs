@@ -6,9 +6,9 @@
 //! ```
 //!
 //! with the step `m = m₀ / (1 + t / 5000)`. `g` is the hyperbolic tangent, with the sign that makes the solution stable: `+` for
-//! sources with heavy tails, `-` for flat ones, by running means of `E g' E y² - E y g`; without `extended` always `+`. Each pass takes
-//! the rows in a random order of its own, because steps of this length remember some 200 rows: of rows that are sorted, or that change
-//! slowly, a pass in their order would end at what the last of them ask for.
+//! sources with heavy tails, `-` for flat ones, by running means of `E g' E y² - E y g`; without `extended` always `+`. Each pass
+//! takes the rows in a random order of its own, because steps of this length remember some 200 rows: of rows that are sorted, or
+//! that change slowly, a pass in their order would be biased towards the last of them.
 
 use super::linear::{identity, largest};
 use super::view::View;
@@ -125,8 +125,8 @@ impl State {
         STEP / (1.0 + self.seen as f64 / HALF)
     }
 
-    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of the largest value that chance
-    /// explains. With weights that grow as the number of the row, `n` rows tell as much as `3 n / 4` of equal weight.
+    /// How far each source is from a Gaussian of its variance, by the means over all rows, in units of the largest value that
+    /// chance explains. With weights that grow as the number of the row, the effective sample size of `n` rows is `3 n / 4`.
     pub(super) fn tails(&self) -> Vec<f64> {
         let rows = 0.75 * self.since.max(1) as f64;
         let chance = ((self.w.rows() as f64).sqrt() + 2.0) / rows.sqrt();

@@ -88,8 +88,8 @@ impl Point {
         Matrix::from_fn(k, k, |i, j| (0.5 * (each[i] + each[j])).max(FLOOR))
     }
 
-    /// The rotation that the fixed point asks for, each row kept on its side: contrasts that are even do not tell a source from
-    /// its negative.
+    /// The rotation of a fixed-point step, each row with its sign kept: even contrasts do not distinguish a source from its
+    /// negative.
     fn turn(&self) -> Result<&Matrix<f64>> {
         if let Some(turn) = self.turn.get() {
             return Ok(turn);
@@ -130,7 +130,7 @@ pub(super) fn solve<T: Real>(
     };
     let outcome = loop {
         let now = residual(&at, &search.memory);
-        // The published rule asks for less than tol.
+        // The published rule is "less than tol".
         let not_yet = guard == Guard::Change && now >= limits.tol;
         if let Some(outcome) = if not_yet { steps.spent() } else { steps.ending(now) } {
             break outcome;
@@ -232,7 +232,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         Self { view, contrast, run, memory }
     }
 
-    /// Begins at `start`, or where a checkpoint says; `None` when sums over the rows are not finite.
+    /// Begins at `start`, or from a checkpoint; `None` when sums over the rows are not finite.
     fn begin(
         mut self,
         name: &str,
@@ -297,7 +297,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
         self.along_geodesics(at)
     }
 
-    /// A step of Picard-O: along what BFGS says, or, when that leads nowhere, down the gradient.
+    /// A step of Picard-O: along the BFGS direction, or, when that fails, down the gradient.
     fn along_geodesics(&mut self, at: &Point) -> Result<Option<Point>> {
         let curvature = at.curvature();
         let divided = |q: &Matrix<f64>| {

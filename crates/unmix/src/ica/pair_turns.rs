@@ -1,14 +1,15 @@
-//! Whether a turn of two sources in their plane makes them less Gaussian: then they are not distinguished, whatever the search says
-//! of itself.
+//! Whether a rotation of two sources in their plane makes them less Gaussian: then they are not separated, whatever the search
+//! reports of itself.
 //!
 //! A search by another contrast, or by widths that it chooses on its way, may converge at a mixture of two sources. The judge is `J
 //! = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not
 //! decide. `J` of the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over
 //! rows. Where consecutive rows depend on each other that mean is one of fewer rows, by its own autocorrelation time.
 //!
-//! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source whose correlation
-//! with the truth is below 0.95, and all of these are told. Of 1700 fits of sources of fourteen other kinds, 2 to 20 of them in 300 to 8000 rows,
-//! whose correlations are all above 0.95, 5 are told, 4 of them with Student's t of 6 degrees and correlations below 0.97.
+//! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source
+//! whose correlation with the truth is below 0.95, and all of these give a warning. Of 1700 fits of sources of fourteen other
+//! kinds, 2 to 20 of them in 300 to 8000 rows, whose correlations are all above 0.95, 5 give a warning, 4 of them with Student's t
+//! of 6 degrees and correlations below 0.97.
 
 use super::subsample;
 use crate::data::Rows;
@@ -30,7 +31,7 @@ const CERTAIN: f64 = 1.5;
 const MOST_ROWS: u64 = 1 << 14;
 const MOST_VALUES: u64 = 1 << 25;
 
-/// Fewer rows of many do not say enough; there is no look at sources so many (some 80) that no more than these could be examined.
+/// Fewer rows are too few; sources so many (some 80) that no more rows than these could be used are not examined.
 const FEWEST_ROWS: u64 = 1 << 10;
 
 /// Consecutive rows, of a pair that a turn makes less Gaussian: enough for autocorrelation times of some hundreds.

@@ -241,7 +241,7 @@ impl Search<'_> {
                 format!("give a {k} x {k} matrix"),
             )),
             Some(given) => {
-                // The rank may be less than what was asked for: what belongs to the directions that are there.
+                // The rank may be less than what was requested: what belongs to the directions that are there.
                 let given = Matrix::from_fn(k, k, |r, c| given[(r, c)]);
                 if self.rotates() { polar(&given) } else { Ok(given) }
             }

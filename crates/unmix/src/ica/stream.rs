@@ -36,7 +36,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Nothing seen yet, of `p` columns; from `start`, `p x p`, or from what the first rows say.
+    /// Nothing seen yet, of `p` columns; from `start`, `p x p`, or estimated from the first rows.
     pub(crate) fn new(p: usize, center: bool, extended: bool, start: Option<Matrix<f64>>) -> Self {
         let state = start.map(|w| State::new(w, extended));
         Self { n: 0, center, mean: vec![0.0; p], state, waiting: Vec::new(), extended }

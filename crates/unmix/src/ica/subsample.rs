@@ -1,4 +1,4 @@
-//! Some of the rows, to begin on: what a rotation is turned by far from the solution, few rows say as well as many.
+//! Some of the rows, to begin on: far from the solution, steps from few rows are as good as from many.
 
 use crate::data::{Map, Rows};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub(super) const MOST: u64 = 12;
 /// Rows in a run of neighbours.
 const RUN: u64 = 32;
 
-/// How many of `n` rows a search for `k` sources begins on: as many as asked for, or, unless `begins` forbids, by these numbers.
+/// How many of `n` rows a search for `k` sources begins on: as many as requested, or, unless `begins` forbids, by these numbers.
 /// `None` for all of them from the start.
 pub(super) fn size(asked: Option<u64>, n: u64, k: usize, begins: bool) -> Option<u64> {
     let enough = (ROWS * (k as u64).pow(2)).max(FEWEST);

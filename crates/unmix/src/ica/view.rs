@@ -73,7 +73,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     ///
     /// # Errors
     ///
-    /// That `asked` takes rows that are here.
+    /// Refuses `asked` for rows that are held by remote workers.
     pub(super) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
             SweptRows::Rows(rows) => {

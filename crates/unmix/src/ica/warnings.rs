@@ -1,4 +1,4 @@
-//! What a report says about sources that may not be sources: rows that were not white, too few rows, sources that are nearly Gaussian,
+//! Warnings about sources that may not be genuine: rows that were not white, too few rows, sources that are nearly Gaussian,
 //! contrasts of the wrong sign, and a likelihood below that of a Gaussian.
 
 use super::pair_turns::better_rotations;
@@ -231,7 +231,7 @@ fn not_white(coordinates: &Coordinates, search: &Search<'_>) -> Option<String> {
     })
 }
 
-/// Maximum likelihood with the wrong density may be worse than a Gaussian model, which knows no sources at all.
+/// Maximum likelihood with the wrong density may be worse than a Gaussian model, which has no sources at all.
 fn less_likely_than_gaussian(
     coordinates: &Coordinates,
     search: &Search<'_>,

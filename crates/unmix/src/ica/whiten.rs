@@ -11,11 +11,11 @@ use crate::stats::GatherScatter;
 /// What rows are prepared by.
 #[derive(Clone, Debug)]
 pub(crate) struct Preparation {
-    /// Key of the method that asks, for messages.
+    /// Key of the method, for messages.
     pub(crate) method: &'static str,
     /// How many sources; all that the rank allows by default.
     pub(crate) n_components: Components,
-    /// The fewest sources that may be asked for.
+    /// The least number of sources.
     pub(crate) least: usize,
     pub(crate) whiten: bool,
     pub(crate) center: bool,
@@ -61,7 +61,7 @@ impl Preparation {
         Ok(Coordinates { warnings, ..Coordinates::new(seen, k, true, 1.0) })
     }
 
-    /// The number asked for, where it is one.
+    /// The number requested, where it is one.
     fn asked(&self, bounds: Bounds<'_>, warnings: &mut Vec<String>) -> Result<Option<usize>> {
         let most = bounds.most();
         match self.n_components {
@@ -77,7 +77,7 @@ impl Preparation {
         })
     }
 
-    /// Columns as they are: less their mean and in units of their own, where that is asked for.
+    /// Columns without whitening: centred and standardised, where requested.
     fn without_whitening<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
         let p = rows.n_features();
         // Second moments while they are summed, the unmixing matrix, its inverse, and what a search stores.

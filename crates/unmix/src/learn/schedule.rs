@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The learning rate of every step, as a share of the one that was asked for.
+/// The learning rate of every step, as a share of the initial one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {

@@ -141,7 +141,7 @@ pub struct Trainer {
     pub max_epochs: u64,
 }
 
-/// How often progress is told within an epoch, where batches allow.
+/// Number of progress reports within an epoch, where batches allow.
 const PACE: Duration = Duration::from_millis(50);
 
 impl Trainer {

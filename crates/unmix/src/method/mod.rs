@@ -28,8 +28,8 @@ pub const METHODS: &[Method] =
 /// Methods that a program has added to those that there are.
 static ADDED: RwLock<Vec<&'static Method>> = RwLock::new(Vec::new());
 
-/// Adds a method of your own to this process: [`fit`](crate::fit()), files, the command line and Python then know it by its key, as they know
-/// those of [`METHODS`]. Adding the same method again does nothing.
+/// Adds a method of your own to this process: [`fit`](crate::fit()), files, the command line and Python then find it by its key, as
+/// they find those of [`METHODS`]. Adding the same method again does nothing.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The memory of a fit: measured peaks, as the user is told them before a fit.
+//! The memory of a fit: measured peaks, as shown to the user before a fit.
 
 use crate::data::KEPT;
 

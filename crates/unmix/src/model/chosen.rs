@@ -45,7 +45,7 @@ impl Model {
         (0..self.n_codes()).map(|i| format!("{class}{i}")).collect()
     }
 
-    /// Indices of the components `asked` for by the setting `name`, ascending, each once however often it is asked for.
+    /// Indices of the components `asked` for by the setting `name`, ascending, each once.
     ///
     /// # Errors
     ///

@@ -207,7 +207,7 @@ fn by_type<T: Real>(
 /// Rows that an iterative encoder left above its tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsolved {
-    /// What was asked of every row.
+    /// The tolerance for every row.
     pub certificate: Certificate,
     /// How many rows are above it.
     pub n_rows: u64,

@@ -1,8 +1,8 @@
 //! Model files: safetensors with a description.
 //!
 //! The header is written here, in sorted order, so that the same fit gives the same bytes (the library writes its metadata in the
-//! order of a hash table); it is read and checked by the library. One checksum covers the tensors, another everything that says
-//! what they are; what differs between two runs of one fit is in an entry of its own, `run`, which neither covers.
+//! order of a hash table); it is read and checked by the library. One checksum covers the tensors, another their description; what
+//! differs between two runs of one fit is in an entry of its own, `run`, which neither covers.
 
 use super::report::{Report, RunRecord};
 use super::tensor::Tensor;
@@ -140,7 +140,7 @@ impl Model {
     }
 }
 
-/// The description of a model, of a format and a sign rule that this version knows.
+/// The description of a model, of a format and a sign rule that this version supports.
 fn described(text: &str, path: &Path) -> Result<Description> {
     let raw: Value = serde_json::from_str(text).map_err(|e| corrupt(path, e.to_string()))?;
     match raw.get("format").and_then(Value::as_u64) {
@@ -205,7 +205,7 @@ fn tensors_of(bytes: &[u8], path: &Path) -> Result<BTreeMap<String, Tensor>> {
     Ok(tensors)
 }
 
-/// Whether a file is an unmix model (of any format): what may be replaced without being asked.
+/// Whether a file is an unmix model (of any format): such files may be replaced without `--force`.
 pub fn is_model_file(path: &Path) -> bool {
     let header = || -> Option<bool> {
         use std::io::Read;

@@ -83,7 +83,8 @@ pub struct Method {
     /// Whether components are usually the sources of signals: a report then shows their codes from row to row, unless columns are
     /// the pixels of a picture.
     pub of_signals: bool,
-    /// Settings, as JSON, of a fit that is only compared with another one: what its model says beside its components is not needed.
+    /// Settings, as JSON, of a fit that is only compared with another one: facts of its model besides the components are not
+    /// needed.
     pub to_compare: &'static [(&'static str, &'static str)],
     /// Which settings equal which other methods.
     pub equals: &'static [&'static str],
@@ -117,7 +118,7 @@ impl Method {
         super::settings::check(self.settings, spec)
     }
 
-    /// The fewest components that may be asked for.
+    /// The least number of components.
     pub(crate) fn least_components(&self) -> usize {
         self.settings.iter().find(|s| s.name == "n_components").map_or(0, Setting::least)
     }
@@ -126,7 +127,7 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// Weights or sparse rows where [`takes`](Self::takes) says that the method has no use for them; what the source reports.
+    /// Weights or sparse rows where [`takes`](Self::takes) excludes them; what the source reports.
     pub fn admit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<()> {
         let refused = |what: &str, found: &str, remedy: &str| {
             let asked = format!("{} of {what}", self.key);

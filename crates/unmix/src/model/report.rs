@@ -56,7 +56,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Settings as they were resolved, as in the solver that "auto" chose.
     pub settings: serde_json::Map<String, serde_json::Value>,
-    /// What halves of the rows and other seeds found again, where that was asked: [`Stability::to_json`].
+    /// Stability over halves of the rows and other seeds, where requested: [`Stability::to_json`].
     ///
     /// [`Stability::to_json`]: crate::stability::Stability::to_json
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,8 +75,8 @@ pub struct RunRecord {
     pub threads: usize,
     /// When it ended: seconds since 1970, UTC.
     pub time: u64,
-    /// What the user asked for, as it can be typed again: a command line with all that was typed, or a call in Python, whose arrays
-    /// are names alone. Paths are as they were given, from the folder of that time.
+    /// The invocation, as it can be typed again: a complete command line, or a call in Python, whose arrays are names alone. Paths
+    /// are as they were given, from the folder of that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<String>,
 }
@@ -110,7 +110,7 @@ pub(super) fn processor() -> String {
 }
 
 impl Report {
-    /// The report of a closed form; the method fills in what it knows.
+    /// The report of a closed form; the method fills in the rest.
     pub fn closed_form(solver: &str, n_samples: f64, n_features: usize, dtype: Dtype, seed: u64) -> Self {
         Self {
             outcome: Outcome::Completed,

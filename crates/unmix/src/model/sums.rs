@@ -30,7 +30,7 @@ pub struct Sums {
     waiting: Vec<f64>,
     /// How often each of them counts.
     weights: Vec<f64>,
-    /// Rows seen, whatever they count; `None` of sums from files that do not say.
+    /// Number of rows, whatever their weights; `None` for sums from files without it.
     rows: Option<u64>,
     /// Whether any of them came with weights.
     weighted: bool,
@@ -255,7 +255,7 @@ impl Sums {
                 remedy: "merge models of the same columns".into(),
             });
         }
-        // The coarser type says what can be distinguished from rounding.
+        // The coarser type decides what is above rounding errors.
         let single = [self.dtype, right.dtype].contains(&Dtype::F32);
         let mut merged = Self::empty(self.n_features(), if single { Dtype::F32 } else { Dtype::F64 });
         let mut total = self.total();

@@ -25,7 +25,7 @@ pub const LAST_LOOK: u64 = 30;
 /// Sweeps from one later look to the next.
 const LATER: u64 = 10;
 
-/// Whether components are examined after so many sweeps; `settled` says that later looks have shown nothing new.
+/// Whether components are examined after this number of sweeps; `settled` if later examinations changed nothing.
 pub(super) fn checks_after(sweep: u64, settled: bool) -> bool {
     LOOKS.contains(&sweep) || (!settled && sweep > LAST_LOOK && sweep.is_multiple_of(LATER))
 }
@@ -96,7 +96,7 @@ pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
     evidence(separations) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
 }
 
-/// Whether some candidate tells component `j` from others of its variance.
+/// Whether some candidate width separates component `j` from others of equal variance.
 pub(super) fn is_certain(separations: &[Separation], j: usize) -> bool {
     separations.iter().any(|look| look.t[j] > CERTAIN)
 }

@@ -23,7 +23,7 @@ use crate::stats::quantiles::{student, upper_sum};
 
 /// Blocks of consecutive rows.
 const BLOCKS: usize = 32;
-/// Fewer say little of their scatter.
+/// With fewer the scatter is not estimated.
 const FEWEST: usize = 8;
 /// Rows of a block at least.
 const ROWS: usize = 4;
@@ -155,7 +155,7 @@ impl<T: Real> Principal<'_, T> {
         }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
-        // A stretch is as long as what it stores: blocks of two stretches hardly know of each other.
+        // A stretch is as long as the autocorrelation: blocks of two stretches are nearly independent.
         let length = if stretch > 1 { 2 * stretch as usize } else { ROWS };
         let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
         if count < FEWEST {

@@ -4,8 +4,8 @@
 //! gradient_j = E[x phi(z_j)]        b_j = E[z phi] = w_j gradient_j / sigma_j        A_j = E[phi']        psi = phi' - z phi
 //! ```
 //!
-//! `A_j - b_j = E psi` says whether a nonlinearity tells source `j` from others of its variance; its standard error says
-//! whether that is more than chance.
+//! `A_j - b_j = E psi` decides whether a nonlinearity separates source `j` from others of equal variance; its standard error
+//! decides whether that is more than chance.
 
 use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use crate::error::Result;
@@ -84,11 +84,11 @@ impl<T: Real, R: Rule<T>> Gather<T> for GatherCodes<T, R> {
 pub struct Pass {
     /// The one that moves the axes.
     pub h: Nonlinearity,
-    /// Those whose separation is examined; the first of them is asked for the bend of every pair, too.
+    /// Those whose separation is examined; the first of them is requested the bend of every pair, too.
     pub separations: Vec<Nonlinearity>,
     /// Whether the mean of the forces matters, because that of the rows was not subtracted.
     pub(super) score_mean: bool,
-    /// Whether forces are wanted at all, or looks only.
+    /// Whether gradients are computed, or separations only.
     pub(super) gradient: bool,
 }
 

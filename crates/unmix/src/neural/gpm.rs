@@ -40,9 +40,9 @@ pub struct GpmOptions {
     pub auto: bool,
     /// Exponent of the weights.
     pub alpha: f64,
-    /// Whether the rows are white, so that variances say nothing: otherwise components that cannot be distinguished from Gaussian
-    /// ones are left to their principal axes, and pairs of like variance are examined turned before they rest, too. In whitened
-    /// coordinates every axis is a principal one.
+    /// Whether the rows are white, so that variances are uninformative: otherwise components that cannot be distinguished from
+    /// Gaussian ones are left to their principal axes, and pairs of like variance are examined turned before they rest, too. In
+    /// whitened coordinates every axis is a principal one.
     pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
@@ -157,7 +157,7 @@ impl GpmOptions {
         // As far as rounding allows.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
         if !done && stalled(&at.history, if rounded { PATIENCE_AT_REST } else { PATIENCE }) {
-            // One more sweep says what was reached.
+            // One more sweep for the final residual.
             at.stopped_early = true;
         }
         at.resting = done || at.stopped_early;
@@ -228,7 +228,7 @@ impl GpmOptions {
         Pass { score_mean: rows.offset().is_some(), ..Pass::new(h, separations) }
     }
 
-    /// Nothing stands out from a Gaussian: what was asked for cannot be found, and the principal axes are what there is.
+    /// No component is significantly non-Gaussian, so the principal axes are returned.
     fn principal_axes<T: Real>(
         &self,
         rows: &Principal<'_, T>,

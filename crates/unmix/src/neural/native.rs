@@ -40,8 +40,8 @@ fn warm(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
 
-/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. What `how` says of weights counts for
-/// nothing here; its tolerance is for the column residual.
+/// Iterates to the published fixed point from the rows of `start`, in principal coordinates. The weights in `how` are for nothing
+/// here; its tolerance is for the column residual.
 ///
 /// # Errors
 ///

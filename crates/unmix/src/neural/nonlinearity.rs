@@ -137,7 +137,7 @@ impl<T: Real> TypedNonlinearity<T> {
     /// `h` of every code, its slope there, and the derivative of the force.
     pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
         if (self.activation.shape(), self.slope) != (Shape::Tanh, Slope::True) {
-            // The force itself is not wanted.
+            // The gradient itself is not needed.
             h.copy_from_slice(z);
             self.score_and_slope(h, score_slope);
             return self.values(z, h, slope);

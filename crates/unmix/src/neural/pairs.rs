@@ -63,7 +63,7 @@ pub enum Unresolved {
     Tied(usize),
     /// It is not separated from directions that no component has.
     Open,
-    /// Nothing can be said of how certain it is: rows are too few, or components far from orthogonal.
+    /// Its sampling error cannot be estimated: rows are too few, or components far from orthogonal.
     Unknown,
     /// Sampling may have turned it this far, in rad.
     Loose(f64),

@@ -21,9 +21,9 @@ const COORDINATES: usize = 4;
 /// The request.
 #[derive(Clone, Copy, Debug)]
 pub struct PrincipalOptions {
-    /// Key of the method that asks, for messages.
+    /// Key of the method, for messages.
     pub method: &'static str,
-    /// How many components are wanted.
+    /// Number of components.
     pub k: usize,
     /// Subtract the mean.
     pub center: bool,

@@ -1,4 +1,4 @@
-//! What a table of variants says of each.
+//! Entries of the tables of variants.
 
 use super::Spec;
 use crate::error::{Error, Result};

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// Whether the variances of two of `n` codes are the same as far as these can tell.
+/// Whether the variances of two of `n` codes do not differ significantly.
 pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
     let ratio = (a / b).powi(2);
     ratio.max(1.0 / ratio) < 1.0 + 2.0 * CERTAIN / n.sqrt()

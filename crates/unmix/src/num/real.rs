@@ -60,7 +60,7 @@ impl std::fmt::Display for Dtype {
 }
 
 pub(crate) mod private {
-    /// What the linear algebra library asks of a number; kept out of public signatures.
+    /// The trait that the linear algebra library requires of a number; kept out of public signatures.
     pub trait Field: faer::traits::RealField {}
     impl Field for f32 {}
     impl Field for f64 {}

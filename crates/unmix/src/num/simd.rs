@@ -39,14 +39,14 @@ pub(crate) fn instructions() -> Instructions {
 pub(crate) fn widest<R>(loops: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if instructions() == Instructions::Avx512 {
-        // SAFETY: the processor has been asked.
+        // SAFETY: support by the processor was checked.
         return unsafe { with_avx512(loops) };
     }
     pulp::Arch::new().dispatch(loops)
 }
 
-/// Numbers that a loop over arrays takes at a time: a compiler need not ask whether they lie one on the other, and makes whole vectors
-/// of them, whichever length those have.
+/// Numbers that a loop over arrays takes at a time: without a check for overlap, so that the compiler vectorises whole arrays of
+/// them, whichever length those have.
 pub(crate) const CELL: usize = 16;
 
 /// The next of them; zeros beyond the end.

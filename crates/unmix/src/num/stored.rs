@@ -154,7 +154,7 @@ pub(crate) fn fill<U: Real>(
         return Ok(());
     }
     let n_lines = table.len() / width;
-    // Enough pieces to share out evenly although lines differ, and to hear of an interruption soon.
+    // Enough pieces to share out evenly although lines differ, and to react to an interruption soon.
     let piece = (n_lines / 512).max(1);
     let done = AtomicUsize::new(0);
     let one = |(i, lines): (usize, &mut [U])| {

@@ -96,7 +96,7 @@ fn columns<T, V: Vector<T>>(left: usize) -> usize {
     }
 }
 
-/// Runs a tile of as many rows and vectors as are said, which the compiler has to know.
+/// Runs a tile of a number of rows and vectors that is known at compile time.
 macro_rules! tiles_of {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $whole:literal, $a:expr, $b:expr, $steps:expr, |$sums:ident| $then:expr) => {
         match $columns {
@@ -365,7 +365,7 @@ mod x86;
 macro_rules! best {
     ($plain:ident, $avx2:ident, $avx512:ident, $function:ident $arguments:tt) => {
         match super::simd::instructions() {
-            // SAFETY: the processor has been asked.
+            // SAFETY: support by the processor was checked.
             #[cfg(target_arch = "x86_64")]
             super::simd::Instructions::Avx512 => unsafe { x86::$avx512::$function $arguments },
             #[cfg(target_arch = "x86_64")]

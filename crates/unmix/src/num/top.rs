@@ -162,8 +162,8 @@ impl Lanczos {
         if ended || (residual <= tol && (watched || m + width + FRESH > p)) {
             return Ok(Added::Found(ritz.pairs(&basis.rows, k, steps)));
         }
-        // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one says when the
-        // next should succeed.
+        // A check costs as much as several steps. Residuals fall about geometrically, or faster, so this one predicts when the next
+        // should succeed.
         let needed = steps as f64 * tol.ln() / residual.clamp(0.1 * tol, 0.5).ln();
         // Measured: where it ended within the budget, early checks had foretold up to twice the steps.
         if goal.impatient && (full || 0.45 * needed * width as f64 > max_basis as f64) {
@@ -230,7 +230,7 @@ impl Basis {
         fresh
     }
 
-    /// Widens the block that comes next by rows that nothing so far knows of.
+    /// Widens the block that comes next by new random rows.
     fn join_fresh(&mut self) {
         let fresh = self.fresh(FRESH);
         let (width, earlier) = (self.last.rows(), self.coupling.rows());
@@ -287,7 +287,7 @@ impl Basis {
 struct Ritz {
     values: Vec<f64>,
     turn: Matrix<f64>,
-    /// The largest of those wanted, as a share of the largest value.
+    /// The largest residual of the requested pairs, as a share of the largest value.
     residual: f64,
 }
 

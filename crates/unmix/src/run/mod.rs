@@ -46,7 +46,7 @@ pub trait Watch: Sync {
     fn event(&self, event: Event<'_>) {
         let _ = event;
     }
-    /// Whether the person has asked to stop.
+    /// Whether the user requested a stop.
     fn interrupted(&self) -> bool {
         false
     }
@@ -62,7 +62,7 @@ pub struct Run<'a> {
     pub seed: u64,
     /// Threads to use. Never changes a result.
     pub threads: usize,
-    /// Stop iterating after this many seconds; what was reached is returned and says so.
+    /// Stop iterating after this many seconds; the current model is returned, with outcome "time".
     pub max_seconds: Option<f64>,
     /// The progress observer.
     pub watch: &'a dyn Watch,
@@ -72,7 +72,7 @@ pub struct Run<'a> {
     pub checkpoint: Option<&'a Checkpoint>,
     /// The model from whose parameters it starts.
     pub init: Option<&'a dyn Start>,
-    /// What the user asked for, as it can be typed again: recorded in the model, and otherwise without a meaning.
+    /// The invocation, as it can be typed again: recorded in the model, and otherwise without a meaning.
     pub invocation: Option<&'a str>,
 }
 
@@ -92,19 +92,19 @@ impl Default for Run<'_> {
 }
 
 impl Run<'_> {
-    /// Reports progress of a pass over the rows; an error when the person has asked to stop.
+    /// Reports progress of a pass over the rows; an error when the user requested a stop.
     pub(crate) fn sweep_progress(&self, stage: &str, done: u64, total: Option<u64>) -> Result<()> {
         self.watch.event(Event::Sweep { stage, done, total });
         self.check()
     }
 
-    /// Reports a step; an error when the person has asked to stop.
+    /// Reports a step; an error when the user requested a stop.
     pub(crate) fn stage(&self, stage: &str) -> Result<()> {
         self.watch.event(Event::Stage(stage));
         self.check()
     }
 
-    /// Reports an iteration. Whether the person has asked to stop is examined once its state is kept.
+    /// Reports an iteration. Whether the user requested a stop is checked once its state is kept.
     pub(crate) fn iteration(&self, n_iter: u64, residual: f64, objective: Option<f64>) {
         self.watch.event(Event::Iteration { n_iter, residual, objective });
     }
@@ -114,7 +114,7 @@ impl Run<'_> {
         self.max_seconds.is_some_and(|limit| self.started.elapsed().as_secs_f64() >= limit)
     }
 
-    /// An error when the person has asked to stop.
+    /// An error when the user requested a stop.
     pub(crate) fn check(&self) -> Result<()> {
         if self.watch.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the result is what was asked for, and not merely what was reached.
+    /// Whether the fit succeeded, rather than ended early.
     pub fn is_success(self) -> bool {
         matches!(self, Outcome::Converged | Outcome::Completed)
     }

@@ -137,7 +137,7 @@ pub struct Choice {
 pub struct Table {
     /// The variances.
     pub spectrum: Spectrum,
-    /// In the order asked for.
+    /// In the order requested.
     pub choices: Vec<Choice>,
     /// Notes for the user before taking one of them.
     pub warnings: Vec<String>,
@@ -146,7 +146,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The number of components by `rule`, where it was asked for.
+    /// The number of components by `rule`, where it was requested.
     pub fn get(&self, rule: Criterion) -> Option<usize> {
         self.choices.iter().find(|c| c.rule == rule).map(|c| c.k)
     }
@@ -179,8 +179,8 @@ impl Table {
 /// The number of components by every rule of `rules`, from one pass over the rows and one spectrum; `parallel` and `cv` hold
 /// the rows in memory besides. Rows that can be read only once, forward are settled first.
 ///
-/// A table warns when [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not
-/// say how many components there are.
+/// A table warns when [`Minka`](Criterion::Minka) and [`Bic`](Criterion::Bic) differ by more than 1: then the data do not decide
+/// the number of components.
 ///
 /// # Errors
 ///

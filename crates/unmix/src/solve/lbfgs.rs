@@ -7,7 +7,7 @@
 //!
 //! Nothing depends on the units of the function or of its argument: multiply either by a power of two and the steps are the same
 //! ones. No step raises the function by more than its rounding errors, and such a rise counts as none. Where no step along `d`
-//! lowers it, what the pairs say is dropped and the search continues downhill; where that does not lower it either, the search has
+//! lowers it, the stored pairs are dropped and the search continues downhill; where that does not lower it either, the search has
 //! stalled at the rounding errors of the function.
 //!
 //! `O(memory n)` beside the function, and `2 memory n` numbers.
@@ -42,7 +42,7 @@ pub trait Objective {
         ROUNDING * value.abs()
     }
 
-    /// Its own state for a checkpoint: numbers that its values do not depend on, such as how often it was asked.
+    /// Its own state for a checkpoint: numbers that its values do not depend on, such as its number of evaluations.
     fn counts(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -52,7 +52,7 @@ pub trait Objective {
         let _ = counts;
     }
 
-    /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; asked for after every
+    /// Factors for the entries of `x` that change neither the function nor, up to a renaming, its gradient; requested after every
     /// iteration. What the search stores is scaled along.
     fn rescaled(&mut self, n_iter: u64, x: &[f64]) -> Option<Vec<f64>> {
         let _ = (n_iter, x);
@@ -103,7 +103,7 @@ impl Lbfgs {
     ///
     /// # Errors
     ///
-    /// Those of the function; the person has asked to stop.
+    /// Those of the function; the user requested a stop.
     pub fn minimise(
         &self,
         of: &mut impl Objective,
@@ -157,7 +157,7 @@ struct Search {
     least: Stagnation,
     /// The function at the start.
     begun: f64,
-    /// The function after each of the last iterations, as many as tell whether the search is idle.
+    /// The function after each of the last iterations, enough to detect stagnation.
     last: Vec<f64>,
     /// Nothing more is expected.
     ended: bool,
@@ -264,7 +264,7 @@ impl Point {
     }
 }
 
-/// The inverse Hessian as far as the last pair knows its size.
+/// The inverse Hessian scaled by the last pair.
 fn scaled(mut d: Vec<f64>, scale: Option<f64>) -> Vec<f64> {
     if let Some(scale) = scale {
         d.iter_mut().for_each(|x| *x *= scale);

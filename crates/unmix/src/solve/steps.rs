@@ -78,11 +78,11 @@ impl<'r> Steps<'r> {
         }
     }
 
-    /// An iteration ended: counted, told, and kept where it is time.
+    /// An iteration ended: counts it, reports it, and writes a checkpoint where it is time.
     ///
     /// # Errors
     ///
-    /// The person has asked to stop.
+    /// the user requested a stop.
     pub(crate) fn ended<S: Serialize>(
         &mut self,
         residual: f64,
@@ -98,7 +98,7 @@ impl<'r> Steps<'r> {
     ///
     /// # Errors
     ///
-    /// The person has asked to stop.
+    /// the user requested a stop.
     pub(crate) fn counted<S: Serialize>(&mut self, state: &S) -> Result<()> {
         self.n_iter += 1;
         if let Some(place) = &mut self.place {

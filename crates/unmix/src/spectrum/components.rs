@@ -1,4 +1,4 @@
-//! How many components are kept: all, a number, a share of the variance, or what a rule says.
+//! How many components are kept: all, a number, a share of the variance, or the result of a rule.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl Bounds<'_> {
         self.n.min(self.p as u64) as usize
     }
 
-    /// The number asked for, all there are by default.
+    /// The number requested, all there are by default.
     ///
     /// # Errors
     ///

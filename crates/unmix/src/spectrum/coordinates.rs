@@ -15,7 +15,7 @@ use crate::run::Run;
 /// What rows are examined for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WhiteningOptions {
-    /// Key of the method that asks, for messages.
+    /// Key of the method, for messages.
     pub(crate) method: &'static str,
     /// The first so many directions only, or all of them.
     pub(crate) top: Option<usize>,
@@ -38,7 +38,7 @@ pub(crate) struct PrincipalAxes {
 }
 
 impl PrincipalAxes {
-    /// By the solver that the shape of the rows says: one pass, or two where there are fewer rows than columns.
+    /// By the solver that the shape of the rows decides: one pass, or two where there are fewer rows than columns.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ pub(crate) struct Coordinates {
     pub(crate) deviation: Vec<f64>,
     /// Whether coordinates are white.
     pub(crate) white: bool,
-    /// Second moments of the coordinates (divisor `n`) where they are not white, and were asked for.
+    /// Second moments of the coordinates (divisor `n`) where they are not white, and were requested.
     pub(crate) moments: Option<Matrix<f64>>,
     /// Directions along which the rows vary, where known.
     pub(crate) rank: Option<usize>,

@@ -180,7 +180,7 @@ fn in_units(mut found: Pairs, unit: f64) -> Pairs {
     found
 }
 
-/// What the first sweep told, and the request.
+/// Results of the first sweep, and the request.
 struct FirstSweep {
     n: f64,
     mean: Vec<f64>,

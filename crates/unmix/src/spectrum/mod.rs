@@ -91,7 +91,7 @@ pub fn auto_solver(n: u64, p: usize, k: Option<usize>, sparse: bool) -> Solver {
 /// The request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Key of the method that asks, for messages.
+    /// Key of the method, for messages.
     pub method: &'static str,
     /// How; not [`Solver::Auto`].
     pub solver: Solver,
@@ -105,7 +105,7 @@ pub struct Request {
     pub tol: f64,
     /// Number of iterations, where given.
     pub rounds: Option<u64>,
-    /// Directions that blocks carry beside those asked for.
+    /// Directions that blocks carry beside those requested.
     pub n_oversamples: usize,
     /// Directions that iterations start from, in the order of components, `m x p`; random ones where there are none.
     pub start: Option<Matrix<f64>>,
@@ -119,7 +119,7 @@ pub struct Decomposition {
     pub mean: Vec<f64>,
     /// What columns are then divided by, where they are; 1 for columns that do not vary.
     pub noise_scale: Option<Vec<f64>>,
-    /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or those asked for.
+    /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or those requested.
     pub values: Vec<f64>,
     /// Their directions, as rows; only those that the data determine.
     pub axes: Matrix<f64>,
@@ -145,7 +145,7 @@ pub struct Ending {
     pub n_iter: u64,
     /// The residual that was reached.
     pub residual: Option<f64>,
-    /// The one that was wanted.
+    /// The requested residual.
     pub tol: Option<f64>,
 }
 
@@ -155,7 +155,7 @@ impl Ending {
         Self { outcome: Outcome::Completed, n_iter: 1, residual: None, tol: None }
     }
 
-    /// With the residual that was reached and the one that was wanted.
+    /// With the reached residual and the tolerance.
     fn from(found: &Pairs, tol: Option<f64>, run: &Run<'_>) -> Self {
         let outcome = match tol.is_none_or(|t| found.residual <= t) {
             true => Outcome::Converged,

@@ -54,8 +54,8 @@ impl Covariance {
 
     /// Its spectrum: all of it, or the first `top`.
     ///
-    /// `dtype` is the type that the rows were multiplied in, which says how small a variance can be distinguished from rounding;
-    /// `counted` the most directions that so many rows could span.
+    /// `dtype` is the type that the rows were multiplied in, which decides how small a variance is above rounding errors; `counted`
+    /// the most directions that so many rows could span.
     ///
     /// # Errors
     ///

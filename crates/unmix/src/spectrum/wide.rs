@@ -100,7 +100,7 @@ impl Features {
     }
 }
 
-/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and says what is
+/// From directions among `n` samples to directions among `p` features: `v = Xᵀu / s`. `carry` multiplies, and returns what is
 /// subtracted from each feature and what it is divided by.
 fn feature_directions<T: Real>(
     rows: &Rows<'_, T>,
@@ -110,7 +110,7 @@ fn feature_directions<T: Real>(
     let p = rows.n_features();
     let most = rows.n_counted().min(p as u64) as usize;
     let (values, samples, rank) = cut(side.values, side.samples, side.floor, most, side.top);
-    // Only what was asked for is carried over; without a number that is everything.
+    // Only the requested components are computed; by default all.
     let k = side.top.map_or(samples.rows(), |t| t.min(samples.rows()));
     let Features { mean, noise_scale, axes } = carry(&samples.top_rows(k))?;
     Ok(Decomposition {

@@ -12,9 +12,8 @@
 //! 5. Clusters are given to the components of the model by the assignment with the largest sum of similarities between components and
 //!    centrotypes.
 //!
-//! ICASSO asks two questions apart or together: whether the solver finds the same from other seeds, and whether other rows give the same.
-//! Here the answers are [`Clusters::restarts`] and [`Clusters::halves`], and [`Clusters::both`] for all fits in one; halves of the rows stand
-//! where ICASSO draws rows with repetition.
+//! ICASSO varies the seed, the rows, or both. Here the answers are [`Clusters::restarts`] and [`Clusters::halves`], and
+//! [`Clusters::both`] for all fits in one; halves of the rows stand where ICASSO draws rows with repetition.
 //!
 //! Cost, for `n` estimates: `O(n²)` memory and time, and `n²` products of vectors. At most [`MOST_ESTIMATES`] are clustered.
 
@@ -25,8 +24,8 @@ use crate::model::Model;
 use crate::num::{Matrix, factor};
 use serde_json::{Value, json};
 
-/// Estimates in one clustering: of more, the first fits are taken, and [`Clustering::n_left_out`] says how many were not. Two tables of
-/// as many rows and columns are 64 MiB.
+/// Estimates in one clustering: of more, the first fits are taken, and [`Clustering::n_left_out`] is the number of the others. Two
+/// tables of as many rows and columns are 64 MiB.
 pub const MOST_ESTIMATES: usize = 2048;
 
 /// Estimates of several fits in clusters, each tied to a component of the model.
@@ -192,7 +191,7 @@ fn clustered(seen: &Matrix<f64>, k: usize, restarts: &[Fit<'_>], halves: &[Fit<'
     Some((estimates, clustering, centres))
 }
 
-/// What there is to know of one cluster.
+/// Statistics of one cluster.
 struct Described {
     quality: Option<f64>,
     size: usize,

@@ -22,7 +22,8 @@ const OVER_DATA: f64 = 0.5;
 /// 97.5 % of normal numbers lie below.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// 95 % interval for the expected agreement, from agreements in `[0, 1]` at as many cuts. One cut says nothing of the spread: `(0, 1)`.
+/// 95 % interval for the expected agreement, from agreements in `[0, 1]` at as many cuts. One cut has no estimate of the spread:
+/// `(0, 1)`.
 pub(super) fn interval(agreements: &[f64]) -> (f64, f64) {
     let m = agreements.len() as f64;
     if m < 2.0 {

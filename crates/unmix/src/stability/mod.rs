@@ -4,7 +4,7 @@
 //! are cut into random halves several times, the method is fitted to either half, and what the halves find is compared, component
 //! by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004) without
 //! resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
-//! ([`Stability::restarts`]) tells whether the solver, rather than the data, is the reason. Consecutive rows, as samples of a
+//! ([`Stability::restarts`]) shows whether the solver, rather than the data, is the reason. Consecutive rows, as samples of a
 //! recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other. The
 //! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
 //!
@@ -97,7 +97,7 @@ pub struct Stability {
 pub const STABLE: f64 = 0.9;
 
 impl Stability {
-    /// In words: what can be told of component `j` from these rows, and whether the solver's start mattered.
+    /// The verdict on component `j` in words, and whether it depends on initialisation.
     pub fn in_words(&self, j: usize) -> String {
         let start = self.restarts.as_ref().is_some_and(|r| r[j] < STABLE);
         let words = self.verdicts[j].in_words();
@@ -131,7 +131,7 @@ impl Model {
     }
 }
 
-/// Fits `model`'s method again, to halves of `rows` and from other seeds, and compares. The seed of `run` says which halves.
+/// Fits `model`'s method again, to halves of `rows` and from other seeds, and compares. The seed of `run` determines the halves.
 ///
 /// # Errors
 ///
@@ -240,7 +240,7 @@ impl<T: Real> Fits<'_, '_, T>
 where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
-    /// For each job, the rows (`None`: all) and the seed, what is found; as many side by side as `readers` says.
+    /// For each job, the rows (`None`: all) and the seed, what is found; at most `readers` concurrently.
     fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();

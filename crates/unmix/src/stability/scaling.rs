@@ -11,7 +11,8 @@ use crate::num::Matrix;
 const FIRST: usize = 300;
 const THEN: usize = 60;
 
-/// A place for each item. `similarity` is that of the items, `cluster` says in which each is, `centre` which item stands for a cluster.
+/// A place for each item. `similarity` is that of the items, `cluster` has the cluster of each, `centre` the item at the centre of
+/// each cluster.
 pub(super) fn scaled(similarity: &Matrix<f64>, cluster: &[usize], centre: &[usize]) -> Vec<(f64, f64)> {
     let distance = |i: usize, j: usize| (1.0 - similarity[(i, j)]).max(0.0).sqrt();
     // Seeds of a sunflower: no two in one place, and no symmetry that steps could not leave.

@@ -34,7 +34,7 @@ struct State<T> {
     unfinished: usize,
     /// Fits that compute; the others wait.
     working: usize,
-    /// The piece that each waiting fit asked for.
+    /// The piece that each waiting fit requested.
     wanted: BTreeMap<usize, u64>,
     /// The piece that was read last.
     served: Option<(u64, Arc<Vec<T>>)>,
@@ -84,7 +84,7 @@ impl<'a, T: Real> SharedScan<'a, T> {
         let mut state = self.lock();
         state.working -= 1;
         state.unfinished -= 1;
-        // A read that fails here is told to those who wait for it.
+        // An error of a read is passed on to the fits that wait for it.
         let _ = self.serve(&mut state);
         self.changed.notify_all();
     }
@@ -183,7 +183,7 @@ pub(super) struct Reader<'t, 'a, T: Real> {
     reader: usize,
     /// Rising numbers of rows; `None` for all.
     chosen: Option<Vec<u64>>,
-    /// The piece that it asked for last.
+    /// The piece that it requested last.
     held: Mutex<Option<(u64, Arc<Vec<T>>)>>,
 }
 
@@ -255,7 +255,7 @@ mod tests {
     use serde_json::json;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Numbers in memory that count how many of them are read, and break where they are told to.
+    /// Numbers in memory that count how many of them are read, and fail at a given place.
     struct Counted<'a> {
         data: &'a [f64],
         p: usize,

@@ -25,7 +25,7 @@ pub enum Verdict {
     Group(Vec<usize>),
     /// The interval lies across 0.9: of the direction where there are no others, else of the space that it spans with them.
     Undecided(Vec<usize>),
-    /// The interval lies below 0.9, or nothing tells the component from any other.
+    /// The interval lies below 0.9, or the component is not distinguished from any other.
     NotResolvable,
 }
 

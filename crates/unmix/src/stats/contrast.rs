@@ -230,7 +230,7 @@ impl Contrast {
     }
 
     /// [`apply`](Self::apply) to a panel of `width` sources, a row of them after the other: adds the sums of each source to `slope` and
-    /// `loss`, which say how many of them count. `width` divides 16.
+    /// `loss`, which count them. `width` divides 16.
     pub fn apply_to_panel<T: Real>(
         self,
         y: &[T],

@@ -13,7 +13,8 @@
 use crate::error::Result;
 use crate::num::{Real, Stored, kernel};
 
-/// Sums of sparse rows from their stored entries alone. [`Gather::stored`](super::Gather::stored) says which gathers have it.
+/// Sums of sparse rows from their stored entries alone. [`Gather::stored`](super::Gather::stored) has it for the gathers that
+/// support it.
 pub trait AddStored<T: Real, P>: Sync {
     /// Adds a shard of sparse rows: what `part` then is has the bits that merging the sum over the shard into it gives.
     ///

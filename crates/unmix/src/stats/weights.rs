@@ -13,7 +13,7 @@ pub type GatherWeights = GatherSum<RowWeights>;
 pub struct RowWeights {
     /// How many rows.
     pub n: u64,
-    /// A weight for each; none at all where nobody gave any, and all count once.
+    /// A weight for each; empty where none were given, and all are 1.
     pub weights: Vec<f64>,
 }
 

@@ -40,7 +40,7 @@ fn a_published_row_recovers_sources_of_equal_variance_and_its_literal_form_does_
     assert!(on(json!({"n_components": 5, "variant": "ema-scaled-tanh"})) > 0.999);
     assert!(on(json!({"n_components": 5, "variant": 9, "tangent": false})) < 0.9);
     assert!(on(json!({"n_components": 5, "variant": "ema-tanh"})) < 0.9);
-    // What was asked for takes the place of the row's own.
+    // What was requested takes the place of the row's own.
     assert!(on(json!({"n_components": 5, "variant": "ema-tanh", "a": 4.0})) > 0.999);
     assert!(on(json!({"n_components": 5, "solver": "adam", "sigma": "batch"})) > 0.99);
     assert!(on(json!({"n_components": 5, "solver": "adam", "center": false})) > 0.99);

@@ -167,8 +167,8 @@ impl<'a, T: Real> Batches<'a, T> {
         (u128::from(batch) * u128::from(self.n) / u128::from(self.per_epoch)) as u64
     }
 
-    /// Hands `use_it` the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false. Batches
-    /// are gathered by a second thread where `threads` says that there is one.
+    /// Hands `use_it` the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false.
+    /// Batches are gathered by a second thread where `threads` allows one.
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ struct Permutation {
     draws: Stream,
 }
 
-/// Rounds: each halves what can be told of where a number is, about; for few numbers, too.
+/// Rounds: each about halves the information about the position of a number; for few numbers, too.
 const ROUNDS: u64 = 96;
 
 impl Permutation {

@@ -221,7 +221,7 @@ impl<'b, 'a, T: Real> BatchReader<'b, 'a, T> {
     }
 
     /// Reads as large a part of the next window as has been handed out of the current one. What fails is read again when it is
-    /// wanted, and told then.
+    /// wanted, and the error is reported then.
     pub(super) fn read_ahead(&mut self) {
         let (here, epochs) = (&self.now.window, self.epochs);
         if !self.ahead || self.next.window.epoch >= epochs || here.order.is_empty() {

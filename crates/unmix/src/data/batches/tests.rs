@@ -13,7 +13,7 @@ fn sorted(rows: &[u64]) -> Vec<u64> {
     rows
 }
 
-/// Three columns, of which the first tells the row.
+/// Three columns, of which the first identifies the row.
 fn numbers(n: usize) -> Vec<f64> {
     (0..n * 3).map(|i| if i % 3 == 0 { (i / 3) as f64 } else { (i * 7 % 13) as f64 }).collect()
 }

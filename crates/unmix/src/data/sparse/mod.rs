@@ -1,7 +1,7 @@
 //! Rows of which most numbers are 0: only the others are stored.
 //!
-//! Kept by row, as the rows are asked for; a copy by column is made the first time a sum over columns needs it. Nothing here
-//! makes the matrix dense: readers get the block that they ask for, and sums over [shards](Stored) touch stored entries only.
+//! Kept by row, as the rows are requested; a copy by column is made the first time a sum over columns needs it. Nothing here makes
+//! the matrix dense: readers get the block that they ask for, and sums over [shards](Stored) touch stored entries only.
 
 mod layout;
 mod lines;

@@ -85,8 +85,7 @@ impl Ica {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, what the source
-    /// reports. A rank below the number of sources asked for is no error: as many are kept as there are directions, and the report
-    /// says so.
+    /// reports. A rank below the number of sources requested is no error: as many are kept as there are directions, with a warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
         METHOD.begin(self, rows, run)?;

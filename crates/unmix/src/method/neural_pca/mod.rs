@@ -63,7 +63,7 @@ pub(super) const METHOD: Method = Method {
 
 const VARIANTS: [Variant; 14] = variants(&LINEAR);
 
-/// What the registry says of each row of a table.
+/// The registry's entry for each variant.
 pub(crate) const fn variants<const N: usize>(rows: &'static [TableEntry; N]) -> [Variant; N] {
     let mut out = [const { Variant { key: "", reference: "", recovers: "" } }; N];
     let mut i = 0;

@@ -88,9 +88,9 @@ impl Pca {
     ///
     /// # Errors
     ///
-    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more
-    /// components than `min(n, p)`, what the source reports. Constant columns and more components than the rank are not
-    /// errors; the report says so.
+    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
+    /// than `min(n, p)`, what the source reports. Constant columns and more components than the rank are not errors, which the
+    /// report mentions.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
@@ -223,7 +223,7 @@ impl Pca {
         }
     }
 
-    /// Components asked for, where that is a number.
+    /// Components requested, where that is a number.
     fn number(&self) -> Option<usize> {
         match self.n_components {
             Components::Count(k) => Some(k),
@@ -231,7 +231,7 @@ impl Pca {
         }
     }
 
-    /// Components asked of a solver that finds the first ones only.
+    /// Number of components for a solver that finds the first ones only.
     fn wanted(&self, size: Size) -> usize {
         let most = size.most();
         match self.n_components {

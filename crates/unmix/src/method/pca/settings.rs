@@ -19,7 +19,7 @@ pub struct Pca {
     pub tol: f64,
     /// Rounds of `randomized`; the most that `power` and `deflation` take for a component.
     pub iterated_power: Rounds,
-    /// Directions that `randomized` and `power` carry beside those asked for.
+    /// Directions that `randomized` and `power` carry beside those requested.
     pub n_oversamples: usize,
     /// Variation about the mean; `false`: about 0.
     pub center: bool,
@@ -78,8 +78,8 @@ impl From<bool> for Whiten {
 pub enum Rounds {
     /// That many.
     Count(u64),
-    /// `"auto"`: for `randomized` 7 where fewer than a tenth of the components are asked for, else 4; for `power` and
-    /// `deflation` 1000 at most.
+    /// `"auto"`: for `randomized` 7 where fewer than a tenth of the components are requested, else 4; for `power` and `deflation`
+    /// 1000 at most.
     Auto(Automatic),
 }
 

@@ -1,8 +1,8 @@
 //! RICA from batches of rows: a few steps of the search on each, and the mean of where the last epoch's batches ended.
 //!
-//! The reconstruction term is that of all rows, which their second moments hold; only sparsity is examined on the batch. The
-//! features that a batch asks for differ from those of all rows by what chance put into it. Batches share the rows out among them,
-//! so in the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
+//! The reconstruction term is that of all rows, which their second moments hold; only sparsity is examined on the batch. The the
+//! features that are optimal for a batch differ from those of all rows by its sampling error. Batches share the rows out among
+//! them, so in the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
 
 use super::cost::Cost;
 use crate::data::{Batch, Batches, Features, Position, RawArray, Rows};

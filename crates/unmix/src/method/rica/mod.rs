@@ -20,7 +20,7 @@
 //! **Cost** `4 n k p` operations a pass, about 1.1 passes an iteration; `40 k d` numbers beside the rows.
 //! **Equals** ICA as `beta` goes to 0, in whitened coordinates, `k = d`: their orthonormality is then a constraint (their lemma 3.1 and
 //! 3.2). There `W = a Q` with `4 a (a² - 1) + beta E[s g'(a s)] = 0` for a source `s`.
-//! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` says how nearly. Where `beta`
+//! **Fails** to find atoms of an overcomplete dictionary: many features come out twice; `coherence` measures it. Where `beta`
 //! exceeds `4 / g''(0)`, all features may collapse to 0: the outcome is then "collapsed".
 //!
 //! Q. V. Le, A. Karpenko, J. Ngiam & A. Y. Ng (2011), ICA with reconstruction cost for efficient overcomplete feature learning, NIPS.
@@ -113,7 +113,7 @@ impl Rica {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings outside their domain, what the source
-    /// reports. Constant columns, missing rank and features that all collapse to 0 are not errors; the report says so.
+    /// reports. Constant columns, missing rank and features that all collapse to 0 are not errors, which the report mentions.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.check(rows)?;
@@ -241,7 +241,7 @@ impl Rica {
         let mut seen = coordinates(rows, requested, run)?;
         let (p, d) = (rows.n_features(), seen.k());
         let mut warnings = Vec::new();
-        // More features than columns are asked for on purpose; more than directions, where columns would do, are not.
+        // More features than columns are requested on purpose; more than directions, where columns would do, are not.
         let k = match asked {
             Some(k) if k <= p => k.min(d),
             Some(k) => k,
@@ -315,7 +315,7 @@ impl Rica {
                 "give rows that are not 0, or unit_norm=false",
             ));
         }
-        // As long as W'W = I wants rows to be on average.
+        // The mean length of rows for which W'W = I.
         let own = (task.seen.axes.rows() as f64 / k as f64).sqrt();
         let drawn = given.is_none() && self.w_init.is_none();
         Ok(match (task.unit, drawn) {
@@ -346,8 +346,8 @@ impl Rica {
         Ok(task.seen.unfolded(Matrix::from_vec(k, p, entries)))
     }
 
-    /// What a search's end is worth: features that have all collapsed to 0 are none, and a rotation that the tolerance does not see
-    /// has not converged. And the sentence that says so.
+    /// The outcome of a search: "collapsed" if all features are 0, and not converged if a rotation changes less than the tolerance;
+    /// with the warning.
     fn with_verdicts(
         &self,
         outcome: Outcome,

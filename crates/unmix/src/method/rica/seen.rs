@@ -12,8 +12,8 @@ use crate::stats::GatherLengths;
 /// `d / n` of a feature that is aimed at it, on average, and sparsity rewards such features.
 pub(super) const FEW: usize = 10;
 
-/// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n` rows are
-/// few for them. Then as many as there are features (as ICA does), or a tenth of the rows where no number is asked for.
+/// How many of `rank` directions are whitened for `asked` features, or for as many as there are directions: all, unless the `n`
+/// rows are few for them. Then as many as there are features (as ICA does), or a tenth of the rows where no number is requested.
 pub(super) fn whitened(n: f64, rank: usize, asked: Option<usize>) -> usize {
     match n < (FEW * rank) as f64 {
         true => asked.unwrap_or(n as usize / FEW).clamp(1, rank.max(1)),
@@ -51,7 +51,7 @@ pub(super) fn coordinates<T: Real>(
     Ok(Coordinates { rank: Some(rank), ..Coordinates::new(seen, kept, whiten, size) })
 }
 
-/// What RICA asks of them.
+/// Whitening options of RICA.
 impl Coordinates {
     /// Mean variance of a coordinate.
     pub(super) fn unit(&self) -> f64 {

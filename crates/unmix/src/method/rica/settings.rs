@@ -76,7 +76,7 @@ impl Default for Beta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UnitNorm {
-    /// They have, or they are as long as reconstruction wants them.
+    /// They have, or their lengths are free.
     Always(bool),
     /// They have where there are more of them than directions: otherwise some would vanish.
     Auto(Automatic),

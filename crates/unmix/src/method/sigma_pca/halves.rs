@@ -30,7 +30,7 @@ pub(super) struct Halves {
 }
 
 impl SigmaPca {
-    /// What halves have in place of the components that `ended` has; none where they were not asked for, or are too few rows for
+    /// What halves have in place of the components that `ended` has; none where they were not requested, or are too few rows for
     /// such a fit.
     pub(super) fn halves_of<T: Real>(
         &self,
@@ -82,8 +82,8 @@ impl SigmaPca {
 }
 
 impl SigmaPca {
-    /// The same settings, with the width that was chosen where all components have one: half of the rows are told less easily which width
-    /// is theirs than how they lie.
+    /// The same settings, with the width that was chosen where all components have one: with half of the rows it is less certain
+    /// which width is theirs than how they lie.
     fn with_width_of<T: Real>(&self, ended: &SolverOutput<'_, T>) -> Self {
         let (auto, a) = (matches!(self.a, Widths::Auto(_)), &ended.solved.a);
         let one = ended.solved.outcome == Outcome::Converged && a.iter().all(|x| *x == a[0]);

@@ -22,7 +22,7 @@
 //! **Cost** that of PCA, and for each of some tens of sweeps `4 n r k` operations (`r = min(rank, 4 k)`) and `n k` hyperbolic tangents;
 //! the coordinates are kept in memory up to 1 GiB.
 //! **Equals** PCA where nothing but variance distinguishes components (Gaussian rows). **Fails** where the mixing is not orthogonal: it
-//! then finds the nearest orthogonal one. Two Gaussian sources of equal variance are not identifiable; the report says so.
+//! then finds the nearest orthogonal one. Two Gaussian sources of equal variance are not identifiable, which the report mentions.
 //!
 //! "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis", arXiv 2311.13580, eqs. 23-37. Polar
 //! steps: M. Journée, Y. Nesterov, P. Richtárik & R. Sepulchre (2010), J. Mach. Learn. Res. 11:517.
@@ -113,8 +113,8 @@ impl SigmaPca {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more components
-    /// than `min(n, p)`, settings that do not go together, what the source reports. More components than the rank are not an
-    /// error, nor are Gaussian rows; the report says so.
+    /// than `min(n, p)`, settings that do not go together, what the source reports. More components than the rank are not an error,
+    /// nor are Gaussian rows, which the report mentions.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.check(self)?;
         self.check()?;

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 /// Facts of a report beyond those of every solver.
 #[derive(Default)]
 pub(super) struct ReportExtras {
-    /// The residual that was asked for.
+    /// The residual that was requested.
     pub(super) tol: f64,
     /// Settings that were filled in.
     pub(super) settings: Vec<(&'static str, Value)>,
@@ -31,7 +31,7 @@ pub(super) struct ReportExtras {
 }
 
 impl<T: Real> SolverOutput<'_, T> {
-    /// The same with components in the order that was asked for.
+    /// The same with components in the order that was requested.
     pub(super) fn in_order(mut self, asked: Order) -> Self {
         let solved = &mut self.solved;
         let mut order: Vec<usize> = (0..solved.w.rows()).collect();
@@ -133,7 +133,7 @@ fn padded(k: usize, found: impl Iterator<Item = f64>) -> Vec<f64> {
     found.chain(std::iter::repeat(0.0)).take(k).collect()
 }
 
-/// The tensors that say how components are distinguished: their variances, shares of `total`, widths and verdicts.
+/// The tensors of the verdicts: their variances, shares of `total`, widths and verdicts.
 fn of_components(
     variances: &[f64],
     total: f64,

@@ -1,4 +1,4 @@
-//! What can be asked of sigma-PCA.
+//! Settings of sigma-PCA.
 
 use crate::model::{Condition, Kind, Setting};
 use crate::neural::nonlinearity::{Shape, Slope};
@@ -52,7 +52,7 @@ pub struct SigmaPca {
     pub whiten: bool,
     /// What codes are decoded to.
     pub reconstruct: Reconstruct,
-    /// Fit halves of the rows, too, and say how far they agree; `None` where rows are few enough.
+    /// Fit halves of the rows, too, and report their agreement; `None` where rows are few enough.
     pub halves: Option<bool>,
 }
 

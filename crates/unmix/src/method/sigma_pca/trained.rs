@@ -25,18 +25,19 @@ use serde_json::Value;
 const STEPS: u64 = 3000;
 /// Epochs as published.
 const EPOCHS: u64 = 3;
-/// The weight of the squares of standard deviations where a variant that does not learn them is told to: without it they grow without bound.
+/// The weight of the squares of standard deviations where they are learnt although the variant does not: without it they grow
+/// without bound.
 const DEFAULT_SIGMA_L2: f64 = 1e-3;
 /// What `1 / std(tanh z)` is, about, for codes of unit variance.
 const STEEP: f64 = 1.6;
 
 impl SigmaPca {
-    /// Whether small batches are asked for.
+    /// Whether small batches are requested.
     pub(super) fn is_trained(&self) -> bool {
         !self.variant.is_null() || matches!(self.solver, Solver::Sgd | Solver::Adam)
     }
 
-    /// The published row; the main method's where only a trained solver was asked for.
+    /// The published row; the main method's where only a trained solver was requested.
     fn row(&self) -> Result<&'static TableEntry> {
         let key = match &self.variant {
             Value::Null => "ema-scaled-tanh".to_string(),
@@ -99,7 +100,7 @@ impl SigmaPca {
         Ok(())
     }
 
-    /// The rule with what was asked for in place of its own.
+    /// The rule with what was requested in place of its own.
     fn rule(&self, row: &TableEntry) -> Spec {
         let own = row.spec.unwrap_or(Spec::EMPTY);
         let spec = Spec {
@@ -128,7 +129,7 @@ impl SigmaPca {
         self.beta_scale.unwrap_or(own)
     }
 
-    /// The rule with the weight that was asked for, on rows that training divides by `begin.size`.
+    /// The rule with the weight that was requested, on rows that training divides by `begin.size`.
     fn weighed(&self, mut spec: Spec, begin: &TrainingStart) -> Spec {
         let scale = self.beta_scale();
         if spec.orth != Orthogonality::None {
@@ -267,7 +268,7 @@ impl SigmaPca {
         Ok(SolverOutput { principal, solved, h, also }.in_order(self.order))
     }
 
-    /// Whether every component gets a width of its own, once an epoch: where no row was asked for, and no width.
+    /// Whether every component gets a width of its own, once an epoch: where no row was requested, and no width.
     fn chooses_widths(&self) -> bool {
         let own_shape =
             self.h.is_none_or(|h| h == Shape::Tanh) && self.deriv.is_none_or(|d| d == Slope::True);

@@ -25,7 +25,7 @@ impl ser::Error for NotFinite {
     }
 }
 
-/// Visits every number of a value, and knows the field of the outermost struct that it is in.
+/// Visits every number of a value, with the field of the outermost struct that it is in.
 #[derive(Clone, Copy)]
 struct Finder {
     field: &'static str,

@@ -13,7 +13,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// `chance` says which components cannot be distinguished from Gaussian ones: pairs of these stay as they are.
+    /// `chance` marks the components that cannot be distinguished from Gaussian ones: pairs of these stay as they are.
     ///
     /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
     /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger

@@ -113,7 +113,7 @@ impl Step {
     }
 }
 
-/// What the loss says of every pair of columns.
+/// Derivatives of the loss for every pair of columns.
 struct Pairs {
     /// Curvatures that a step divides by, between [`LEAST`] and 1 times their bound.
     target: Matrix<f64>,

@@ -64,7 +64,7 @@ pub(super) fn columns_before_half<T, V: Vector<T>>(left: usize) -> usize {
     }
 }
 
-/// Runs a tile with half a vector, of as many rows and vectors as are said, which the compiler has to know.
+/// Runs a tile with half a vector, of a number of rows and vectors that is known at compile time.
 macro_rules! tiles_and_half {
     ($t:ty, $v:ty, $rows:expr, $columns:expr, $a:expr, $b:expr, $half:expr, $steps:expr, |$tile:ident| $then:expr) => {
         match $columns {

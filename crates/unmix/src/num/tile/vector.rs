@@ -1,4 +1,4 @@
-//! What the tiles ask of a processor: numbers that one instruction works on.
+//! The vector operations that tiles need.
 
 /// Numbers that one instruction works on.
 pub(super) trait Vector<T>: Copy {

@@ -64,7 +64,7 @@ macro_rules! vector {
     };
 }
 
-/// Vectors of 32 bytes say which numbers are meant by their signs.
+/// Masks for vectors of 32 bytes: the sign bits select the lanes.
 macro_rules! signs {
     ($int:ty, $lanes:literal) => {
         |n: usize| {

@@ -51,7 +51,7 @@ fn inner(run: &Run<'_>, x: f64, n: u64) -> Result<f64> {
     Ok(x + steps.objective().iter().sum::<f64>())
 }
 
-/// Loops before, inside and after another one, as many inside as its iteration says.
+/// Loops before, inside and after another one, as many inside as its number of iterations.
 fn solve(run: &Run<'_>) -> Result<Vec<f64>> {
     let first = inner(run, 0.5, 4)?;
     let (mut outer, mut found) =

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A function of a few numbers, with the gradient beside it; counts how often it was asked.
+/// A function of a few numbers, with the gradient beside it; counts its evaluations.
 struct Plain<F> {
     f: F,
     asked: u64,

@@ -131,7 +131,7 @@ impl Directions {
             largest = largest.max(value);
             let off: f64 =
                 v.as_slice().iter().zip(image.as_slice()).map(|(a, b)| (b - value * a).powi(2)).sum();
-            // Nothing left to find: any direction will do, and the floor will say that it holds no variance.
+            // Nothing left to find: any direction will do, and its variance is below the floor.
             let exhausted = value <= f64::EPSILON * largest;
             done = exhausted || off.sqrt() <= 0.5 * limits.tol * largest;
             // The direction that was examined is the one that is kept.
