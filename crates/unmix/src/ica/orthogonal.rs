@@ -9,7 +9,7 @@
 //!    rows themselves is needed.
 //!
 //! Far from the solution that Hessian is wrong, and steps of Picard-O are short; near it the memory saves a pass or two. So
-//! Picard-O takes steps of FastICA, where these lower the objective, until one would turn no source far. On 40 sources from a
+//! Picard-O takes steps of FastICA, where these lower the objective, until one would rotate no source far. On 40 sources from a
 //! random rotation that is 10 to 14 passes instead of 17 to 34.
 //!
 //! One pass over the rows gives `M`, `d` and the objective together, so a step costs one pass unless it is refused.
@@ -164,7 +164,7 @@ pub(super) fn solve<T: Real>(
 }
 
 /// A rotation near the solution for these rows, from `start`, in at most `max_iter` steps: where sources have signs of their own,
-/// the step that ends it is taken without a look at where it leads.
+/// the step that ends it is taken without evaluating the result.
 ///
 /// A small gradient would not do to end it: at a random rotation of many sources, none of which stands out, it is small, too.
 pub(super) fn approach<T: Real>(

@@ -3,7 +3,7 @@
 //!
 //! A search by another contrast, or by widths that it chooses on its way, may converge at a mixture of two sources. The judge is `J
 //! = Σ (E log cosh y - E log cosh ν)²`, `ν` standard normal, over the two: bounded in its slope, so that few rows far out do not
-//! decide. `J` of the pair turned by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over
+//! decide. `J` of the pair rotated by `t` less `J` of the pair as it is has the standard error of its first-order part, a mean over
 //! rows. Where consecutive rows depend on each other that mean is one of fewer rows, by its own autocorrelation time.
 //!
 //! Measured on mixtures of 4 sources of Student's t of 3 degrees, 1000 and 4000 rows: of 60 each, 17 and 13 ended with a source
@@ -19,25 +19,25 @@ use crate::num::{Matrix, Real, widest};
 use crate::run::Run;
 use crate::stats::Contrast;
 
-/// By what pairs are turned, in rad: by a little more than the angle at which a correlation is 0.98, by twice that, and half the way to where the two
-/// are exchanged.
+/// By what pairs are rotated, in rad: by a little more than the angle at which a correlation is 0.98, by twice that, and half the
+/// way to where the two are exchanged.
 const ANGLES: [f64; 5] = [0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2];
 
 /// How many standard errors less Gaussian. Turned by 0.2 rad or more a pair that is right is more Gaussian, so that the difference has a negative
 /// mean: see the head of this file for how often chance makes it larger.
 const CERTAIN: f64 = 1.5;
 
-/// Rows that are examined, and values of the contrast: so that the look costs little beside a search.
+/// Rows that are examined, and values of the contrast: so that the check costs little beside a search.
 const MOST_ROWS: u64 = 1 << 14;
 const MOST_VALUES: u64 = 1 << 25;
 
 /// Fewer rows are too few; sources so many (some 80) that no more rows than these could be used are not examined.
 const FEWEST_ROWS: u64 = 1 << 10;
 
-/// Consecutive rows, of a pair that a turn makes less Gaussian: enough for autocorrelation times of some hundreds.
+/// Consecutive rows, of a pair that a rotation makes less Gaussian: enough for autocorrelation times of some hundreds.
 const FOLLOWING: u64 = 1 << 14;
 
-/// Two sources that a turn makes less Gaussian.
+/// Two sources that a rotation makes less Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PairRotation {
     pub(super) pair: (usize, usize),
@@ -47,7 +47,7 @@ pub(super) struct PairRotation {
     pub(super) t: f64,
 }
 
-/// The turns of pairs of the sources `unmixing (x - mean)`, of variance 1, that some of the rows are for; of each pair that
+/// The rotations of pairs of the sources `unmixing (x - mean)`, of variance 1, that some of the rows are for; of each pair that
 /// which makes it least Gaussian.
 ///
 /// # Errors
@@ -128,7 +128,7 @@ fn first_order(x: &[f64], y: &[f64], angle: f64) -> Vec<f64> {
     (0..x.len()).map(|i| values.iter().zip(factors).map(|(v, f)| f * v[i]).sum()).collect()
 }
 
-/// How much less Gaussian two sources are when they are turned, and its standard error.
+/// How much less Gaussian two sources are when they are rotated, and its standard error.
 fn gain(
     (x, y): (&[f64], &[f64]),
     without_whitening: (&[f64], &[f64]),

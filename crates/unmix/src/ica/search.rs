@@ -187,8 +187,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// What comes before the search itself: a look at some rows, where there are many, and for a search over all matrices one for
-    /// the best rotation, which is near the best matrix, and the way there has fewer turns.
+    /// What comes before the search itself: steps on some of the rows, where there are many, and for a search over all matrices one
+    /// for the best rotation, which is near the best matrix, and the way there has fewer turns.
     fn before<T: Real>(
         &self,
         view: &View<'_, '_, T>,

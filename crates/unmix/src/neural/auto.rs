@@ -1,11 +1,11 @@
 //! The width `a` of `a tanh(z / a)`, chosen for every component by its codes.
 //!
-//! A small `a` separates sub-Gaussian sources, a large one super-Gaussian sources, and each fails at the other's: two tied sources of
-//! the wrong kind are mixed, whatever a fixed `a` is. So at every look each component gets the candidate with the larger
-//! `(A - b) / |b|`, whether or not that is more than chance. A threshold would be wrong here: the mean of `psi` of a mixture of `m`
-//! sources of one kind is about `3 / (m + 2)` of a source's, so at the principal axes of 20 tied sources no component is certain of
-//! anything, although its sign is right more often than not; and a component that keeps the wrong width is driven to the mixture that
-//! is nearest to Gaussian, where it never becomes certain.
+//! A small `a` separates sub-Gaussian sources, a large one super-Gaussian sources, and each fails at the other's: two tied sources
+//! of the wrong kind are mixed, for any fixed `a`. So at every check each component gets the candidate with the larger `(A - b) /
+//! |b|`, whether or not that is significant. A threshold would be wrong here: the mean of `psi` of a mixture of `m` sources of one
+//! kind is about `3 / (m + 2)` of a source's, so at the principal axes of 20 tied sources no component is significantly of either
+//! kind, although its sign is right more often than not; and a component that keeps the wrong width is driven to the mixture that
+//! is nearest to Gaussian, where it never becomes significant.
 
 use super::forces::Separation;
 
@@ -15,14 +15,14 @@ pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
 /// How many standard errors of `A - b` are more than chance.
 pub const CERTAIN: f64 = 4.0;
 
-/// Sweeps in which components are examined: often while they move far, seldom later. The first look is at the start, before a wrong
-/// `a` can pull a tied pair to where it is worst distinguished.
+/// Sweeps in which components are examined: often while they move far, seldom later. The first check is at the start, before a
+/// wrong `a` can pull a tied pair to where it is worst distinguished.
 const LOOKS: [u64; 9] = [0, 1, 2, 3, 5, 8, 12, 20, 30];
 
-/// The last of them; from here on looks follow each other at `LATER` sweeps while components still become less Gaussian.
+/// The last of them; from here on checks follow each other at `LATER` sweeps while components still become less Gaussian.
 pub const LAST_LOOK: u64 = 30;
 
-/// Sweeps from one later look to the next.
+/// Sweeps from one later check to the next.
 const LATER: u64 = 10;
 
 /// Whether components are examined after this number of sweeps; `settled` if later examinations changed nothing.
@@ -61,7 +61,7 @@ pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     out
 }
 
-/// More than the largest `t` that a search among `k` Gaussian components of one variance comes to (measured with `k` from 5 to 40
+/// More than the largest `t` that a search among `k` Gaussian components of equal variance comes to (measured with `k` from 5 to 40
 /// and 25 to 1600 rows a component: 1.0 to 1.25 `sqrt(k)`).
 fn null_search_bound(k: usize) -> f64 {
     1.5 * (k as f64).sqrt()

@@ -1,4 +1,4 @@
-//! What is done to weights after a step.
+//! Constraints on the weights after a step.
 
 use super::Constraint;
 use crate::error::Result;

@@ -1,14 +1,14 @@
 //! Sampling error of each component, from the scatter over blocks of consecutive rows.
 //!
 //! Components converge where `g_ij = s_j^(1 + alpha) E[y_i phi(z_j)] - s_i^(1 + alpha) E[y_j phi(z_i)]` is 0 for every pair. A
-//! small turn of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling turns the pair by
+//! small rotation of the pair by `t` radians changes it by `L_ij t` ([`pairs`](super::pairs)), so sampling rotates the pair by
 //! `mean(g_ij) / L_ij`: a standard deviation of `sd(mean(g_ij)) / |L_ij|` radians, the sandwich of an M-estimator (Huber 1967).
 //! Both the standard error of `L_ij` and that of `g_ij` come from the scatter of their means over blocks of consecutive rows (batch
 //! means, Conway 1963): no moment higher than those that are averaged has to be estimated, nothing is taken for independent, and
 //! consecutive rows count for what they are worth as long as a block drops the one before.
 //!
-//! Unlike the law of pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are not Gaussian but
-//! have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
+//! Unlike the condition for pairs, `L_ij` here has `E[z_i² phi'(z_j)]` as it is, not `E[phi'(z_j)]`: of spherical rows, which are
+//! not Gaussian but have no axes, the first makes `L_ij` 0 in every direction, and the second makes it large.
 //!
 //! Standard deviations of the codes are estimates, too. What an error of theirs adds to `A - b` and to `L_ij` is, of Gaussian codes,
 //! `-A (mean(z²) - 1)`, and is taken out block by block.
@@ -217,8 +217,8 @@ pub struct SamplingError {
 pub(crate) struct Confidence {
     /// The probability that some component of a model exceeds a bound by chance.
     pub(crate) level: f64,
-    /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find where
-    /// nothing is.
+    /// More than that, in standard errors for the square root of the number of directions: what a search among so many would find
+    /// under the null hypothesis.
     pub(crate) search: f64,
     /// Whether components need not have converged, so that the distance to convergence is part of the angle.
     pub(crate) moving: bool,

@@ -4,8 +4,8 @@
 //! sigma`, the error `UM - Y` in its several forms times `h'`; the decoder's part. (2) The triangular term. (3) The linear terms
 //! and (4) those that keep columns orthogonal ([`linear_gradient`]). (5) Sparsity and the terms of independent component analysis.
 //!
-//! Rows are centred by their batch without being touched: what is subtracted from `Y` and from `E` column by column is
-//! enough, because `(X - 1m)'E = X'(E - mean E)`.
+//! Rows are centred by their batch without being changed: what is subtracted from `Y` and from `E` column by column is enough,
+//! because `(X - 1m)'E = X'(E - mean E)`.
 
 mod reconstruction;
 mod terms;

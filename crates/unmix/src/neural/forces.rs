@@ -1,11 +1,11 @@
-//! What codes pass on to the rows through a nonlinearity, summed over all rows.
+//! Gradients and separation statistics of a nonlinearity, summed over all rows.
 //!
 //! ```text
 //! gradient_j = E[x phi(z_j)]        b_j = E[z phi] = w_j gradient_j / sigma_j        A_j = E[phi']        psi = phi' - z phi
 //! ```
 //!
 //! `A_j - b_j = E psi` decides whether a nonlinearity separates source `j` from others of equal variance; its standard error
-//! decides whether that is more than chance.
+//! decides whether that is significant.
 
 use super::nonlinearity::{Nonlinearity, TypedNonlinearity};
 use crate::error::Result;
@@ -86,19 +86,19 @@ pub struct Pass {
     pub h: Nonlinearity,
     /// Those whose separation is examined; the first of them is requested the bend of every pair, too.
     pub separations: Vec<Nonlinearity>,
-    /// Whether the mean of the forces matters, because that of the rows was not subtracted.
+    /// Whether the mean of the gradient matters, because that of the rows was not subtracted.
     pub(super) score_mean: bool,
     /// Whether gradients are computed, or separations only.
     pub(super) gradient: bool,
 }
 
 impl Pass {
-    /// Of centred rows, by `h`; with a close look through each of `separations`.
+    /// Of centred rows, by `h`; with a close check through each of `separations`.
     pub fn new(h: Nonlinearity, separations: Vec<Nonlinearity>) -> Self {
         Self { h, separations, score_mean: false, gradient: true }
     }
 
-    /// A close look through each of `separations`, without forces.
+    /// A close check through each of `separations`, without gradients.
     pub fn with_separations(separations: Vec<Nonlinearity>) -> Self {
         Self { h: Nonlinearity::tanh(vec![1.0]), separations, score_mean: false, gradient: false }
     }
@@ -111,14 +111,14 @@ pub struct PassSums {
     pub gradient: Matrix<f64>,
     /// Sum of `phi(z_j)`.
     pub score_mean: Vec<f64>,
-    /// For each look: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
+    /// For each check: sums of `z phi`, `phi'`, `psi` and its square, one after the other.
     pub separations: Vec<f64>,
-    /// Sum of `z_i^2 phi'(z_j)` of the first look, `k x k`; empty where there is none.
+    /// Sum of `z_i^2 phi'(z_j)` of the first check, `k x k`; empty where there is none.
     pub bend: Matrix<f64>,
 }
 
 impl PassSums {
-    /// Of no rows yet: `k` components, rows of `p`, as many looks.
+    /// Of no rows yet: `k` components, rows of `p`, as many checks.
     pub fn empty(k: usize, p: usize, separations: usize) -> Self {
         let pairs = if separations == 0 { 0 } else { k };
         Self {
@@ -315,7 +315,7 @@ pub struct PassMeans {
 /// Separation statistics of the nonlinearity, component by component.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Separation {
-    /// `b = E[z phi]`: drawn to variance where it is negative.
+    /// `b = E[z phi]`: attracted to large variance where it is negative.
     pub b: Vec<f64>,
     /// `A = E[phi']`.
     pub score_slope: Vec<f64>,

@@ -10,8 +10,8 @@
 //!
 //! *Saddles.* A tied pair may begin, or converge, near the rotation at which it is separated worst, and leaves it slowly. The
 //! curvature of every pair is among the sums when components are examined; where it is negative, and the data are certain of it,
-//! and the next step would turn the pair by less than 0.1 rad, it is turned by 0.4 rad instead, five times at most. Another place
-//! of rest, of sources of two kinds, no curvature shows: see `turned.rs`.
+//! and the next step would rotate the pair by less than 0.1 rad, it is rotated by 0.4 rad instead, five times at most. Another kind
+//! of stationary point, of a pair of sources of two kinds, is not visible in the curvature: see `turned.rs`.
 
 mod held_out;
 mod momentum;
@@ -41,8 +41,8 @@ pub struct GpmOptions {
     /// Exponent of the weights.
     pub alpha: f64,
     /// Whether the rows are white, so that variances are uninformative: otherwise components that cannot be distinguished from
-    /// Gaussian ones are left to their principal axes, and pairs of like variance are examined turned before they rest, too. In
-    /// whitened coordinates every axis is a principal one.
+    /// Gaussian ones are left to their principal axes, and pairs of like variance are examined in rotated form before they
+    /// converge, too. In whitened coordinates every axis is a principal one.
     pub white: bool,
     /// The residual to stop at.
     pub tol: f64,
@@ -57,7 +57,7 @@ pub struct FixedPoint {
     pub w: Matrix<f64>,
     /// The name of the solver.
     pub solver: &'static str,
-    /// Exponent of its weights, in the law of pairs.
+    /// Exponent of its weights, in the condition for pairs.
     pub alpha: f64,
     /// Standard deviations along them.
     pub sigma: Vec<f64>,
@@ -171,7 +171,7 @@ impl GpmOptions {
         Ok(at.on())
     }
 
-    /// What a close look at the components changes.
+    /// The changes after a detailed check of the components.
     fn looked<T: Real>(
         &self,
         rows: &Principal<'_, T>,
@@ -264,7 +264,7 @@ impl State {
     }
 }
 
-/// What a close look at the components leads to.
+/// The result of a detailed check of the components.
 enum Inspection {
     /// The step that was about to be taken.
     GoOn,
@@ -281,7 +281,7 @@ fn stalled(residuals: &[f64], patience: usize) -> bool {
     n > 2 * patience && smallest(&residuals[n - patience..]) >= smallest(&residuals[..n - patience])
 }
 
-/// The candidate that saw more at the start than any sees now, by the sum of the squares of `t`, and by more than chance.
+/// The candidate with a significantly larger sum of squares of `t` at the start than any has now.
 fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
     let sum = |look: &Separation| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
     let left = now.iter().map(sum).fold(0.0, f64::max);
@@ -295,10 +295,11 @@ fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
 /// which of them is chance: nothing but variance is to be seen there.
 const FEW_ROWS: f64 = 4.0;
 
-/// Pairs are examined turned where components are no more than this. Among many there are many pairs whose variances are close, and
-/// on photographs (32 components) turns on the way lead astray: two samples agreed by .921 in place of .950.
+/// Pairs are examined in rotated form where components are no more than this. Among many there are many pairs whose variances are
+/// close, and on photographs (32 components) rotations during the iteration lead to worse solutions: two samples agreed by .921 in
+/// place of .950.
 const FEW: usize = 16;
-/// Sweeps after which pairs in danger are examined turned; one of those after which components are examined anyway.
+/// Sweeps after which pairs in danger are examined in rotated form; one of those after which components are examined anyway.
 const EARLY: u64 = 5;
 /// Sweeps without a smaller residual after which nothing more is expected. The way past a saddle takes many: the residual is small
 /// there, and larger for as long as the saddle takes to leave (on photographs 80 sweeps and more).

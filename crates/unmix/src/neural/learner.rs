@@ -1,4 +1,4 @@
-//! A rule as a learner: its weights, and what it learns beside them.
+//! A rule as a learner: its weights and its other parameters.
 
 use super::constraint::{divide, lengths, project};
 use super::{Constraint, Field, Sigma, Spec, State, Training, TrainingStart};

@@ -1,4 +1,4 @@
-//! The terms that second moments are enough for: `X'E/n = C W A`, `W K`.
+//! The terms that depend on second moments only: `X'E/n = C W A`, `W K`.
 
 use super::{Mix, Orthogonality, Spec};
 use crate::num::Matrix;

@@ -9,7 +9,7 @@
 //! second moments enter, `E = Y A`, and `X'E/n = C W A`: then rows are not needed, and the fixed point is found from their
 //! covariance alone ([`flow`]).
 //!
-//! Nonlinear rules rest where their forces balance, and two deterministic solvers find such a place without a learning rate:
+//! Nonlinear rules converge where their gradients balance, and two deterministic solvers find such points without a learning rate:
 //! [`gpm`] for orthonormal components, [`native`] for the published ones, which are so nearly.
 //!
 //! Source of the axes: "sigma-PCA: a unified neural model for linear and nonlinear principal component analysis"

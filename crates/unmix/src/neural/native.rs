@@ -4,12 +4,12 @@
 //! G = X'[(U M - Y) o h'] / n,   U = h(Z) Sigma,   M = W'W            at rest: every G_j is parallel to w_j, |w_j| = 1
 //! ```
 //!
-//! Polar steps, four to forty, then Newton's method with a simplified curvature: in the plane of every pair the antisymmetric part (as in
-//! the law of pairs, kept between 0.3 and 1 times its bound), and, for all pairs at once, how `M - I` answers; outside of the span
-//! of `W`, axis by axis. All of it from one pass over the rows, which costs `4 n r k + 8 n k^2` operations.
+//! Polar steps, four to forty, then Newton's method with a simplified curvature: in the plane of every pair the antisymmetric part
+//! (as in the condition for pairs, kept between 0.3 and 1 times its bound), and, for all pairs at once, the response of `M - I`;
+//! outside of the span of `W`, axis by axis. All of it from one pass over the rows, which costs `4 n r k + 8 n k^2` operations.
 //!
-//! Roads not taken, all tried: curvatures of pairs without the answer of `M - I` (diverges on photographs), Anderson mixing and
-//! over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
+//! Alternatives that were tried and rejected: curvatures of pairs without the response of `M - I` (diverges on photographs),
+//! Anderson mixing and over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
 use super::auto::{CANDIDATES, checks_after, choose, near_gaussian};
 use super::forces::{Pass, Separation};
@@ -32,10 +32,10 @@ use step::Step;
 /// Steps without a smaller residual in their second half after which nothing more is expected.
 const PATIENCE: usize = 100;
 
-/// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring places
-/// of rest (on photographs), of which long steps pick one by chance; polar steps from the principal axes lead two samples of the same
-/// photographs to the same place more often: on six pairs of samples, 32 components, they agree by .890 after 4 steps, by .910 after
-/// 24, by .926 after 40.
+/// Polar steps before the first of Newton's: a few, and more where components are many. Among many there are many neighbouring
+/// stationary points (on photographs), of which long steps pick one by chance; polar steps from the principal axes lead two samples
+/// of the same photographs to the same place more often: on six pairs of samples, 32 components, they agree by .890 after 4 steps,
+/// by .910 after 24, by .926 after 40.
 fn warm(k: usize) -> u64 {
     (5 * k as u64 / 4).clamp(4, 40)
 }
@@ -101,12 +101,12 @@ struct State {
     a: Vec<f64>,
     n_iter: u64,
     history: Vec<f64>,
-    /// How often widths were chosen anew at convergence, and pairs turned there.
+    /// How often widths were chosen anew at convergence, and pairs rotated there.
     changes: u32,
     kicks: u32,
     /// The smallest residual since widths changed, and where it was.
     smallest: Option<(f64, Matrix<f64>)>,
-    /// How often each pair was turned away from a saddle.
+    /// How often each pair was rotated away from a saddle.
     left: Vec<u32>,
     sweeps: u64,
 }
@@ -186,7 +186,7 @@ impl State {
         Ok(true)
     }
 
-    /// The residual is met: unless widths chosen here are others, or pairs rest at a saddle, this is the end.
+    /// The residual is met: unless widths chosen here are others, or pairs are at a saddle point, this is the end.
     fn at_rest<T: Real>(
         &mut self,
         how: &GpmOptions,

@@ -1,13 +1,13 @@
-//! What a code of unit variance passes through: `h(z)`, its slope, and the force `phi` that they make.
+//! Nonlinearities of codes of unit variance: `h(z)`, its slope, and the gradient `phi`.
 //!
-//! Nonlinear PCA reconstructs rows from `h(z)`. Where axes are orthonormal, a code moves its axis by
+//! Nonlinear PCA reconstructs rows from `h(z)`. Where axes are orthonormal, the update of an axis by a code is
 //!
 //! ```text
 //! phi(z) = (h(z) - z) h'(z)          or h(z) - z, where the slope is taken to be 1
 //! ```
 //!
-//! and how `phi` grows decides what it finds: an axis is drawn to variance where `E[z phi] < 0`, and two sources of one variance
-//! are distinguished where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
+//! and the derivative of `phi` determines what it finds: an axis is attracted to large variance where `E[z phi] < 0`, and two
+//! sources of equal variance are distinguished where `E[phi'] - E[z phi] > 0` ([`pairs`](super::pairs)).
 
 use crate::elementwise::Activation;
 use crate::error::Result;
@@ -134,7 +134,7 @@ impl<T: Real> TypedNonlinearity<T> {
         }
     }
 
-    /// `h` of every code, its slope there, and the derivative of the force.
+    /// `h` of every code, its slope there, and the derivative of the gradient.
     pub fn all(&self, z: &[T], h: &mut [T], slope: &mut [T], score_slope: &mut [T]) {
         if (self.activation.shape(), self.slope) != (Shape::Tanh, Slope::True) {
             // The gradient itself is not needed.

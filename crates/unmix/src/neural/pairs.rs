@@ -1,6 +1,6 @@
 //! Which pairs of components are separated, by what, and which are not.
 //!
-//! With axes kept orthonormal and the force of each weighted by `sigma^alpha`, a solution separates the pair `(i, j)` of
+//! With axes kept orthonormal and the gradient of each weighted by `sigma^alpha`, a solution separates the pair `(i, j)` of
 //! independent sources exactly where
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! larger of the two, so that they do not depend on the scale of the data.
 //!
 //! A component is *resolved* where all of this holds: its codes are not Gaussian, and every `L_ij` that it is part of is positive,
-//! both beyond what a search among as many directions would find where nothing is ([`evidence`](super::evidence)); an upper bound
-//! of the angle by which sampling may have turned it is below 18 degrees; halves of the rows, where these were fitted, agree about
-//! it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
+//! both beyond what a search among as many directions would find under the null hypothesis ([`evidence`](super::evidence)); an
+//! upper bound of the angle by which sampling may have rotated it is below 18 degrees; halves of the rows, where these were fitted,
+//! agree about it; and the fit converged. Bounds are such that at most 1 model of 100 has a component that is resolved and wrong.
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
 use super::evidence::SamplingError;
@@ -26,7 +26,7 @@ pub fn separation(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usi
     law(sigma, look, alpha, i, j, look.score_slope[j], look.score_slope[i])
 }
 
-/// The same with the codes as they are, dependent or not: negative where a small turn of the two would grow, as at a saddle.
+/// The same with the codes as they are, dependent or not: negative where a small rotation of the two would grow, as at a saddle.
 /// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` where codes are independent.
 pub fn curvature(
     sigma: &[f64],
@@ -55,7 +55,7 @@ pub enum Unresolved {
     Unseen,
     /// It cannot be distinguished from a Gaussian: it rests on its variance alone.
     Gaussian,
-    /// The nonlinearity draws it to small variance, or mixes it with others like it; this `a` would not.
+    /// The nonlinearity attracts it to small variance, or mixes it with others like it; this `a` would not.
     WrongWidth(f64),
     /// The same, and neither candidate would do better.
     WrongShape,
@@ -65,7 +65,7 @@ pub enum Unresolved {
     Open,
     /// Its sampling error cannot be estimated: rows are too few, or components far from orthogonal.
     Unknown,
-    /// Sampling may have turned it this far, in rad.
+    /// Sampling may have rotated it this far, in rad.
     Loose(f64),
     /// What halves of the rows have in its place has at least this cosine with it and with each other, and no more.
     Halves(f64),
@@ -76,7 +76,7 @@ pub enum Unresolved {
 /// The verdict on a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// `b`: negative where it is drawn to variance.
+    /// `b`: negative where it is attracted to large variance.
     pub seeking: f64,
     /// The smallest `L_ij` over all others; `-b` where there is no other.
     pub separation: f64,
@@ -86,7 +86,7 @@ pub struct Verdict {
     pub doubt: Option<Unresolved>,
 }
 
-/// The cosine with the axis that all rows there could be would lead to below which a component is in the wrong place.
+/// The cosine with the axis that an infinite sample would lead to below which a component is in the wrong place.
 pub const RIGHT: f64 = 0.95;
 /// The cosine below which halves of the rows disagree.
 pub const AGREE: f64 = 0.9;
@@ -123,7 +123,7 @@ pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
     (0..k).map(verdict).collect()
 }
 
-/// Why component `j` is not resolved, whose smallest coefficient by the law of pairs is `least`.
+/// Why component `j` is not resolved, whose smallest coefficient by the condition for pairs is `least`.
 fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
     let (own, candidates) = (on.own, on.candidates);
     let better = || {

@@ -1,4 +1,4 @@
-//! One update rule with data-valued axes: what a published variant is made of.
+//! The specification of a rule: the terms of its loss and their options.
 //!
 //! Notation: rows `x` (centred), weights `W` (`p x k`), `y = x W`, `C = E x'x`, `S = W'CW`, `M = W'W`, `z = y / sigma`,
 //! `u = h(z) sigma`. `[.]` marks what is held fixed in a derivative. Losses are written without a leading half, and rules
@@ -39,7 +39,7 @@ pub struct Spec {
     pub lin_dec: f64,
     /// How the linear decoder breaks the symmetry between columns.
     pub mix: Mix,
-    /// The linear encoder sees the upper triangle of `M` only.
+    /// The linear encoder uses the upper triangle of `M` only.
     pub upper: bool,
     /// Weight of the variance that is maximised beside, `-CW Lambda`.
     pub var: f64,

@@ -1,4 +1,4 @@
-//! Where deterministic solvers begin: rows in the coordinates of their principal axes.
+//! Start of deterministic solvers: rows in the coordinates of their principal axes.
 //!
 //! In these coordinates the covariance is diagonal and the first `k` axes are the first unit vectors. `4 k` coordinates are
 //! enough: what a solution for `k` components has outside of them is the square root of what the data have there at most
@@ -57,8 +57,8 @@ enum PrincipalRows<'a, T: Real> {
 }
 
 impl<'a, T: Real> Principal<'a, T> {
-    /// Finds the axes and turns the rows. One sweep for the covariance, one for the coordinates where they are kept, one more
-    /// for the mean where it is not subtracted.
+    /// Finds the axes and rotates the rows. One sweep for the covariance, one for the coordinates where they are kept, one more for
+    /// the mean where it is not subtracted.
     ///
     /// # Errors
     ///

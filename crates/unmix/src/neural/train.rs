@@ -1,8 +1,8 @@
-//! Any rule on batches of rows, as published and as corrected.
+//! Training of any rule on mini-batches, as published and as corrected.
 //!
-//! *Correction.* At its fixed point a rule in unit columns has a gradient along them, which the projection takes back; Adam
-//! divides it entry by entry and turns it, and ends elsewhere. So what lies along the columns is taken away before the step
-//! (`tangent`, on by default), and the rate falls linearly to 0. Literal settings are `tangent: false`.
+//! *Correction.* At its fixed point a rule in unit columns has a gradient along them, which the projection removes; Adam
+//! divides it entry by entry, which changes its direction and the fixed point. So the component along the columns is removed before
+//! the step (`tangent`, on by default), and the rate decays linearly to 0. Literal settings are `tangent: false`.
 //!
 //! *Same bits.* Every epoch visits all rows in an order that depends on the seed, the epoch and the shape of the data alone
 //! ([`Batches`]). So nothing depends on threads, or on where rows are kept. Rows are read as they are needed: they may be more than

@@ -1,11 +1,11 @@
 //! Spurious stationary points of pairs of a sub- and a super-Gaussian source, escaped by a rotation of 45 degrees.
 //!
-//! A sub-Gaussian and a super-Gaussian source of one variance, mixed half and half, make two codes that are mildly super-Gaussian.
-//! Both then get the wide `a`, by which the mixture may well be a place of rest: nothing in the curvature of the pair speaks
-//! against it. Turned by an eighth of a circle the two are the sources, which stand out from a Gaussian far more than their
-//! mixtures. So converged pairs whose variances cannot be distinguished are examined so turned, as many as are disjoint in one
-//! sweep, each pair once (and those that both have the wide `a` after a few sweeps already, because the way to such a place is
-//! long); where the squares of the `t` of larger size add up to more than chance would add, the turn is kept.
+//! A sub-Gaussian and a super-Gaussian source of equal variance, mixed half and half, make two codes that are mildly
+//! super-Gaussian. Both then get the wide `a`, by which the mixture may well be a stationary point: the curvature of the pair does
+//! not show it. Rotated by an eighth of a circle the two are the sources, which are far less Gaussian than their mixtures. So
+//! converged pairs whose variances cannot be distinguished are examined in rotated form, as many as are disjoint in one sweep, each
+//! pair once (and those that both have the wide `a` after a few sweeps already, because the way to such a place is long); where the
+//! squares of the `t` of larger size add up to more than chance would add, the rotation is kept.
 //!
 //! Two sources of heavy tails (Student's of three degrees), mixed half and half, are such a place, too: a few rows far out, which the wide
 //! `a` sees most of, may have both codes. It is the narrow `a` that sees so many more small codes in a source than in a mixture, by a `t`
@@ -33,7 +33,7 @@ pub(super) struct RotatedPairs {
     pub(super) better: Option<(Matrix<f64>, Vec<f64>)>,
 }
 
-/// What an early look costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
+/// What an early check costs is saved for the pairs that need it: those that both have the wide `a`, or none for certain.
 fn could_be_mixed(separations: &[Separation], a: &[f64], j: usize) -> bool {
     a[j] == CANDIDATES[1] || !is_certain(separations, j)
 }

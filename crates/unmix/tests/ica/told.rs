@@ -290,7 +290,7 @@ fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_
     // Where nothing was bad nothing was tested.
     assert!(bad >= 10 && good >= 280, "{bad} bad, {good} good");
     assert!(false_doubts.len() <= good / 100, "of {good}: {false_doubts:?}");
-    // Two sources in few rows, of which the first look sees nothing: whitened coordinates in any rotation, and said.
+    // Two sources in few rows, of which the first check sees nothing: whitened coordinates in any rotation, and said.
     let mut nothing = 0;
     for sample in 0..30 {
         let s = laplace(500, 2, sample);

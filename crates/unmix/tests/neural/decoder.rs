@@ -1,4 +1,4 @@
-//! What the decoder's part does to a pair of sources of one variance: its law, against the field differentiated on product grids.
+//! What the decoder's part does to a pair of sources of equal variance: its law, against the field differentiated on product grids.
 //!
 //! The field turns such a pair back to its axes with the strength `s²(A - b + c d)`, where `A = E phi'`, `b = E z phi` and
 //! `d = E z h - E h'`, and `c` is the decoder's weight: 1, 1 over a norm of the deviations, or what its scale makes of it.

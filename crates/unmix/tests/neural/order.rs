@@ -32,7 +32,7 @@ fn rows_that_order_their_columns_do_so_from_random_starts() {
             }
             continue;
         }
-        // Its neighbouring places of rest have the right axes in another order, for any implementation: see below.
+        // Its neighbouring stationary points have the right axes in another order, for any implementation: see below.
         let ends: Vec<Matrix<f64>> = (0..8).map(|seed| ended(&spec, seed)).collect();
         let ordered = ends.iter().filter(|w| falls(&along(w, &axes))).count();
         assert!(ordered >= 5, "{ordered} of 8 starts in order");

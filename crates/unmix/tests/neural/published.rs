@@ -27,7 +27,7 @@ fn every_published_row_can_be_asked_for_by_key_and_by_number() {
         let (a, b) = (by(json!(row.key)), by(json!(i + 1)));
         assert_eq!(numbers(&a, "components"), numbers(&b, "components"), "{}", row.key);
         let report = a.report();
-        // Covariance, epoch, and a last look at what was found.
+        // Covariance, epoch, and a last check at what was found.
         assert_eq!((report.outcome, report.n_iter, report.sweeps), (Outcome::Completed, 8, 3), "{}", row.key);
         assert_eq!(report.settings["variant"], row.key);
     }

@@ -301,8 +301,8 @@ fn literal_forms_depend_on_the_units_of_the_data() {
 
 #[test]
 fn the_decoder_does_harm_by_the_law_of_its_scale() {
-    // Coefficients of a pair of one variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for Laplace
-    // and a = 4. So a weight up to 0.46 is borne, and the forms with a scale work above a deviation of 2.2 only.
+    // Coefficients of a pair of equal variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for Laplace and
+    // a = 4. So a weight up to 0.46 is borne, and the forms with a scale work above a deviation of 2.2 only.
     let main = NONLINEAR[8].spec.unwrap();
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
     for (weight, works) in [(0.1, true), (1.0, false)] {

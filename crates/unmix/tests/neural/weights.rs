@@ -10,7 +10,7 @@ fn fit(x: &[f64], p: usize, given: Value) -> Model {
     try_fit("sigma-pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Sources of Laplace's law with these standard deviations, not turned.
+/// Sources of Laplace's law with these standard deviations, not rotated.
 fn plain(n: usize, deviations: &[f64], seed: u64) -> Vec<f64> {
     let variances: Vec<f64> = deviations.iter().map(|s| s * s).collect();
     let made = unmix::datasets::independent(n, &vec![Laplace; variances.len()], &variances, seed).unwrap();

@@ -69,7 +69,7 @@ fn samples_of_a_recording_go_into_halves_in_stretches() {
     let made = signals(SignalDesign::AllEqual, None);
     let halves = fit(json!({}), &made.x).report().halves.clone().unwrap();
     assert!(halves.iter().all(|c| (0.75..0.995).contains(c)), "{halves:?}");
-    // Slow Gaussian columns of one variance, of which no direction differs from any other.
+    // Slow Gaussian columns of equal variance, of which no direction differs from any other.
     let (n, p) = (4000, 6);
     let mut state = [0.0; 6];
     let draw = unmix::num::random::Stream::new(1, 1);

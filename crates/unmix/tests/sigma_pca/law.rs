@@ -24,7 +24,7 @@ fn phi(z: f64, a: f64) -> f64 {
     (a * t - z) * (1.0 - t * t)
 }
 
-/// How strongly axes turned by `angle` are turned further: `s_2^alpha f_12 - s_1^alpha f_21`, `f_ij = E[y_i s_j phi(z_j)]`.
+/// How strongly axes rotated by `angle` are rotated further: `s_2^alpha f_12 - s_1^alpha f_21`, `f_ij = E[y_i s_j phi(z_j)]`.
 fn drive(sources: [&[f64]; 2], s: [f64; 2], a: [f64; 2], alpha: f64, angle: f64) -> f64 {
     let (sin, cos) = angle.sin_cos();
     let along = |x: f64, y: f64| (x * x * cos * cos + y * y * sin * sin).sqrt();
@@ -72,7 +72,7 @@ fn the_law_of_pairs_is_the_slope_of_the_field() {
             let h = 1e-4;
             let back = drive(sources, s, a, alpha, -h) - drive(sources, s, a, alpha, h);
             let slope = back / (2.0 * h) / unit;
-            // Away from rest the field turns the pair back where the law is positive.
+            // Away from convergence the field rotates the pair back where the law is positive.
             assert!(
                 (slope - law).abs() < 1e-6 + 1e-3 * law.abs(),
                 "{s:?} {a:?} alpha {alpha}: {slope} and {law}"

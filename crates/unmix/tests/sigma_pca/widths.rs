@@ -6,7 +6,7 @@ use unmix::datasets::Distribution::{self, Arcsine, Exponential, Laplace, Uniform
 use unmix::datasets::{Mixed, independent};
 use unmix::{Matrix, Model, Outcome};
 
-/// So many sources of one variance, of the given laws in turn.
+/// So many sources of equal variance, of the given laws in turn.
 fn tied(n: usize, k: usize, laws: &[Distribution], seed: u64) -> Mixed {
     let laws: Vec<Distribution> = (0..k).map(|j| laws[j % laws.len()]).collect();
     independent(n, &laws, &vec![1.0; k], seed).unwrap()

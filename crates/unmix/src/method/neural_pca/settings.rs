@@ -54,7 +54,7 @@ impl Default for NeuralPca {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
-    /// With full batches, on second moments, to rest.
+    /// With full batches, on second moments, to convergence.
     #[default]
     Auto,
     /// With small batches, by gradient descent with momentum.

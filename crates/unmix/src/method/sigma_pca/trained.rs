@@ -37,7 +37,7 @@ impl SigmaPca {
         !self.variant.is_null() || matches!(self.solver, Solver::Sgd | Solver::Adam)
     }
 
-    /// The published row; the main method's where only a trained solver was requested.
+    /// The published variant; the main method's where only a trained solver was requested.
     fn row(&self) -> Result<&'static TableEntry> {
         let key = match &self.variant {
             Value::Null => "ema-scaled-tanh".to_string(),

@@ -1,4 +1,4 @@
-//! Whether a search by one width finds, in some of the rows, what others show.
+//! Held-out test of a search by one width: whether components found on half of the rows are non-Gaussian on the other half.
 //!
 //! A search among `k` Gaussian components of `n` rows ends at directions whose `t` is about `sqrt(k)`; many sources that few rows tell
 //! from Gaussian ones have no larger `t` where they are found, so what the rows say of directions that were chosen by them does not decide. Other rows do:
@@ -16,7 +16,7 @@ use crate::run::Run;
 
 /// Numbers of each part at most.
 const MOST: u64 = 1 << 24;
-/// Where directions are near enough to rest for other rows to show them, and steps after which they are taken as they are.
+/// The residual at which directions are tested on the other rows, and the maximum number of steps before that.
 const NEAR: (f64, u64) = (1e-3, 150);
 
 impl GpmOptions {

@@ -1,7 +1,7 @@
 //! Extrapolation of polar steps.
 //!
-//! Near rest a step shortens the error by a factor that may be close to 1 (on photographs .98 to .99, with thousands of steps to
-//! 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces the factor `1 - e` by about `1 - sqrt(e)`, for
+//! Near convergence a step shortens the error by a factor that may be close to 1 (on photographs .98 to .99, with thousands of
+//! steps to 1e-8), and a saddle is left as slowly. Nesterov's extrapolation replaces the factor `1 - e` by about `1 - sqrt(e)`, for
 //! contraction and escape alike, without a second pass over the rows. Where the extrapolated step turns back it restarts (adaptive
 //! restart by the gradient's direction, O'Donoghue & Candès 2015). The same where a step is opposed to the one before: steps that
 //! alternate multiply the error by a negative factor, and extrapolation makes such errors grow from a factor of -1/3 on.
@@ -48,7 +48,7 @@ impl Momentum {
 mod tests {
     use super::*;
 
-    /// Two axes, turned by `angle` from where they rest.
+    /// Two axes, rotated by `angle` from where they converge.
     fn turned(angle: f64) -> Matrix<f64> {
         let (sin, cos) = angle.sin_cos();
         Matrix::from_vec(2, 2, vec![cos, sin, -sin, cos])

@@ -1,4 +1,4 @@
-//! Where the deterministic solver is: components, their widths, and what was tried of them.
+//! State of the deterministic solver: components, their widths, and the rotations that were tried.
 
 use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
 use super::super::forces::{PassMeans, Separation};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// Changes of one component's `a` at convergence; one that goes to and fro is undecided and stays.
 pub(in crate::neural) const MOST_CHANGES: u32 = 3;
-/// How far a pair is turned, in rad: half the way from a saddle to the solution, where variances are equal.
+/// How far a pair is rotated, in rad: half the way from a saddle to the solution, where variances are equal.
 pub(in crate::neural) const KICK: f64 = 0.4;
 /// Kicks of one pair.
 pub(in crate::neural) const MOST_KICKS: u32 = 5;
@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) w: Matrix<f64>,
     pub(super) a: Vec<f64>,
     pub(super) n_iter: u64,
-    /// The residual was small at the last sweep: this one looks closely.
+    /// The residual was small at the last sweep: this one makes a detailed check.
     pub(super) resting: bool,
     pub(super) stopped_early: bool,
     /// What the candidates saw at the start.
@@ -38,7 +38,7 @@ pub(super) struct State {
     pub(super) held_out: bool,
     /// The sweep at which a search by that width began, until it has settled.
     pub(super) one_width: Option<u64>,
-    /// What all components together showed at the last look, and whether it was no more than at the one before.
+    /// What all components together showed at the last check, and whether it was no more than at the one before.
     pub(super) evidence: f64,
     pub(super) settled: bool,
     /// Extrapolation of the steps.
@@ -51,7 +51,7 @@ pub(super) struct State {
     pub(super) changes: Vec<u32>,
     /// Kicks of each pair.
     pub(super) kicks: Vec<u32>,
-    /// Pairs that were examined turned, and how often some were left so.
+    /// Pairs that were examined in rotated form, and how often some were left so.
     pub(super) tried: Vec<bool>,
     pub(super) turns: u32,
     pub(super) history: Vec<f64>,
@@ -112,8 +112,8 @@ impl State {
         changed
     }
 
-    /// After the last of the fixed looks the search continues while components still become less Gaussian, by more than chance in
-    /// one of them and than a twentieth: sources that lie deep in a mixture of many are found late.
+    /// After the last of the fixed checks the search continues while components still become less Gaussian, significantly in one of
+    /// them and than a twentieth: sources that lie deep in a mixture of many are found late.
     pub(super) fn settle(&mut self, candidates: &[Separation], sweep: u64) {
         let now = evidence(candidates);
         let undecided = (0..self.a.len()).any(|j| !is_certain(candidates, j));
@@ -130,7 +130,7 @@ impl State {
         Ok(())
     }
 
-    /// Something other than a step changed the components or their widths: neither rest nor direction holds.
+    /// Something other than a step changed the components or their widths: neither the residual nor the direction holds.
     pub(super) fn moved(&mut self, moved: bool) {
         if moved {
             self.resting = false;
@@ -164,7 +164,7 @@ impl State {
         Ok(true)
     }
 
-    /// Turns pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
+    /// Rotates pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
     pub(super) fn kick(&mut self, forces: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
         let (k, f) = (forces.sigma.len(), &step.f);
         let mut needy = Vec::new();
@@ -173,7 +173,7 @@ impl State {
                 let (l, error) = curvature(&forces.sigma, &forces.separations[0], &forces.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
-                // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the turn is long. On
+                // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the rotation is long. On
                 // photographs neighbouring variances are close but not equal, and turns among them lead astray.
                 let tied = tied(forces.sigma[i], forces.sigma[j], n);
                 if l < -CERTAIN * error && still && tied {
@@ -200,7 +200,7 @@ impl State {
         any
     }
 
-    /// Turns pairs by an eighth of a circle where the data are for it; whether there were any.
+    /// Rotates pairs by an eighth of a circle where this makes the codes significantly less Gaussian; whether there were any.
     pub(super) fn rotate_pairs<T: Real>(
         &mut self,
         forces: &PassMeans,

@@ -3,7 +3,7 @@
 use super::super::forces::PassMeans;
 use crate::num::{Matrix, factor};
 
-/// A step, and how far from rest the components are before it.
+/// A step, and how far from convergence the components are before it.
 pub(super) struct Step {
     pub(super) h: Matrix<f64>,
     /// `F_ij = w_i . H_j`.
@@ -15,9 +15,9 @@ pub(super) struct Step {
 impl Step {
     /// `chance` marks the components that cannot be distinguished from Gaussian ones: pairs of these stay as they are.
     ///
-    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large variance
-    /// dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the larger
-    /// `|H|` of the two, which is how far the next step turns the pair.
+    /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large
+    /// variance dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the
+    /// larger `|H|` of the two, which is how far the next step rotates the pair.
     pub(super) fn new(forces: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
         let (k, sigma) = (w.rows(), &forces.sigma);
         let mut h =

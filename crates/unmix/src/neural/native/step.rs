@@ -10,7 +10,7 @@ const LEAST: f64 = 0.3;
 /// The longest step.
 const LONGEST: f64 = 0.3;
 
-/// A step of Newton's kind, and how far from rest the columns are before it.
+/// A step of Newton's kind, and how far from convergence the columns are before it.
 pub(super) struct Step {
     /// What is added to the columns, as rows.
     pub(super) step: Matrix<f64>,
