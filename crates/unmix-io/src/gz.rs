@@ -33,8 +33,8 @@ pub(crate) fn decoder<'a>(
     Ok(Members { current: Some(GzDecoder::new(from)), path: bytes.path() })
 }
 
-/// The compressed streams of a file, one after the other. Zeros behind the last are padding, as gzip itself has it; anything
-/// else there is an error of its own, because the file was not cut short.
+/// The compressed streams of a file, one after the other. Zeros behind the last are padding, as gzip itself has it; anything else
+/// there is an error of its own, because the file was not truncated.
 pub(crate) struct Members<'a, R> {
     current: Option<GzDecoder<R>>,
     path: &'a Path,

@@ -1,5 +1,5 @@
-//! What an Arrow file promises, checked against what there is: its reader makes room for whatever a file says, and a process
-//! that asks for more memory than there is ends.
+//! What an Arrow file declares, checked against what there is: its reader makes room for whatever a file says, and a process that
+//! asks for more memory than there is ends.
 
 use arrow_ipc::{Message, RecordBatch, root_as_footer, root_as_message};
 use unmix::data::Bytes;

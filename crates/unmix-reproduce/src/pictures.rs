@@ -259,7 +259,7 @@ fn numbers_of(rows: &AnyRows<'_>, i: u64) -> Result<Vec<f64>> {
     unmix::with_rows!(rows, rows => Ok(rows.some(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
 }
 
-/// The whole pictures that `options` ask for: a file whose rows are pictures, a folder of images of one size, or made-up ones.
+/// The whole pictures that `options` ask for: a file whose rows are pictures, a folder of images of one size, or synthetic ones.
 pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<PictureRows> {
     let Some(path) = &options.pictures else {
         return Ok(made(if options.quick { 200 } else { 2000 }));
@@ -297,7 +297,7 @@ fn held(values: Vec<f64>, shape: Vec<usize>, name: &str) -> AnyRows<'static> {
     AnyRows::F64(Rows::new(OwnedRows::new(values, p), features, name))
 }
 
-/// Side of a made-up picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.
+/// Side of a synthetic picture, and the numbers of waves, down and across, of its patterns; the first is that of the mean.
 const MADE: usize = 16;
 const WAVES: [(usize, usize); 13] =
     [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2), (0, 3), (3, 0), (1, 3), (3, 1)];

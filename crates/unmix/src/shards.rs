@@ -55,9 +55,9 @@ pub fn sparse_shard_rows(n_features: usize) -> u64 {
 ///
 /// # Errors
 ///
-/// A job that is cut short, of another version, or of a gather that is not known; rows of another type or width than the job is of, sparse
-/// rows for one of dense ones or dense for sparse, rows that do not begin and end at multiples of [`shard_rows`] or [`sparse_shard_rows`];
-/// those of a pass over the rows.
+/// A job that is truncated, of another version, or of a gather that is not known; rows of another type or width than the job is of,
+/// sparse rows for one of dense ones or dense for sparse, rows that do not begin and end at multiples of [`shard_rows`] or
+/// [`sparse_shard_rows`]; those of a pass over the rows.
 pub fn gather(job: &[u8], rows: &AnyRows<'_>, first_row: u64, run: &Run<'_>) -> Result<Vec<u8>> {
     let job = Job::unpack(job)?;
     job.check(rows, first_row)?;

@@ -1,4 +1,4 @@
-//! Encoders of every kind go the way of the linear ones, and keep its promises.
+//! Encoders of every kind go the way of the linear ones, and keep their guarantees.
 
 #[path = "toys/mod.rs"]
 mod toys;

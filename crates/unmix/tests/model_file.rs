@@ -1,4 +1,4 @@
-//! Model files: whole, cut short, changed, from another version, and where they cannot be written.
+//! Model files: whole, truncated, changed, from another version, and where they cannot be written.
 
 use crate::made::{bits, falling, numbers, pca};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The laws of everything that rows add up to: zero changes no bit, merging is associative up to rounding, bytes are the
-//! identity to the bit, and damaged bytes are an error.
+//! The laws of everything that rows add up to: zero changes no bit, merging is associative up to rounding, bytes are the identity
+//! to the bit, and corrupt bytes are an error.
 
 use crate::made::{apart, cast, falling};
 use crate::naive;

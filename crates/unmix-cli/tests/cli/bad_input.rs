@@ -83,7 +83,7 @@ fn data_without_variance_or_rows_are_refused() {
     refused(&b, "fit pca tiny.npy", &["below the smallest normal number", "float64", "multiply"]);
 }
 
-/// A file with a hole in it promises what no machine has, and holds it.
+/// A file with a hole in it declares what no machine has, and holds it.
 #[cfg(target_os = "linux")]
 #[test]
 fn rows_longer_than_memory_are_refused_before_anything_is_allocated() {

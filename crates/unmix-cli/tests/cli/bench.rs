@@ -69,7 +69,7 @@ impl Bench {
         program.current_dir(self.dir.path()).args(command.split_whitespace());
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = program.spawn().unwrap();
-        // Little enough for the pipe, so that nobody waits for anybody; a program that does not read it is no error here.
+        // Little enough for the pipe, so that nobody waits for anybody; a program that does not read it is not an error here.
         let _ = child.stdin.take().unwrap().write_all(input);
         ran(child.wait_with_output().unwrap())
     }

@@ -1,4 +1,4 @@
-//! `unmix select`: the rules side by side.
+//! `unmix select`: a table of the rules.
 
 use crate::bench::Bench;
 use serde_json::Value;

@@ -30,7 +30,7 @@ impl Runs {
         (width <= 32).then_some(Self { width: width.into(), next: start, now })
     }
 
-    /// Fills `out` with the next numbers of `data`; `None` where it ends too early or is damaged.
+    /// Fills `out` with the next numbers of `data`; `None` where it ends too early or is corrupt.
     pub(super) fn take(&mut self, data: &[u8], mut out: &mut [u32]) -> Option<()> {
         while !out.is_empty() {
             let left = match self.now {

@@ -295,7 +295,7 @@ impl Numbers {
         }
         let (plain, compressed) = page.split_at_checked(before)?;
         let length = snap::raw::decompress_len(compressed).ok()?;
-        // Three bytes stand for 64 at most: no page makes more of itself, whatever it promises.
+        // Three bytes stand for 64 at most: no page makes more of itself, whatever it declares.
         if length > 32 * compressed.len() + 64 {
             return None;
         }

@@ -115,8 +115,8 @@ const MNIST: &[Row] = &[
     ("more-filters", "adaptive, asymmetric", ["7.8", "16", "", "", ""]),
 ];
 
-/// The least cosine with the axes on made-up Laplace sources, of distinct and of tied variances: of rules trained from the axes of
-/// linear PCA as corrected.
+/// The least cosine with the axes on synthetic Laplace sources, of distinct and of tied variances: of rules trained from the axes
+/// of linear PCA as corrected.
 pub(super) fn recovery(key: &str) -> [&'static str; 2] {
     RECOVERY.iter().find(|row| row.0 == key).map_or([""; 2], |row| row.1)
 }

@@ -27,7 +27,7 @@ pub(crate) struct Autocorrelation {
 
 /// With fewer blocks than this their variance is not estimated.
 pub(crate) const FEWEST: usize = 32;
-/// What is no accident: more than this many standard errors above what independent rows would give. Many are examined.
+/// What is significant: more than this many standard errors above what independent rows would give. Many are examined.
 const CLEAR: f64 = 5.0;
 
 impl Autocorrelation {

@@ -161,7 +161,7 @@ impl Method {
     ///
     /// # Errors
     ///
-    /// Those of both; a checkpoint that is damaged or of another fit, a file that cannot be written.
+    /// Those of both; a checkpoint that is corrupt or of another fit, a file that cannot be written.
     pub fn begin<T: Real>(
         &self,
         settings: &impl Serialize,

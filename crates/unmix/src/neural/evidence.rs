@@ -31,7 +31,7 @@ const ROWS: usize = 4;
 const NUMBERS: usize = 1 << 23;
 /// Axes that are not components are examined up to this number, or four for each component.
 const OTHERS: usize = 256;
-/// Multiplications of rows with axes, and rows, at most: beyond that every block is cut short.
+/// Multiplications of rows with axes, and rows, at most: beyond that every block is truncated.
 const WORK: usize = 1 << 28;
 const MOST: usize = 1 << 18;
 

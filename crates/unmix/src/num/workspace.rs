@@ -3,7 +3,7 @@
 /// Buffers that a thread keeps from block to block; what they hold between two calls means nothing.
 #[derive(Default)]
 pub struct Workspace<T> {
-    /// The rows of a block in the layout that kernels need: less their mean, those of weight 0 left out, packed side by side.
+    /// The rows of a block in the layout that kernels need: less their mean, those of weight 0 left out, packed contiguously.
     pub rows: Vec<T>,
     /// Codes of a block, its rows times a matrix, and what is computed beside them, such as scores.
     pub product: Vec<T>,

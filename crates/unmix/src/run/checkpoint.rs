@@ -292,7 +292,7 @@ pub(crate) struct LoopPosition<'c> {
     key: Key,
     depth: usize,
     name: String,
-    /// Whether all of it so far was before seconds were spent: what comes later comes after a loop that was cut short.
+    /// Whether all of it so far was before seconds were spent: what comes later comes after a loop that was truncated.
     in_time: bool,
     /// When its state was packed last.
     packed: Instant,
@@ -307,7 +307,7 @@ impl LoopPosition<'_> {
         let alone = std::mem::take(&mut own.begun) == 0;
         own.n_iter = n_iter;
         let late = run.out_of_time();
-        // An iteration in which a loop may have been cut short is not one that an uninterrupted fit would have taken.
+        // An iteration in which a loop may have been truncated is not one that an uninterrupted fit would have taken.
         self.in_time &= alone || !late;
         let due = late || run.watch.interrupted() || self.packed.elapsed() >= self.checkpoint.every;
         if journal.of.is_none() || !self.in_time || !due {

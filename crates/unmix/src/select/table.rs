@@ -1,4 +1,4 @@
-//! The rules side by side.
+//! A table of the rules.
 
 use super::{FittedRows, Spectrum, cv, parallel};
 use crate::data::Rows;

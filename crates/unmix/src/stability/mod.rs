@@ -13,8 +13,8 @@
 //! codes over a sample of rows, the largest hundredth of them cut down to the next: one enormous row is enormous in every code, and
 //! would make all of them alike. What all fits found is clustered besides, without the model, as ICASSO does (`clusters.rs`).
 //!
-//! Cost: two fits of half the rows for each cut, and one of all for each restart. They go side by side, each on one thread, and share
-//! their passes over the rows (`together.rs`); answers are those of one fit after the other, to the bit.
+//! Cost: two fits of half the rows for each cut, and one of all for each restart. They run concurrently, each on one thread, and
+//! share their passes over the rows (`together.rs`); answers are those of one fit after the other, to the bit.
 
 mod clusters;
 mod compare;
@@ -262,7 +262,7 @@ where
     }
 }
 
-/// Fits that go side by side, where each may hold `k` coordinates of every row.
+/// Fits that run concurrently, where each may hold `k` coordinates of every row.
 fn readers(n: u64, k: usize, size: usize) -> usize {
     const MEMORY: u64 = 2 << 30;
     (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize

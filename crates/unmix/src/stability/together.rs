@@ -1,4 +1,4 @@
-//! Fits that go side by side and read the rows together.
+//! Fits that run concurrently and read the rows together.
 //!
 //! Fits of halves and from other seeds go through much the same rows again and again. Here all of them read one shared scan, which holds one
 //! piece of the rows at a time: a fit that needs that piece takes it, works, and requests the next piece that it needs; once all of them have

@@ -1,6 +1,6 @@
 //! Verdicts about each component: resolved alone, as part of a group, or not.
 //!
-//! Two directions are distinguished by their variances, where a method examines these and their difference is no accident. Of two
+//! Two directions are distinguished by their variances, where a method examines these and their difference is significant. Of two
 //! directions whose variances are the same, the squared difference of the two that are found is, in units of its variance,
 //! chi-square with two degrees of freedom (of Gaussian rows; one for the variances along any two axes, one for their covariance,
 //! which the directions found turn into more of the same), whose tail is an exponential. Its variance comes from the fourth moments

@@ -107,7 +107,7 @@ pub trait Gather<T: Real>: Sync + Sized {
     ///
     /// # Errors
     ///
-    /// Bytes that are cut short or of another kind.
+    /// Bytes that are truncated or of another kind.
     fn unpack(from: &mut Unpacker<'_>) -> Result<Self>;
 }
 

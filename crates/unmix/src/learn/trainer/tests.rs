@@ -144,7 +144,7 @@ fn time_is_looked_at_after_every_step_and_what_is_reached_is_kept() {
     trainer.train(&batches, &mut Line::new(), &mut want, &run()).unwrap();
     for steps in 1..=10 {
         let outcome = trainer.train(&batches, &mut Line::new(), &mut state, &hurried).unwrap();
-        // The last step is not cut short by anything.
+        // The last step is not truncated by anything.
         let expected = if steps < 10 { Outcome::Time } else { Outcome::Completed };
         assert_eq!((outcome, state.steps), (expected, steps));
     }

@@ -85,7 +85,8 @@ impl Ica {
     /// # Errors
     ///
     /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, what the source
-    /// reports. A rank below the number of sources requested is no error: as many are kept as there are directions, with a warning.
+    /// reports. A rank below the number of sources requested is not an error: as many are kept as there are directions, with a
+    /// warning.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         let (algorithm, contrast) = self.solver()?;
         METHOD.begin(self, rows, run)?;

@@ -1,4 +1,4 @@
-//! What happens to the codes of a block on the way to a step of Newton's method.
+//! Kernels on a block of codes for a step of Newton's method.
 
 use super::super::forces::Rule;
 use super::super::nonlinearity::{Nonlinearity, TypedNonlinearity};
