@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_of_ours_is_a_sentence_and_exit_code_1() {
+    fn a_bug_is_reported_in_a_sentence_with_exit_code_1() {
         assert_eq!(supervise(|| panic!("two and two are five")), 1);
         let heard = panics::PanicRecorder::new();
         let _ = std::panic::catch_unwind(|| panic!("two and two are {}", 5));

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_a_feature_only_where_it_is_asked_for() {
+    fn an_index_is_a_feature_only_where_it_is_requested() {
         let names = ["id", "a", "b"].map(String::from);
         let with = |columns: &str, drop: &str, keep: &str, wanted: &[&str]| {
             let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());

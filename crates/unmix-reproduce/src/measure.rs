@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn kurtosis_of_two_equal_heaps_is_minus_two() {
+    fn kurtosis_of_two_equal_clusters_is_minus_two() {
         let y = Matrix::from_fn(10, 1, |i, _| if i < 5 { 3.0 } else { -1.0 });
         let (variance, kurtosis) = moments(&y)[0];
         assert!((variance - 4.0).abs() < 1e-12 && (kurtosis + 2.0).abs() < 1e-12);

@@ -102,7 +102,7 @@ fn a_point_its_projection_and_its_residual() {
 
 /// Ten counts, three shares and the order of variances, all known exactly.
 #[test]
-fn made_up_pictures_span_few_dimensions() {
+fn synthetic_pictures_span_few_dimensions() {
     holds("subspace", 14);
 }
 
@@ -130,7 +130,7 @@ fn rows_without_the_shape_of_a_picture_are_refused() {
 }
 
 #[test]
-fn learnt_deviations_grow_unless_they_are_held() {
+fn learnt_deviations_grow_unless_penalised() {
     holds("trained-sigma", 7);
 }
 

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_had_is_refused_before_it_is_asked_for() {
+    fn what_is_not_available_is_refused_before_it_is_requested() {
         let huge = check_square("ica", 200_000, 6).unwrap_err();
         assert!(
             matches!(huge, crate::Error::Memory { need_bytes, .. } if need_bytes == 8 * 6 * 40_000_000_000u64),

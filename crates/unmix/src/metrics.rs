@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_were_shuffled_and_turned_are_found_again() {
+    fn rows_that_were_shuffled_and_rotated_are_found_again() {
         let s = Stream::new(1, 0);
         let b = Matrix::from_fn(6, 9, |i, j| s.normal((9 * i + j) as u64));
         let (order, sign) = ([3, 0, 5, 1], [-1.0, 1.0, 1.0, -1.0]);

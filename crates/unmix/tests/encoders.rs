@@ -44,7 +44,7 @@ fn encoded<T: Real>(model: &Model, x: &[T], threads: usize) -> Vec<T> {
 }
 
 #[test]
-fn toys_of_every_kind_keep_the_promises_of_encoders() {
+fn toys_of_every_kind_keep_the_contract_of_encoders() {
     let x = made::<f64>(700);
     let folder = tempfile::tempdir().unwrap();
     for toy in ["toy-posterior", "toy-gate", "toy-solver", "toy-network"] {

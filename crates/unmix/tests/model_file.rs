@@ -192,13 +192,13 @@ fn saving_replaces_the_file_whole_or_leaves_it_as_it_was() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_to_is_an_error() {
+fn a_folder_that_is_not_writable_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
     if std::fs::write(folder.path().join("probe"), "").is_ok() {
         crate::skipped::skipped(
-            "a_folder_that_may_not_be_written_to_is_an_error",
+            "a_folder_that_is_not_writable_is_an_error",
             "this user may write everywhere",
         );
         return;

@@ -325,7 +325,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_are_an_error_or_something_that_merges((x, p, _) in some_rows(), at in any::<prop::sample::Index>(), new in any::<u8>()) {
+    fn corrupt_bytes_are_an_error_or_something_that_merges((x, p, _) in some_rows(), at in any::<prop::sample::Index>(), new in any::<u8>()) {
         fn check<P: Told>(good: &P, at: &prop::sample::Index, new: u8) {
             let bytes = to_bytes(good);
             for cut in [0, bytes.len() / 2, bytes.len() - 1, at.index(bytes.len())] {

@@ -142,7 +142,7 @@ fn the_tour_names_the_order() {
 }
 
 #[test]
-fn no_room_asks_for_a_method_by_its_key() {
+fn no_module_compares_keys_of_methods() {
     let mut asking = Vec::new();
     for folder in ["crates/unmix", "crates/unmix-io", "crates/unmix-report", "crates/unmix-cli", "python"] {
         for (path, text) in sources(&root().join(folder).join("src")) {

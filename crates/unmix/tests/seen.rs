@@ -112,7 +112,7 @@ fn fractions_count_as_such_and_units_of_weight_matter_only_through_their_sum() {
 }
 
 #[test]
-fn every_method_is_as_good_as_its_word_about_weights() {
+fn every_method_supports_what_it_declares_about_weights() {
     let x = falling(60, 5, 1);
     let weights: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
     for method in METHODS {

@@ -144,7 +144,7 @@ fn the_same_seed_gives_the_same_table_for_any_number_of_threads_and_in_any_units
 }
 
 #[test]
-fn columns_that_repeat_or_stand_still_are_not_taken_for_silence() {
+fn repeated_and_constant_columns_are_fitted() {
     // Columns computed from others leave directions empty: a likelihood that saw noise of variance 0 there would be infinite.
     // Twenty columns turned into 24, and two that stand still.
     let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
@@ -187,7 +187,7 @@ fn sizes_at_the_edge_give_a_number_in_its_range() {
 }
 
 #[test]
-fn data_that_do_not_settle_the_number_say_so() {
+fn data_that_do_not_determine_the_number_are_reported() {
     let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
     assert!(table(made.x.as_slice(), 20, &Criterion::cheap(), &on_threads(1)).warnings.is_empty());
     // Strengths that fall without an edge, and few rows: Minka's rule goes far further than BIC.
@@ -199,7 +199,7 @@ fn data_that_do_not_settle_the_number_say_so() {
 }
 
 #[test]
-fn a_rule_that_finds_nothing_keeps_nothing_and_says_so() {
+fn a_rule_that_finds_nothing_keeps_nothing_with_a_message() {
     let s = Stream::new(1, 0);
     let (n, p) = (500, 10);
     let x: Vec<f64> = (0..n * p).map(|i| s.normal(i as u64)).collect();

@@ -141,7 +141,7 @@ fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
 }
 
 #[test]
-fn fewer_rows_than_columns_are_brought_here() {
+fn fewer_rows_than_columns_are_collected_on_the_driver() {
     let (n, p) = (40, 90);
     let x = falling(n, p, 3);
     let dealt = Dealt::new(&x, p, &[0]);

@@ -141,7 +141,7 @@ fn counts_beyond_32_bits_merge_without_loss() {
 }
 
 #[test]
-fn a_file_whose_header_promises_more_than_it_holds_or_than_memory_is_refused() {
+fn a_file_whose_header_declares_more_than_it_holds_or_than_memory_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
     let write = |shape: &str, data: usize| {
@@ -168,7 +168,7 @@ fn a_file_whose_header_promises_more_than_it_holds_or_than_memory_is_refused() {
 }
 
 #[test]
-fn many_columns_want_more_memory_than_there_is_and_say_so() {
+fn many_columns_want_more_memory_than_there_is_with_a_message() {
     // Two million rows and columns that are never stored: the matrix would need terabytes.
     let number = [1u8];
     let axes = || Axes::one(2_000_000, 0);

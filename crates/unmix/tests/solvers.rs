@@ -153,7 +153,7 @@ fn what_truncated_solvers_cannot_do_is_said() {
 }
 
 #[test]
-fn a_limit_of_time_ends_an_iteration_with_what_it_has_and_says_so() {
+fn a_limit_of_time_ends_an_iteration_with_what_it_has_with_a_message() {
     let x = rows(300, 40, |j| 1.0 / (j + 1) as f64);
     for solver in ["krylov", "power", "deflation", "randomized"] {
         let pca =
@@ -176,7 +176,7 @@ fn a_limit_of_time_ends_an_iteration_with_what_it_has_and_says_so() {
 }
 
 #[test]
-fn every_iteration_is_heard_of_and_any_can_be_interrupted() {
+fn every_iteration_is_reported_and_can_be_interrupted() {
     struct Ear(std::sync::Mutex<Vec<f64>>, usize);
     impl unmix::Watch for Ear {
         fn event(&self, event: unmix::Event<'_>) {

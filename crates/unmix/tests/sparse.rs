@@ -233,7 +233,7 @@ fn sparse_rows_that_cannot_be_fitted_say_why() {
 }
 
 #[test]
-fn every_method_is_as_good_as_its_word_about_sparse_rows() {
+fn every_method_supports_what_it_declares_about_sparse_rows() {
     let both = Both::<f64>::made(200, 12, 0.0);
     for method in METHODS {
         let fitted = both.fit(method.key, &json!({}), 2);

@@ -129,7 +129,7 @@ fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
 }
 
 #[test]
-fn gaussian_sources_that_remember_are_no_more_often_resolved() {
+fn autocorrelated_gaussian_sources_are_no_more_often_resolved() {
     // A recording in little: what follows is nearly what was before, and 1500 samples are worth some 80.
     let rows = |seed: u64| {
         let draws = Stream::new(seed, 11);
@@ -190,7 +190,7 @@ fn what_is_resolved_is_the_truth() {
 }
 
 #[test]
-fn heavy_tails_are_no_proof_of_stability() {
+fn heavy_tails_alone_are_not_stable() {
     // One row of a thousand is enormous: whatever finds it finds that row, not a source.
     let mut x = independent(1000, &[Distribution::Gaussian; 4], &[1.0; 4], 8).unwrap().x;
     for j in 0..4 {

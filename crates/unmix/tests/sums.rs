@@ -143,7 +143,7 @@ fn a_batch_that_fails_adds_nothing() {
 }
 
 #[test]
-fn damaged_sums_are_refused() {
+fn corrupt_sums_are_refused() {
     let model = streamed(&falling(300, 3, 0), 3, None, &[], 1);
     let bytes = model.to_bytes().unwrap();
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -140,7 +140,7 @@ fn files_that_are_not_what_they_say_are_refused() {
 }
 
 #[test]
-fn models_that_are_damaged_are_refused() {
+fn models_that_are_corrupt_are_refused() {
     let b = Bench::new();
     b.both("d", 30, 4);
     b.ok("fit pca d.npy -o m.safetensors");

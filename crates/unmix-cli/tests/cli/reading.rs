@@ -83,7 +83,7 @@ fn standard_input_is_read_as_the_file_is() {
 }
 
 #[test]
-fn a_fit_ends_when_its_seconds_are_over_and_says_so() {
+fn a_fit_ends_at_its_time_limit_with_a_message() {
     let b = Bench::new();
     b.both("d", 4000, 12);
     let ended = b.ok("fit ica d.npy --max-seconds 0.000001 -o m.safetensors");

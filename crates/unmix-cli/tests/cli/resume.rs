@@ -76,7 +76,7 @@ fn killed(times: u64) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn a_killed_fit_loses_nothing_but_time() {
+fn a_killed_fit_resumes_to_the_same_bits() {
     let all = std::env::var("UNMIX_KILLS").ok().and_then(|n| n.parse().ok());
     let hit = killed(all.unwrap_or(10));
     assert!(hit.iter().all(|(_, hit)| *hit > 0), "{hit:?}");

@@ -51,7 +51,7 @@ fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_is_read() {
+fn mistakes_are_reported_before_anything_is_read() {
     let b = Bench::new();
     for (command, code, word) in [
         ("select missing.npy --rules paralel", 2, "did you mean 'parallel'?"),

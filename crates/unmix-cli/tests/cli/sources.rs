@@ -165,7 +165,7 @@ fn a_page_names_rows_as_their_table_does() {
 }
 
 #[test]
-fn what_did_not_converge_is_said_and_strict_fails() {
+fn a_fit_that_did_not_converge_warns_and_strict_fails() {
     let b = Bench::new();
     b.both("d", 400, 4);
     let told = b.run("fit ica d.csv --set max_iter=1 --set tol=1e-12 -o m.safetensors");

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_are_told_from_others() {
+    fn equal_numbers_are_distinguished_from_others() {
         let all = |bytes: &[u8], n| Runs::new(1, 0).unwrap().are_all(bytes, 1, n);
         assert_eq!(all(&[200, 1, 1], 100), Some(true), "100 ones");
         assert_eq!(all(&[200, 1, 1], 101), None, "one too few");

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_missing_cells_and_text_are_told_apart() {
+    fn numbers_missing_cells_and_text_are_distinguished() {
         for (cell, x) in [
             ("1", 1.0),
             (" -2.5\t", -2.5),

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_and_a_quote_that_is_not_closed_are_told_by_their_lines() {
+    fn a_line_that_is_too_long_and_a_quote_that_is_not_closed_are_reported_with_their_lines() {
         let first = message(vec![b'1'; (LONGEST + (1 << 20)) as usize]);
         assert!(first.contains("line 1 is longer than 64 MiB"), "{first}");
         let later = [&b"a,b\n1,2\n"[..], &vec![b','; (LATER + (1 << 20)) as usize]].concat();

@@ -81,7 +81,7 @@ fn arrays_in_an_archive_are_those_that_went_in() {
 }
 
 #[test]
-fn archives_that_lie_are_refused() {
+fn inconsistent_archives_are_refused() {
     let folder = Folder::new();
     let refusal = |bytes: &[u8]| folder.refusal("a.npz", bytes, &Options::default());
     let array = npy(&[1.0f64; 12], &[4, 3], Order::C, false);
@@ -153,7 +153,7 @@ fn brain_floats_keep_every_bit() {
 }
 
 #[test]
-fn safetensors_that_lie_are_refused() {
+fn inconsistent_safetensors_are_refused() {
     let folder = Folder::new();
     let refusal = |bytes: &[u8]| folder.refusal("a.safetensors", bytes, &Options::default());
     let row = |name| (name, "F32", &[1usize, 2][..], little(&[1f32, 2.0]));

@@ -110,7 +110,7 @@ fn any_axis_can_run_over_rows_or_over_features() {
 }
 
 #[test]
-fn the_shape_of_a_sample_is_asked_for_or_the_files_own_and_always_checked() {
+fn the_shape_of_a_sample_is_requested_or_the_files_own_and_always_checked() {
     let folder = Folder::new();
     let bytes = npy(&small(36), &[3, 12], Order::C, false);
     let with = |shape: &[usize]| Options { feature_shape: Some(shape.to_vec()), ..Default::default() };

@@ -52,7 +52,7 @@ fn files_that_do_not_begin_as_they_should_are_refused() {
 }
 
 #[test]
-fn headers_that_promise_more_than_there_is_are_refused() {
+fn headers_that_declare_more_than_there_is_are_refused() {
     let array = npy(&[1.0f64; 12], &[4, 3], Order::C, false);
     let cut = &array[..array.len() - 1];
     assert!(refused("a.npy", cut).contains(&format!(
@@ -94,7 +94,7 @@ fn headers_that_promise_more_than_there_is_are_refused() {
 }
 
 #[test]
-fn damaged_compressed_files_are_refused() {
+fn corrupt_compressed_files_are_refused() {
     let whole =
         gz(&npy(&(0..4000).map(|i| f64::from(i).sin()).collect::<Vec<_>>(), &[400, 10], Order::C, false));
     assert!(

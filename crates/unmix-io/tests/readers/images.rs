@@ -57,7 +57,7 @@ fn png(orientation: u16) -> Vec<u8> {
 }
 
 #[test]
-fn images_are_turned_as_they_are_looked_at() {
+fn images_are_rotated_by_their_exif_orientation() {
     let folder = Folder::new();
     for orientation in 0..=9 {
         let input = folder.open("a.png", png(orientation), &Options::default()).unwrap();
@@ -77,7 +77,7 @@ fn images_are_turned_as_they_are_looked_at() {
 }
 
 #[test]
-fn patches_are_cut_from_what_is_looked_at() {
+fn patches_are_cut_after_exif_rotation() {
     let (folder, options) =
         (Folder::new(), Options { patches: Some(Patches::of(1, 2)), ..Default::default() });
     let input = folder.open("a.png", png(6), &options).unwrap();

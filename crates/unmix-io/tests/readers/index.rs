@@ -48,7 +48,7 @@ fn names(input: &Input) -> Vec<String> {
 const ROWS: [f64; 6] = [1.0, 0.5, 2.5, 0.25, 3.0, 0.125];
 
 #[test]
-fn names_of_rows_are_read_where_they_are_asked_for() {
+fn names_of_rows_are_read_where_they_are_requested() {
     let folder = tempfile::tempdir().unwrap();
     let opened = |name: &str, text: &str, row_names: bool| {
         let path = folder.path().join(name);
@@ -72,7 +72,7 @@ fn names_of_rows_are_read_where_they_are_asked_for() {
 }
 
 #[test]
-fn an_index_is_left_out_of_every_format_of_columns_and_said() {
+fn an_index_is_left_out_of_every_format_of_columns_with_a_warning() {
     let folder = Folder::new();
     for (name, pandas) in [
         ("day", Some(r#"{"index_columns": ["day"]}"#)),
@@ -130,7 +130,7 @@ fn a_first_column_without_a_name_is_the_index_of_a_text_table() {
 }
 
 #[test]
-fn a_first_line_of_numbers_that_looks_like_names_is_a_row_and_said() {
+fn a_first_line_of_numbers_that_looks_like_names_is_a_row_with_a_warning() {
     let folder = Folder::new();
     let rows: String = (0..60).map(|i| format!("{}.5,0.{},{},0.{}\n", i % 7, i % 9, i % 5, i % 3)).collect();
     let years = format!("2019,2020,2021,2022\n{rows}");

@@ -212,7 +212,7 @@ proptest! {
 
     /// With any bytes changed: never a panic, and where the reader from the front has no complaint, the same numbers.
     #[test]
-    fn damaged_pages_are_read_as_the_reader_from_the_front_does(
+    fn corrupt_pages_are_read_as_the_reader_from_the_front_does(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         snappy in any::<bool>(),
         version in prop::sample::select(&VERSIONS),

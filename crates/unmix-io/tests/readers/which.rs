@@ -76,7 +76,7 @@ fn keep_none(missing: Missing) -> Options {
 }
 
 #[test]
-fn the_type_is_that_which_was_asked_for_and_single_files_stand_beside_double_ones() {
+fn the_type_is_the_requested_one_and_single_and_double_files_are_mixed() {
     let folder = Folder::new();
     let x: Vec<f64> = (0..12).map(|i| 0.1 + f64::from(i)).collect();
     let double = folder.put("d.npy", npy(&x, &[4, 3], Order::C, false));

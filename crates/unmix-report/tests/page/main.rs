@@ -367,7 +367,7 @@ fn named_rows_are_called_by_their_names() {
 }
 
 #[test]
-fn only_what_is_resolved_is_green() {
+fn only_resolved_components_have_a_green_mark() {
     use datasets::Distribution;
     let x = datasets::independent(3000, &[Distribution::Laplace; 4], &[1.0; 4], 1).unwrap().x;
     let gaussian = datasets::independent(3000, &[Distribution::Gaussian; 4], &[1.0; 4], 1).unwrap().x;

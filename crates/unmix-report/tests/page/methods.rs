@@ -142,7 +142,7 @@ fn kurtosis_is_that_of_all_rows() {
 }
 
 #[test]
-fn a_model_that_keeps_nothing_is_not_green() {
+fn a_model_that_keeps_nothing_has_no_green_mark() {
     let data = datasets::patterns(100, 4, 2, 0.3, 0);
     let fitted = fitted("pca", &mut rows(&data.x, Features::default()), json!({}));
     let mut tensors = fitted.tensors().clone();

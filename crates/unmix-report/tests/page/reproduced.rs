@@ -5,7 +5,7 @@ use unmix::{Features, Model, Outcome, Rows, Run, datasets};
 use unmix_report::Options;
 
 #[test]
-fn no_command_is_made_up() {
+fn no_command_is_invented() {
     let data = datasets::patterns(60, 6, 2, 0.3, 0);
     let model = fit(&mut rows(&data.x, picture(6)), 2);
     let typed = "unmix report m.safetensors x.npy --drop a,b -o page.html";

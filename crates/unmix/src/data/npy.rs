@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_lie_are_refused_with_a_reason() {
+    fn inconsistent_headers_are_refused_with_a_reason() {
         let try_bytes = |data: Vec<u8>| npy_header(&Bytes::Owned { data, path: "x.npy".into() });
         let header = |d: &str| [MAGIC, &[1, 0], &(d.len() as u16).to_le_bytes(), d.as_bytes()].concat();
         let message = |d: Vec<u8>| try_bytes(d).unwrap_err().to_string();

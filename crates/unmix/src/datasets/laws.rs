@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn laws_have_mean_0_variance_1_and_the_kurtosis_that_is_said() {
+    fn distributions_have_mean_0_variance_1_and_the_stated_kurtosis() {
         for (name, law) in LAWS {
             let kurtosis = match law {
                 Distribution::Laplace => 3.0,

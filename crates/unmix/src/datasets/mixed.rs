@@ -220,7 +220,7 @@ mod tests {
     use crate::metrics::match_rows;
 
     #[test]
-    fn independent_sources_have_the_variances_asked_for_along_orthonormal_directions() {
+    fn independent_sources_have_the_variances_requested_along_orthonormal_directions() {
         let made = independent(
             500,
             &[Distribution::Laplace, Distribution::Uniform, Distribution::Gaussian],

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_is_forgotten_where_it_leads_nowhere_and_the_search_goes_on() {
+    fn the_history_is_dropped_where_it_fails_and_the_search_continues() {
         let (run, k) = (Run::default(), 4);
         for seed in 0..6 {
             let x = mixed(2000, k, seed);

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_is_turned_is_told_with_the_way_back_and_one_that_is_not_is_left() {
+    fn a_pair_that_is_rotated_is_reported_with_the_rotation_and_one_that_is_not_is_left() {
         let (n, alone) = (4000, laplace(4000, 2));
         for angle in [0.0, 0.2, 0.4, std::f64::consts::FRAC_PI_4, -0.4, -0.2] {
             let [x, y] = turned(&laplace(n, 0), &laplace(n, 1), angle);

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_as_many_as_asked_for_each_once_and_from_all_over() {
+    fn rows_are_as_many_as_requested_each_once_and_from_all_over() {
         for (n, m) in [(10, 9), (33, 32), (1000, 999), (1000, 50), (100_000, 24_000), (7, 1)] {
             let rows = evenly(n, m);
             assert_eq!(rows.len() as u64, m);

@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn memory_for_one_direction_of_a_photograph_is_asked_for_before() {
+    fn memory_for_one_direction_of_a_photograph_is_checked_before() {
         // 12 million pixels of three colours: more than most machines have.
         assert!(inverse_bytes(36_000_000, 1) > 100_000_000_000);
         assert!(inverse_bytes(50_000, 1) < 200_000_000);
     }
 
     #[test]
-    fn they_do_not_depend_on_the_basis_of_the_row_space() {
+    fn results_do_not_depend_on_the_basis_of_the_row_space() {
         let (r, p) = (6, 40);
         let found = orthonormal(r, p);
         let turn = orthonormal(r, r);

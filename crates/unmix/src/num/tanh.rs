@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_within_what_is_promised() {
+    fn errors_are_within_the_stated_bounds() {
         let mut worst = [0.0f64; 8];
         let mut at = [0.0f64; 8];
         let mut see = |i: usize, e: f64, x: f64| {

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_basis_too_small_for_the_spectrum_is_begun_again() {
+    fn a_basis_too_small_for_the_spectrum_is_restarted() {
         // Values that fall by 1 % each: far more steps are needed than the basis has room for.
         let p = 600;
         let values: Vec<f64> = (0..p).map(|i| 0.99f64.powi(i as i32)).collect();

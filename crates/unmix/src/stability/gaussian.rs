@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn other_laws_are_seen_with_enough_rows() {
+    fn other_distributions_are_detected_with_enough_rows() {
         for law in
             [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Bimodal]
         {

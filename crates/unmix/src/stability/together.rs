@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_fails_ends_all_and_is_told() {
+    fn a_read_that_fails_ends_all_with_its_error() {
         let data = vec![1.0; 100_000 * 4];
         let source = counted(&data, 4, 70_000);
         let scan = SharedScan::new(&source, 4, 3, 2);

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_neither_variance_nor_independence_tells_apart_is_a_group() {
+    fn what_neither_variance_nor_independence_separates_is_a_group() {
         let (v, p) = ([9.0, 4.0, 4.01, 1.0], [0.5, 0.5, 0.5, 0.5]);
         let by = |variances: bool, gaussian: bool, p: &[f64; 4]| {
             groups(
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn covariances_of_squares_are_those_of_the_laws() {
+    fn covariances_of_squares_are_those_of_the_distributions() {
         use crate::datasets::Distribution;
         let stream = crate::num::random::Stream::new(3, 1);
         let laws = [Distribution::Gaussian, Distribution::Laplace, Distribution::Uniform];

@@ -42,7 +42,7 @@ fn the_rank_is_found_and_as_many_sources_are_kept() {
 }
 
 #[test]
-fn single_precision_says_what_it_cannot_see_and_what_would_see_it() {
+fn single_precision_warns_of_directions_that_only_double_precision_resolves() {
     let (n, k) = (3000, 4);
     // The last source adds 1e-4 of what the first does.
     let mut a = mixing(k, k, 2);
@@ -94,7 +94,7 @@ fn fewer_samples_than_channels_leave_one_source_fewer_than_samples() {
 }
 
 #[test]
-fn gaussian_sources_are_told() {
+fn gaussian_sources_give_a_warning() {
     let s = unmix::num::random::Stream::new(3, 0);
     let (n, k) = (4000, 5);
     let white = Matrix::from_fn(n, k, |i, j| s.normal((i * k + j) as u64));
@@ -189,7 +189,7 @@ fn settings_that_exclude_each_other_are_refused_with_what_would_work() {
 }
 
 #[test]
-fn a_time_limit_ends_a_search_and_says_so() {
+fn a_time_limit_ends_a_search_with_a_message() {
     let x = mix(&mixed_kinds(5000, 6, 1), &mixing(6, 6, 1));
     let run = unmix::Run { max_seconds: Some(0.0), ..unmix::Run::default() };
     for (key, given) in [("ica", json!({})), ("ica", json!({"ortho": false})), ("fastica", json!({}))] {

@@ -80,7 +80,7 @@ fn with_heavy_tails_only_signs_have_nothing_to_do_and_the_densities_differ() {
 }
 
 #[test]
-fn threads_change_no_bit() {
+fn the_number_of_threads_changes_no_bit() {
     let x = mix(&mixed_kinds(80_000, 4, 1), &mixing(4, 4, 1));
     let wide = mix(&mixed_kinds(20_000, 3, 1), &mixing(12, 3, 1));
     for given in [
@@ -168,7 +168,7 @@ fn more_starts_are_never_worse() {
 }
 
 #[test]
-fn of_several_searches_by_likelihood_the_likeliest_is_taken_whatever_its_signs() {
+fn of_several_searches_by_likelihood_the_likeliest_is_taken_for_any_signs() {
     let (n, k) = (60, 4);
     let x = mix(&mixed_kinds(n, k, 1), &mixing(k, k, 1));
     let integral = |sign: f64| {

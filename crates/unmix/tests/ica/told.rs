@@ -82,7 +82,7 @@ fn of_one_sign() -> [Value; 4] {
 }
 
 #[test]
-fn contrasts_of_the_wrong_sign_are_told_with_the_sources_and_the_remedy() {
+fn contrasts_of_the_wrong_sign_give_a_warning_with_sources_and_remedy() {
     let (n, k) = (8000, 4);
     let a = mixing(k, k, 1);
     let [flat, heavy] = [uniform(n, k, 1), laplace(n, k, 1)].map(|s| mix(&s, &a));
@@ -166,7 +166,7 @@ fn the_source_of_the_other_sign_is_named_by_its_number_in_the_model() {
 }
 
 #[test]
-fn a_likelihood_below_that_of_a_gaussian_is_told() {
+fn a_likelihood_below_that_of_a_gaussian_gives_a_warning() {
     let (n, k) = (8000, 4);
     let a = mixing(k, k, 7);
     let gaussian = {
@@ -192,7 +192,7 @@ fn a_likelihood_below_that_of_a_gaussian_is_told() {
 }
 
 #[test]
-fn rows_that_are_not_white_are_told_where_only_rotations_are_looked_at() {
+fn rows_that_are_not_white_give_a_warning_where_only_rotations_are_estimated() {
     let (n, k) = (6000, 4);
     let s = laplace(n, k, 9);
     let skewed = mix(&s, &mixing(k, k, 9));
@@ -255,7 +255,7 @@ fn least_correlation(model: &Model, x: &[f64], s: &Matrix<f64>) -> f64 {
 type Draw = fn(usize, usize, u64) -> Matrix<f64>;
 
 #[test]
-fn pairs_that_two_layers_leave_mixed_are_told_and_pairs_that_are_told_apart_are_not() {
+fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
     let (k, words) = (4, "are not separated: rotated by");
     let (mut bad, mut good, mut false_doubts) = (0, 0, Vec::new());
     let draws: [(&str, usize, u64, Draw); 5] = [

@@ -78,7 +78,7 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
 }
 
 #[test]
-fn a_person_who_asks_to_stop_is_heard() {
+fn a_requested_stop_interrupts() {
     struct Stop;
     impl unmix::Watch for Stop {
         fn interrupted(&self) -> bool {

@@ -179,7 +179,7 @@ fn variances_that_sums_of_squares_hardly_see_are_named() {
 }
 
 #[test]
-fn tables_that_no_memory_holds_are_refused_before_they_are_asked_for() {
+fn tables_that_no_memory_holds_are_refused_before_they_are_requested() {
     let p = 200_000;
     let s = Stream::new(1, 0);
     let x: Vec<f64> = (0..3 * p).map(|i| s.normal(i as u64)).collect();

@@ -69,7 +69,7 @@ fn interrupted(case: &Case, every: u64, want: &Model) -> u64 {
 }
 
 #[test]
-fn an_interrupted_fit_goes_on_to_the_same_bits() {
+fn an_interrupted_fit_continues_to_the_same_bits() {
     let mut never = Vec::new();
     for case in every_case() {
         let want = case.fit(&case.data::<f64>());
@@ -84,7 +84,7 @@ fn an_interrupted_fit_goes_on_to_the_same_bits() {
 }
 
 #[test]
-fn a_fit_whose_time_ran_out_goes_on_to_the_same_bits() {
+fn a_fit_whose_time_ran_out_continues_to_the_same_bits() {
     for case in every_case() {
         let x = case.data::<f64>();
         let want = case.fit(&x);
@@ -143,7 +143,7 @@ fn a_checkpoint_of_another_fit_is_refused_and_stays() {
 }
 
 #[test]
-fn a_damaged_checkpoint_is_refused_in_one_sentence() {
+fn a_corrupt_checkpoint_is_refused_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let (case, x, path) = begun(folder.path());
     let whole = std::fs::read(&path).unwrap();
@@ -171,7 +171,7 @@ fn a_damaged_checkpoint_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_fit_that_does_not_resume_begins_anew_and_replaces_a_checkpoint_but_no_other_file() {
+fn a_fit_that_does_not_resume_restarts_and_replaces_a_checkpoint_but_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let (case, x, path) = begun(folder.path());
     let other = falling(700, 9, 8);

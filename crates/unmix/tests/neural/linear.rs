@@ -61,7 +61,7 @@ fn lengths(row: &TableEntry) -> Vec<f64> {
 }
 
 #[test]
-fn every_rule_rests_where_its_closed_form_says() {
+fn every_rule_converges_to_its_closed_form() {
     let (x, axes) = exact(&DISTINCT, 1);
     for (number, row) in LINEAR.iter().enumerate() {
         for seed in [0, 1] {
@@ -119,7 +119,7 @@ fn every_rule_rests_where_its_closed_form_says() {
 }
 
 #[test]
-fn a_rule_cannot_tell_axes_of_equal_variance_apart_but_finds_those_around() {
+fn a_rule_cannot_separate_axes_of_equal_variance_but_finds_those_around() {
     let (x, axes) = exact(&TIED, 2);
     for row in LINEAR.iter().filter(|row| row.spec.is_some() && row.order == Order::Falling) {
         let model =
@@ -272,7 +272,7 @@ fn a_number_that_no_rule_has_and_a_key_that_is_misspelt_are_refused() {
 }
 
 #[test]
-fn a_rule_that_is_not_at_rest_says_so() {
+fn a_rule_that_has_not_converged_is_reported() {
     let (x, _) = exact(&DISTINCT, 7);
     let model = fit(&x, json!({"n_components": K, "max_iter": 5}));
     let report = model.report();

@@ -18,7 +18,7 @@ fn least(model: &Model, axes: &Matrix<f64>) -> f64 {
 }
 
 #[test]
-fn every_published_row_can_be_asked_for_by_key_and_by_number() {
+fn every_published_variant_can_be_requested_by_key_and_by_number() {
     let (x, _) = mixed(Kind::Laplace, 1000, 1.0, 1);
     for (i, row) in NONLINEAR.iter().enumerate() {
         let by = |variant: serde_json::Value| {
@@ -34,7 +34,7 @@ fn every_published_row_can_be_asked_for_by_key_and_by_number() {
 }
 
 #[test]
-fn a_published_row_recovers_sources_of_equal_variance_and_its_literal_form_does_not() {
+fn a_published_variant_recovers_sources_of_equal_variance_and_its_literal_form_does_not() {
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
     let on = |given| least(&fit(&x, given), &axes);
     assert!(on(json!({"n_components": 5, "variant": "ema-scaled-tanh"})) > 0.999);
@@ -49,7 +49,7 @@ fn a_published_row_recovers_sources_of_equal_variance_and_its_literal_form_does_
 }
 
 #[test]
-fn what_a_published_row_cannot_do_is_refused() {
+fn what_a_published_variant_cannot_do_is_refused() {
     let (x, _) = mixed(Kind::Laplace, 100, 1.0, 1);
     for (given, word) in [
         (json!({"variant": "ema-tan"}), "did you mean 'ema-tanh'?"),

@@ -99,7 +99,7 @@ fn lengths(w: &Matrix<f64>) -> Vec<f64> {
 }
 
 #[test]
-fn every_row_recovers_what_it_claims_and_nothing_else() {
+fn every_variant_recovers_what_it_claims_and_nothing_else() {
     let (laplace, uniform) = (mixed(Kind::Laplace, 20_000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
         let spec = row.spec.unwrap();
@@ -194,7 +194,7 @@ fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
 }
 
 #[test]
-fn learnt_deviations_grow_without_bound_unless_they_cost_something() {
+fn learnt_deviations_grow_without_bound_unless_penalised() {
     let (x, _) = mixed(Kind::Laplace, 20_000, 1.0, 1);
     let rows = Rows::from_slice(&x, P).unwrap();
     let published = Training { tangent: true, ..LITERAL };

@@ -56,7 +56,7 @@ fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() 
 }
 
 #[test]
-fn learnt_deviations_rest_where_their_cost_is_that_of_the_formula() {
+fn learnt_deviations_converge_where_the_formula_has_it() {
     let x = plain(4000, &[2.0, 0.5], 8);
     let push = |t: f64| (t - t.tanh()) * (t.tanh() - t * (1.0 - t.tanh().powi(2)));
     // E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z / r: r = 2.50 for Laplace and 1e-2, 4.37 for 1e-3.
@@ -153,7 +153,7 @@ fn standardized_columns_are_trained_on_as_if_they_had_been_divided_first() {
 }
 
 #[test]
-fn codes_are_decoded_through_the_nonlinearity_where_that_is_asked_for() {
+fn codes_are_decoded_through_the_nonlinearity_where_that_is_requested() {
     let (x, _) = mixed(Kind::Laplace, 1500, 1.0, 3);
     let x: Vec<f64> = x.iter().enumerate().map(|(i, v)| v + (i % 10) as f64).collect();
     let all = [

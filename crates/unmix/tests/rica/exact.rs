@@ -176,7 +176,7 @@ fn lemma_3_3_denoising_is_reconstruction_and_weight_decay() {
 }
 
 #[test]
-fn features_of_length_one_live_on_the_sphere() {
+fn features_of_unit_norm_are_on_the_sphere() {
     let (n, p, k) = (300, 6, 9);
     let x = falling(n, p, 9);
     let spec = plain(0.5, Penalty::LogCosh, true);

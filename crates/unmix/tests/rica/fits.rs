@@ -216,7 +216,7 @@ fn columns_as_they_are_give_the_same_features_in_any_unit() {
 }
 
 #[test]
-fn a_search_whose_tolerance_does_not_see_sparsity_has_not_converged() {
+fn a_search_whose_sparsity_is_below_the_tolerance_has_not_converged() {
     let (x, _) = laplace(3000, 5, 3);
     let tiny: Vec<f64> = x.iter().map(|v| v * 1e-6).collect();
     let spec = Rica { beta: Beta::Weight(0.2), whiten: false, ..Rica::default() };

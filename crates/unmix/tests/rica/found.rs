@@ -123,7 +123,7 @@ fn features_are_as_far_from_orthonormal_as_the_exact_law_says() {
 }
 
 #[test]
-fn sparsity_that_outweighs_shrinks_a_small_start_to_nothing_and_the_outcome_says_so() {
+fn sparsity_that_outweighs_collapses_a_small_start_and_the_outcome_is_collapsed() {
     for seed in 0..3 {
         let (x, _) = laplace(ROWS, SOURCES, seed);
         let small = super::normal(SOURCES, SOURCES, seed);
@@ -204,7 +204,7 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
 }
 
 #[test]
-fn without_length_one_some_of_too_many_features_vanish_and_a_warning_says_so() {
+fn without_unit_norm_some_of_too_many_features_vanish_with_a_warning() {
     let (p, k) = (8, 24);
     let (x, _) = overcomplete(3000, p, k, 2);
     let free = Rica {

@@ -116,7 +116,7 @@ fn three_workers_give_the_bytes_of_one_process() {
 }
 
 #[test]
-fn many_columns_are_iterated_over_and_few_rows_brought_here() {
+fn many_columns_are_iterated_over_and_few_rows_collected_on_the_driver() {
     let p = 2100;
     let step = shards::sparse_shard_rows(p) as usize;
     let made = Entries::made(step + 99, p, 2);

@@ -25,7 +25,7 @@ fn sources_are_found_again_in_halves_and_rotations_of_a_gaussian_are_not() {
 }
 
 #[test]
-fn halves_are_seen_by_default_where_that_is_cheap_and_never_where_they_are_not_wanted() {
+fn halves_are_fitted_by_default_where_cheap_and_never_where_disabled() {
     let x = tied("laplace", 400, [Laplace; 5], 2).x;
     for (given, seen) in [
         (json!({"n_components": 3}), true),

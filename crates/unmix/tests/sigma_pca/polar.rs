@@ -62,7 +62,7 @@ fn published_problems_are_solved_in_few_sweeps() {
 }
 
 #[test]
-fn tied_sources_of_every_kind_are_told_apart() {
+fn tied_sources_of_every_kind_are_distinguished() {
     let mixed = [Laplace, Uniform, Laplace, Uniform, Laplace];
     let skewed = [Exponential, Uniform, Uniform, Laplace, Exponential];
     for (name, laws) in
@@ -116,7 +116,7 @@ fn twenty_random_starts_end_at_one_point() {
 }
 
 #[test]
-fn a_wrong_width_mixes_and_says_so() {
+fn a_wrong_width_mixes_with_a_warning() {
     // (sources, a that is wrong for them): tied, so that variance does not help.
     for (laws, a) in [([Laplace; 5], 1.0), ([Uniform; 5], 4.0)] {
         let problem = tied("wrong", 20_000, laws, 14);

@@ -82,7 +82,7 @@ fn tied_sources_are_resolved_where_rows_are_enough() {
 }
 
 #[test]
-fn a_fit_that_did_not_come_to_rest_resolves_nothing_and_says_so() {
+fn a_fit_that_did_not_converge_resolves_nothing_with_a_warning() {
     let sample = make(Design::Tied(&[Distribution::Laplace]), 3000, 4, 1);
     let early = fit(&sample, json!({"max_iter": 2}));
     assert_eq!(early.report().outcome, Outcome::MaxIter);
@@ -120,7 +120,7 @@ fn rows_of_weight_0_change_no_verdict() {
 }
 
 #[test]
-fn every_ground_alone_is_enough_for_doubt() {
+fn each_reason_alone_leaves_a_component_unresolved() {
     let good = SamplingError { t: 9.0, least: 8.0, partner: 1, needed: 4.0, angle: 0.1 };
     let look = Separation {
         b: vec![-1.0; 2],

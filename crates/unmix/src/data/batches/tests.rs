@@ -213,7 +213,7 @@ fn the_next_window_is_read_in_parts_while_this_one_is_handed_out() {
 }
 
 #[test]
-fn going_on_from_a_position_is_what_comes_after_it() {
+fn continuing_from_a_position_is_what_comes_after_it() {
     let (x, n) = (numbers(203), 203);
     let (lent, reads) = (Rows::from_slice(&x, 3).unwrap(), Reads::new(x.clone(), usize::MAX));
     let read = Rows::new(&reads, Features::default(), "rows.bin");

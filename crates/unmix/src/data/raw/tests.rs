@@ -61,7 +61,7 @@ fn every_layout_of_the_same_numbers_gives_the_same_rows_in_memory_and_in_a_file(
 }
 
 #[test]
-fn a_header_that_promises_more_than_the_bytes_is_refused() {
+fn a_header_that_declares_more_than_the_bytes_is_refused() {
     let r = RawArray::row_major::<f64>(Bytes::Lent(&[0; 79]), 2, 5);
     assert!(r.err().unwrap().to_string().contains("declares 80 bytes, but the file has 79"));
 }

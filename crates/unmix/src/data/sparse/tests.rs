@@ -309,7 +309,7 @@ fn a_far_column_loses_no_digits_to_rows_that_are_sparse_beside_it() {
 }
 
 #[test]
-fn threads_change_no_bit() {
+fn the_number_of_threads_changes_no_bit() {
     let (n, p) = (700, 90);
     let x = made(n, p, 0.3, 10.0);
     let (starts, columns, values) = compressed::<f64>(&x, p);

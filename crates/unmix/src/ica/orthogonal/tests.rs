@@ -33,7 +33,7 @@ fn no_step_raises_the_objective_of_the_signs_that_it_began_with() {
 }
 
 #[test]
-fn what_was_learnt_is_forgotten_where_it_leads_nowhere_and_the_search_goes_on() {
+fn the_history_is_dropped_where_it_fails_and_the_search_continues() {
     let (run, k) = (Run::default(), 5);
     for seed in 0..6 {
         let x = mixed(2000, k, seed);

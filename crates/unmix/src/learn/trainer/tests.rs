@@ -155,7 +155,7 @@ fn time_is_looked_at_after_every_step_and_what_is_reached_is_kept() {
 }
 
 #[test]
-fn threads_change_no_bit() {
+fn the_number_of_threads_changes_no_bit() {
     let x = numbers(1000);
     let rows = Rows::from_slice(&x, 4).unwrap();
     let batches = Batches::new(&rows, 10, 3).unwrap();

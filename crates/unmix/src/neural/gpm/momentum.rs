@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_turns_back_begins_anew() {
+    fn a_step_that_turns_back_restarts() {
         let mut momentum = Momentum::default();
         let mut w = turned(0.3);
         for angle in [0.2, 0.15, 0.1] {

@@ -73,7 +73,7 @@ fn on(path: &Path, every: f64, watch: &Count, max_seconds: Option<f64>) -> Resul
 }
 
 #[test]
-fn loops_inside_of_loops_go_on_where_they_were() {
+fn loops_inside_of_loops_continue_where_they_were() {
     let whole = Count::default();
     let want = solve(&Run { watch: &whole, ..Run::default() }).unwrap();
     let all = whole.seen.load(Relaxed);
@@ -106,7 +106,7 @@ fn what_was_not_written_is_done_again() {
 }
 
 #[test]
-fn what_comes_after_a_loop_that_time_cut_short_is_not_kept() {
+fn what_comes_after_a_loop_that_time_ended_is_not_kept() {
     let (quiet, folder) = (Count::default(), tempfile::tempdir().unwrap());
     let want = solve(&Run::default()).unwrap();
     let path = folder.path().join("a");

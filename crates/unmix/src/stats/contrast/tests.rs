@@ -103,7 +103,7 @@ fn slopes_are_differences_of_the_functions() {
 }
 
 #[test]
-fn what_is_said_of_gaussians_is_so() {
+fn statements_about_gaussians_hold() {
     for c in ALL {
         let mean = by_quadrature(|y| naive(c, y).2);
         assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");
