@@ -14,7 +14,7 @@ use crate::num::Matrix;
 use crate::num::factor;
 use crate::num::random::Stream;
 
-/// Rows that lie near a flat subspace, and what made them.
+/// Rows near a linear subspace, and the true components.
 #[derive(Clone, Debug)]
 pub struct LowRank {
     /// `n x p`.

@@ -1,4 +1,4 @@
-//! How near two answers are, whatever order and signs they come in.
+//! Similarity of two results, whatever order and signs they come in.
 
 mod sources;
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Where the bytes are.
+/// Storage of the bytes.
 pub enum Bytes<'a> {
     /// An open file, and its path for messages.
     File {

@@ -42,7 +42,7 @@ impl Autocorrelation {
             let squares: Vec<f64> = own.iter().map(|y| y * y).collect();
             let products: Vec<f64> = own.iter().zip(&next).map(|(a, b)| a * b).collect();
             for series in [squares, products] {
-                let found = growth(series);
+                let found = block_variance_ratios(series);
                 let Some(top) = clear_time(&found, seen) else { continue };
                 times[j] = times[j].max(top);
                 if top > most {
@@ -68,7 +68,7 @@ fn clear_time(found: &[(usize, f64)], seen: usize) -> Option<f64> {
 /// number stands alone.
 pub(crate) fn autocorrelation_time(series: Vec<f64>) -> f64 {
     let seen = series.len();
-    clear_time(&growth(series), seen).unwrap_or(1.0)
+    clear_time(&block_variance_ratios(series), seen).unwrap_or(1.0)
 }
 
 fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
@@ -81,7 +81,7 @@ fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
 }
 
 /// For stretches of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
-pub(crate) fn growth(mut series: Vec<f64>) -> Vec<(usize, f64)> {
+pub(crate) fn block_variance_ratios(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
     if alone <= 0.0 {
         return out;

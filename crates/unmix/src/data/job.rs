@@ -29,7 +29,7 @@ pub(crate) struct Job {
     state: Vec<u8>,
 }
 
-/// The answer to a job by one who holds rows `rows`.
+/// The answer of a worker that holds rows `rows`.
 struct Answer<P> {
     rows: std::ops::Range<u64>,
     nodes: Vec<(u64, u32, P)>,

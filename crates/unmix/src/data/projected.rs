@@ -18,7 +18,7 @@ use std::ops::Range;
 /// in memory and rows in a file take the same path.
 pub(crate) const KEPT: u64 = 1 << 30;
 
-/// What makes coordinates of rows.
+/// The affine map from rows to coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Map<T> {
     /// What is subtracted, a number for each column.

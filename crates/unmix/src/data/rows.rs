@@ -14,7 +14,7 @@ use crate::stats::{Entries, GatherEntries, GatherRange, GatherRows, Range};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What is known of the columns besides their number.
+/// Names of the columns and shape of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Features {
     /// A name for each, in order.
@@ -25,7 +25,7 @@ pub struct Features {
     pub shape: Option<Vec<usize>>,
 }
 
-/// Rows of numbers of type `T`, wherever they are.
+/// Rows of numbers of type `T`, in memory, in a file, or on remote workers.
 pub struct Rows<'a, T: Real> {
     source: Box<dyn Source<T> + 'a>,
     features: Features,

@@ -26,7 +26,7 @@ const PIECE: usize = 1 << 20;
 /// The same where rows lie one after the other, so that small reads cost no more: still in the second cache when worked on.
 const NEAR: usize = 1 << 16;
 
-/// Where mapped rows go, in order.
+/// Receiver of mapped rows, in order.
 pub trait Sink<U> {
     /// Takes the next rows.
     fn put(&mut self, rows: &[U]) -> Result<()>;
@@ -271,21 +271,21 @@ fn lock<V>(mutex: &Mutex<V>) -> std::sync::MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// What became of a shard.
+/// Result of mapping a shard.
 struct Mapped<U> {
     shard: u64,
     n_rows: usize,
     out: Vec<U>,
 }
 
-/// What a thread reads into.
+/// Buffers of a thread.
 #[derive(Default)]
 struct Buffers<T> {
     rows: Vec<T>,
     raw: Vec<u8>,
 }
 
-/// Hands out shards in order.
+/// Distributes shards in order.
 struct Shards<'a, T: Real> {
     p: usize,
     plan: Plan,
@@ -400,7 +400,7 @@ impl<T: Real> Shards<'_, T> {
     }
 }
 
-/// A run of rows that one thread takes.
+/// A run of rows that one thread processes.
 struct Shard {
     number: u64,
     rows: std::ops::Range<u64>,

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use std::f64::consts::{PI, SQRT_2};
 
-/// The law of a source; every one here has mean 0 and variance 1.
+/// The distribution of a source; each has mean 0 and variance 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
     /// Two-sided exponential: super-Gaussian, excess kurtosis 3.

@@ -7,7 +7,7 @@ use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
 use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 
-/// Mixed rows and what made them: `x = sources mixingᵀ`.
+/// Mixed rows and the true sources and mixing: `x = sources mixingᵀ`.
 #[derive(Clone, Debug)]
 pub struct Mixed {
     /// `n x p`.

@@ -103,7 +103,7 @@ pub(super) fn solve<T: Real>(
 }
 
 impl<T: Real> Search<'_, '_, '_, T> {
-    /// What is known at `w`; with the given signs, or those estimated from the sources.
+    /// Objective and gradient at `w`; with the given signs, or those estimated from the sources.
     fn look(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.sweeps += 1;
         let Some(sums) = self.view.means(&w, self.contrast, self.run)? else { return Ok(None) };

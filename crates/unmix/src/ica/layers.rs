@@ -2,7 +2,7 @@
 //! alone (arXiv 2311.13580, section 3.4).
 //!
 //! The first layer is linear PCA, or sigma-PCA itself. The sources of the latter are nearly independent where the mixing is nearly
-//! orthogonal, and correlated where it is not, which no rotation can correct: they are made white again by the nearest whitened
+//! orthogonal, and correlated where it is not, which no rotation can correct: they are whitened again by the nearest white
 //! coordinates, `z = (MM')^-1/2 M z0` for `y = M z0`. That is `polar(M) z0`: a rotation of PCA's whitened coordinates. So the order
 //! of layers is the start of the second, and both orders have one solution.
 //!

@@ -33,7 +33,7 @@ use crate::solve::lbfgs::{History, SummationOrder};
 use crate::stats::SourceSums;
 use serde::{Deserialize, Serialize};
 
-/// What a solver found.
+/// The result of a solver.
 pub(crate) struct SolverResult {
     /// What coordinates are multiplied by.
     pub(crate) w: Matrix<f64>,
@@ -94,7 +94,7 @@ fn remember(history: &mut History, step: &Matrix<f64>, after: &Matrix<f64>, befo
     history.add(step.as_slice().iter().copied(), change);
 }
 
-/// Which sources have heavy tails, as far as can be seen: `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
+/// Estimated signs of the sources (super-Gaussian or not): `k_i = sign(E g'(y_i) E y_i² - E[g(y_i) y_i])`.
 #[derive(Clone, Serialize, Deserialize)]
 struct Signs {
     /// Whether they are examined; else all are 1.

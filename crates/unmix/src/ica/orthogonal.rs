@@ -27,7 +27,7 @@ use crate::stats::{Contrasts, SourceSums};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
-/// How the next rotation is found.
+/// The step to the next rotation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     /// Limited-memory BFGS, after steps of the fixed point.

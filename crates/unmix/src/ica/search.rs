@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::spectrum::Coordinates;
 use crate::stats::Contrast;
 
-/// A solver and what it may do.
+/// A solver and its options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Algorithm {
     /// Limited-memory BFGS over rotations.

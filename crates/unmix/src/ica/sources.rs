@@ -27,7 +27,7 @@ pub enum Order {
     Found,
 }
 
-/// How large sources are.
+/// Scale of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variance {
     /// 1.

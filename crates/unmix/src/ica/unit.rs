@@ -101,7 +101,7 @@ struct Search<'s, 'a, 'b, T: Real> {
     run: &'s Run<'s>,
 }
 
-/// Where the search for one unit is.
+/// State of the search for one unit.
 #[derive(Serialize, Deserialize)]
 struct State {
     w: Vec<f64>,

@@ -6,7 +6,7 @@ use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, SourceSums, SourceView};
 
-/// What is swept over.
+/// The rows of a sweep.
 pub(super) enum SweptRows<'a, 'b, T: Real> {
     /// The rows; whatever makes coordinates of them is folded into what is applied to these.
     Rows(&'a Rows<'b, T>),

@@ -8,7 +8,7 @@ use crate::run::Run;
 use crate::spectrum::{self, Bounds, Components, Coordinates, PrincipalAxes, WhiteningOptions};
 use crate::stats::GatherScatter;
 
-/// What rows are prepared by.
+/// Options of centring, scaling and whitening.
 #[derive(Clone, Debug)]
 pub(crate) struct Preparation {
     /// Key of the method, for messages.

@@ -30,7 +30,7 @@ pub struct FastIca {
     pub n_components: Components,
     /// All at once, or one after another.
     pub algorithm: FastIcaAlgorithm,
-    /// Whether coordinates are made white, and how large sources are.
+    /// Whether coordinates are whitened, and how large sources are.
     pub whiten: FastIcaWhitening,
     /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
@@ -56,7 +56,7 @@ pub enum FastIcaAlgorithm {
     Deflation,
 }
 
-/// How large sources are.
+/// Scale of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FastIcaWhitening {

@@ -121,7 +121,7 @@ impl Model {
         self.check_width("certify", rows.n_features(), self.n_features, rows.origin())?;
         if self.code.encoder().certificate().is_none() {
             return Err(Error::Unsupported {
-                asked: format!("certificates of the codes of a {} model", self.method.key),
+                asked: format!("certificates of the codes of the {} model", self.method.key),
                 found: "its codes are exact: nothing is iterated".into(),
                 remedy: "encode the rows".into(),
             });
@@ -187,7 +187,7 @@ impl Model {
     /// A model without one.
     pub fn density(&self) -> Result<Gaussian> {
         let make = self.method.density.ok_or_else(|| Error::Unsupported {
-            asked: format!("log-likelihood under a {} model", self.method.key),
+            asked: format!("log-likelihood under the {} model", self.method.key),
             found: "it defines no probability density".into(),
             remedy: "compare reconstruction errors instead".into(),
         })?;

@@ -38,7 +38,7 @@ pub struct Certificate {
     pub tol: f64,
 }
 
-/// What codes are like, and which rows can be encoded.
+/// Properties of the codes, and of the rows that can be encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Codes {
     /// Most entries are zero: codes are kept as compressed sparse rows where the format has them.
@@ -111,7 +111,7 @@ pub trait Decoder: Debug + Send + Sync {
     }
 }
 
-/// The two maps of a model.
+/// The encoder and decoder of a model.
 #[derive(Clone, Debug)]
 pub struct Code {
     encoder: Arc<dyn Encoder>,
@@ -246,7 +246,7 @@ impl std::fmt::Display for Unsolved {
     }
 }
 
-/// What became of rows that were encoded.
+/// Result of encoding rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoded {
     /// How many rows there were.

@@ -47,7 +47,7 @@ impl Quality {
     /// The model has no variances along orthonormal axes.
     pub fn of(model: &Model, parts: Parts) -> Result<Self> {
         let missing = || Error::Unsupported {
-            asked: format!("the quality of rows (T² and Q) under a {} model", model.method().key),
+            asked: format!("the quality of rows (T² and Q) under the {} model", model.method().key),
             found: "it has no variances along its components".into(),
             remedy: "fit one that has, such as pca".into(),
         };

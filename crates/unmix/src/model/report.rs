@@ -61,12 +61,12 @@ pub struct Report {
     /// [`Stability::to_json`]: crate::stability::Stability::to_json
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<serde_json::Value>,
-    /// What differs between two runs of the same fit.
+    /// Facts that differ between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
 }
 
-/// What differs between two runs of the same fit.
+/// Facts that differ between two runs of the same fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Wall time.

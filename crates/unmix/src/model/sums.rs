@@ -410,7 +410,7 @@ const BASE: f64 = 0.0;
 const TREE: f64 = 1.0;
 const OPEN: f64 = 2.0;
 
-/// Room for either type.
+/// Workspaces of either type.
 #[derive(Default)]
 struct Workspaces {
     single: Workspace<f32>,

@@ -107,7 +107,7 @@ impl<T: Real> Field<T> {
     }
 
     /// `E` and `K` at the weights `w` (`p x k`, row-major) for rows `x` (`b x p`).
-    pub fn pull(&mut self, x: &[T], w: &[T], state: &mut State) {
+    pub fn half_gradient(&mut self, x: &[T], w: &[T], state: &mut State) {
         let (p, k) = (self.p, self.k);
         let b = x.len() / p;
         for buffer in [&mut self.y, &mut self.z, &mut self.h, &mut self.slope, &mut self.e, &mut self.u] {
@@ -159,7 +159,7 @@ impl<T: Real> Field<T> {
     }
 
     /// `G`, without what [`tangent`](Self::tangent) found along single columns, from the rows and weights of the last
-    /// [`pull`](Self::pull): `p x k`, written over `out`.
+    /// [`half_gradient`](Self::pull): `p x k`, written over `out`.
     pub fn gradient(&mut self, x: &[T], w: &[T], out: &mut [T]) {
         let (p, k) = (self.p, self.k);
         let b = x.len() / p;

@@ -71,7 +71,7 @@ pub struct FixedPoint {
     pub better: Option<f64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// Passes over the rows that took a step or decided to take none.
+    /// Full passes over the data that took a step or decided to take none.
     pub n_iter: u64,
     /// The residual that was compared with `tol`, where there was one to compare.
     pub residual: Option<f64>,

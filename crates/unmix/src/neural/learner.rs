@@ -137,7 +137,7 @@ impl<T: Real> Learner<T> for Rule<'_, '_, T> {
             divide(&mut self.unit, by);
         }
         let w = if stored.is_some() { &self.unit } else { &learnt.w };
-        self.field.pull(batch.x, w, &mut learnt.state);
+        self.field.half_gradient(batch.x, w, &mut learnt.state);
         let orthonormal =
             matches!(constraint, Constraint::GpmOptions | Constraint::GramSchmidt | Constraint::NewtonSchulz);
         if stored.is_some() || (self.tangent && constraint != Constraint::None) {

@@ -54,8 +54,8 @@ pub fn linear_gradient(
     sigma: &[f64],
 ) -> LinearGradient {
     let k = s.rows();
-    let mut pull = LinearGradient::zero(k);
-    let LinearGradient { outer, inner } = &mut pull;
+    let mut half_gradient = LinearGradient::zero(k);
+    let LinearGradient { outer, inner } = &mut half_gradient;
     match &spec.nested {
         Some(nested) if !spec.reconstructs() => {
             let q = nested.kept(k);
@@ -66,16 +66,16 @@ pub fn linear_gradient(
         }
         _ => {
             if spec.lin_dec != 0.0 {
-                decoder(spec, s, &mut pull);
+                decoder(spec, s, &mut half_gradient);
             }
-            let outer = &mut pull.outer;
+            let outer = &mut half_gradient.outer;
             match spec.upper {
                 true => add(outer, spec.lin_enc, |i, j| upper(m)(i, j) - unit(i, j)),
                 false => add(outer, spec.lin_enc, |i, j| m[(i, j)] - unit(i, j)),
             }
         }
     }
-    let LinearGradient { outer, inner } = &mut pull;
+    let LinearGradient { outer, inner } = &mut half_gradient;
     if spec.var != 0.0 {
         let lambda = spec.lambda.of(k, |i| s[(i, i)]);
         add(outer, -spec.var, |i, j| unit(i, j) * lambda[j]);
@@ -90,15 +90,15 @@ pub fn linear_gradient(
     if spec.norm != 0.0 {
         add(inner, 0.5 * spec.norm, |i, j| unit(i, j) * (1.0 - 1.0 / m[(j, j)].sqrt()));
     }
-    pull
+    half_gradient
 }
 
 /// `W mix(S) - CW`, weighted.
-fn decoder(spec: &Spec, s: &Matrix<f64>, pull: &mut LinearGradient) {
+fn decoder(spec: &Spec, s: &Matrix<f64>, half_gradient: &mut LinearGradient) {
     let k = s.rows();
     let l = spec.lambda.of(k, |i| s[(i, i)]);
     let weight = spec.lin_dec;
-    let (outer, inner) = (&mut pull.outer, &mut pull.inner);
+    let (outer, inner) = (&mut half_gradient.outer, &mut half_gradient.inner);
     let full = |i: usize, j: usize| s[(i, j)];
     let upper = upper(s);
     match spec.mix {

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_slopes_forces_and_their_growth_are_those_of_the_formulas() {
+    fn values_slopes_and_gradients_are_those_of_the_formulas() {
         let k = 3;
         let a = [0.8, 4.0, 2.0];
         let z: Vec<f64> = (0..k * 37).map(|i| 0.11 * i as f64 - 5.9).collect();

@@ -133,7 +133,7 @@ impl<'a, T: Real> Principal<'a, T> {
         self.spectrum.n
     }
 
-    /// Passes over the rows so far.
+    /// Full passes over the data so far.
     pub fn sweeps(&self) -> u64 {
         self.sweeps.get()
     }

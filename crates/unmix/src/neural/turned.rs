@@ -27,7 +27,7 @@ pub(super) fn tied(a: f64, b: f64, n: f64) -> bool {
 
 /// Components after their pairs were tried.
 pub(super) struct RotatedPairs {
-    /// Passes over the rows that it took.
+    /// Full passes over the data that it took.
     pub(super) sweeps: u64,
     /// The components and their widths, where some pair is better turned.
     pub(super) better: Option<(Matrix<f64>, Vec<f64>)>,

@@ -45,7 +45,7 @@ pub struct Checkpoint {
     journal: Mutex<Journal>,
 }
 
-/// Which fit a checkpoint belongs to. Everything that decides its bits, but the processor.
+/// Identity of the fit of a checkpoint: everything that determines its bits, except the processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// Of the program.
@@ -286,7 +286,7 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     Ok(())
 }
 
-/// Where a loop is in the order of loops, for as long as it runs.
+/// The position of a running loop in the nesting of loops.
 pub(crate) struct LoopPosition<'c> {
     checkpoint: &'c Checkpoint,
     key: Key,

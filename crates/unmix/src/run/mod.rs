@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::num::threads;
 use std::time::Instant;
 
-/// What happens during a run.
+/// Events of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A pass over the rows moves on.

@@ -4,7 +4,7 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// What a fit may start from in place of its own start: the parameters of a fitted model.
+/// An initial point other than the method's own: the parameters of a fitted model.
 pub trait Start: Sync {
     /// Key of the method that it was fitted by.
     fn method(&self) -> &str;

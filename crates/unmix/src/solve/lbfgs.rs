@@ -27,7 +27,7 @@ mod line;
 pub(crate) use history::{History, SummationOrder};
 use line::line_search;
 
-/// A function to minimise, and what is to happen on the way.
+/// A function to minimise, and callbacks of the iterations.
 pub trait Objective {
     /// Its value at `x`, and its gradient there over `gradient`. A value that is not finite means that `x` is too far away.
     fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64>;
@@ -65,7 +65,7 @@ pub trait Objective {
 pub struct Lbfgs {
     /// Pairs that are remembered.
     pub memory: usize,
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub max_iter: u64,
     /// The residual that ends the search.
     pub tol: f64,
@@ -215,7 +215,7 @@ impl Search {
     }
 }
 
-/// The smallest residual so far, and for how many iterations none was smaller by a tenth.
+/// The smallest residual so far, and the number of iterations without a decrease by a tenth.
 #[derive(Serialize, Deserialize)]
 struct Stagnation {
     residual: f64,
@@ -239,7 +239,7 @@ impl Stagnation {
     }
 }
 
-/// A place, and the function there.
+/// A point, and the function there.
 #[derive(Serialize, Deserialize)]
 struct Point {
     x: Vec<f64>,

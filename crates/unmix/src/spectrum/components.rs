@@ -53,7 +53,7 @@ impl Rule {
     }
 }
 
-/// Which numbers of components a fit takes: the one check of `n_components` for every method.
+/// Range of the number of components: the check of `n_components` for every method.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds<'a> {
     /// Rows that count.

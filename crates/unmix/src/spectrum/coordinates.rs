@@ -12,7 +12,7 @@ use crate::model::{Linear, sign_of};
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 
-/// What rows are examined for.
+/// Options of whitening.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WhiteningOptions {
     /// Key of the method, for messages.
@@ -33,7 +33,7 @@ pub(crate) struct PrincipalAxes {
     pub(crate) found: Decomposition,
     /// The solver that found it.
     pub(crate) solver: Solver,
-    /// Passes over the rows.
+    /// Full passes over the data.
     pub(crate) sweeps: u64,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Coordinates {
     pub(crate) rank: Option<usize>,
     /// Columns that do not vary.
     pub(crate) n_constant: usize,
-    /// Passes over the rows.
+    /// Full passes over the data.
     pub(crate) sweeps: u64,
     /// Name of the solver that found the spectrum.
     pub(crate) solver: &'static str,

@@ -148,7 +148,7 @@ fn swept<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>, request: &Request) -> Resul
     Ok(finished(found, ending, seen, T::DTYPE.eps()))
 }
 
-/// What the columns are seen as.
+/// Centring and scaling of the columns.
 struct Columns {
     /// What is subtracted: their mean, or zeros.
     mean: Vec<f64>,

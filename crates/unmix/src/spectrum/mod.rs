@@ -131,13 +131,13 @@ pub struct Decomposition {
     pub floor: f64,
     /// Columns that do not vary.
     pub n_constant: usize,
-    /// Passes over the rows.
+    /// Full passes over the data.
     pub sweeps: u64,
     /// How the iteration ended.
     pub ending: Ending,
 }
 
-/// How an iteration ended.
+/// Outcome of an iteration.
 pub struct Ending {
     /// In one word.
     pub outcome: Outcome,

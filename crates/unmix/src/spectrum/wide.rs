@@ -46,7 +46,7 @@ fn view<'a, T: Real>(rows: &'a Rows<'_, T>, request: &Request) -> FeatureView<'a
     FeatureView::new(rows.n_samples(), rows.weights(), request.center, request.standardize)
 }
 
-/// The spectrum as seen from the samples.
+/// The spectrum from the inner products of the samples.
 struct Side {
     values: Vec<f64>,
     samples: Matrix<f64>,
@@ -78,7 +78,7 @@ impl Side {
     }
 }
 
-/// What directions among samples are among features.
+/// Directions among features that correspond to directions among samples.
 struct Features {
     /// What is subtracted from each.
     mean: Vec<f64>,

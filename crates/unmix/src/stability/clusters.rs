@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 /// tables of as many rows and columns are 64 MiB.
 pub const MOST_ESTIMATES: usize = 2048;
 
-/// Estimates of several fits in clusters, each tied to a component of the model.
+/// Clusters of the estimates of several fits, each matched to a component of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
     /// The model and the fits of all rows from other seeds. None without such fits, where every seed gives the same bits, and where

@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 
-/// What components are compared by: vectors, as rows, whose cosines are the similarities.
+/// Vectors of components for comparison, as rows; their cosines are the similarities.
 pub(super) struct Reference<'a, T: Real> {
     pub(super) codes: Matrix<f64>,
     rows: Rows<'a, T>,

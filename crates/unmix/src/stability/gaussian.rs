@@ -6,7 +6,7 @@
 //! `Var G - (E z G')² / 2` and `E O² - (E O')²`: what standardising by the sample takes away (Stein's identity gives the
 //! covariances). The sum of their squares in units of these is chi-square with two degrees of freedom, whose tail is an exponential.
 
-use crate::data::cuts::{FEWEST, growth};
+use crate::data::cuts::{FEWEST, block_variance_ratios};
 
 /// `E log cosh z`, and the variance of its standardised mean times n.
 const EVEN: (f64, f64) = (0.374_567_207_491_420_14, 0.006_327_866_991_178_238);
@@ -53,7 +53,11 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
 fn standardised_square(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
     let (n, sum) = (terms.len() as f64, terms.iter().sum::<f64>());
     // Its own variance may be anything where a column is not Gaussian; how much longer stretches have is what counts.
-    let memory = if follow { growth(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio)) } else { 1.0 };
+    let memory = if follow {
+        block_variance_ratios(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio))
+    } else {
+        1.0
+    };
     sum.powi(2) / (n * alone * memory)
 }
 

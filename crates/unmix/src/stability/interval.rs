@@ -44,7 +44,7 @@ fn t(freedom: f64) -> f64 {
     if freedom == 1.0 { 12.706 } else { student(0.025, freedom) }
 }
 
-/// Where an interval lies.
+/// Position of an interval relative to the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Above,

@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 
-/// What fits of halves found, component by component of the model.
+/// Results of the fits of halves, for each component of the model.
 #[derive(Default)]
 pub(super) struct HalvesResult {
     /// For each cut, how well its halves agree about each component.
@@ -84,7 +84,7 @@ impl HalvesResult {
     }
 }
 
-/// What fits of all rows from other seeds found, component by component of the model.
+/// Results of the fits of all rows from other seeds, for each component of the model.
 pub(super) struct RestartsResult {
     /// For each fit, how well it agrees with the model about each component.
     pub(super) agreement: Vec<Vec<f64>>,

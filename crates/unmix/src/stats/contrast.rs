@@ -326,7 +326,7 @@ const RUN: usize = 64;
 /// Runs whose products stay in the range of double precision together: their logarithm is one.
 const RUNS: usize = 15;
 
-/// What numbers of each lane come to.
+/// Sums of each lane.
 #[derive(Clone, Copy)]
 struct Lanes<T> {
     sums: [[T; LANES]; 2],
@@ -354,7 +354,7 @@ pub(super) fn lanes<T: Real>(
     let runs = y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES));
     for (number, (y, out)) in runs.enumerate() {
         y.iter().zip(&mut *out).for_each(|(y, out)| *out = dear(*y, *out));
-        // Whole vectors leave: a compiler that sees what is done with their numbers takes them apart.
+        // `black_box`: otherwise LLVM would scalarise the accumulators.
         let run = std::hint::black_box(run(y, out, &f));
         for l in 0..LANES {
             totals[0][l] += run.sums[0][l].to_f64();

@@ -54,7 +54,7 @@ pub struct FeatureView<'a> {
     standardize: bool,
 }
 
-/// What a feature is like.
+/// Mean and scale of a feature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feature {
     /// What was subtracted.

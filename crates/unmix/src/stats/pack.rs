@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::num::{Matrix, Real};
 
-/// Takes numbers.
+/// Packs numbers into bytes.
 #[derive(Default)]
 pub struct Packer(Vec<u8>);
 
@@ -67,7 +67,7 @@ impl Packer {
     }
 }
 
-/// Gives them back.
+/// Unpacks numbers from bytes.
 pub struct Unpacker<'a>(&'a [u8]);
 
 impl<'a> Unpacker<'a> {

@@ -6,7 +6,7 @@ use super::{Gather, Packer, Partial, Unpacker};
 use crate::error::Result;
 use crate::num::{Block, Real, Stored, Workspace};
 
-/// Gathers the rows of these numbers.
+/// Gathers the rows with these numbers.
 #[derive(Clone, Debug)]
 pub struct GatherRows {
     /// Numbers of rows, rising.

@@ -18,7 +18,7 @@ pub struct Sketch {
     pub image: Matrix<f64>,
 }
 
-/// Directions to look from, and the mean to centre on.
+/// Directions of the sketch, and the mean to centre on.
 #[derive(Clone, Debug)]
 pub struct SketchView<'a> {
     /// Mean of the rows, `p`.

@@ -23,7 +23,7 @@ pub struct SourceSums {
     pub loss: Vec<f64>,
 }
 
-/// How rows are seen as sources: `y = B (x - mean)`, and by which contrast.
+/// The map from rows to sources, `y = B (x - mean)`, and the contrast.
 #[derive(Clone, Debug)]
 pub struct SourceView<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.
@@ -214,7 +214,7 @@ impl UnitSums {
     }
 }
 
-/// What is summed of the sources of a [`SourceView`].
+/// A statistic of the sources of a [`SourceView`].
 pub trait SourceStatistic<T: Real>: Partial {
     /// The name of its gather in packed form.
     const KIND: &'static str;

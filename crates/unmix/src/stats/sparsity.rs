@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel, widest};
 use std::borrow::Cow;
 
-/// How rows are seen by filters.
+/// Rows as input of filters.
 #[derive(Clone, Debug)]
 pub struct Filters<'a, T> {
     /// What is subtracted first, unless that is 0 throughout.

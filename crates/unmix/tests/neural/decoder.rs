@@ -21,7 +21,7 @@ fn strength(spec: &Spec, z: &[f64], s: f64) -> f64 {
         let (sin, cos) = f64::sin_cos(angle);
         let w = [cos, -sin, sin, cos];
         let (mut field, mut g) = (Field::new(spec, 2, 2), vec![0.0; 4]);
-        field.pull(&x, &w, &mut State::new(spec));
+        field.half_gradient(&x, &w, &mut State::new(spec));
         field.gradient(&x, &w, &mut g);
         // W'G, of which the odd part turns.
         let entry = |i: usize, j: usize| w[i] * g[j] + w[2 + i] * g[2 + j];

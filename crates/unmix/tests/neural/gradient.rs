@@ -43,7 +43,7 @@ fn gradient<T: Real>(spec: &Spec, x: &[T], w: &[T]) -> (Vec<T>, State, Field<T>)
     let mut field = Field::new(spec, P, K);
     let mut state = state(spec);
     let mut g = vec![T::default(); P * K];
-    field.pull(x, w, &mut state);
+    field.half_gradient(x, w, &mut state);
     field.gradient(x, w, &mut g);
     (g, state, field)
 }
@@ -139,7 +139,7 @@ fn the_tangent_has_no_part_along_the_columns() {
             let (plain, ..) = gradient(&spec, &x, w.as_slice());
             let mut field = Field::new(&spec, P, K);
             let mut g = vec![0.0; P * K];
-            field.pull(&x, w.as_slice(), &mut state(&spec));
+            field.half_gradient(&x, w.as_slice(), &mut state(&spec));
             field.tangent(whole);
             field.gradient(&x, w.as_slice(), &mut g);
             let inner = |g: &[f64], i: usize, j: usize| (0..P).map(|r| w[(r, i)] * g[r * K + j]).sum::<f64>();

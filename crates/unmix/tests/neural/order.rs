@@ -99,8 +99,8 @@ fn by_loops(x: &[f64], seed: u64) -> Matrix<f64> {
                 .collect();
             for j in 0..K {
                 let e: f64 = (0..K).map(|l| off[l] * upper(j, l)).sum();
-                let pull = e * (1.0 - t[j] * t[j]) / batch as f64;
-                (0..P).for_each(|i| g[i][j] += pull * row[i]);
+                let half_gradient = e * (1.0 - t[j] * t[j]) / batch as f64;
+                (0..P).for_each(|i| g[i][j] += half_gradient * row[i]);
             }
         }
         let rate = 0.01 * (1.0 - step as f64 / steps as f64);

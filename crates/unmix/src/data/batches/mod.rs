@@ -32,7 +32,7 @@ const TOGETHER: usize = 1 << 16;
 /// Hand-overs that may be waiting.
 const AHEAD: usize = 3;
 
-/// A place in a training: a batch of an epoch, both counted from 0. Training can be resumed from it.
+/// A position in training: a batch of an epoch, both counted from 0. Training can be resumed from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
     /// The epoch.

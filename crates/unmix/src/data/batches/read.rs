@@ -109,7 +109,7 @@ impl<T: Real> HeldWindow<T> {
     }
 }
 
-/// Where the gathering is.
+/// State of the gathering.
 pub(super) struct BatchReader<'b, 'a, T: Real> {
     of: &'b Batches<'a, T>,
     from: &'b dyn RandomAccess<T>,

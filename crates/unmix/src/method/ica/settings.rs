@@ -24,7 +24,7 @@ pub struct Ica {
     pub orthogonalization: Orthogonalization,
     /// For `sigma-pca`: the first of the two layers.
     pub first_layer: FirstLayer,
-    /// Whether coordinates are made white first.
+    /// Whether coordinates are whitened first.
     pub whiten: Whitening,
     /// Maximum number of iterations.
     pub max_iter: u64,
@@ -98,7 +98,7 @@ pub enum Orthogonalization {
     Deflation,
 }
 
-/// Whether coordinates are made white, and how large sources are.
+/// Whether coordinates are whitened, and how large sources are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Whitening {

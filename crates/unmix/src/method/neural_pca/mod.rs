@@ -74,7 +74,7 @@ pub(crate) const fn variants<const N: usize>(rows: &'static [TableEntry; N]) -> 
     out
 }
 
-/// Where a rule converged.
+/// The stationary point of a rule.
 struct RuleResult<'a> {
     row: &'static TableEntry,
     axes: Decomposition,

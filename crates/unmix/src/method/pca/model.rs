@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::spectrum::{Components, Decomposition, check_total};
 use serde_json::{Map, Value};
 
-/// What a fit found, and in what.
+/// The result of a fit, and the coordinates.
 pub(super) struct Fitted<'a> {
     pub(super) found: Decomposition,
     pub(super) solver: Solver,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// chance.
 const STEPS: u64 = 5;
 
-/// How rows are shared out.
+/// Division of the rows into batches.
 pub(super) struct ByBatches {
     /// Rows of a batch.
     pub(super) size: usize,

@@ -32,7 +32,7 @@ pub(super) struct Cost<'a, 'b, T: Real> {
     pub(super) k: usize,
     /// The part of the function that sparsity has, where it was last examined.
     pub(super) penalised: f64,
-    /// Passes over the rows so far.
+    /// Full passes over the data so far.
     pub(super) sweeps: u64,
 }
 

@@ -87,7 +87,7 @@ fn search_memory(k: usize, d: usize) -> u64 {
     (k as u64).saturating_mul(d as u64).saturating_mul(8 * (2 * MEMORY as u64 + 16))
 }
 
-/// What a fit works on: coordinates, and the settings that depend on them.
+/// The problem of a fit: coordinates, and the settings that depend on them.
 struct Task {
     seen: Coordinates,
     k: usize,

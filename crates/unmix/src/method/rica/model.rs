@@ -15,7 +15,7 @@ pub(super) const DEAD: f64 = 1e-3;
 /// Features with a cosine above this count as the same one.
 const SAME: f64 = 0.95;
 
-/// What a search found, and in what.
+/// The result of a search, and the coordinates.
 pub(super) struct Fitted<'a> {
     pub(super) task: &'a Task,
     pub(super) found: Minimum,

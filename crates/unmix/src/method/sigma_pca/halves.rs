@@ -19,7 +19,7 @@ use crate::run::Run;
 /// Halves are fitted unasked up to this product of rows, coordinates and components: some tens of sweeps of 2 GFlop.
 const CHEAP: u64 = 1 << 28;
 
-/// What two halves of the rows have in place of every component.
+/// Components of two halves of the rows, matched to the model.
 pub(super) struct Halves {
     /// The cosine between the two.
     pub(super) agree: Vec<f64>,

@@ -50,7 +50,7 @@ use settings::SETTINGS;
 
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
-/// Components that a solver has ended with.
+/// The components of a solver.
 struct SolverOutput<'a, T: Real> {
     principal: Principal<'a, T>,
     solved: FixedPoint,

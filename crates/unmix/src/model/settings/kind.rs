@@ -43,7 +43,7 @@ pub enum Kind {
     AnyOf(&'static [Kind]),
 }
 
-/// Whether a value is of a kind.
+/// Result of checking a value against a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum KindCheck {
     Yes,

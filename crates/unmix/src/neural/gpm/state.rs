@@ -55,7 +55,7 @@ pub(super) struct State {
     pub(super) tried: Vec<bool>,
     pub(super) turns: u32,
     pub(super) history: Vec<f64>,
-    /// Passes over the rows.
+    /// Full passes over the data.
     pub(super) sweeps: u64,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct History {
     spare: (Vec<f64>, Vec<f64>),
 }
 
-/// The order in which `Σ a b` is summed, which decides its bits.
+/// The order of summation of `Σ a b`, which determines its bits.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) enum SummationOrder {
     /// In lanes, for long vectors.
