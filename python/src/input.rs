@@ -104,14 +104,14 @@ impl Input {
                     wording: unmix_io::Wording::PythonPath,
                     ..Default::default()
                 };
-                Ok(told(unmix_io::open_with(path, &options, run)?))
+                Ok(notices(unmix_io::open_with(path, &options, run)?))
             }
             Input::Files(files) => {
                 let input = files.open_as(run, |options| {
                     options.wanted = names;
                     options.row_names = row_names;
                 })?;
-                Ok(told(input))
+                Ok(notices(input))
             }
         }
     }
@@ -132,7 +132,7 @@ impl Input {
     }
 }
 
-fn told(input: unmix_io::Input) -> (AnyRows<'static>, Notices) {
+fn notices(input: unmix_io::Input) -> (AnyRows<'static>, Notices) {
     let notes = input.rows.notes().to_vec();
     (input.rows, Notices { ignored: input.ignored, notes, row_names: input.row_names })
 }
@@ -149,11 +149,11 @@ pub(crate) struct Notices {
 }
 
 /// Says what is to be known of how a file was read, as Python warnings.
-pub(crate) fn tell(py: Python<'_>, told: &Notices) -> PyResult<()> {
-    if !told.ignored.is_empty() {
-        py.import("unmix._input")?.call_method1("tell_ignored", (&told.ignored,))?;
+pub(crate) fn tell(py: Python<'_>, notices: &Notices) -> PyResult<()> {
+    if !notices.ignored.is_empty() {
+        py.import("unmix._input")?.call_method1("tell_ignored", (&notices.ignored,))?;
     }
-    tell_notes(py, &told.notes)
+    tell_notes(py, &notices.notes)
 }
 
 /// Says sentences, as Python warnings.

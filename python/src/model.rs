@@ -69,19 +69,19 @@ impl Model {
         let (dtype, cost, model) = (input.dtype(), self.cost(&input), self.inner.clone());
         let names = if matches!(way, Direction::Encode) { self.names() } else { None };
         if let Some(out) = out {
-            let (encoded, told) = call(py, facts, dtype, cost, move |run| {
-                let (rows, told) = input.rows(names, run)?;
-                Ok((way.write(&model, &rows, &out, run)?, told))
+            let (encoded, notices) = call(py, facts, dtype, cost, move |run| {
+                let (rows, notices) = input.rows(names, run)?;
+                Ok((way.write(&model, &rows, &out, run)?, notices))
             })?;
-            tell(py, &told)?;
+            tell(py, &notices)?;
             tell_unsolved(py, &encoded)?;
             return Ok(None);
         }
-        let (table, told) = call(py, facts, dtype, cost, move |run| {
-            let (rows, told) = input.rows(names, run)?;
-            Ok((way.table(&model, &rows, run)?, told))
+        let (table, notices) = call(py, facts, dtype, cost, move |run| {
+            let (rows, notices) = input.rows(names, run)?;
+            Ok((way.table(&model, &rows, run)?, notices))
         })?;
-        tell(py, &told)?;
+        tell(py, &notices)?;
         tell_unsolved(py, &table.encoded)?;
         table.into_python(py).map(Some)
     }
@@ -267,14 +267,14 @@ impl Model {
         let input = Input::new(x)?;
         let (dtype, cost, model, names) =
             (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
-        let (scores, told) = call(py, facts.into(), dtype, cost, move |run| {
-            let (rows, told) = input.rows(names, run)?;
+        let (scores, notices) = call(py, facts.into(), dtype, cost, move |run| {
+            let (rows, notices) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
             let density = density(&model, scaled)?;
             unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?);
-            Ok((sink.0, told))
+            Ok((sink.0, notices))
         })?;
-        tell(py, &told)?;
+        tell(py, &notices)?;
         Ok(PyArray1::from_vec(py, scores))
     }
 
@@ -309,23 +309,23 @@ impl Model {
             ..Default::default()
         };
         options.input_name = input.as_ref().and_then(Input::name);
-        let told = call(py, facts.into(), dtype, None, move |run| {
-            let (rows, told) = match &input {
+        let notices = call(py, facts.into(), dtype, None, move |run| {
+            let (rows, notices) = match &input {
                 None => (None, Notices::default()),
                 Some(input) => {
-                    let (mut rows, mut told) = input.named_rows(names, true, run)?;
+                    let (mut rows, mut notices) = input.named_rows(names, true, run)?;
                     rows.settle(run)?;
-                    options.row_names = options.row_names.take().or(told.row_names.take());
-                    (Some(rows), told)
+                    options.row_names = options.row_names.take().or(notices.row_names.take());
+                    (Some(rows), notices)
                 }
             };
             let page = unmix_report::page(&model, rows.as_ref(), &options, run)?;
             let mut file = NewFile::create(&path)?;
             file.put(page.as_bytes())?;
             file.finish()?;
-            Ok(told)
+            Ok(notices)
         })?;
-        tell(py, &told)
+        tell(py, &notices)
     }
 
     /// The model file's bytes.

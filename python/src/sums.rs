@@ -72,9 +72,9 @@ impl Sums {
         let (cost, dtype) =
             (input.shape().map(|(n, p)| n.saturating_mul(p).saturating_mul(p)), input.dtype());
         let shared = self.0.clone();
-        let told = call(py, facts.into(), dtype, cost, move |run| {
+        let notices = call(py, facts.into(), dtype, cost, move |run| {
             let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let (rows, told) = input.rows(names.or_else(|| held.features.names.clone()), run)?;
+            let (rows, notices) = input.rows(names.or_else(|| held.features.names.clone()), run)?;
             let rows = match weights {
                 None => rows,
                 Some(weights) => rows.weighted(weights)?,
@@ -88,9 +88,9 @@ impl Sums {
             } else if let Some(sums) = &mut held.sums {
                 unmix::with_rows!(&rows, rows => sums.add(&method, rows, run))?;
             }
-            Ok(told)
+            Ok(notices)
         })?;
-        tell(py, &told)
+        tell(py, &notices)
     }
 
     /// The model of `method` with `settings` (JSON) that the sums give; it records `invocation`.

@@ -169,11 +169,11 @@ fn hint(rows: &AnyRows<'_>, transposed: bool) {
     }
 }
 
-/// Prints how the fit ended and its warnings, except the first `told`, which were printed before; returns the exit code.
-pub(crate) fn ended(report: &Report, told: usize, strict: bool) -> i32 {
+/// Prints how the fit ended and its warnings, except the first `printed`, which were printed before; returns the exit code.
+pub(crate) fn ended(report: &Report, printed: usize, strict: bool) -> i32 {
     if !terminal::is_terminal() {
         // the user at a terminal reads the same in the table.
-        report.warnings.iter().skip(told).for_each(|w| terminal::warning(w));
+        report.warnings.iter().skip(printed).for_each(|w| terminal::warning(w));
     }
     let (message, code) = ending(report, strict);
     if let Some(message) = message {

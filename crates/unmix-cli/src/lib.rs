@@ -85,7 +85,7 @@ fn example(args: &[OsString]) -> Option<String> {
 /// Runs `work` on a thread of its own, and returns when it has ended, or when the person does not want to wait for it.
 fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     interrupt::listen();
-    let heard = panics::PanicRecorder::new();
+    let recorder = panics::PanicRecorder::new();
     let (send, receive) = mpsc::channel();
     // Deep recursion of the factorisations needs more than the 2 MiB that a thread has otherwise.
     let builder = std::thread::Builder::new().name("unmix-work".into()).stack_size(16 << 20);
@@ -103,7 +103,7 @@ fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
             Ok(Ok(Ok(code))) => return code,
             Ok(Ok(Err(failed))) => return failed.report(),
             Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => {
-                return Failure::Said(heard.sentence()).report();
+                return Failure::Said(recorder.sentence()).report();
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn a_bug_is_reported_in_a_sentence_with_exit_code_1() {
         assert_eq!(supervise(|| panic!("two and two are five")), 1);
-        let heard = panics::PanicRecorder::new();
+        let recorder = panics::PanicRecorder::new();
         let _ = std::panic::catch_unwind(|| panic!("two and two are {}", 5));
-        let sentence = heard.sentence();
+        let sentence = recorder.sentence();
         assert!(
             sentence.contains("(two and two are 5 at ") && sentence.contains("please report it"),
             "{sentence}"

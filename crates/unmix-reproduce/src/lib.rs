@@ -51,7 +51,7 @@ pub struct Options {
 }
 
 /// Runs the experiments called `keys` in that order, all of them where none is named, and returns what was measured, experiment by
-/// experiment. Patches, and the filters that others are compared with, are made once for all. `told` hears the name of each before
+/// experiment. Patches, and the filters that others are compared with, are made once for all. `announce` hears the name of each before
 /// it begins.
 ///
 /// # Errors
@@ -61,13 +61,13 @@ pub fn reproduce(
     keys: &[impl AsRef<str>],
     options: &Options,
     run: &Run<'_>,
-    mut told: impl FnMut(&Experiment),
+    mut announce: impl FnMut(&Experiment),
 ) -> Result<Vec<(&'static Experiment, Results)>> {
     let chosen = chosen(keys)?;
     let mut lab = Lab::new(options, run)?;
     let mut done = Vec::new();
     for experiment in chosen {
-        told(experiment);
+        announce(experiment);
         lab.begin(experiment)?;
         (experiment.run)(&mut lab)?;
         done.push((experiment, lab.end()?));

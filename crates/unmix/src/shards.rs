@@ -29,8 +29,8 @@ pub use crate::data::GatherAll;
 
 use crate::data::{AnyRows, Job, Rows};
 use crate::error::{Error, Result};
-use crate::neural::forces::{GatherCodes, Pass};
 use crate::neural::native::NativePass;
+use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Plan, Real};
 use crate::run::Run;
 use crate::stats::gaps::{GatherFactors, GatherFilled, GatherSeen};

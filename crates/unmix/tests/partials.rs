@@ -6,9 +6,9 @@ use crate::naive;
 use proptest::prelude::*;
 use unmix::data::{Plan, Workspace};
 use unmix::elementwise::Penalty;
-use unmix::neural::forces::{Pass, PassSums};
 use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
+use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::{
     Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Scatter, ScoreSums,

@@ -64,7 +64,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let mut search = Search { view, moments, memory: (Signs::new(extended), 0), run };
     let (mut steps, at) = Steps::begin(run, "mean step", *limits, || {
-        let first = search.look(start.clone(), None)?;
+        let first = search.evaluate(start.clone(), None)?;
         Ok(first.map(|first| (first, search.memory.clone())))
     })?;
     let Some((mut at, memory)) = at else { return Ok(SolverResult::not_finite(start)) };
@@ -93,7 +93,7 @@ pub(super) fn solve<T: Real>(
 
 impl<T: Real> Search<'_, '_, '_, T> {
     /// `None` where sums over the rows are not finite; with the given signs, or those estimated from the sources.
-    fn look(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
+    fn evaluate(&mut self, w: Matrix<f64>, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.1 += 1;
         let Some(sums) = self.view.means(&w, CONTRAST, self.run)? else { return Ok(None) };
         let second = match self.moments {
@@ -121,7 +121,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
         for _ in 0..HALVINGS {
             let w = factor::multiply(&sum(&identity(at.w.rows()), size, &direction), &at.w);
             size *= 0.5;
-            let Some(mut next) = self.look(w, Some(&at.signs))? else { continue };
+            let Some(mut next) = self.evaluate(w, Some(&at.signs))? else { continue };
             if inner(&next.mean_step, &next.mean_step) < before {
                 let wanted = self.wanted(&next.sums, &next.second);
                 if wanted != next.signs {

@@ -76,7 +76,7 @@ pub(super) fn solve<T: Real>(
 ) -> Result<SolverResult> {
     let mut search = Search { view, moments, contrast, extended, run, memory: SearchState::new(extended) };
     let (mut steps, at) = Steps::begin(run, "unmixing", *limits, || {
-        let first = search.look(start.clone(), log_determinant(&start), None)?;
+        let first = search.evaluate(start.clone(), log_determinant(&start), None)?;
         Ok(first.map(|first| (first, std::mem::replace(&mut search.memory, SearchState::new(extended)))))
     })?;
     let Some((mut at, memory)) = at else { return Ok(SolverResult::not_finite(start)) };
@@ -104,7 +104,7 @@ pub(super) fn solve<T: Real>(
 
 impl<T: Real> Search<'_, '_, '_, T> {
     /// Objective and gradient at `w`; with the given signs, or those estimated from the sources.
-    fn look(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
+    fn evaluate(&mut self, w: Matrix<f64>, log_det: f64, signs: Option<&[f64]>) -> Result<Option<Point>> {
         self.memory.sweeps += 1;
         let Some(sums) = self.view.means(&w, self.contrast, self.run)? else { return Ok(None) };
         let second = match self.moments {
@@ -200,7 +200,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
                     continue;
                 }
                 let w = factor::multiply(&factor, &at.w);
-                let Some(mut next) = self.look(w, log_det, Some(&at.signs))? else { continue };
+                let Some(mut next) = self.evaluate(w, log_det, Some(&at.signs))? else { continue };
                 let after = self.objective(&next, &at.signs);
                 let flat = after <= before + rounding && largest(&next.gradient) < largest(&at.gradient);
                 if !(after < before - rounding || flat) {
@@ -250,7 +250,7 @@ mod tests {
             let view = View::already_white(&rows, k);
             for extended in [true, false] {
                 let mut search = search(&view, extended, &run);
-                let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
+                let mut at = search.evaluate(identity(k), 0.0, None).unwrap().unwrap();
                 for _ in 0..60 {
                     let Some(next) = search.step(&at).unwrap() else { break };
                     let (before, after) =
@@ -274,7 +274,7 @@ mod tests {
             let rows = Rows::from_slice(&x, k).unwrap();
             let view = View::already_white(&rows, k);
             let mut search = search(&view, true, &run);
-            let mut at = search.look(identity(k), 0.0, None).unwrap().unwrap();
+            let mut at = search.evaluate(identity(k), 0.0, None).unwrap().unwrap();
             for _ in 0..5 {
                 at = search.step(&at).unwrap().unwrap();
             }

@@ -248,12 +248,12 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     }
 
     fn first(&mut self, start: &Matrix<f64>) -> Result<Option<Point>> {
-        let Some(sums) = self.look(start)? else { return Ok(None) };
+        let Some(sums) = self.evaluate(start)? else { return Ok(None) };
         let signs = self.memory.signs.of(&sums);
         Ok(Some(Point::new(start.clone(), sums, signs)))
     }
 
-    fn look(&mut self, w: &Matrix<f64>) -> Result<Option<SourceSums>> {
+    fn evaluate(&mut self, w: &Matrix<f64>) -> Result<Option<SourceSums>> {
         self.memory.sweeps += 1;
         self.view.means(w, self.contrast, self.run)
     }
@@ -261,7 +261,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
     /// The point `turn` away, unless the objective is higher there.
     fn try_rotation(&mut self, at: &Point, turn: &Matrix<f64>) -> Result<Option<Point>> {
         let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
-        let Some(sums) = self.look(&w)? else { return Ok(None) };
+        let Some(sums) = self.evaluate(&w)? else { return Ok(None) };
         let (before, after) = (objective(&at.signs, &at.sums), objective(&at.signs, &sums));
         let next = Point::new(w, sums, at.signs.clone());
         // Near the solution steps change the objective by less than its rounding errors: then the gradient decides.
@@ -355,7 +355,7 @@ impl<'s, 'a, 'b, T: Real> Search<'s, 'a, 'b, T> {
             .map(|i| 0.5 * moved.row(i).iter().map(|x| x * x).sum::<f64>())
             .fold(0.0, f64::max);
         let w = nearer_to_orthogonal(&factor::multiply(turn, &at.w));
-        let Some(sums) = self.look(&w)? else { return Ok(None) };
+        let Some(sums) = self.evaluate(&w)? else { return Ok(None) };
         let signs = self.memory.signs.of(&sums);
         Ok(Some(Point::new(w, sums, signs)))
     }

@@ -148,7 +148,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
             }
         }
         at.sweeps += 1;
-        let Some((m, slope)) = self.look(&at.w)? else { return Ok(Some(Outcome::Stalled)) };
+        let Some((m, slope)) = self.evaluate(&at.w)? else { return Ok(Some(Outcome::Stalled)) };
         let beta = dot(&m, &at.w);
         if self.guard == Guard::Objective {
             let mut rest = m.clone();
@@ -182,7 +182,7 @@ impl<T: Real> Search<'_, '_, '_, T> {
     }
 
     /// `E[g(w'z) z]` and `E g'(w'z)`; `None` when they are not finite.
-    fn look(&self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
+    fn evaluate(&self, w: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
         let unit = Matrix::from_vec(1, w.len(), w.to_vec());
         let sources = self.view.sources(&unit, self.contrast.into());
         let sums = self.view.sweep(self.run, "sources", GatherUnit::new(sources))?;

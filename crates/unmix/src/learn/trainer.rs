@@ -165,7 +165,7 @@ impl Trainer {
         if let Some(kept) = kept {
             *state = kept;
         }
-        let (mut told, mut outcome) = (Instant::now(), Outcome::Completed);
+        let (mut reported, mut outcome) = (Instant::now(), Outcome::Completed);
         batches.each(state.position, self.max_epochs, run.threads, |batch| {
             let number = batch.position.epoch * batches.per_epoch() + batch.position.batch;
             let rate = self.learning_rate * self.schedule.share(number, total);
@@ -174,8 +174,8 @@ impl Trainer {
                 run.iteration(state.position.epoch, f64::INFINITY, Some(*loss));
             }
             steps.counted(&Some(&*state))?;
-            if batch.ends_epoch() || told.elapsed() >= PACE {
-                told = Instant::now();
+            if batch.ends_epoch() || reported.elapsed() >= PACE {
+                reported = Instant::now();
                 let stage = format!("epoch {}", batch.position.epoch + 1);
                 run.sweep_progress(&stage, batch.done, Some(batches.n_rows()))?;
             }

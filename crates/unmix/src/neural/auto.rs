@@ -7,7 +7,7 @@
 //! kind, although its sign is right more often than not; and a component that keeps the wrong width is driven to the mixture that
 //! is nearest to Gaussian, where it never becomes significant.
 
-use super::forces::Separation;
+use super::separation::Separation;
 
 /// For sub-Gaussian and for super-Gaussian sources.
 pub const CANDIDATES: [f64; 2] = [0.8, 4.0];
@@ -41,17 +41,17 @@ pub(crate) fn choose(separations: &[Separation], k: usize) -> Vec<f64> {
 
 /// How far the components are from Gaussian ones, all together: the sum of the squares of the larger `t` of each.
 pub(super) fn evidence(separations: &[Separation]) -> f64 {
-    let k = separations.first().map_or(0, |look| look.t.len());
-    (0..k).map(|j| separations.iter().fold(0.0f64, |m, look| m.max(look.t[j])).powi(2)).sum()
+    let k = separations.first().map_or(0, |statistics| statistics.t.len());
+    (0..k).map(|j| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j])).powi(2)).sum()
 }
 
 /// What the better candidate sees of each of `k` components.
 pub(crate) fn best(separations: &[Separation], k: usize) -> Separation {
     let mut out = Separation::default();
     for j in 0..k {
-        let best = separations
-            .iter()
-            .fold(&separations[0], |best, look| if look.score[j] > best.score[j] { look } else { best });
+        let best = separations.iter().fold(&separations[0], |best, statistics| {
+            if statistics.score[j] > best.score[j] { statistics } else { best }
+        });
         out.b.push(best.b[j]);
         out.score_slope.push(best.score_slope[j]);
         out.score.push(best.score[j]);
@@ -72,8 +72,8 @@ fn null_search_bound(k: usize) -> f64 {
 /// search finds `t` above [`CERTAIN`] from some ten components on, and an [`evidence`] of 0.3 to 0.67 `k^2`; `k` sources that are found
 /// have more than 1.3 `k^2`. So components below [`null_search_bound`] are near Gaussian where their evidence is at most `k^2`.
 pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
-    let k = separations.first().map_or(0, |look| look.t.len());
-    let t = |j: usize| separations.iter().fold(0.0f64, |m, look| m.max(look.t[j]));
+    let k = separations.first().map_or(0, |statistics| statistics.t.len());
+    let t = |j: usize| separations.iter().fold(0.0f64, |m, statistics| m.max(statistics.t[j]));
     let mut which: Vec<usize> = (0..k).collect();
     loop {
         let cut = null_search_bound(which.len()).max(CERTAIN);
@@ -92,11 +92,11 @@ pub(super) fn near_gaussian(separations: &[Separation]) -> Vec<bool> {
 /// squares of the larger `t` of each has mean `k` there, and standard deviation `sqrt(2 k)`, because nothing was chosen by them
 /// yet. Small samples may show together what none of their components shows alone.
 pub(super) fn jointly_non_gaussian(separations: &[Separation]) -> bool {
-    let k = separations.first().map_or(0, |look| look.t.len());
+    let k = separations.first().map_or(0, |statistics| statistics.t.len());
     evidence(separations) > k as f64 + CERTAIN * (2.0 * k as f64).sqrt()
 }
 
 /// Whether some candidate width separates component `j` from others of equal variance.
 pub(super) fn is_certain(separations: &[Separation], j: usize) -> bool {
-    separations.iter().any(|look| look.t[j] > CERTAIN)
+    separations.iter().any(|statistics| statistics.t[j] > CERTAIN)
 }

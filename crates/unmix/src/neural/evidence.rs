@@ -110,11 +110,11 @@ fn sums<T: Real>(
     let n = x.len() / inner;
     let mut z = vec![T::default(); n * r];
     kernel::product(&mut z, x, into.as_slice(), n, inner, r);
-    let mut force: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
+    let mut gradient: Vec<T> = z.chunks_exact(r).flat_map(|z| z[..k].iter().copied()).collect();
     let mut score_slope = vec![T::default(); n * k];
-    h.score_and_slope(&mut force, &mut score_slope);
+    h.score_and_slope(&mut gradient, &mut score_slope);
     if let Some(weights) = weights {
-        for numbers in [&mut force, &mut score_slope] {
+        for numbers in [&mut gradient, &mut score_slope] {
             for (row, w) in numbers.chunks_exact_mut(k).zip(weights) {
                 row.iter_mut().for_each(|x| *x = T::from_f64(x.to_f64() * w));
             }
@@ -127,7 +127,7 @@ fn sums<T: Real>(
         square: vec![0.0; r],
         score_slope: vec![0.0; k],
     };
-    kernel::add_cross(out.cross.as_mut_slice(), &force, &z, n, k, r);
+    kernel::add_cross(out.cross.as_mut_slice(), &gradient, &z, n, k, r);
     z.iter_mut().for_each(|z| *z = *z * *z);
     kernel::add_cross(out.bend.as_mut_slice(), &score_slope, &z, n, k, r);
     for (i, z) in z.chunks_exact(r).enumerate() {
@@ -238,13 +238,14 @@ impl BlockEvidence {
             let (mut least, mut turns, mut moved) = ((f64::INFINITY, j), Vec::with_capacity(r), 0.0);
             for i in (0..r).filter(|&i| i != j) {
                 let pair = Pair::of(&self.sigma, &score_slope, alpha, i, j);
-                let (law, force) = (self.mean(&|b| pair.law(b)), self.mean(&|b| pair.force(b)));
-                if law.t() < least.0 {
-                    least = (law.t(), i);
+                let (pair_coefficient, gradient) =
+                    (self.mean(&|b| pair.pair_coefficient(b)), self.mean(&|b| pair.gradient(b)));
+                if pair_coefficient.t() < least.0 {
+                    least = (pair_coefficient.t(), i);
                 }
-                let slope = (law.value * law.value).max(f64::MIN_POSITIVE);
-                turns.push(self.share * force.variance / slope);
-                moved += if demand.moving { force.value * force.value / slope } else { 0.0 };
+                let slope = (pair_coefficient.value * pair_coefficient.value).max(f64::MIN_POSITIVE);
+                turns.push(self.share * gradient.variance / slope);
+                moved += if demand.moving { gradient.value * gradient.value / slope } else { 0.0 };
             }
             // No other direction has more variance than the last axis, and what has little turns nothing far.
             let last = turns.last().copied().unwrap_or(0.0);
@@ -304,7 +305,7 @@ impl Pair {
     }
 
     /// `L_ij` summed over the rows of a block, less what the block's own variances add to it.
-    fn law(&self, b: &Sums) -> f64 {
+    fn pair_coefficient(&self, b: &Sums) -> f64 {
         let half = |i: usize, si: f64, j: usize, sj: f64, score_slope: f64| {
             let bend = b.bend[(j, i)] - score_slope * (b.square[i] - b.n);
             let own = b.cross[(j, j)] - score_slope * (b.square[j] - b.n);
@@ -318,7 +319,7 @@ impl Pair {
     }
 
     /// `g_ij` summed over the rows of a block.
-    fn force(&self, b: &Sums) -> f64 {
+    fn gradient(&self, b: &Sums) -> f64 {
         let both = self.si * self.sj;
         let of_j = self.weight[1] * b.cross[(self.j, self.i)];
         let of_i = self.score_slope[0].map_or(0.0, |_| self.weight[0] * b.cross[(self.i, self.j)]);

@@ -22,8 +22,8 @@ use self::state::State;
 pub(super) use self::state::{KICK, MOST_CHANGES, MOST_KICKS};
 use self::step::Step;
 use super::auto::{CANDIDATES, CERTAIN, LAST_LOOK, checks_after, jointly_non_gaussian, near_gaussian};
-use super::forces::{Pass, PassMeans, Separation};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
+use super::separation::{Pass, PassMeans, Separation};
 use super::start::Principal;
 use crate::error::Result;
 use crate::model::Outcome;
@@ -127,14 +127,14 @@ impl GpmOptions {
         let out_of_time = run.out_of_time() && sweep > 0;
         let last = sweep + 1 >= self.max_iter || out_of_time;
         let with_separations = at.resting || last || checks_after(sweep, at.settled || !self.auto);
-        let forces = rows.forces(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
+        let means = rows.pass_means(&at.w, &self.pass(&at.a, with_separations, rows), run)?;
         at.n_iter += 1;
         seen(rows.sweeps(), &at.w);
-        let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
+        let step = Step::new(&means, &at.w, self.alpha, &at.chance);
         at.history.push(step.residual);
         run.iteration(at.n_iter, step.residual, None);
         if with_separations {
-            match self.looked(rows, start, &mut at, (&forces, &step), (sweep, last), run)? {
+            match self.looked(rows, start, &mut at, (&means, &step), (sweep, last), run)? {
                 Inspection::GoOn => {}
                 Inspection::Changed => return Ok(at.on()),
                 Inspection::Nothing => return Ok(self.principal_axes(rows, start, at, run)?.into()),
@@ -143,7 +143,7 @@ impl GpmOptions {
         let done = step.residual <= self.tol;
         let due = done || (!self.white && (sweep == EARLY || sweep == LAST_LOOK));
         let turns = self.auto && with_separations && !last && start.rows() <= FEW && due;
-        if turns && at.rotate_pairs(&forces, rows, !done, run)? {
+        if turns && at.rotate_pairs(&means, rows, !done, run)? {
             return Ok(at.on());
         }
         if last || (done && with_separations) {
@@ -152,7 +152,7 @@ impl GpmOptions {
                 (false, true) => Outcome::Time,
                 (false, false) => Outcome::MaxIter,
             };
-            return Ok(at.solved(forces, &step, outcome).into());
+            return Ok(at.solved(means, &step, outcome).into());
         }
         // As far as rounding allows.
         let rounded = step.residual <= ROUNDING * T::DTYPE.eps();
@@ -163,7 +163,7 @@ impl GpmOptions {
         at.resting = done || at.stopped_early;
         if at.stopped_early && with_separations {
             let outcome = if rounded { Outcome::Converged } else { Outcome::Stalled };
-            return Ok(at.solved(forces, &step, outcome).into());
+            return Ok(at.solved(means, &step, outcome).into());
         }
         if !at.resting {
             at.step(&step)?;
@@ -177,11 +177,11 @@ impl GpmOptions {
         rows: &Principal<'_, T>,
         start: &Matrix<f64>,
         at: &mut State,
-        (forces, step): (&PassMeans, &Step),
+        (means, step): (&PassMeans, &Step),
         (sweep, last): (u64, bool),
         run: &Run<'_>,
     ) -> Result<Inspection> {
-        let candidates = &forces.separations[1..];
+        let candidates = &means.separations[1..];
         if self.auto && !self.white && rows.n() < FEW_ROWS * rows.r() as f64 {
             return Ok(Inspection::Nothing);
         }
@@ -208,7 +208,7 @@ impl GpmOptions {
             && !last
             && at.rotate_gaussian_to_principal_axes(chance, rows)?;
         changed |= self.auto && at.one_width.is_none() && at.choose_widths(candidates);
-        if !last && (changed || at.kick(forces, step, self.alpha, rows.n())) {
+        if !last && (changed || at.kick(means, step, self.alpha, rows.n())) {
             return Ok(Inspection::Changed);
         }
         Ok(Inspection::GoOn)
@@ -237,9 +237,9 @@ impl GpmOptions {
         run: &Run<'_>,
     ) -> Result<FixedPoint> {
         at.w = rows.first(start.rows());
-        let forces = rows.forces(&at.w, &self.pass(&at.a, true, rows), run)?;
-        let step = Step::new(&forces, &at.w, self.alpha, &at.chance);
-        let mut solved = at.solved(forces, &step, Outcome::Completed);
+        let means = rows.pass_means(&at.w, &self.pass(&at.a, true, rows), run)?;
+        let step = Step::new(&means, &at.w, self.alpha, &at.chance);
+        let mut solved = at.solved(means, &step, Outcome::Completed);
         solved.residual = None;
         Ok(solved)
     }
@@ -283,11 +283,11 @@ fn stalled(residuals: &[f64], patience: usize) -> bool {
 
 /// The candidate with a significantly larger sum of squares of `t` at the start than any has now.
 fn better(begun: &[Separation], now: &[Separation]) -> Option<f64> {
-    let sum = |look: &Separation| look.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
+    let sum = |statistics: &Separation| statistics.t.iter().map(|t| t.max(0.0).powi(2)).sum::<f64>();
     let left = now.iter().map(sum).fold(0.0, f64::max);
-    let each = begun.iter().zip(CANDIDATES).map(|(look, a)| (sum(look), a));
+    let each = begun.iter().zip(CANDIDATES).map(|(statistics, a)| (sum(statistics), a));
     let (most, a) = each.fold((0.0, 0.0), |m, (sum, a)| if sum > m.0 { (sum, a) } else { m });
-    let k = begun.first().map_or(0, |look| look.t.len()) as f64;
+    let k = begun.first().map_or(0, |statistics| statistics.t.len()) as f64;
     (jointly_non_gaussian(begun) && most > left + CERTAIN * (2.0 * k).sqrt()).then_some(a)
 }
 

@@ -12,9 +12,9 @@
 //! Anderson mixing and over-relaxation on top (oscillate, or stick to saddles), quasi-Newton steps on the Stiefel manifold (slow).
 
 use super::auto::{CANDIDATES, checks_after, choose, near_gaussian};
-use super::forces::{Pass, Separation};
 use super::gpm::{FixedPoint, GpmOptions, KICK, MOST_CHANGES, MOST_KICKS};
 use super::nonlinearity::{Nonlinearity, Shape, Slope};
+use super::separation::{Pass, Separation};
 use super::start::Principal;
 use crate::error::Result;
 use crate::model::Outcome;
@@ -66,7 +66,7 @@ pub fn solve<T: Real>(
         steps.counted(&at)?;
     };
     let State { w, a, n_iter, history, .. } = at;
-    let (own, candidates) = look(how, &a, rows, &w, run)?;
+    let (own, candidates) = statistics(how, &a, rows, &w, run)?;
     let nothing = how.auto && !near_gaussian(&candidates).contains(&false);
     let sigma = rows.deviations(&w);
     let solved = FixedPoint {
@@ -89,7 +89,7 @@ pub fn solve<T: Real>(
     }
     // Nothing stands out from a Gaussian: the principal axes are what there is.
     let start = rows.first(start.rows());
-    let (own, candidates) = look(how, &solved.a, rows, &start, run)?;
+    let (own, candidates) = statistics(how, &solved.a, rows, &start, run)?;
     let sigma = rows.deviations(&start);
     Ok(FixedPoint { w: start, sigma, own, candidates, outcome: Outcome::Completed, residual: None, ..solved })
 }
@@ -134,9 +134,9 @@ impl State {
         let h = Nonlinearity { a: self.a.clone(), ..how.h.clone() };
         self.n_iter += 1;
         if self.n_iter <= warm(k) && self.n_iter < how.max_iter {
-            let forces = rows.forces(&self.w, &Pass::new(h, Vec::new()), run)?;
+            let means = rows.pass_means(&self.w, &Pass::new(h, Vec::new()), run)?;
             seen(rows.sweeps(), &self.w);
-            let weighted = |j: usize, i: usize| -forces.sigma[j].powi(3) * forces.gradient[(j, i)];
+            let weighted = |j: usize, i: usize| -means.sigma[j].powi(3) * means.gradient[(j, i)];
             self.w = factor::polar_rows(&Matrix::from_fn(k, self.w.cols(), weighted))?;
             return Ok(None);
         }
@@ -177,7 +177,7 @@ impl State {
         rows: &Principal<'_, T>,
         run: &Run<'_>,
     ) -> Result<bool> {
-        let chosen = choose(&look(how, &self.a, rows, &self.w, run)?.1, self.w.rows());
+        let chosen = choose(&statistics(how, &self.a, rows, &self.w, run)?.1, self.w.rows());
         if chosen == self.a {
             return Ok(false);
         }
@@ -232,7 +232,7 @@ impl State {
 }
 
 /// What the nonlinearity in use sees of the components, and what the candidates see.
-fn look<T: Real>(
+fn statistics<T: Real>(
     how: &GpmOptions,
     a: &[f64],
     rows: &Principal<'_, T>,
@@ -246,7 +246,7 @@ fn look<T: Real>(
         slope: Slope::True,
         a: vec![c],
     }));
-    let mut seen = rows.forces(w, &Pass::with_separations(separations), run)?.separations.into_iter();
+    let mut seen = rows.pass_means(w, &Pass::with_separations(separations), run)?.separations.into_iter();
     Ok((seen.next().unwrap_or_default(), seen.collect()))
 }
 

@@ -91,7 +91,7 @@ impl<T: Real> TypedNonlinearity<T> {
     }
 
     /// `z` becomes `phi(z)`.
-    pub fn force(&self, z: &mut [T]) {
+    pub fn gradient(&self, z: &mut [T]) {
         let zero = T::default();
         match (self.activation.shape(), self.slope) {
             (Shape::Tanh, Slope::True) => widest(
@@ -196,8 +196,8 @@ mod tests {
                 let given = Nonlinearity { shape, slope, a: a.to_vec() }.ready::<f64>(k);
                 let (mut values, mut slopes) = (vec![0.0; z.len()], vec![0.0; z.len()]);
                 given.values(&z, &mut values, &mut slopes);
-                let (mut force, mut score_slope) = (z.clone(), vec![0.0; z.len()]);
-                given.score_and_slope(&mut force, &mut score_slope);
+                let (mut gradient, mut score_slope) = (z.clone(), vec![0.0; z.len()]);
+                given.score_and_slope(&mut gradient, &mut score_slope);
                 let (mut h2, mut s2, mut g2) = (z.clone(), z.clone(), z.clone());
                 given.all(&z, &mut h2, &mut s2, &mut g2);
                 assert_eq!((&h2, &s2), (&values, &slopes));
@@ -206,7 +206,7 @@ mod tests {
                     "{shape:?} {slope:?}"
                 );
                 let mut alone = z.clone();
-                given.force(&mut alone);
+                given.gradient(&mut alone);
                 for (i, &x) in z.iter().enumerate() {
                     let a = a[i % k];
                     let numeric = (h(shape, x + 1e-6, a) - h(shape, x - 1e-6, a)) / 2e-6;
@@ -214,13 +214,13 @@ mod tests {
                     let what = format!("{shape:?} {slope:?} at {x}, a {a}");
                     assert!((values[i] - h(shape, x, a)).abs() < 1e-14, "{what}");
                     assert!((slopes[i] - s).abs() < 1e-8, "{what}");
-                    assert!((force[i] - (h(shape, x, a) - x) * s).abs() < 1e-7, "{what}");
-                    assert!((force[i] - alone[i]).abs() < 1e-14, "{what}");
+                    assert!((gradient[i] - (h(shape, x, a) - x) * s).abs() < 1e-7, "{what}");
+                    assert!((gradient[i] - alone[i]).abs() < 1e-14, "{what}");
                 }
                 // The second result is the derivative of the first.
                 let at = |d: f64| {
                     let mut moved: Vec<f64> = z.iter().map(|x| x + d).collect();
-                    given.force(&mut moved);
+                    given.gradient(&mut moved);
                     moved
                 };
                 for (i, (up, down)) in at(1e-6).iter().zip(at(-1e-6)).enumerate() {

@@ -18,33 +18,41 @@
 
 use super::auto::{CANDIDATES, CERTAIN, is_certain};
 use super::evidence::SamplingError;
-use super::forces::Separation;
+use super::separation::Separation;
 use crate::num::Matrix;
 
 /// `L_ij`, and its standard error as far as `A` and `b` are uncertain.
-pub fn separation(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize) -> (f64, f64) {
-    law(sigma, look, alpha, i, j, look.score_slope[j], look.score_slope[i])
+pub fn separation(sigma: &[f64], statistics: &Separation, alpha: f64, i: usize, j: usize) -> (f64, f64) {
+    pair_coefficient(sigma, statistics, alpha, i, j, statistics.score_slope[j], statistics.score_slope[i])
 }
 
 /// The same with the codes as they are, dependent or not: negative where a small rotation of the two would grow, as at a saddle.
 /// `bend` has `E[z_i^2 phi'(z_j)]`, which is `A_j` where codes are independent.
 pub fn curvature(
     sigma: &[f64],
-    look: &Separation,
+    statistics: &Separation,
     bend: &Matrix<f64>,
     alpha: f64,
     i: usize,
     j: usize,
 ) -> (f64, f64) {
-    law(sigma, look, alpha, i, j, bend[(i, j)], bend[(j, i)])
+    pair_coefficient(sigma, statistics, alpha, i, j, bend[(i, j)], bend[(j, i)])
 }
 
-fn law(sigma: &[f64], look: &Separation, alpha: f64, i: usize, j: usize, of_j: f64, of_i: f64) -> (f64, f64) {
+fn pair_coefficient(
+    sigma: &[f64],
+    statistics: &Separation,
+    alpha: f64,
+    i: usize,
+    j: usize,
+    of_j: f64,
+    of_i: f64,
+) -> (f64, f64) {
     let larger = sigma[i].max(sigma[j]);
     let (si, sj) = (sigma[i] / larger, sigma[j] / larger);
-    let of_j = sj.powf(alpha) * (si * si * of_j - sj * sj * look.b[j]);
-    let of_i = si.powf(alpha) * (sj * sj * of_i - si * si * look.b[i]);
-    let error = (si.powf(alpha) * look.error[i]).hypot(sj.powf(alpha) * look.error[j]);
+    let of_j = sj.powf(alpha) * (si * si * of_j - sj * sj * statistics.b[j]);
+    let of_i = si.powf(alpha) * (sj * sj * of_i - si * si * statistics.b[i]);
+    let error = (si.powf(alpha) * statistics.error[i]).hypot(sj.powf(alpha) * statistics.error[j]);
     (of_j + of_i, error)
 }
 
@@ -117,7 +125,7 @@ pub fn verdicts(on: &VerdictInput<'_>) -> Vec<Verdict> {
     let verdict = |j: usize| {
         let others = (0..k).filter(|&i| i != j).map(|i| separation(on.sigma, on.own, on.alpha, i, j).0);
         let least = if k == 1 { -on.own.b[j] } else { others.fold(f64::INFINITY, f64::min) };
-        let certainty = on.candidates.iter().map(|look| look.t[j]).fold(on.own.t[j], f64::max);
+        let certainty = on.candidates.iter().map(|statistics| statistics.t[j]).fold(on.own.t[j], f64::max);
         Verdict { seeking: on.own.b[j], separation: least, certainty, doubt: doubt(on, j, least) }
     };
     (0..k).map(verdict).collect()
@@ -144,7 +152,8 @@ fn doubt(on: &VerdictInput<'_>, j: usize, least: f64) -> Option<Unresolved> {
         return Some(Unresolved::Gaussian);
     }
     if seen.t <= seen.needed || least <= 0.0 || seen.least <= seen.needed {
-        let by_another = candidates.iter().any(|look| look.t[j] > CERTAIN && look.t[j] > own.t[j]);
+        let by_another =
+            candidates.iter().any(|statistics| statistics.t[j] > CERTAIN && statistics.t[j] > own.t[j]);
         return Some(match by_another && (least <= 0.0 || seen.t <= seen.needed) {
             true => better(),
             false if seen.partner < on.sigma.len() => Unresolved::Tied(seen.partner),

@@ -5,7 +5,7 @@
 //! (measured on patches of photographs, `k = 32`: a squared length of 2e-4), and a sweep costs as much as there are
 //! coordinates.
 
-use super::forces::{GatherCodes, PassMeans, Rule};
+use super::separation::{GatherCodes, PassMeans, Rule};
 use crate::data::{KEPT, Map, Projected, Rows};
 use crate::error::Result;
 use crate::model::Linear;
@@ -244,7 +244,12 @@ impl<'a, T: Real> Principal<'a, T> {
     }
 
     /// What standardised codes pass on, by the nonlinearity and by others to compare it with; see [`PassMeans`].
-    pub fn forces(&self, w: &Matrix<f64>, rule: &super::forces::Pass, run: &Run<'_>) -> Result<PassMeans> {
+    pub fn pass_means(
+        &self,
+        w: &Matrix<f64>,
+        rule: &super::separation::Pass,
+        run: &Run<'_>,
+    ) -> Result<PassMeans> {
         let sums = self.gather(w, rule, run, "nonlinear sums")?;
         Ok(PassMeans::new(sums, w, self.deviations(w), self.n(), self.offset()))
     }

@@ -12,8 +12,8 @@
 //! that is negative and ten times as large. So what counts is the size of `t`, whatever its sign.
 
 use super::auto::{CANDIDATES, CERTAIN, choose, is_certain};
-use super::forces::{Pass, Separation};
 use super::nonlinearity::Nonlinearity;
+use super::separation::{Pass, Separation};
 use super::start::Principal;
 use crate::error::Result;
 use crate::num::{Matrix, Real};
@@ -69,7 +69,7 @@ pub(super) fn turned<T: Real>(
             eighth(&mut other, i, j);
         }
         let candidates = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-        let seen = rows.forces(&other, &Pass::with_separations(candidates), run)?.separations;
+        let seen = rows.pass_means(&other, &Pass::with_separations(candidates), run)?.separations;
         sweeps += 1;
         let evidence = |separations: &[Separation], j: usize| {
             separations.iter().fold(0.0f64, |m, l| m.max(l.t[j].abs())).powi(2)

@@ -333,17 +333,18 @@ struct Lanes<T> {
     product: [T; LANES],
 }
 
-/// Writes over `out` the first of what `f` makes of each number of `y` and of `dear` of both. The others are two to be summed up and one, from 1
-/// to 2, whose logarithm is: sums of each of `width` sources that take turns; `width` divides [`LANES`].
+/// Writes over `out` the first of what `f` makes of each number of `y` and of `expensive` of both. Of its other results two are
+/// summed, and the logarithm of the third, which is from 1 to 2: sums of each of `width` sources that take turns; `width` divides
+/// [`LANES`].
 ///
-/// What is dear, tanh or exp, has a loop of its own that a compiler turns into whole vectors, over few numbers: they are still in the
-/// first cache for the other.
+/// The expensive function, tanh or exp, has its own vectorised loop, over few numbers, so that they are still in the first-level
+/// cache for the second loop.
 #[inline(always)]
 pub(super) fn lanes<T: Real>(
     y: &[T],
     out: &mut [T],
     width: usize,
-    dear: impl Fn(T, T) -> T,
+    expensive: impl Fn(T, T) -> T,
     f: impl Fn(T, T) -> (T, [T; 3]),
 ) -> [[f64; LANES]; 3] {
     assert!(LANES.is_multiple_of(width) && y.len().is_multiple_of(width), "panels of {width} numbers");
@@ -353,7 +354,7 @@ pub(super) fn lanes<T: Real>(
     };
     let runs = y.chunks(RUN * LANES).zip(out.chunks_mut(RUN * LANES));
     for (number, (y, out)) in runs.enumerate() {
-        y.iter().zip(&mut *out).for_each(|(y, out)| *out = dear(*y, *out));
+        y.iter().zip(&mut *out).for_each(|(y, out)| *out = expensive(*y, *out));
         // `black_box`: otherwise LLVM would scalarise the accumulators.
         let run = std::hint::black_box(run(y, out, &f));
         for l in 0..LANES {
@@ -369,7 +370,7 @@ pub(super) fn lanes<T: Real>(
     totals.map(|lanes| of_sources(lanes, width))
 }
 
-/// A run of [`lanes`], of which what is dear is in `out`.
+/// A run of [`lanes`], with the values of the expensive function in `out`.
 #[inline(always)]
 fn run<T: Real>(y: &[T], out: &mut [T], f: impl Fn(T, T) -> (T, [T; 3])) -> Lanes<T> {
     let (mut first, mut second, mut product) =

@@ -298,8 +298,8 @@ fn extras(spec: &Spec, parts: &Parts) -> M {
     let mut g = scaled(w, 0.0);
     for (i, row) in x.iter().enumerate() {
         for j in 0..w[0].len() {
-            let force = spec.l1 * y[i][j].signum() + spec.logcosh * y[i][j].tanh();
-            (0..w.len()).for_each(|r| g[r][j] += 0.5 * length * force * row[r] / n);
+            let gradient = spec.l1 * y[i][j].signum() + spec.logcosh * y[i][j].tanh();
+            (0..w.len()).for_each(|r| g[r][j] += 0.5 * length * gradient * row[r] / n);
         }
     }
     let (raw, standard) = (outer(spec, parts, false), outer(spec, parts, true));

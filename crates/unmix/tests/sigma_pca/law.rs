@@ -1,7 +1,7 @@
 //! The law of pairs against the field itself, differentiated numerically on product densities.
 
-use unmix::neural::forces::Separation;
 use unmix::neural::pairs::separation;
+use unmix::neural::separation::Separation;
 
 /// `m` equally likely values of a law with variance 1, from its quantiles.
 fn values(quantile: fn(f64) -> f64, m: usize) -> Vec<f64> {

@@ -5,8 +5,8 @@ use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::datasets::Distribution;
 use unmix::neural::evidence::SamplingError;
-use unmix::neural::forces::Separation;
 use unmix::neural::pairs::{Unresolved, VerdictInput, in_words, verdicts};
+use unmix::neural::separation::Separation;
 use unmix::stability::LEVEL;
 use unmix::{AnyRows, Model, Outcome, Rows, Run};
 

@@ -38,8 +38,8 @@ impl Learner<f32> for Line {
         let (mut sums, mut loss, mut n) = ([0.0; 4], 0.0, 0.0);
         for (i, x) in batch.x.chunks_exact(4).enumerate() {
             let weight = batch.weights.map_or(1.0, |w| w[i]);
-            let told: f64 = (0..3).map(|j| f64::from(state.w[j] * x[j])).sum();
-            let e = told + state.bias - f64::from(x[3]);
+            let predicted: f64 = (0..3).map(|j| f64::from(state.w[j] * x[j])).sum();
+            let e = predicted + state.bias - f64::from(x[3]);
             (0..3).for_each(|j| sums[j] += weight * e * f64::from(x[j]));
             sums[3] += weight * e;
             loss += weight * e * e / 2.0;

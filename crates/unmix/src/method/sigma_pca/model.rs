@@ -8,9 +8,9 @@ use crate::model::{
     Code, Described, Linear, LinearEncoder, Model, NonlinearDecoder, Nonlinearity, Report, Tensor, Tensors,
     completed_axes, require,
 };
-use crate::neural::forces::Separation;
 use crate::neural::native;
 use crate::neural::pairs::{Verdict, in_words};
+use crate::neural::separation::Separation;
 use crate::num::{Dtype, Matrix, Real};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -40,8 +40,8 @@ impl<T: Real> SolverOutput<'_, T> {
         }
         let of = |all: &mut Vec<f64>| *all = order.iter().map(|&j| all[j]).collect();
         solved.w = Matrix::from_fn(order.len(), solved.w.cols(), |j, i| solved.w[(order[j], i)]);
-        for look in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {
-            let Separation { b, score_slope, score, t, error } = look;
+        for statistics in std::iter::once(&mut solved.own).chain(&mut solved.candidates) {
+            let Separation { b, score_slope, score, t, error } = statistics;
             [b, score_slope, score, t, error].into_iter().for_each(of);
         }
         [&mut solved.sigma, &mut solved.a, &mut self.h.a].into_iter().for_each(of);

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::learn::Optimiser;
 use crate::model::Outcome;
 use crate::neural::Constraint as Free;
-use crate::neural::forces::{Pass, Separation};
 use crate::neural::gpm::FixedPoint;
 use crate::neural::nonlinearity::{Nonlinearity, Shape, Slope};
+use crate::neural::separation::{Pass, Separation};
 use crate::neural::start::{Principal, PrincipalOptions};
 use crate::neural::{
     MEAN_VARIANCE, Mean, NONLINEAR, Orthogonality, Sigma, Spec, TableEntry, Trained, Training, TrainingStart,
@@ -240,7 +240,7 @@ impl SigmaPca {
         let trained = match self.chooses_widths() {
             true => {
                 let mut choose = |w: &Matrix<f64>, now: &[f64]| {
-                    Ok(auto::choose(&look(&principal, &principal.unit_rows(w), &[], run)?, now.len()))
+                    Ok(auto::choose(&statistics(&principal, &principal.unit_rows(w), &[], run)?, now.len()))
                 };
                 train_by_widths(rows, &spec, &begin, &how, &mut choose, run)?
             }
@@ -277,7 +277,7 @@ impl SigmaPca {
 }
 
 /// What the candidates of `a = "auto"`, and further nonlinearities before them, see of components.
-fn look<T: Real>(
+fn statistics<T: Real>(
     rows: &Principal<'_, T>,
     w: &Matrix<f64>,
     before: &[Nonlinearity],
@@ -285,7 +285,7 @@ fn look<T: Real>(
 ) -> Result<Vec<Separation>> {
     let mut separations = before.to_vec();
     separations.extend(auto::CANDIDATES.map(|a| Nonlinearity::tanh(vec![a])));
-    Ok(rows.forces(w, &Pass::with_separations(separations), run)?.separations)
+    Ok(rows.pass_means(w, &Pass::with_separations(separations), run)?.separations)
 }
 
 /// What can be said of the components that training left.
@@ -302,7 +302,7 @@ fn at_rest<T: Real>(
     let own = spec.reconstructs() && spec.sigma != Sigma::One;
     let width = if spec.adaptive { vec![STEEP] } else { trained.widths.clone() };
     let h = Nonlinearity { shape: spec.h, slope: spec.slope, a: width };
-    let mut separations = look(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
+    let mut separations = statistics(rows, &w, if own { std::slice::from_ref(&h) } else { &[] }, run)?;
     let candidates = separations.split_off(usize::from(own));
     let h = if own { h } else { Nonlinearity::tanh(auto::choose(&candidates, k)) };
     let own = separations.pop().unwrap_or_else(|| auto::best(&candidates, k));

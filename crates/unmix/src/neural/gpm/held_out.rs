@@ -5,8 +5,8 @@
 //! there the sum of the squares of the `t` of `k` Gaussian components has mean `k`, whatever was searched for ([`jointly_non_gaussian`]).
 
 use super::super::auto::{CANDIDATES, jointly_non_gaussian};
-use super::super::forces::Pass;
 use super::super::nonlinearity::Nonlinearity;
+use super::super::separation::Pass;
 use super::super::start::{Principal, PrincipalOptions};
 use super::{FEW_ROWS, GpmOptions};
 use crate::data::Rows;
@@ -51,8 +51,9 @@ impl GpmOptions {
             let solved = how.solve(&one, one.first(k.min(one.r())), run, |_, _| ())?;
             let w = other.unit_rows(&one.directions(&solved.w).transposed());
             let separations = CANDIDATES.map(|c| Nonlinearity::tanh(vec![c])).to_vec();
-            if jointly_non_gaussian(&other.forces(&w, &Pass::with_separations(separations), run)?.separations)
-            {
+            if jointly_non_gaussian(
+                &other.pass_means(&w, &Pass::with_separations(separations), run)?.separations,
+            ) {
                 found = Some(a);
                 break;
             }

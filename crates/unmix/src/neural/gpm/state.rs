@@ -1,8 +1,8 @@
 //! State of the deterministic solver: components, their widths, and the rotations that were tried.
 
 use super::super::auto::{CERTAIN, LAST_LOOK, choose, evidence, is_certain};
-use super::super::forces::{PassMeans, Separation};
 use super::super::pairs::curvature;
+use super::super::separation::{PassMeans, Separation};
 use super::super::start::Principal;
 use super::super::turned::{RotatedPairs, tied, turned};
 use super::momentum::Momentum;
@@ -165,17 +165,17 @@ impl State {
     }
 
     /// Rotates pairs that are near a saddle, the steepest first, on in the direction in which they move; whether there were any.
-    pub(super) fn kick(&mut self, forces: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
-        let (k, f) = (forces.sigma.len(), &step.f);
+    pub(super) fn kick(&mut self, means: &PassMeans, step: &Step, alpha: f64, n: f64) -> bool {
+        let (k, f) = (means.sigma.len(), &step.f);
         let mut needy = Vec::new();
         for i in 0..k {
             for j in 0..i {
-                let (l, error) = curvature(&forces.sigma, &forces.separations[0], &forces.bend, alpha, i, j);
+                let (l, error) = curvature(&means.sigma, &means.separations[0], &means.bend, alpha, i, j);
                 let angle = (f[(j, i)] - f[(i, j)]).atan2(f[(i, i)] + f[(j, j)]);
                 let still = angle.abs() < KICK / 4.0 && self.kicks[i * k + j] < MOST_KICKS;
                 // Only where variances cannot be distinguished: elsewhere the solution may lie nearer than the rotation is long. On
                 // photographs neighbouring variances are close but not equal, and turns among them lead astray.
-                let tied = tied(forces.sigma[i], forces.sigma[j], n);
+                let tied = tied(means.sigma[i], means.sigma[j], n);
                 if l < -CERTAIN * error && still && tied {
                     needy.push((l, i, j, angle));
                 }
@@ -203,7 +203,7 @@ impl State {
     /// Rotates pairs by an eighth of a circle where this makes the codes significantly less Gaussian; whether there were any.
     pub(super) fn rotate_pairs<T: Real>(
         &mut self,
-        forces: &PassMeans,
+        means: &PassMeans,
         rows: &Principal<'_, T>,
         early: bool,
         run: &Run<'_>,
@@ -211,9 +211,9 @@ impl State {
         if self.turns as usize > self.a.len() {
             return Ok(false);
         }
-        let separations = &forces.separations[1..];
+        let separations = &means.separations[1..];
         let RotatedPairs { sweeps, better } =
-            turned(rows, &self.w, &forces.sigma, &self.a, separations, &mut self.tried, early, run)?;
+            turned(rows, &self.w, &means.sigma, &self.a, separations, &mut self.tried, early, run)?;
         self.n_iter += sweeps;
         if early {
             self.tried.fill(false);
@@ -225,8 +225,8 @@ impl State {
         Ok(true)
     }
 
-    pub(super) fn solved(self, forces: PassMeans, step: &Step, outcome: Outcome) -> FixedPoint {
-        let mut separations = forces.separations.into_iter();
+    pub(super) fn solved(self, means: PassMeans, step: &Step, outcome: Outcome) -> FixedPoint {
+        let mut separations = means.separations.into_iter();
         let own = separations.next().unwrap_or_default();
         let candidates: Vec<Separation> = separations.collect();
         FixedPoint {
@@ -234,7 +234,7 @@ impl State {
             w: self.w,
             solver: "gpm",
             alpha: self.alpha,
-            sigma: forces.sigma,
+            sigma: means.sigma,
             a: self.a,
             own,
             candidates,

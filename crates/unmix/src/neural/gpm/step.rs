@@ -1,6 +1,6 @@
 //! One polar step.
 
-use super::super::forces::PassMeans;
+use super::super::separation::PassMeans;
 use crate::num::{Matrix, factor};
 
 /// A step, and how far from convergence the components are before it.
@@ -18,14 +18,13 @@ impl Step {
     /// The residual is the larger of two. One is `sqrt(||F - F'||^2 / 2 + ||H - WF||^2) / ||H||`, which components of large
     /// variance dominate: weights grow with its square. The other counts every angle alike: entries of `F - F'` as shares of the
     /// larger `|H|` of the two, which is how far the next step rotates the pair.
-    pub(super) fn new(forces: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
-        let (k, sigma) = (w.rows(), &forces.sigma);
-        let mut h =
-            Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * forces.gradient[(j, i)]);
+    pub(super) fn new(means: &PassMeans, w: &Matrix<f64>, alpha: f64, chance: &[bool]) -> Self {
+        let (k, sigma) = (w.rows(), &means.sigma);
+        let mut h = Matrix::from_fn(k, w.cols(), |j, i| -sigma[j].powf(1.0 + alpha) * means.gradient[(j, i)]);
         let squares = |m: &Matrix<f64>, j: usize| m.row(j).iter().map(|x| x * x).sum::<f64>();
         let mut unseen = vec![false; k];
         for j in 0..k {
-            if squares(&forces.gradient, j).sqrt() <= 1e-12 * sigma[j] {
+            if squares(&means.gradient, j).sqrt() <= 1e-12 * sigma[j] {
                 // Nothing pulls it: it stays where it is.
                 unseen[j] = true;
                 h.row_mut(j)

@@ -1,7 +1,7 @@
 //! Kernels on a block of codes for a step of Newton's method.
 
-use super::super::forces::Rule;
 use super::super::nonlinearity::{Nonlinearity, TypedNonlinearity};
+use super::super::separation::Rule;
 use crate::error::Result;
 use crate::num::simd::{CELL, cell, put};
 use crate::num::{Matrix, Real, kernel, widest};

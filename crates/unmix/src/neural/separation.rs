@@ -187,16 +187,16 @@ impl<T: Real> Rule<T> for Pass {
 
     fn gather(&self, sums: &mut PassSums, x: &[T], z: &mut [T], weights: Option<&[f64]>, work: &mut Vec<T>) {
         let (k, p) = (sums.score_mean.len(), sums.gradient.cols());
-        for (i, (look, of_look)) in
+        for (i, (statistics, of_statistics)) in
             self.separations.iter().zip(sums.separations.chunks_exact_mut(4 * k)).enumerate()
         {
             let bend = if i == 0 { Some(&mut sums.bend) } else { None };
-            gather_separation(&look.ready(k), of_look, bend, z, weights, work);
+            gather_separation(&statistics.ready(k), of_statistics, bend, z, weights, work);
         }
         if !self.gradient {
             return;
         }
-        self.h.ready(k).force(z);
+        self.h.ready(k).gradient(z);
         if let Some(weights) = weights {
             for (z, w) in z.chunks_exact_mut(k).zip(weights) {
                 z.iter_mut().for_each(|z| *z = T::from_f64(z.to_f64() * w));
@@ -217,7 +217,7 @@ impl<T: Real> Rule<T> for Pass {
     fn pack(&self, out: &mut Packer) {
         self.h.pack(out);
         out.count(self.separations.len() as u64);
-        self.separations.iter().for_each(|look| look.pack(out));
+        self.separations.iter().for_each(|statistics| statistics.pack(out));
         out.count(u64::from(self.score_mean));
         out.count(u64::from(self.gradient));
     }
@@ -246,8 +246,8 @@ fn gather_separation<T: Real>(
     work.clear();
     work.extend_from_slice(z);
     work.extend_from_slice(z);
-    let (force, score_slope) = work.split_at_mut(z.len());
-    h.score_and_slope(force, score_slope);
+    let (gradient, score_slope) = work.split_at_mut(z.len());
+    h.score_and_slope(gradient, score_slope);
     if let Some(bend) = bend {
         let mut squares: Vec<T> = z.iter().map(|z| *z * *z).collect();
         for (row, w) in squares.chunks_exact_mut(k).zip(weights.unwrap_or_default()) {
@@ -255,7 +255,7 @@ fn gather_separation<T: Real>(
         }
         kernel::add_cross(bend.as_mut_slice(), &squares, score_slope, z.len() / k, k, k);
     }
-    add_separation(sums, z, force, score_slope, weights);
+    add_separation(sums, z, gradient, score_slope, weights);
 }
 
 /// Rows whose numbers are added up in their own type before they go into a total.
@@ -265,22 +265,22 @@ const ROWS: usize = 16;
 fn add_separation<T: Real>(
     sums: &mut [f64],
     z: &[T],
-    force: &[T],
+    gradient: &[T],
     score_slope: &[T],
     weights: Option<&[f64]>,
 ) {
     let k = sums.len() / 4;
     let mut part = vec![T::default(); 4 * k];
-    let groups = z.chunks(ROWS * k).zip(force.chunks(ROWS * k)).zip(score_slope.chunks(ROWS * k));
+    let groups = z.chunks(ROWS * k).zip(gradient.chunks(ROWS * k)).zip(score_slope.chunks(ROWS * k));
     crate::num::widest(
         #[inline(always)]
         || {
-            for (group, ((z, force), score_slope)) in groups.enumerate() {
+            for (group, ((z, gradient), score_slope)) in groups.enumerate() {
                 part.fill(T::default());
                 let (along, rest) = part.split_at_mut(k);
                 let (grown, rest) = rest.split_at_mut(k);
                 let (gap, square) = rest.split_at_mut(k);
-                let rows = z.chunks_exact(k).zip(force.chunks_exact(k)).zip(score_slope.chunks_exact(k));
+                let rows = z.chunks_exact(k).zip(gradient.chunks_exact(k)).zip(score_slope.chunks_exact(k));
                 for (i, ((z, f), g)) in rows.enumerate() {
                     let w = T::from_f64(weights.map_or(1.0, |w| w[group * ROWS + i]));
                     let sums = along.iter_mut().zip(&mut *grown).zip(&mut *gap).zip(&mut *square);
