@@ -30,8 +30,8 @@ impl From<FactsTuple> for Facts {
     }
 }
 
-/// Work below this many multiply-adds ends long before somebody could want to interrupt it; starting a thread and waiting for it would
-/// take longer than much of it.
+/// Work below this many multiply-adds ends before an interruption would matter; starting a thread and waiting for it would take
+/// longer than much of it.
 const SMALL: u64 = 20_000_000;
 /// How often signals are examined.
 const LOOK: Duration = Duration::from_millis(50);

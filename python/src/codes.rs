@@ -115,7 +115,7 @@ impl Direction {
         Ok((Encoded { n_rows: rows.n_rows().unwrap_or(encoded.n_rows), ..encoded }, entries))
     }
 
-    /// Into a file whose ending says the format, a few blocks at a time.
+    /// Into a file, in the format of its extension, a few blocks at a time.
     pub(crate) fn write(
         self,
         model: &unmix::Model,

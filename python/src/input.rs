@@ -58,7 +58,7 @@ impl Input {
         }
     }
 
-    /// The type that the rows are computed in; files say it when they are opened.
+    /// The type that the rows are computed in; for files it is known when they are opened.
     pub(crate) fn dtype(&self) -> Dtype {
         match self {
             Input::Array(lent) => lent.dtype(),
@@ -76,9 +76,9 @@ impl Input {
         }
     }
 
-    /// The rows, and what is to be told of how a file was read.
+    /// The rows, and the notes about how a file was read.
     ///
-    /// `names` are those of an array's columns, and those that a model wants of a file's.
+    /// `names` are those of an array's columns, and those that a model needs of a file's.
     pub(crate) fn rows(
         &self,
         names: Option<Vec<String>>,
@@ -87,7 +87,7 @@ impl Input {
         self.named_rows(names, false, run)
     }
 
-    /// The same; names of the rows of a file are read as well, where `row_names` says so.
+    /// The same; names of the rows of a file are read as well, with `row_names`.
     pub(crate) fn named_rows(
         &self,
         names: Option<Vec<String>>,

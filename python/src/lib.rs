@@ -1,7 +1,7 @@
 //! The extension module `unmix._unmix`: arrays in, models and arrays out.
 //!
-//! It contains no names of methods. What a class is called, which parameters it has and what scikit-learn would say is Python's;
-//! what is computed is the library's; here the two meet.
+//! It contains no names of methods. What a class is called, which parameters it has and scikit-learn's messages are in Python; what
+//! is computed is the library's; here the two meet.
 
 mod call;
 mod codes;
@@ -183,7 +183,7 @@ fn register_toys() {
     toys::register();
 }
 
-/// Threads used where a call does not say.
+/// Default number of threads.
 #[pyfunction]
 fn num_threads() -> usize {
     unmix::num_threads()

@@ -18,7 +18,7 @@ struct State {
     stage: String,
     done: u64,
     total: Option<u64>,
-    /// Finished lines that nobody has shown yet.
+    /// Finished lines that have not been shown yet.
     lines: Vec<String>,
     /// What stands on the terminal's last line, or was printed last.
     shown: String,

@@ -36,7 +36,7 @@ impl Sink<f64> for Deal {
     }
 }
 
-/// T² and Q of every row and their parts; those by column have no columns unless `columns` asks for them.
+/// T² and Q of every row and their parts; those by column have no columns unless `columns` is true.
 #[pyfunction]
 pub(crate) fn quality<'py>(
     py: Python<'py>,

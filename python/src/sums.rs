@@ -16,7 +16,7 @@ pub(crate) struct Sums(Arc<Mutex<Held>>);
 
 #[derive(Clone, Default)]
 struct Held {
-    /// Nothing before the first batch, which says how wide rows are and in what type.
+    /// Nothing before the first batch, which determines the number of columns and the type.
     sums: Option<unmix::model::Sums>,
     features: Features,
 }

@@ -230,7 +230,7 @@ class Estimator(RunOptions, Input, Base):
         """The settings that the registry lists, from the attributes of the same names."""
         settings = {name: _json(getattr(self, name)) for name in self._setting_names()}
         if "init" in settings and self._starts_from_model():
-            # A model is no setting: the method's own start is not asked for.
+            # A model is not a setting: the method's own start is not used.
             del settings["init"]
         return settings
 
@@ -277,7 +277,7 @@ class Estimator(RunOptions, Input, Base):
             compared = report.residual is not None and report.tol is not None
             reached = f": the residual is {report.residual:.3g}, and tol is {report.tol:.3g}" if compared else ""
             advice = "increase max_iter or tol"
-            # More iterations are no help where the report says what is.
+            # More iterations do not help where the report has another remedy.
             doubts = [sentence for sentence in report.warnings if sentence not in self._model.without_effect]
             if doubts and (outcome == "collapsed" or (compared and report.residual <= report.tol)):
                 advice = doubts[-1]
@@ -290,7 +290,7 @@ class Estimator(RunOptions, Input, Base):
         state = getattr(self, "random_state", None)
         if isinstance(state, Integral):
             return int(state)
-        # The type is said because finding it out takes as long again.
+        # The type is given because detecting it takes as long again.
         return int(check_random_state(state).randint(2**31 - 1, dtype=np.int64))
 
     def _facts(self):
@@ -569,7 +569,7 @@ def _std_error(estimator):
     return errors.astype(estimator.mean_.dtype, copy=False)
 
 
-#: Attributes of a fitted estimator that are made from its model when somebody asks.
+#: Attributes of a fitted estimator that are computed from its model on access.
 _ON_REQUEST = {
     "mixing_": _mixing,
     "explained_variance_std_error_": _std_error,

@@ -1,4 +1,4 @@
-"""Rows as the extension takes them, and what to say about them."""
+"""Rows as the extension takes them, and the warnings about them."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ def registry():
 
 
 def tell(message, category=UserWarning):
-    """Warn at the line of the caller's own code, however deep in ours and scikit-learn's we are."""
+    """Warn at the line of the caller's own code, from any depth of unmix's and scikit-learn's code."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("unmix", "sklearn"):
         frame, level = frame.f_back, level + 1
@@ -57,7 +57,7 @@ def _is_plain(dtype):
 
 
 def _is_single(X):
-    """Whether a polars or Arrow table has columns of single precision only; scikit-learn asks pandas' frames alone."""
+    """Whether a polars or Arrow table has columns of single precision only; scikit-learn checks pandas' frames only."""
     if isinstance(X, np.ndarray) or hasattr(X, "iloc") or not hasattr(X, "__array__"):
         return False
     types = getattr(X, "dtypes", None) or getattr(getattr(X, "schema", None), "types", ())
@@ -66,7 +66,7 @@ def _is_single(X):
 
 
 def _weights(sample_weight, rows):
-    """Weights as a list of numbers; the extension says what is wrong with them, row by row."""
+    """Weights as a list of numbers; the extension checks them, row by row."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, Real) and not _is_path(rows):
@@ -125,7 +125,7 @@ class Input:
         return X.shape[1] == attributes["n_features_in_"] and "feature_names_in_" not in attributes
 
     def _known_columns(self, X):
-        """Leave out the columns of a frame that the model does not know, when it knows all the others."""
+        """Leave out the columns of a frame that the model was not fitted on, when it has all the others."""
         columns = getattr(X, "columns", None)
         known = vars(self).get("feature_names_in_")
         if columns is None or known is None or len(columns) <= len(known):

@@ -26,7 +26,7 @@ class RunOptions:
     init: Any = None
 
     def _run_options(self, call):
-        """Options of the run for the extension; ``call`` is what the person wrote, which the model records."""
+        """Options of the run for the extension; ``call`` is the call as written, which the model records."""
         if self.max_seconds is self.checkpoint is self.init is None and not self.resume:
             return {"invocation": call}
         checkpoint = None if self.checkpoint is None else os.fspath(self.checkpoint)

@@ -40,7 +40,7 @@ class Sources(Estimator):
         return {**super()._settings(), "w_init": start(self.w_init)}
 
     def _tell_doubts(self):
-        """Say what is doubtful about the sources, except that rows are few, which the report says."""
+        """Warn about doubtful sources, except for few rows, which is in the report."""
         for doubt in self.report_.warnings:
             if any(words in doubt for words in _DOUBTS):
                 tell(doubt)

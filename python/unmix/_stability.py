@@ -203,7 +203,7 @@ class Stability:
 
 
 def _ends(interval):
-    # Cut off and not rounded: 0.8999 lies below 0.9, and the verdict says so.
+    # Cut off and not rounded: 0.8999 lies below 0.9, as in the verdict.
     return " to ".join(f"{np.floor(1000 * end) / 1000:.3f}" for end in interval)
 
 

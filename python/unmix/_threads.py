@@ -1,4 +1,4 @@
-"""How many threads work, and who says so."""
+"""The number of threads, and its settings."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def get_num_threads() -> int:
 
 
 def threads_here() -> int:
-    """1 inside a joblib worker of any backend, unless somebody has chosen; else 0, which stands for the default."""
+    """1 inside a joblib worker of any backend, unless it was set; else 0, which means the default."""
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
         return 0

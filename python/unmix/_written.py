@@ -1,4 +1,4 @@
-"""Estimators and calls as a person writes them: what a model records of how it was made."""
+"""Estimators and calls as source text: the invocation that a model records."""
 
 import inspect
 import os
@@ -13,14 +13,14 @@ SIMPLE = frozenset((type(None), bool, int, float, str))
 
 
 def made(cls, values):
-    """A class and the parameters that are not at their defaults, as a person writes them."""
+    """A class and the parameters that are not at their defaults, as source text."""
     defaults = inspect.signature(cls.__init__).parameters
     given = [(name, value) for name, value in zip(cls._parameter_names(), values) if not _same(value, defaults[name].default)]
     return f"unmix.{cls.__name__}({', '.join(f'{name}={_brief(value)}' for name, value in given)})"
 
 
 def call(written, name, X, sample_weight=None):
-    """The call that makes a model, as a person writes it: files by name, arrays as ``X``."""
+    """The call that makes a model, as source text: files by name, arrays as ``X``."""
     rows = "X" if not _is_path(X) else repr(X) if isinstance(X, Files) else repr(os.fspath(X))
     return f"{written}.{name}({rows})" if sample_weight is None else f"{written}.{name}({rows}, sample_weight=sample_weight)"
 

@@ -181,7 +181,7 @@ def patterns(
 
 
 def points(law: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
-    """Return points in the plane: two independent sources of equal variance, turned by 45 degrees. PCA cannot tell their axes.
+    """Return points in the plane: two independent sources of equal variance, rotated by 45 degrees. PCA cannot identify their axes.
 
     Parameters
     ----------

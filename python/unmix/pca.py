@@ -119,7 +119,8 @@ class PCA(PCAParameters, Incremental, Estimator):
     Notes
     -----
     Rows are modelled as ``x = mean + W y``, with orthonormal columns of ``W`` (the rows of ``components_``) that maximise the variance
-    of ``y = W.T @ (x - mean)``: eigenvectors of the covariance, ``C w = v w``, by decreasing eigenvalue ``v`` (``explained_variance_``).
+    of ``y = W.T @ (x - mean)``: eigenvectors of the covariance, ``C w = v w``, by decreasing eigenvalue ``v``
+    (``explained_variance_``).
 
     References
     ----------
@@ -184,14 +185,14 @@ class PCA(PCAParameters, Incremental, Estimator):
 
     def _warn(self):
         super()._warn()
-        # Without a number nobody asked for more than there is: wide data always have one direction fewer than rows.
+        # Without a number all components are requested: wide data always have one direction fewer than rows.
         rank, asked = self._model.end[2], self.n_components
         if rank is not None and isinstance(asked, Integral) and rank < asked:
             tell(
                 f"the rows vary along {rank} directions only, fewer than n_components={asked}; components beyond those have "
                 "variance 0 (report_.warnings says more)"
             )
-        # The first components were asked of a solver that sees through squares: small variances among them are no surprise elsewhere.
+        # The first components were requested from a solver that works on squares; elsewhere small variances among them are expected.
         if self.svd_solver in _TRUNCATED:
             for sentence in self.report_.warnings:
                 if "fewer than about three digits" in sentence:

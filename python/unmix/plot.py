@@ -22,7 +22,7 @@ __all__ = ["components", "scatter", "scree", "sources", "topography"]
 
 #: More columns than this have no room for their names below a panel.
 _MOST_NAMES = 30
-#: More different labels than this cannot be told apart by colour.
+#: More different labels than this cannot be distinguished by colour.
 _MOST_LABELS = 10
 
 

@@ -46,8 +46,8 @@ pub(crate) fn reconstruct(args: &Reconstruct) -> Done {
     job.rows(&Map::Reconstruct(without))
 }
 
-/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or what the user asks
-/// about all of them.
+/// `unmix score`: the log-likelihood of each row, how far it lies from the centre and off the components, or as requested about all
+/// of them.
 pub(crate) fn score(args: &Score) -> Done {
     let job = Job::new(&args.apply)?;
     if !args.reference.is_empty() {

@@ -6,7 +6,7 @@ use unmix::Error;
 /// An exit code, or why there is none.
 pub(crate) type Done = Result<i32, Failure>;
 
-/// Why a verb did not do what it was asked.
+/// The reason why a verb failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The data or the fit: exit code 1.

@@ -1,4 +1,4 @@
-//! Opening what a verb reads: the file, and the columns of it that a model asks for.
+//! Opening what a verb reads: the file, and the columns of it that a model needs.
 
 use crate::args::Inputs;
 use crate::failure::Failure;

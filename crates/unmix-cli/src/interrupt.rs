@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks the work to stop, the second stops waiting for it.
+//! Ctrl-C: the first requests a stop, the second ends the program without waiting.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 /// How long the work may take to notice that it should stop. Long steps, such as a large eigenvalue problem, do not look up.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// Does what `args` ask, the first of which is the program's name, and returns the exit code.
+/// Runs the command `args`, the first of which is the program's name, and returns the exit code.
 ///
 /// Never ends the process and never panics. The work is done on a thread of its own, so that Ctrl-C is answered within a
 /// second whatever the work is doing; what is then still running ends with the process.
@@ -82,7 +82,7 @@ fn example(args: &[OsString]) -> Option<String> {
     Some(line.split("  ").next().unwrap_or(line).into())
 }
 
-/// Runs `work` on a thread of its own, and returns when it has ended, or when the person does not want to wait for it.
+/// Runs `work` on a thread of its own, and returns when it has ended, or when the user does not wait for it.
 fn supervise(work: impl FnOnce() -> Done + UnwindSafe + Send + 'static) -> i32 {
     interrupt::listen();
     let recorder = panics::PanicRecorder::new();

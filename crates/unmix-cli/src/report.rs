@@ -151,7 +151,7 @@ impl<'a> Color<'a> {
             columns: None,
             drop: None,
             keep: None,
-            // Names are wanted, and text beside them is no mistake.
+            // Names are read, and other text columns are allowed.
             count_text: true,
             ..args.reading.options()?
         };
@@ -193,7 +193,7 @@ fn column(
     args: &Report,
     run: &Run<'_>,
 ) -> Result<Labels, Failure> {
-    // The other features only, so that text in columns that nobody requested stays unread.
+    // The other features only, so that text in columns that were not requested is not read.
     let others = model.features().names.iter().flatten().filter(|n| *n != name).cloned().collect::<Vec<_>>();
     let wanted = Some(others).filter(|o| !o.is_empty());
     let reading =

@@ -163,7 +163,7 @@ fn named(found: &Description, so: impl Fn(&Column) -> bool) -> String {
     some(&names)
 }
 
-/// The first columns one by one; of columns without names, as those of a picture, nothing is said.
+/// The first columns one by one; of columns without names, as those of a picture, nothing is shown.
 fn columns(columns: &[Column]) -> String {
     if columns.is_empty() || (columns.iter().all(|c| c.name.is_none()) && columns.len() > LISTED) {
         return String::new();

@@ -22,7 +22,7 @@ pub(crate) trait Columnar: Send + Sync {
     fn schema(&self) -> &Schema;
     /// What pandas has written down of the table, where it has.
     fn pandas(&self) -> Option<&str>;
-    /// How many rows it says that it has.
+    /// Declared number of rows.
     fn n_rows(&self) -> u64;
     /// The columns `columns`, which ascend, from the first row on.
     fn batches(&self, columns: &[usize]) -> Result<Batches<'_>>;

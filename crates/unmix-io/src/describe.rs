@@ -76,8 +76,8 @@ pub struct Column {
     pub constant: bool,
 }
 
-/// Reads every row of `input` once and says what is in them. Memory: seven numbers a column and thread; of rows too long to list
-/// their columns, seven numbers for each of 65,536 columns and thread, and a byte a row.
+/// Reads every row of `input` once and describes them. Memory: seven numbers a column and thread; of rows too long to list their
+/// columns, seven numbers for each of 65,536 columns and thread, and a byte a row.
 ///
 /// # Errors
 ///

@@ -114,7 +114,7 @@ impl Files {
         open_many(&paths, &options, run)
     }
 
-    /// How many rows there are, and what their columns are; reads what has to be read to know.
+    /// How many rows there are, and what their columns are; reads as much as is needed for that.
     ///
     /// # Errors
     ///

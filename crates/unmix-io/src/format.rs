@@ -1,4 +1,4 @@
-//! What kind of file it is: by its ending, and by its first bytes when the ending says nothing.
+//! What kind of file it is: by its ending, and by its first bytes when the extension is unknown.
 
 use crate::stored::{FromStart, Stored, head};
 use crate::{gz, idx, safetensors, wav};

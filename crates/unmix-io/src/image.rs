@@ -183,7 +183,7 @@ fn decode(bytes: Bytes<'static>, path: &Path, run: &Run<'_>) -> Result<(DynamicI
 fn upright(reader: ImageReader<impl BufRead + Seek>) -> ImageResult<DynamicImage> {
     let mut decoder = reader.into_decoder()?;
     Limits::default().reserve(decoder.total_bytes())?;
-    // What is corrupt beside the image says nothing of how it is to be turned.
+    // Corrupt metadata has no valid orientation.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);

@@ -7,7 +7,7 @@ use unmix::{Error, Result, nearest};
 /// Names that a message has room for.
 const SHOWN: usize = 30;
 
-/// The place among `names` of the array requested; the only one where nobody has asked.
+/// The place among `names` of the array requested; by default the only one.
 pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result<usize> {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut known = all[..all.len().min(SHOWN)].join(", ");

@@ -106,9 +106,9 @@ pub struct Input {
 ///
 /// # Errors
 ///
-/// A missing or empty file, a folder, an unknown type; a file that is not what it says, is truncated or declares more than it
-/// holds; text in a column that was not left out, rows of unequal length, a first line that may or may not be a header; options
-/// that the file cannot meet.
+/// A missing or empty file, a folder, an unknown type; a corrupt or truncated file, or one that declares more than it holds; text
+/// in a column that was not left out, rows of unequal length, a first line that may or may not be a header; options that the file
+/// cannot meet.
 pub fn open(path: &Path, options: &Options) -> Result<Input> {
     open_with(path, options, &Run::default())
 }

@@ -11,7 +11,7 @@ pub struct Options {
     pub transpose: bool,
     /// The axis of an n-dimensional array that runs over samples (with `transpose`: over features); the first by default.
     pub rows_axis: Option<usize>,
-    /// Shape of one sample, when the file does not say.
+    /// Shape of one sample, when the file does not have it.
     pub feature_shape: Option<Vec<usize>>,
     /// Columns to read, in this order, as in "a,b,5-9": names or numbers from 0, both ends included. A name wins over a number,
     /// and a name with a comma goes in double quotes. Columns of a text file are those of its lines; of an array, the

@@ -19,7 +19,7 @@ pub(crate) struct Patches {
     stride: (usize, usize),
     /// The number of each image's first patch, and that of all patches at the end.
     starts: Vec<u64>,
-    /// The patches that were drawn, in order; all where nobody asked.
+    /// The patches that were drawn, in order; all by default.
     drawn: Option<Vec<u64>>,
 }
 

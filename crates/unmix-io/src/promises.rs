@@ -1,5 +1,5 @@
-//! What an Arrow file declares, checked against what there is: its reader makes room for whatever a file says, and a process that
-//! asks for more memory than there is ends.
+//! Checks the lengths that an Arrow file declares against its size: its reader allocates what a file declares, and a process that
+//! allocates more memory than there is is killed.
 
 use arrow_ipc::{Message, RecordBatch, root_as_footer, root_as_message};
 use unmix::data::Bytes;

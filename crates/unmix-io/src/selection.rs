@@ -18,8 +18,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// What `options` ask of `n` columns, of which each has a name or none has. Those of `index` are features only where they are
-    /// requested, or wanted by a model.
+    /// The selection that `options` make of `n` columns, of which each has a name or none has. Those of `index` are features only
+    /// where they are requested, or needed by a model.
     ///
     /// # Errors
     ///

@@ -42,7 +42,7 @@ impl SparseWriter {
         Ok(Self { n_columns, dtype, n_rows: 0, n_stored: 0, values: spool(), columns: spool(), starts })
     }
 
-    /// Takes whole rows, row-major, of numbers of the type that was said.
+    /// Takes whole rows, row-major, of numbers of the given type.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ fn doubles(rows: AnyRows<'static>) -> Rows<'static, f64> {
 /// Rows of several sources, one after the other.
 struct Stacked<T: Real> {
     parts: Vec<Rows<'static, T>>,
-    /// The first row of each, and the number of all at the end; empty when a part does not know.
+    /// The first row of each, and the number of all at the end; empty when the number of rows of a part is unknown.
     starts: Vec<u64>,
 }
 

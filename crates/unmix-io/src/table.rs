@@ -145,7 +145,7 @@ impl<'a, T: Real> Straight<'a, T> {
         Self { of, spare: Spare::default(), tile: vec![T::default(); WIDE * TILE], room: vec![] }
     }
 
-    /// Writes what can be decoded so, and says which features are left to the general reader.
+    /// Writes what can be decoded so, and returns the features that are left to the general reader.
     fn fill(&mut self, part: usize, out: &mut [T]) -> Vec<usize> {
         let (mut left, mut some, mut held) = (Vec::new(), Vec::new(), 0);
         for feature in 0..self.of.columns.len() {

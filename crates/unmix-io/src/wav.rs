@@ -151,13 +151,13 @@ fn names(paths: &[&Path], specs: &[WavSpec]) -> Option<Vec<String>> {
     named(&stem).or_else(|| named(&with_folder))
 }
 
-/// Whether a model wants as many channels, and none of them by these names: another recording of the same microphones.
+/// Whether a model has as many channels, with other names: another recording of the same microphones.
 fn are_others(names: &[String], options: &Options) -> bool {
     let wanted = options.wanted.as_deref().filter(|wanted| wanted.len() == names.len());
     wanted.is_some_and(|wanted| !wanted.iter().any(|name| names.contains(name)))
 }
 
-/// Notes for the user about files whose order counts; of a single file there is nothing to know.
+/// Notes for the user about files whose order counts; for a single file there are none.
 fn others(names: &[String], n_files: usize, options: &Options) -> Option<String> {
     let wanted = options.wanted.as_ref().filter(|_| n_files > 1)?;
     Some(format!(

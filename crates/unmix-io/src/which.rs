@@ -6,7 +6,7 @@ use std::ops::Range;
 use unmix::data::{Forward, RandomAccess, Source, Stream, VecSink};
 use unmix::{AnyRows, Dtype, Error, Features, Real, Result, Rows, Run, with_rows};
 
-/// The rows of `input` that `options` ask for.
+/// The rows of `input` that `options` select.
 pub(crate) fn choose(mut input: Input, options: &Options, run: &Run<'_>) -> Result<Input> {
     let dtype = options.dtype.filter(|&dtype| dtype != input.rows.dtype());
     if options.rows.is_none() && options.missing == Missing::Keep && dtype.is_none() {

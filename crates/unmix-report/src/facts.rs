@@ -4,7 +4,7 @@ use crate::number::{amount, count, fixed, number, number_in, percent, seconds};
 use serde_json::Value;
 use unmix::{Matrix, Model, Outcome};
 
-/// Shares of the variance whose number of components is told.
+/// Shares of the variance for which the number of components is shown.
 pub(crate) const LEVELS: [f64; 5] = [0.5, 0.8, 0.9, 0.95, 0.99];
 
 /// The variance explained by each component, where the model has it.
@@ -22,7 +22,7 @@ pub(crate) struct Spectrum {
     pub(crate) singular: Option<Vec<f64>>,
     /// The width of the nonlinearity, where components have one.
     pub(crate) width: Option<Vec<f64>>,
-    /// Whether components are resolved, 1 or 0, where a method says so.
+    /// Whether components are resolved, 1 or 0, where a method has that.
     pub(crate) resolved: Option<Vec<f64>>,
     /// How far two halves of the rows agree about each, where a fit has looked.
     pub(crate) halves: Option<Vec<f64>>,
@@ -135,7 +135,7 @@ pub(crate) fn shape(model: &Model) -> String {
 pub(crate) fn n_rows(model: &Model) -> String {
     match model.report() {
         report if report.n_rows.is_some() => report.n_rows.map_or(String::new(), count),
-        // From a file that does not say how many weighted rows there were.
+        // From a file without the number of weighted rows.
         report if report.n_samples.fract() != 0.0 => "?".into(),
         report => amount(report.n_samples),
     }
@@ -214,7 +214,7 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     })
 }
 
-/// Whether these facts of stability have intervals for other rows: those of older model files say what other cuts would change alone.
+/// Whether these facts of stability have intervals for other rows: those of older model files are for other cuts only.
 pub(crate) fn has_intervals(stability: &Value) -> bool {
     stability["space_interval"].is_array()
 }
@@ -222,7 +222,7 @@ pub(crate) fn has_intervals(stability: &Value) -> bool {
 /// "0.981 to 0.997", one of the intervals of stability, where it is one for other rows.
 pub(crate) fn interval(stability: &Value, name: &str, j: usize) -> Option<String> {
     let ends = has_intervals(stability).then(|| &stability[name][j])?;
-    // Cut off and not rounded: 0.8999 lies below 0.9, and the verdict says so.
+    // Cut off and not rounded: 0.8999 lies below 0.9, as in the verdict.
     let digits = |end: f64| format!("{:.3}", (1000.0 * end).floor() / 1000.0);
     Some(format!("{} to {}", digits(ends[0].as_f64()?), digits(ends[1].as_f64()?)))
 }

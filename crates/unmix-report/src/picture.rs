@@ -229,7 +229,7 @@ pub(crate) fn tile(
             sheet.data[start..start + line.len()].copy_from_slice(line);
         }
     }
-    // Indices into the palette say the rest: only the kind of the scale counts here.
+    // The colours are in the palette: only the kind of the scale matters here.
     let kind = if count == 0 { Scale::Signed(1.0) } else { scale(vectors.row(0)) };
     Ok((png(&sheet, kind)?, (sheet.width, sheet.height)))
 }

@@ -169,7 +169,7 @@ impl Read {
         self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
     }
 
-    /// The sample, without what another model or an encoder says of it.
+    /// The sample, without another model or an encoder.
     fn sample(mut self) -> Sample {
         let n = self.index.len();
         self.spread.iter_mut().for_each(|s| *s = (*s / n.max(1) as f64).sqrt());
@@ -298,7 +298,7 @@ mod tests {
     use unmix::data::{Features, Source, Stream};
     use unmix::{Pca, datasets};
 
-    /// Rows that can be read only once, forward, and do not say how many they are.
+    /// Rows that can be read only once, forward, and whose number is unknown.
     struct OneWayRows<'a>(&'a [f64], usize);
     struct OneWayStream<'a>(&'a [f64], usize);
 

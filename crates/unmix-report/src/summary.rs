@@ -28,7 +28,7 @@ pub fn summary(model: &Model) -> String {
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
 }
 
-/// What halves of the rows and other seeds found again, where that was asked.
+/// Stability over halves of the rows and other seeds, where requested.
 fn stability(found: &Value, k: usize) -> String {
     let number = |name: &str, j: usize| found[name][j].as_f64();
     // The quality of clusters, which files of earlier versions do not have.

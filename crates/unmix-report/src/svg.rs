@@ -138,7 +138,7 @@ impl Ticks {
         let raw = (high - low) / count as f64;
         let power = 10f64.powf(raw.log10().floor());
         let places = |step: f64| (low / step - 1e-9).ceil() as i64..=(high / step + 1e-9).floor() as i64;
-        // The largest step that is short enough, but never so long that a single tick says nothing of the scale.
+        // The largest step that is short enough, but at least two ticks are needed for a scale.
         let steps = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0].map(|m| m * power);
         let wanted = steps.iter().position(|s| *s >= raw * 0.999).unwrap_or(steps.len() - 1);
         let step = steps[..=wanted].iter().rev().find(|s| places(**s).count() >= 3).unwrap_or(&steps[0]);

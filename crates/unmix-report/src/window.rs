@@ -11,7 +11,7 @@ pub(crate) const MOST: usize = 16;
 /// Rows that spectra are made from.
 const ROWS: u64 = 1 << 17;
 
-/// Seconds that are drawn of a longer recording; rows, where nothing says how many there are a second.
+/// Seconds that are drawn of a longer recording; rows, without a sampling rate.
 const SECONDS: f64 = 12.0;
 const UNTIMED: u64 = 2000;
 

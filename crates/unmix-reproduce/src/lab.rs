@@ -108,7 +108,7 @@ impl<'a> Lab<'a> {
         unmix::fit(method, &map(settings), &mut rows, self.run)
     }
 
-    /// The patches, cut once; a note says what they are.
+    /// The patches, cut once; a note describes them.
     pub(crate) fn patches(&mut self) -> Result<Rc<PatchSet>> {
         if self.patches.is_none() {
             self.patches = Some(Rc::new(pictures::patches(self.options, self.run)?));

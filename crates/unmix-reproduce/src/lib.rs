@@ -51,8 +51,8 @@ pub struct Options {
 }
 
 /// Runs the experiments called `keys` in that order, all of them where none is named, and returns what was measured, experiment by
-/// experiment. Patches, and the filters that others are compared with, are made once for all. `announce` hears the name of each before
-/// it begins.
+/// experiment. Patches, and the filters that others are compared with, are made once for all. `announce` is called with the name of
+/// each before it begins.
 ///
 /// # Errors
 ///

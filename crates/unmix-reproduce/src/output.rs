@@ -13,7 +13,7 @@ pub struct Number {
     pub quantity: String,
     /// What we found.
     pub ours: f64,
-    /// What the publication, or the specification measured from it, says; a number or a range in words.
+    /// The number of the publication, or of the specification measured from it; a number or a range in words.
     pub published: String,
     /// The condition that makes the result recognisable, and whether it holds.
     pub condition: Option<(String, bool)>,
@@ -70,7 +70,7 @@ pub struct Results {
     pub figures: Vec<String>,
     /// Every number, in the order measured.
     pub numbers: Vec<Number>,
-    /// The data, in words, and what else a reader should know.
+    /// The data, in words, and notes for the reader.
     pub notes: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Results {
         self.numbers.iter().filter(|n| n.condition.as_ref().is_some_and(|c| !c.1))
     }
 
-    /// Numbers outside their published range, whatever their condition says.
+    /// Numbers outside their published range, irrespective of their condition.
     pub fn outside(&self) -> impl Iterator<Item = &Number> {
         self.numbers.iter().filter(|n| n.outside().is_some())
     }

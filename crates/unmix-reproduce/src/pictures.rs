@@ -36,7 +36,7 @@ pub enum PublishedPictures {
 }
 
 impl PublishedPictures {
-    /// As many as were published, told by the bytes of the first: other sets of pictures come in files of the same names.
+    /// As many as were published, recognised by the bytes of the first: other sets of pictures come in files of the same names.
     fn of(pictures: &Pictures) -> Self {
         let one = pictures.height * pictures.width * pictures.channels;
         let sum: f64 = pictures.values.iter().take(one).map(|v| v * 255.0).sum();
@@ -70,7 +70,7 @@ impl PatchSet {
     }
 }
 
-/// The patches that `options` ask for.
+/// The patches that `options` select.
 pub(crate) fn patches(options: &Options, run: &Run<'_>) -> Result<PatchSet> {
     let many = |full: usize, quick: usize| if options.quick { quick } else { full };
     let Some(path) = &options.pictures else {
@@ -259,7 +259,7 @@ fn numbers_of(rows: &AnyRows<'_>, i: u64) -> Result<Vec<f64>> {
     unmix::with_rows!(rows, rows => Ok(rows.some(i..i + 1)?.iter().map(|v| v.to_f64()).collect()))
 }
 
-/// The whole pictures that `options` ask for: a file whose rows are pictures, a folder of images of one size, or synthetic ones.
+/// The whole pictures that `options` select: a file whose rows are pictures, a folder of images of one size, or synthetic ones.
 pub(crate) fn rows_of_pictures(options: &Options, run: &Run<'_>) -> Result<PictureRows> {
     let Some(path) = &options.pictures else {
         return Ok(made(if options.quick { 200 } else { 2000 }));

@@ -51,7 +51,7 @@ def mne() -> Iterator[None]:
     """
     module = types.ModuleType("picard")
     module.picard = picard
-    # MNE asks for a version before it imports the function.
+    # MNE checks the version before it imports the function.
     module.__version__ = "0.8"
     module.__spec__ = None
     kept = sys.modules.get("picard", _MISSING)

@@ -135,7 +135,7 @@ fn unpack(data: &[u8], mut bit: usize, width: usize, mut out: &mut [u32]) -> Opt
     }
     let done =
         by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
-    // The last ones may be wanted where there are no more bytes to examine.
+    // The last ones may be needed where no more bytes follow.
     for (i, x) in out.iter_mut().enumerate().skip(done) {
         *x = one(data, bit + i * width, width);
     }
@@ -179,7 +179,7 @@ fn one(data: &[u8], bit: usize, width: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// Packs numbers bit by bit, as the format says it: the first number in the lowest bits.
+    /// Packs numbers bit by bit, as the format defines it: the first number in the lowest bits.
     fn packed(numbers: &[u32], width: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; (numbers.len() * width).div_ceil(8)];
         for (i, x) in numbers.iter().enumerate() {

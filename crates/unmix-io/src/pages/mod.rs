@@ -1,8 +1,8 @@
 //! Columns of a Parquet file decoded from their pages straight to where their numbers belong.
 //!
 //! The usual case only: numbers of four or eight bytes, none missing, stored as they are or as places in a dictionary. Whatever is
-//! not that (a missing cell, another encoding, a page that is not what it says) ends a column without a result, and the general
-//! reader, which knows all types and what to say of damage, reads that column of these rows again.
+//! not that (a missing cell, another encoding, a corrupt page) ends a column without a result, and the general reader, which
+//! supports all types and reports errors, reads that column of these rows again.
 
 mod bits;
 mod spare;
@@ -56,14 +56,14 @@ pub(crate) struct Chunk {
     stored: Stored,
     pages: SerializedPageReader<Paged>,
     snappy: bool,
-    /// Cells may be missing, so that every page says which are.
+    /// Cells may be missing, so that every page marks them.
     optional: bool,
     words: Numbers,
     page: Numbers,
     now: Now,
     /// Cells of the page that are not taken yet.
     left: usize,
-    /// Of all pages after decompression, as the file says.
+    /// Of all pages after decompression, as in the file.
     bytes: u64,
 }
 
@@ -209,7 +209,7 @@ impl Chunk {
                 if num_nulls > 0 || rep_levels_byte_len > 0 {
                     return None;
                 }
-                // What says which cells are missing is before the compressed bytes.
+                // The definition levels are before the compressed bytes.
                 let (levels, n) = (def_levels_byte_len as usize, num_values as usize);
                 self.page.set(buf, levels, self.snappy && is_compressed, self.words.end(), room)?;
                 if self.optional {
@@ -220,7 +220,7 @@ impl Chunk {
         }
     }
 
-    /// Ends the column when the bytes from `start` to `end` of the page say that one of `n` cells is missing.
+    /// Ends the column when the bytes from `start` to `end` of the page mark one of `n` cells as missing.
     fn check_none_missing(&self, room: &[u8], start: usize, end: usize, n: usize) -> Option<()> {
         let levels = self.page.bytes(room).get(start..end)?;
         Runs::new(1, 0)?.are_all(levels, 1, n)?.then_some(())

@@ -17,7 +17,7 @@ impl Spare {
     }
 }
 
-/// A file, read into buffers that are used again as soon as nobody holds them.
+/// A file, read into buffers that are used again as soon as they are free.
 pub(super) struct Paged {
     file: Arc<unmix::data::Bytes<'static>>,
     spare: Spare,

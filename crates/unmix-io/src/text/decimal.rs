@@ -105,7 +105,7 @@ fn exponent(text: &[u8], at: usize) -> Option<(i32, usize)> {
     Some((if sign == b'-' { -(value as i32) } else { value as i32 }, end))
 }
 
-/// The double nearest to `m 10^power`, where that can be told quickly.
+/// The double nearest to `m 10^power`, where it is found quickly.
 #[inline]
 fn nearest(m: u64, power: i32) -> Option<f64> {
     if power == 0 || m == 0 {

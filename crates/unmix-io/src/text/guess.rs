@@ -1,5 +1,5 @@
 //! Whether a first line of numbers may hold names after all: years, wavelengths, or the numbers of the columns. The rule stays (a
-//! line of numbers is a row); the user is told.
+//! line of numbers is a row); the user is warned.
 
 use super::cells;
 use super::lines::{Dialect, Lines};
@@ -7,7 +7,7 @@ use crate::Wording;
 use unmix::Result;
 use unmix::data::Bytes;
 
-/// Rows that the first line is compared with: at most, and as few as tell anything.
+/// Rows that the first line is compared with: at most, and the least number that is informative.
 const ROWS: (usize, usize) = (50, 3);
 
 /// Cells that are examined.
@@ -16,7 +16,7 @@ const CELLS: usize = 1 << 20;
 /// How far outside of the others a cell stands out, in lengths of their range.
 const OUTSIDE: f64 = 3.0;
 
-/// What to tell the user of a first line that was read as a row though it looks like names.
+/// The warning about a first line that was read as a row although it looks like names.
 pub(super) fn note(
     bytes: &Bytes<'static>,
     gz: bool,
@@ -31,7 +31,7 @@ pub(super) fn note(
     let more = if first.len() > shown.len() { ", ..." } else { "" };
     let most = (CELLS / first.len()).clamp(1, ROWS.0);
     let mut rows = Vec::new();
-    // What is wrong with later lines is for their reader to say.
+    // Errors in later lines are reported by their reader.
     while rows.len() < most && matches!(lines.next(&mut record), Ok(Some(_))) {
         match numbers(&record) {
             Some(row) if row.len() == first.len() => rows.push(row),

@@ -24,7 +24,7 @@ pub(super) struct Lines<'a> {
 /// How the text of a file is read.
 #[derive(Clone, Debug)]
 pub(super) struct Dialect {
-    /// What the file's ending says is between cells.
+    /// The delimiter by the file extension.
     pub(super) by_ending: u8,
     /// Lines to pass over.
     pub(super) skip: usize,

@@ -78,7 +78,7 @@ pub(crate) fn open(
     table.input(read, options)
 }
 
-/// What the first line and the options say of a file.
+/// Properties of a file, from its first line and the options.
 struct Table<'a> {
     names: Option<Vec<String>>,
     n_columns: usize,
@@ -119,7 +119,7 @@ impl Table<'_> {
         roles
     }
 
-    /// Reads every line. `record` holds the first row already when `first` says where it is.
+    /// Reads every line. `record` holds the first row already when `first` has its position.
     fn read(
         &self,
         lines: &mut Lines<'_>,

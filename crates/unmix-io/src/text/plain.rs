@@ -1,8 +1,8 @@
 //! Lines of numbers without quotes, by all threads: the usual case, and many times faster than the general one.
 //!
 //! Threads take pieces of the text that end with a line, one after the other; a piece's lines are counted as it is read, so that
-//! its thread knows where its rows belong before it examines a cell. Whatever is unusual (a quote, a cell that is no number, a line
-//! of another length) ends it without a result, and the general reader, which knows what to say of it, begins again at the first
+//! its thread has the position of its rows before it reads a cell. Whatever is unusual (a quote, a cell that is no number, a line
+//! of another length) ends it without a result, and the general reader, which has the error messages, starts again at the first
 //! line. Both round every number to the nearest double, so both give the same.
 
 use super::cells::{self, Role};
@@ -57,7 +57,7 @@ struct WorkQueue<'r> {
     at: u64,
     /// Bytes to examine for its end.
     piece: usize,
-    /// Room for rows that nobody has taken yet, and how many rows have been.
+    /// Unused room for rows, and the number of rows so far.
     room: &'r mut [f64],
     taken: usize,
     /// No one takes any more: the room is used up, or what was read is of no use.

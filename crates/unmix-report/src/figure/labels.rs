@@ -59,7 +59,7 @@ impl Colouring {
         let kept = if classes.len() > MOST_CLASSES { MOST_CLASSES - 1 } else { classes.len() };
         classes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         let rest: usize = classes[kept..].iter().map(|c| c.1).sum();
-        // Eleven colours for a handful of points say nothing of the others.
+        // Eleven colours for a handful of points do not describe the others.
         if rest * 2 > values.len() && classes[0].1 * 50 < values.len() {
             return Colouring::Unlike { name: name.clone(), values: classes.len() };
         }

@@ -1,4 +1,4 @@
-//! The figures of a page, each a drawing that says in words what it shows.
+//! The figures of a page, each with a text alternative.
 
 mod labels;
 mod scatter;

@@ -8,13 +8,13 @@ use maud::{Markup, html};
 /// Points drawn before the next colour has its turn: so no class hides another only because it is drawn later.
 const TURNS: usize = 8;
 
-/// Points that say their names one by one: more would make a page too large.
+/// Maximum number of points with names: more would make a page too large.
 const SPOKEN: usize = 1000;
 /// Names of points that are beside them, the farthest ones first.
 const EXTREME: usize = 5;
 
-/// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point says its name
-/// where it is pointed at, and the names of the farthest are beside them.
+/// `points` with the group of each, on named axes; `rows` are the names of the points, where they have names. A point shows its
+/// name where it is pointed at, and the names of the farthest are beside them.
 pub(crate) fn scatter(
     points: &[(f64, f64)],
     groups: &[usize],

@@ -15,7 +15,7 @@ pub(crate) struct TimeCourse<'a> {
     pub(crate) first: u64,
     /// Rows a second, where that is known.
     pub(crate) rate: Option<f64>,
-    /// Names of the rows, from that of `first` on; empty where they have none, or a rate says where they are.
+    /// Names of the rows, from that of `first` on; empty where they have none, or a sampling rate is given.
     pub(crate) names: &'a [String],
     /// What the codes are in.
     pub(crate) unit: &'a str,

@@ -109,8 +109,8 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// Pairs in the order of this model's components. Rows of encoders say little: of two that find the same source they may differ
-/// in whatever the rows do not vary along.
+/// Pairs in the order of this model's components. Rows of encoders are not comparable: for the same source they may differ in
+/// whatever the rows do not vary along.
 fn paired(a: &Matrix<f64>, b: &Matrix<f64>, correlation: Option<&Matrix<f64>>) -> Vec<Pair> {
     let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
     let cosine = |i: usize, j: usize| {

@@ -59,7 +59,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
 /// Share of the variance below which reconstructions keep nothing but what rounding leaves of them.
 const NOTHING: f64 = 1e-6;
 
-/// What is said of a model that keeps nothing of the rows, however its fit ended.
+/// The text about a model that explains none of the variance of the rows.
 fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
     match &context.sample {
         _ if context.spectrum.k == 0 => {

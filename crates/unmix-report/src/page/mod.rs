@@ -1,4 +1,4 @@
-//! The page: one HTML file that asks nothing of any network and runs no script.
+//! The page: one HTML file without network access and scripts.
 
 mod beside;
 mod clusters;
@@ -25,7 +25,7 @@ struct Context<'a> {
     spectrum: Spectrum,
     /// Some of the rows, where rows were given.
     sample: Option<Sample>,
-    /// Consecutive rows, where these say something.
+    /// Consecutive rows, where these are informative.
     window: Option<Window>,
     /// What the input is called.
     input: Option<String>,
@@ -45,9 +45,9 @@ impl Context<'_> {
 
 /// One self-contained HTML page about a model, and about rows seen through it.
 ///
-/// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a
-/// block at a time. Without rows the page has no scores and no reconstructions, and says how to get them. Everything that
-/// comes from data (names, labels, paths) is shown as text.
+/// `rows` may be the rows of the fit or others of the same `n_features`; of them, at most 5000 are read at a fixed stride, a block
+/// at a time. Without rows the page has no scores and no reconstructions, and explains how to get them. Everything that comes from
+/// data (names, labels, paths) is shown as text.
 ///
 /// # Errors
 ///
@@ -91,7 +91,7 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     Ok(document(&context)?.into_string())
 }
 
-/// Nothing may be fetched, and nothing run, whatever the data say.
+/// Nothing may be fetched or executed, for any data.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
 fn document(context: &Context<'_>) -> Result<Markup> {

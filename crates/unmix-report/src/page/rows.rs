@@ -127,7 +127,7 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
     ))
 }
 
-/// What is said in place of rows beside reconstructions that nobody could tell from them.
+/// The text in place of rows and reconstructions that are visually identical.
 fn exact(sample: &Sample) -> Option<String> {
     const SEEN: f64 = 1e-4;
     let worst = sample.examples.iter().fold(0.0f64, |m, e| m.max(e.error));

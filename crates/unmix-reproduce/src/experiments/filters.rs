@@ -183,7 +183,7 @@ fn more(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// The most that filters of an asymmetric nonlinearity may have of the effective pixels of symmetric ones: the bar was measured on
-/// digits, which are grey; on colours the filters are smaller, and no more is said.
+/// digits, which are grey; on colours the filters are smaller, and no more is known.
 pub(super) fn asymmetric_bar(set: &PatchSet) -> f64 {
     if set.channels() == 1 { 0.75 } else { 1.0 }
 }

@@ -72,7 +72,7 @@ fn asymmetric(lab: &mut Lab<'_>) -> Result<()> {
     let adaptive = panels.train(lab, "adaptive a", "ema-adaptive-tanh", rate.clone())?;
     let constant = panels.train(lab, "1.6 tanh", "ema-constant-tanh", rate)?;
     lab.figure("asymmetric", &panels.sheet)?;
-    // "More localised", the publication says of the adaptive one, and shows it of both.
+    // "More localised", as the publication calls the adaptive one, and shows it of both.
     let most = asymmetric_bar(&set);
     for (name, seen, most, local, sparse) in [
         ("adaptive", &adaptive, most, ".5 (MNIST), .87 (CIFAR-10)", "1.57 (MNIST), 1.28 (CIFAR-10)"),

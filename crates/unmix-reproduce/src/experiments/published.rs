@@ -5,7 +5,7 @@ use crate::pictures::PublishedPictures;
 /// The spectrum of patches: its first eigenvalues, their sum, and the losses of ranks 32 and 64 where they are known.
 pub(super) struct Spectrum {
     pub(super) eigenvalues: [f64; 5],
-    /// What is asked of an eigenvalue.
+    /// The condition on an eigenvalue.
     pub(super) condition: &'static str,
     /// Whether ours, and the published one, meet it.
     pub(super) holds: fn(f64, f64) -> bool,

@@ -32,7 +32,7 @@ enum Units {
     Data,
     /// The weight is multiplied by the mean length of a row; steps as they are, as published.
     Length,
-    /// Rows are divided by their size first, so that steps know no units either.
+    /// Rows are divided by their size first, so that steps do not depend on units either.
     None,
 }
 

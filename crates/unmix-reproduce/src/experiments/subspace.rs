@@ -147,7 +147,7 @@ fn counts(lab: &mut Lab<'_>, name: &str, found: &Spectrum, known: Option<[usize;
 }
 
 /// Moments about 0 are those about the mean and a matrix of rank one, `m mᵀ`: no variance falls by it, and none rises above the one
-/// before it (Weyl 1912). This holds for any rows, so it tells a wrong centring on any pictures.
+/// before it (Weyl 1912). This holds for any rows, so it detects a wrong centring on any pictures.
 fn interlaced(lab: &mut Lab<'_>, centred: &Spectrum, uncentred: &Spectrum) -> Result<()> {
     let (about_mean, about_0) = (&centred.variances, &uncentred.variances);
     let slack = 1e-6 * about_0.first().copied().unwrap_or(0.0);

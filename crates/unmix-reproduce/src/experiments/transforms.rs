@@ -62,7 +62,7 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
 }
 
 /// Fig 1: what variance and independence can see in four clouds. A circle has no favoured directions, and nothing finds any: its
-/// axes are those of the draw, which is why the worst of five draws is told and drawn.
+/// axes are those of the draw, which is why the worst of five draws is reported and drawn.
 fn clouds(lab: &mut Lab<'_>) -> Result<()> {
     let shapes = [
         ("rectangle", [1.5, 0.6], true),
