@@ -28,7 +28,7 @@ pub fn subspace_angles(a: &Matrix<f64>, b: &Matrix<f64>) -> Result<Vec<f64>> {
         .collect())
 }
 
-/// `||P_a - P_b||_F`, the distance between the orthogonal projectors onto what the rows of `a` and of `b` span: 0 for the same
+/// `||P_a - P_b||_F`, the distance between the orthogonal projectors onto the spans of the rows of `a` and of `b`: 0 for the same
 /// subspace, `sqrt(2 Σ sin² θ)` over the angles between subspaces of one dimension, `sqrt(k_a + k_b)` for orthogonal ones.
 ///
 /// Formed from the parts that lie across, so that small distances keep their digits. `O(k² p)`.
@@ -101,7 +101,7 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
     let cosine = Matrix::from_fn(ka, kb, |i, j| {
         let dot: f64 = a.row(i).iter().zip(b.row(j)).map(|(x, y)| x * y).sum();
         let cosine = dot / (norm(a.row(i)) * norm(b.row(j)));
-        // What is not a number is like nothing.
+        // NaN counts as no similarity.
         if cosine.is_finite() { cosine } else { 0.0 }
     });
     let order: Vec<usize> = pairs(&cosine).into_iter().map(|(_, j)| j).collect();
@@ -114,7 +114,7 @@ pub fn match_rows(a: &Matrix<f64>, b: &Matrix<f64>) -> Match {
 }
 
 /// Pairs of a row and a column of a table of similarities, as many as the fewer of these, in the order of the rows: those for which
-/// the sum of sizes is largest, whatever the signs. What is not a number is like nothing. `O(k³)`.
+/// the sum of sizes is largest, whatever the signs. NaN counts as no similarity. `O(k³)`.
 ///
 /// This is the one way in which components are paired here: rows by their cosines in [`match_rows`], halves of the rows by
 /// [`stability`](mod@crate::stability), and models beside each other on a page.

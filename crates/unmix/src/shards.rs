@@ -40,7 +40,7 @@ use crate::stats::{
     GatherWeights,
 };
 
-/// The number of rows of `n_features` numbers at whose multiples they may be cut between workers.
+/// The shard length for `n_features` columns: rows may be divided between workers at its multiples.
 pub fn shard_rows(n_features: usize) -> u64 {
     Plan::alignment(n_features) as u64
 }
@@ -50,7 +50,7 @@ pub fn sparse_shard_rows(n_features: usize) -> u64 {
     Plan::for_stored(n_features).shard_rows as u64
 }
 
-/// The answer to `job` of one who holds `rows`, the first of which is row `first_row` of all. The rows may have
+/// The answer to `job` from a worker that holds `rows`, the first of which is row `first_row` of all. The rows may have
 /// [weights](crate::Rows::weighted); where others have none, theirs count once.
 ///
 /// # Errors

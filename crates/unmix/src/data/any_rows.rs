@@ -60,17 +60,17 @@ impl<'a> AnyRows<'a> {
         with_rows!(self, rows => rows.n_features())
     }
 
-    /// How many rows, when that is known.
+    /// Number of rows, when known.
     pub fn n_rows(&self) -> Option<u64> {
         with_rows!(self, rows => rows.n_rows())
     }
 
-    /// What is known of the columns.
+    /// Names and shape of the columns.
     pub fn features(&self) -> &Features {
         with_rows!(self, rows => rows.features())
     }
 
-    /// Where they come from, for messages.
+    /// Origin of the rows, for messages.
     pub fn origin(&self) -> &str {
         with_rows!(self, rows => rows.origin())
     }

@@ -173,7 +173,7 @@ pub fn open_npy(path: &Path) -> Result<(RawArray<'static>, Option<Vec<usize>>)> 
     Ok((RawArray::new(bytes, header.start as i64, header.number, rows, features)?, shape))
 }
 
-/// Writes a two-dimensional `.npy` file row by row, without knowing how many rows there will be.
+/// Writes a two-dimensional `.npy` file row by row, without a known number of rows.
 ///
 /// The file appears under its name only when [`finish`](NpyWriter::finish) has succeeded: before, it is a temporary sibling.
 pub struct NpyWriter {
@@ -224,7 +224,7 @@ impl NpyWriter {
     }
 }
 
-/// What is before the numbers of a `.npy` file of `n_rows` rows, each of shape `trailing`.
+/// The bytes before the numbers of a `.npy` file of `n_rows` rows, each of shape `trailing`.
 pub fn npy_preamble(dtype: Dtype, n_rows: u64, trailing: &[usize]) -> Vec<u8> {
     let lengths = std::iter::once(n_rows).chain(trailing.iter().map(|&d| d as u64));
     let shape: Vec<String> = lengths.map(|d| d.to_string()).collect();

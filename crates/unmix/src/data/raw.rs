@@ -26,7 +26,7 @@ impl NumberType {
         Self { kind, size, big_endian: false }
     }
 
-    /// Whether numbers of this kind and size exist here.
+    /// Whether numbers of this kind and size are supported.
     pub fn known(self) -> bool {
         matches!((self.kind, self.size), (b'b', 1) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 2 | 4 | 8))
     }
@@ -152,7 +152,7 @@ impl<'a> RawArray<'a> {
         Self::new(bytes, 0, number, rows, Axes::one(n_features as u64, size as i64))
     }
 
-    /// A row-major slice, lent. Its length must be a multiple of `n_features`.
+    /// A borrowed row-major slice. Its length must be a multiple of `n_features`.
     pub fn lent<T: Real>(data: &'a [T], n_features: usize) -> Result<Self> {
         let beyond = data.len().checked_rem(n_features).unwrap_or(data.len());
         if beyond != 0 {

@@ -104,13 +104,13 @@ pub(crate) fn not_here(asked: &str) -> Error {
 }
 
 impl<'a, T: Real> Rows<'a, T> {
-    /// `n_rows` rows of `n_features` numbers whose shards are with others; whatever is fitted by full passes over rows can be fitted to
-    /// them.
+    /// `n_rows` rows of `n_features` numbers whose shards are held by remote workers; methods that need full passes only can be
+    /// fitted to them.
     pub fn remote(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
         Self::new(RemoteRows { n_rows, n_features, sparse: false, all }, Features::default(), "the shards")
     }
 
-    /// The same where those who have them hold sparse rows, in shards cut at multiples of
+    /// The same for workers that hold sparse rows, in shards cut at multiples of
     /// [`sparse_shard_rows`](crate::shards::sparse_shard_rows): sums are over stored entries, as those of sparse rows are that are here.
     pub fn remote_sparse(n_rows: u64, n_features: usize, all: &'a dyn GatherAll) -> Self {
         Self::new(RemoteRows { n_rows, n_features, sparse: true, all }, Features::default(), "the shards")

@@ -55,12 +55,12 @@ impl<'a, T: Real> Rows<'a, T> {
         self.longest.map_or(plan, |longest| plan.at_most(longest))
     }
 
-    /// Row-major numbers in memory, lent.
+    /// Row-major numbers in borrowed memory.
     pub fn from_slice(data: &'a [T], n_features: usize) -> Result<Self> {
         Ok(Self::new(RawArray::lent(data, n_features)?, Features::default(), "the array"))
     }
 
-    /// The same rows, each with its sample weight: 2 is the row twice, 0 leaves it out, whatever it holds.
+    /// The same rows, each with its sample weight: 2 counts a row twice, 0 leaves it out.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl<'a, T: Real> Rows<'a, T> {
         Ok(self)
     }
 
-    /// Sample weights, where they do not all count once.
+    /// Sample weights, where they are not all 1.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
     }
@@ -86,7 +86,7 @@ impl<'a, T: Real> Rows<'a, T> {
         self.weights().filter(|w| w.iter().any(|&w| w != 1.0)).map(|w| w.len() as u64)
     }
 
-    /// Number of rows, each as often as it counts; 0 where the number is not known.
+    /// Number of rows, weighted; 0 where the number is not known.
     pub fn n_samples(&self) -> f64 {
         match &self.weights {
             None => self.n_rows().unwrap_or(0) as f64,
@@ -136,17 +136,17 @@ impl<'a, T: Real> Rows<'a, T> {
         self.source.n_features()
     }
 
-    /// How many rows, when that is known.
+    /// Number of rows, when known.
     pub fn n_rows(&self) -> Option<u64> {
         self.source.n_rows()
     }
 
-    /// What is known of the columns.
+    /// Names and shape of the columns.
     pub fn features(&self) -> &Features {
         &self.features
     }
 
-    /// Where they come from, for messages.
+    /// Origin of the rows, for messages.
     pub fn origin(&self) -> &str {
         &self.origin
     }
@@ -161,14 +161,13 @@ impl<'a, T: Real> Rows<'a, T> {
         &*self.source
     }
 
-    /// The numbers, row-major and without a copy, where the source holds them so and can give them away; else these rows as they
-    /// are.
+    /// The numbers, row-major and without a copy, where the source owns them in this form; else these rows unchanged.
     #[allow(clippy::result_large_err, reason = "the rows themselves come back, and nothing is lost")]
     pub fn into_numbers(mut self) -> std::result::Result<Vec<T>, Self> {
         self.source.take().ok_or(self)
     }
 
-    /// The rows as stored entries, where that is how they are kept.
+    /// The rows as stored entries, where they are sparse.
     pub fn sparse(&self) -> Option<&Sparse<'_, T>> {
         self.source.sparse()
     }

@@ -37,7 +37,7 @@ pub trait Source<T: Real>: Send + Sync {
         None
     }
 
-    /// The rows as stored entries, where that is how they are kept here.
+    /// The rows as stored entries, where they are sparse here.
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
         None
     }
@@ -48,7 +48,7 @@ pub trait Source<T: Real>: Send + Sync {
     }
 }
 
-/// A reader that moves forward.
+/// A forward reader.
 pub trait Stream<T: Real>: Send {
     /// Appends up to `max_rows` further rows to `out`, and returns how many; 0 at the end, and only there.
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize>;

@@ -177,7 +177,7 @@ impl<T: Real> Rows<'_, T> {
         if weights.iter().all(|&w| w == 1.0) { None } else { Some(weights) }
     }
 
-    /// Turns every row into `width` numbers and hands them to `sink` in the order of the rows.
+    /// Turns every row into `width` numbers and passes them to `sink` in the order of the rows.
     ///
     /// `f` gets a block and room for its results. Shards are worked on by all threads and delivered in order; memory is that
     /// of two shards a thread.

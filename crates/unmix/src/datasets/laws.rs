@@ -32,7 +32,7 @@ pub enum Distribution {
     Humps(u8),
 }
 
-/// Laws by the names that Python and the command line use.
+/// Distributions by the names that Python and the command line use.
 pub const LAWS: [(&str, Distribution); 24] = [
     ("laplace", Distribution::Laplace),
     ("logistic", Distribution::Logistic),
@@ -79,7 +79,7 @@ const HUMPS: [Humps; 12] = [
 ];
 
 impl Distribution {
-    /// The law called `name`.
+    /// The distribution called `name`.
     ///
     /// # Errors
     ///

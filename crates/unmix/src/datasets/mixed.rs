@@ -14,7 +14,7 @@ pub struct Mixed {
     pub x: Matrix<f64>,
     /// `n x k`.
     pub sources: Matrix<f64>,
-    /// `p x k`: column `j` is what source `j` adds to a row.
+    /// `p x k`: column `j` has the loadings of source `j`.
     pub mixing: Matrix<f64>,
 }
 
@@ -143,7 +143,7 @@ pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
     Mixed::new(sources, if setting == SignalDesign::NonOrthogonal { oblique() } else { turned() })
 }
 
-/// `n` points of two independent sources of variance 2/3 (uniform) or 1 (Laplace), turned by 45 degrees (sigma-PCA, arXiv
+/// `n` points of two independent sources of variance 2/3 (uniform) or 1 (Laplace), rotated by 45 degrees (sigma-PCA, arXiv
 /// 2311.13580, appendix G.6). Without a seed they are the 1000 points of the published experiment, whatever `n` is.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::stats::Contrast;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What sources are ordered by.
+/// Order of the sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {

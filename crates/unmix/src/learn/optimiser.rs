@@ -3,7 +3,7 @@
 use crate::num::{Real, widest};
 use serde::{Deserialize, Serialize};
 
-/// How a gradient becomes a step.
+/// The update rule of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimiser {

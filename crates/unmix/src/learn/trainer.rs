@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// What is trained. The value itself holds settings and buffers; whatever changes from one batch to the next is its `State`.
+/// The model that is trained. The value itself holds settings and buffers; whatever changes from one batch to the next is its
+/// `State`.
 pub trait Learner<T: Real> {
     /// Parameters, and what is stored of the batches so far. With the settings it is all that a learner is.
     type State: Serialize + DeserializeOwned;
@@ -128,16 +129,16 @@ impl<S, T: Real> TrainerState<S, T> {
     }
 }
 
-/// How a learner is trained.
+/// Options of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trainer {
-    /// How gradients become steps.
+    /// The update rule.
     pub optimiser: Optimiser,
     /// The learning rate where the schedule is at its peak.
     pub learning_rate: f64,
     /// How it changes.
     pub schedule: Schedule,
-    /// How often all rows are gone through.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
 }
 

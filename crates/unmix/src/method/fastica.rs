@@ -26,11 +26,11 @@ use std::ops::Bound;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FastIca {
-    /// How many sources.
+    /// Number of sources.
     pub n_components: Components,
     /// All at once, or one after another.
     pub algorithm: FastIcaAlgorithm,
-    /// Whether coordinates are whitened, and how large sources are.
+    /// Whitening, and the scale of the sources.
     pub whiten: FastIcaWhitening,
     /// Contrast function G used to measure non-Gaussianity.
     pub fun: Fun,
@@ -46,7 +46,7 @@ pub struct FastIca {
     pub whiten_solver: WhitenSolver,
 }
 
-/// How sources are kept apart.
+/// Orthogonalisation of the sources: all at once, or one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FastIcaAlgorithm {
@@ -76,7 +76,7 @@ pub enum SourceSize {
     ArbitraryVariance,
 }
 
-/// How the whitening is found.
+/// Solver of the whitening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WhitenSolver {

@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 
-/// Amari's distance of a gain, `components mixing` (Amari, Cichocki & Yang 1996): 0 when every source found is one true source
-/// up to its scale, 1 when every one holds all of them alike. `O(k²)`.
+/// Amari's distance of a gain, `components mixing` (Amari, Cichocki & Yang 1996): 0 when every estimated source is one true source
+/// up to its scale, 1 when every one contains all of them equally. `O(k²)`.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub fn amari_distance(gain: &Matrix<f64>) -> Result<f64> {
     Ok(total / (2 * k * (k - 1)) as f64)
 }
 
-/// Signal to interference of every source, in decibels: the largest entry of its row of the gain against all the others.
+/// Signal-to-interference ratio of every source, in decibels: the largest entry of its row of the gain against all the others.
 /// Infinite for a row with one entry.
 pub fn interference(gain: &Matrix<f64>) -> Vec<f64> {
     (0..gain.rows())

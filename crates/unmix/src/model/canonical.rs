@@ -9,7 +9,7 @@ use crate::num::{Matrix, null};
 /// relatively, count as equal and the lowest index wins.
 pub const SIGN_RULE: u32 = 1;
 
-/// 1 or -1: what rule 1 multiplies a decoder vector with. `eps` is that of the type in which it was computed.
+/// 1 or -1: the factor of a decoder vector by rule 1. `eps` is that of the type in which it was computed.
 pub fn sign_of(vector: &[f64], eps: f64) -> f64 {
     // Side by side: one maximum would wait for another.
     let (eights, rest) = vector.as_chunks::<8>();

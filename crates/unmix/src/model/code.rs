@@ -34,7 +34,7 @@ pub trait RowMap<T>: Send + Sync {
 pub struct Certificate {
     /// What it measures, as in "relative duality gap".
     pub name: &'static str,
-    /// A row is solved where it is at most this.
+    /// A row has converged where it is at most this.
     pub tol: f64,
 }
 
@@ -54,7 +54,7 @@ pub trait Encoder: Debug + Send + Sync {
     /// Numbers in a row.
     fn n_features(&self) -> usize;
 
-    /// Numbers in a code.
+    /// Number of codes per row.
     fn n_codes(&self) -> usize;
 
     /// What codes are like; by default dense, of either sign, of complete rows.
@@ -89,7 +89,7 @@ pub trait Decoder: Debug + Send + Sync {
     /// Numbers in a row.
     fn n_features(&self) -> usize;
 
-    /// Numbers in a code.
+    /// Number of codes per row.
     fn n_codes(&self) -> usize;
 
     /// For codes of single precision.
@@ -148,12 +148,12 @@ impl Code {
         Self::new(LinearEncoder::new(mean.clone(), encoder), LinearDecoder::new(mean, decoder))
     }
 
-    /// What turns rows into codes.
+    /// The encoder.
     pub fn encoder(&self) -> &dyn Encoder {
         &*self.encoder
     }
 
-    /// What turns codes into rows.
+    /// The decoder.
     pub fn decoder(&self) -> &dyn Decoder {
         &*self.decoder
     }
@@ -163,12 +163,12 @@ impl Code {
         self.encoder.n_features()
     }
 
-    /// Numbers in a code.
+    /// Number of codes per row.
     pub fn n_codes(&self) -> usize {
         self.encoder.n_codes()
     }
 
-    /// What codes are like.
+    /// Properties of the codes.
     pub fn codes(&self) -> Codes {
         self.encoder.codes()
     }
@@ -183,7 +183,7 @@ impl Code {
         by_type(|| self.decoder.in_f32(), || self.decoder.in_f64())
     }
 
-    /// `n_features x n_codes`: what one unit of each code adds to a row.
+    /// `n_features x n_codes`: the loadings of each code.
     pub fn mixing(&self) -> Matrix<f64> {
         self.decoder.mixing()
     }
@@ -204,16 +204,16 @@ fn by_type<T: Real>(
     }
 }
 
-/// Rows that an iterative encoder left above its tolerance.
+/// Rows for which an iterative encoder did not reach its tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsolved {
     /// The tolerance for every row.
     pub certificate: Certificate,
-    /// How many rows are above it.
+    /// Number of rows above it.
     pub n_rows: u64,
     /// The row that is farthest above it, the first of these.
     pub worst_row: u64,
-    /// How far it is.
+    /// Its value.
     pub worst: f64,
 }
 

@@ -87,7 +87,7 @@ impl Model {
         Ok(out)
     }
 
-    /// Writes the file: to a temporary sibling, synced, renamed. Nothing half-written stays.
+    /// Writes the file: to a temporary sibling, synced, renamed. No partly written file is left behind.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut file = NewFile::create(path)?;
         file.put(&self.to_bytes()?)?;

@@ -11,7 +11,7 @@ use crate::num::{Matrix, Real, kernel};
 pub struct Gaussian {
     /// Mean, `n_features`.
     pub mean: Vec<f64>,
-    /// What columns are divided by before they meet the axes, `n_features`.
+    /// Scale that columns are divided by before the projection onto the axes, `n_features`.
     pub noise_scale: Option<Vec<f64>>,
     /// `k x n_features`, orthonormal rows.
     pub axes: Matrix<f64>,

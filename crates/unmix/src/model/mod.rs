@@ -48,10 +48,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A fitted model: its parameters, what they mean, and how the fit ended.
+/// A fitted model: parameters, encoder and decoder, and the report of the fit.
 ///
-/// Immutable. Parameters are tensors named as scikit-learn's attributes without the underscore; [`Code`] is how they turn
-/// rows into codes and back.
+/// Immutable. Parameters are tensors named as scikit-learn's attributes without the underscore; [`Code`] is the encoder and
+/// decoder.
 #[derive(Clone, Debug)]
 pub struct Model {
     method: &'static Method,
@@ -125,7 +125,7 @@ impl Model {
         self
     }
 
-    /// The sums that it was made of, where it holds them: what more rows, or another model's sums, can be added to.
+    /// The sums over rows that it was computed from, where it holds them: more rows, or another model's sums, can be added.
     pub fn sums(&self) -> Option<&Sums> {
         self.sums.as_deref()
     }
@@ -181,12 +181,12 @@ impl Model {
         self.n_features
     }
 
-    /// How many components it has.
+    /// Number of components.
     pub fn n_components(&self) -> usize {
         self.tensor("components").map_or_else(|| self.n_codes(), |t| t.shape()[0])
     }
 
-    /// Numbers in a code: one for each component, unless codes are turned back towards the columns.
+    /// Numbers in a code: one for each component, unless codes are rotated back towards the columns.
     pub fn n_codes(&self) -> usize {
         self.code.n_codes()
     }
@@ -196,7 +196,7 @@ impl Model {
         self.dtype
     }
 
-    /// What was subtracted from the number of samples in variances.
+    /// Delta degrees of freedom: variances are divided by `n_samples - ddof`.
     pub fn ddof(&self) -> u64 {
         self.ddof
     }
@@ -251,12 +251,12 @@ impl Model {
         self
     }
 
-    /// How the fit went.
+    /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// How rows become codes and back.
+    /// The encoder and decoder.
     pub fn code(&self) -> &Code {
         &self.code
     }
@@ -279,8 +279,8 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
-/// The model of the rows that `before` has seen and then of `rows`, one after the other, by the method named `key`; of `rows` alone where there
-/// is none before. However a stream is cut into batches, the model is the same to the bit.
+/// The model of the rows of `before` and then of `rows`, one after the other, by the method named `key`; of `rows` alone where
+/// there is none before. However a stream is cut into batches, the model is the same to the bit.
 ///
 /// # Errors
 ///

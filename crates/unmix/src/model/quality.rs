@@ -140,8 +140,8 @@ impl Quality {
     }
 }
 
-/// How far rows lie from what a model makes of them, where it has no variances along orthonormal axes:
-/// `Q = ||x - decode(encode(x))||²`, in the units of the rows, and the certificate of the code where the encoder iterates.
+/// Reconstruction error of rows, where it has no variances along orthonormal axes: `Q = ||x - decode(encode(x))||²`, in the units
+/// of the rows, and the certificate of the code where the encoder iterates.
 #[derive(Clone, Debug)]
 pub struct Residual {
     n_features: usize,

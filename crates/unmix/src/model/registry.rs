@@ -42,7 +42,7 @@ pub trait Fit: Send + Sync {
 pub struct Variant {
     /// Value of the setting `variant`.
     pub key: &'static str,
-    /// Where it was published.
+    /// Reference.
     pub reference: &'static str,
     /// What it recovers.
     pub recovers: &'static str,
@@ -64,13 +64,13 @@ pub struct Takes {
 /// Makes a specification from settings.
 pub type MakeSpec = fn(&Map<String, Value>) -> Result<Box<dyn Fit>>;
 
-/// A row of the registry.
+/// An entry of the registry.
 pub struct Method {
     /// Its name on the command line, in files and here.
     pub key: &'static str,
     /// Its Python class.
     pub class: &'static str,
-    /// What it finds, in one sentence.
+    /// Summary in one sentence.
     pub summary: &'static str,
     /// Its settings.
     pub settings: &'static [Setting],
@@ -88,7 +88,7 @@ pub struct Method {
     pub to_compare: &'static [(&'static str, &'static str)],
     /// Which settings equal which other methods.
     pub equals: &'static [&'static str],
-    /// Where it is described.
+    /// References.
     pub references: &'static [&'static str],
     /// A specification from settings.
     pub spec: MakeSpec,
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Method {
 }
 
 impl Method {
-    /// Refuses what settings may not be: the same check by the same rows of the list, whether they came by name or as a specification.
+    /// Checks settings, given by name or as a specification, against the list of settings.
     ///
     /// # Errors
     ///

@@ -11,24 +11,24 @@ pub const LEVEL: f64 = 0.01;
 /// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
     /// Iterations; 1 for closed forms.
     pub n_iter: u64,
-    /// Full passes over the rows.
+    /// Full passes over the data.
     pub sweeps: u64,
     /// The objective after each iteration, where there is one.
     pub objective: Vec<f64>,
     /// The quantity that was compared with `tol`.
     pub residual: Option<f64>,
-    /// What it was compared with.
+    /// The tolerance.
     pub tol: Option<f64>,
     /// The solver that ran.
     pub solver: String,
     /// How far the axes are from orthonormal, `||W'W - I||_F`, for methods that leave them so nearly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orthonormality: Option<f64>,
-    /// Cosines between what two disjoint halves of the rows give in place of each component, for methods that look.
+    /// Cosines between what two disjoint halves of the rows give in place of each component, for methods that compute them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halves: Option<Vec<f64>>,
     /// Lengths of the columns as a rule without unit columns left them, before they were divided by these.
@@ -36,9 +36,9 @@ pub struct Report {
     pub norms: Option<Vec<f64>>,
     /// Seed of random draws.
     pub seed: u64,
-    /// Directions along which the rows vary, as far as the solver can see.
+    /// Directions along which the rows vary, up to the accuracy of the solver.
     pub rank: Option<usize>,
-    /// Rows, each as often as it counts: the sum of the sample weights, where there are weights.
+    /// Rows, weighted: the sum of the sample weights, where there are weights.
     #[serde(serialize_with = "whole_where_it_is")]
     pub n_samples: f64,
     /// Rows that were read, where they had sample weights; `None` where each counted once and `n_samples` is their number.

@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::stats::{Packer, Partial, Scatter, Unpacker};
 use std::collections::BTreeMap;
 
-/// What the rows seen so far add up to.
+/// Sums over all rows so far.
 ///
 /// Memory is that of a `p x p` table, times about the logarithm of the number of shards, and of one block of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Nothing seen yet, of `p` columns of numbers of type `dtype`: rows of other types are converted to it.
+    /// Empty sums for `p` columns of type `dtype`: rows of other types are converted to it.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Sums {
         self.dtype
     }
 
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub fn n_samples(&self) -> f64 {
         self.parts().map(|s| s.n).sum::<f64>() + self.weights.iter().sum::<f64>()
     }
@@ -229,7 +229,7 @@ impl Sums {
         self.base.iter().chain(tree).chain([&self.open.0])
     }
 
-    /// The scatter of all rows seen.
+    /// The scatter of all rows so far.
     pub fn total(&self) -> Scatter {
         let mut last = self.open.0.clone();
         if !self.weights.is_empty() {

@@ -45,7 +45,7 @@ const FAR: f64 = 0.5;
 /// Sums over one block of rows, of `r` coordinates along orthonormal axes of which the first `k` are components.
 #[derive(Clone, Debug)]
 struct Sums {
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     n: f64,
     /// Sum of `phi(z_j) z_i`, `k x r`.
     cross: Matrix<f64>,

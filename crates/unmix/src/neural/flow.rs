@@ -37,7 +37,7 @@ pub struct FlowResult {
     pub n_iter: u64,
     /// `||G|| / ||CW||` at the end.
     pub residual: f64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
 }
 

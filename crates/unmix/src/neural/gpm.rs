@@ -69,7 +69,7 @@ pub struct FixedPoint {
     pub candidates: Vec<Separation>,
     /// A width that saw more at the start than any sees now: with the one in use, components became more Gaussian.
     pub better: Option<f64>,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
     /// Full passes over the data that took a step or decided to take none.
     pub n_iter: u64,

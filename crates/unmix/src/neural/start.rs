@@ -128,7 +128,7 @@ impl<'a, T: Real> Principal<'a, T> {
         self.moments.len()
     }
 
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     pub fn n(&self) -> f64 {
         self.spectrum.n
     }

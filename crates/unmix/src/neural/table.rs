@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub struct TableEntry {
     /// Value of the setting `variant`.
     pub key: &'static str,
-    /// Where it was published.
+    /// Reference.
     pub reference: &'static str,
     /// What it recovers, in one phrase.
     pub recovers: &'static str,

@@ -22,7 +22,7 @@ use crate::stats::GatherLengths;
 /// Options of the training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Training {
-    /// How gradients become steps.
+    /// The update rule.
     pub optimiser: Optimiser,
     /// Its rate, at the beginning.
     pub learning_rate: f64,

@@ -117,7 +117,7 @@ impl<'a, T: Real> Stored<'a, T> {
         self.by_column.part(j, rows)
     }
 
-    /// How often each row that is here counts, where they do not all count once.
+    /// How often each row that is here counts, where they are not all 1.
     pub fn weights(&self) -> Option<&'a [f64]> {
         self.weights
     }

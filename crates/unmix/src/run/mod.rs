@@ -68,7 +68,7 @@ pub struct Run<'a> {
     pub watch: &'a dyn Watch,
     /// When it began.
     pub started: Instant,
-    /// Where the state of its loops is kept.
+    /// The checkpoint file.
     pub checkpoint: Option<&'a Checkpoint>,
     /// The model from whose parameters it starts.
     pub init: Option<&'a dyn Start>,

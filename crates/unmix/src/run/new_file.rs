@@ -5,8 +5,8 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file under way: a temporary sibling of `path`, which it replaces when [`finish`](NewFile::finish) has succeeded. Dropped
-/// before, it leaves nothing behind and what was at `path` untouched. Where `path` is a symbolic link, what it points to is
+/// A file that is being written: a temporary sibling of `path`, which it replaces when [`finish`](NewFile::finish) has succeeded.
+/// Dropped before, it leaves nothing behind and what was at `path` untouched. Where `path` is a symbolic link, what it points to is
 /// replaced and the link stays; what is replaced hands its permissions on.
 pub struct NewFile {
     file: BufWriter<NamedTempFile>,

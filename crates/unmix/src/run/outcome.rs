@@ -1,8 +1,8 @@
-//! How a fit ended.
+//! Outcome of a fit.
 
 use serde::{Deserialize, Serialize};
 
-/// How a fit ended.
+/// Outcome of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

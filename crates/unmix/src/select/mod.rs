@@ -39,7 +39,7 @@ pub struct Spectrum {
     pub n: f64,
     /// Features.
     pub p: usize,
-    /// Features that do not vary: there is nothing about them to model.
+    /// Number of constant features.
     pub n_constant: usize,
 }
 

@@ -10,9 +10,9 @@ use crate::run::Run;
 pub struct FittedRows<'a, 'b, T: Real> {
     /// The rows.
     pub rows: &'a Rows<'b, T>,
-    /// What is subtracted from each: their mean, or zeros.
+    /// Centre of the columns: their mean, or zeros.
     pub mean: &'a [f64],
-    /// What columns are then divided by, where they are.
+    /// Scale that columns are then divided by, if any.
     pub scale: Option<&'a [f64]>,
 }
 

@@ -93,7 +93,7 @@ impl Criterion {
         }
     }
 
-    /// What the number is an estimate of, in a few words.
+    /// The quantity that the number estimates, in a few words.
     pub fn estimates(self) -> String {
         match self {
             Criterion::Share(share) => {
@@ -141,7 +141,7 @@ pub struct Table {
     pub choices: Vec<Choice>,
     /// Notes for the user before taking one of them.
     pub warnings: Vec<String>,
-    /// Where the random draws of `parallel` and `cv` began.
+    /// Seed of `parallel` and `cv`.
     pub seed: u64,
 }
 

@@ -78,7 +78,7 @@ pub struct Minimum {
     pub x: Vec<f64>,
     /// The function there.
     pub value: f64,
-    /// What was compared with `tol`.
+    /// The residual that was compared with `tol`.
     pub residual: f64,
     /// Why it ended; [`Outcome::Stalled`] where no step lowers the function or its gradient: rounding errors are larger than what is
     /// left to gain.

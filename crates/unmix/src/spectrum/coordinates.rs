@@ -83,11 +83,11 @@ impl PrincipalAxes {
 
 /// Coordinates of rows.
 pub(crate) struct Coordinates {
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     pub(crate) n: f64,
     /// What is subtracted.
     pub(crate) mean: Vec<f64>,
-    /// What columns are divided by, where they are.
+    /// Scale that columns are divided by, if any.
     pub(crate) noise_scale: Option<Vec<f64>>,
     /// What all entries are then divided by, where coordinates are not white: 1, or their root mean square.
     pub(crate) size: f64,

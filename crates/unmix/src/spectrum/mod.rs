@@ -26,7 +26,7 @@ pub use components::{Components, Rule, by_share};
 pub(crate) use coordinates::{Coordinates, PrincipalAxes, WhiteningOptions};
 pub use scatter::Covariance;
 
-/// How the spectrum is found.
+/// Solver of the spectrum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
@@ -113,11 +113,11 @@ pub struct Request {
 
 /// Second moments of the rows and what follows from them.
 pub struct Decomposition {
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     pub n: f64,
-    /// What is subtracted from rows: their mean, or zeros.
+    /// Centre of the rows: their mean, or zeros.
     pub mean: Vec<f64>,
-    /// What columns are then divided by, where they are; 1 for columns that do not vary.
+    /// Scale that columns are then divided by, if any; 1 for columns that do not vary.
     pub noise_scale: Option<Vec<f64>>,
     /// Variances (divisor `n - 1`), descending: all `min(n, p)` of them, or those requested.
     pub values: Vec<f64>,
@@ -133,7 +133,7 @@ pub struct Decomposition {
     pub n_constant: usize,
     /// Full passes over the data.
     pub sweeps: u64,
-    /// How the iteration ended.
+    /// Outcome of the iteration.
     pub ending: Ending,
 }
 

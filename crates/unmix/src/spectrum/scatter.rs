@@ -7,11 +7,11 @@ use crate::stats::Scatter;
 
 /// Second moments of the columns that vary, in the form that a request needs.
 pub struct Covariance {
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     pub n: f64,
-    /// What is subtracted from rows: their mean, or zeros.
+    /// Centre of the rows: their mean, or zeros.
     pub mean: Vec<f64>,
-    /// What columns are divided by, where they are.
+    /// Scale that columns are divided by, if any.
     pub noise_scale: Option<Vec<f64>>,
     /// The columns that vary.
     pub varying: Vec<usize>,

@@ -45,14 +45,14 @@ pub struct Clusters {
 /// One clustering. Vectors have one entry for each component of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clustering {
-    /// Iq: mean similarity inside the cluster less that with estimates of others. 1 for identical estimates that nothing else is like;
-    /// none for clusters of fewer than two.
+    /// Iq: mean similarity inside the cluster less that with estimates of others. 1 for identical estimates that no others
+    /// resemble; none for clusters of fewer than two.
     pub quality: Vec<Option<f64>>,
-    /// How many estimates there are in the cluster: ideally one from each fit.
+    /// Number of estimates in the cluster: ideally one from each fit.
     pub size: Vec<usize>,
     /// From how many different fits they are.
     pub fits: Vec<usize>,
-    /// How similar its centrotype is to the model's component.
+    /// Similarity of its centrotype and the model's component.
     pub similarity: Vec<f64>,
     /// `n_components x n_features`: rows of `components` of the fits that the centrotypes are from, with the sign of the model's; zeros
     /// for a component without a cluster. None where components do not belong to codes one by one.

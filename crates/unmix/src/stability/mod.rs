@@ -81,13 +81,13 @@ pub struct Stability {
     /// Mean similarity to its own partners less that to all others, over all fits, each assigned to the model: 1 for a component that is
     /// always found and like no other. [`clusters`](Self::clusters) has the index of ICASSO.
     pub index: Vec<f64>,
-    /// What all fits found, clustered as ICASSO does, without a look at the model: quality index, size and centrotype of the cluster of
-    /// each component.
+    /// Components of all fits, clustered as in ICASSO, without using the model: quality index, size and centrotype of the cluster
+    /// of each component.
     pub clusters: Clusters,
     /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
     /// both ways round, the larger one. Autocorrelated rows count by their effective sample size.
     pub gaussian: Vec<f64>,
-    /// How many consecutive rows stayed together when rows were cut into halves; 1 where rows are independent.
+    /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
     pub stretch: u64,
     /// The verdicts.
     pub verdicts: Vec<Verdict>,

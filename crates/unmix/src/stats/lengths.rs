@@ -7,7 +7,7 @@ use crate::num::{Block, Real, Workspace};
 /// Number of rows and the sum of their lengths about a given point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lengths {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// Sum of `||x - about||`.
     pub sum: f64,
@@ -37,7 +37,7 @@ impl Lengths {
 pub struct GatherLengths {
     /// The point, a number for each column.
     pub about: Vec<f64>,
-    /// What columns are divided by, where they are.
+    /// Scale that columns are divided by, if any.
     pub units: Option<Vec<f64>>,
 }
 

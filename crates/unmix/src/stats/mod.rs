@@ -97,7 +97,7 @@ pub trait Gather<T: Real>: Sync + Sized {
         None
     }
 
-    /// Adds the rows of a block, each as often as it counts; the result depends on nothing else.
+    /// Adds the rows of a block, weighted; the result depends on nothing else.
     fn add(&self, part: &mut Self::Part, block: Block<'_, T>, work: &mut Workspace<T>);
 
     /// Its state as bytes.

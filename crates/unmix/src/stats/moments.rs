@@ -9,7 +9,7 @@ use crate::num::{Block, Real, Stored, Workspace, kernel};
 /// Mean and sum of squares of each column over `n` rows. `3 p + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// Mean of each column.
     pub mean: Vec<f64>,

@@ -22,7 +22,7 @@ use crate::num::{Block, Matrix, Plan, Real, Stored, Workspace, kernel};
 /// Memory is `p² + 2 p + 1` doubles, however many rows were seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// Mean of each column; of a constant column, its constant to the bit.
     pub mean: Vec<f64>,

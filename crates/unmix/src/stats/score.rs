@@ -88,7 +88,7 @@ impl ScoreFunction {
 /// `33 k + 1` numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreSums {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// For each source, a row: sums of the functions, of their products (of the lower triangle, row by row), of their slopes.
     pub sums: Matrix<f64>,

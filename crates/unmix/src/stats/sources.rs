@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// `k² + 2 k + 1` numbers, however many rows: all that one step of FastICA, Picard or Infomax needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceSums {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// `Σ g(y_i) y_j`, `k x k`.
     pub cross: Matrix<f64>,
@@ -167,7 +167,7 @@ impl SourceSums {
 /// `p + 3` numbers: a step of FastICA for one unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnitSums {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// `Σ g(y) (x - mean)`, of `p` columns.
     pub cross: Vec<f64>,
@@ -222,7 +222,7 @@ pub trait SourceStatistic<T: Real>: Partial {
     const ONE: bool = false;
     /// The sum over no rows of `p` numbers, of `k` sources.
     fn zero(k: usize, p: usize) -> Self;
-    /// Adds the sources of the rows of a block, each as often as it counts.
+    /// Adds the sources of the rows of a block, weighted.
     fn add(&mut self, block: Block<'_, T>, view: &SourceView<'_, T>, work: &mut Workspace<T>);
 }
 

@@ -22,7 +22,7 @@ pub struct Filters<'a, T> {
 /// `k p + 2` numbers, however many rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sparsity {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// The sum of the penalty.
     pub value: f64,

@@ -24,7 +24,7 @@ pub trait Sum<T: Real>: Partial {
     /// The sum over no rows of `n_features` numbers.
     fn zero(n_features: usize) -> Self;
 
-    /// Adds the rows of a block, each as often as it counts.
+    /// Adds the rows of a block, weighted.
     fn add(&mut self, block: Block<'_, T>, work: &mut Workspace<T>);
 }
 

@@ -14,7 +14,7 @@ use crate::num::{Block, Matrix, Real, Workspace, factor, kernel};
 /// for every two that are needed, where one after every block would cost many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Triangle {
-    /// Rows seen, each as often as it counts.
+    /// Number of rows so far, weighted.
     pub n: f64,
     /// Mean of each column, or 0 where rows are features, each with a mean of its own.
     pub mean: Vec<f64>,

@@ -52,7 +52,7 @@ pub struct Batch<'b, T> {
     pub x: &'b [T],
     /// Their numbers in the data.
     pub rows: &'b [u64],
-    /// How often each counts, where they do not all count once.
+    /// How often each counts, where they are not all 1.
     pub weights: Option<&'b [f64]>,
     /// Rows of this epoch up to the end of the batch, those of weight 0 included.
     pub done: u64,
@@ -85,7 +85,7 @@ pub struct Batches<'a, T: Real> {
 }
 
 impl<'a, T: Real> Batches<'a, T> {
-    /// Batches of at most `size` rows of `rows`, which are [settled](Rows::settle), in an order that belongs to `seed`.
+    /// Batches of at most `size` rows of `rows`, which are [settled](Rows::settle), in an order determined by `seed`.
     ///
     /// # Errors
     ///
@@ -123,7 +123,8 @@ impl<'a, T: Real> Batches<'a, T> {
         })
     }
 
-    /// Rows in random order inside a batch, too, for what takes them one by one; otherwise they come there in the order of the data.
+    /// Rows in random order inside a batch, too, for learners that process them one by one; otherwise they come there in the order
+    /// of the data.
     pub fn mixed(mut self) -> Self {
         self.mixed = true;
         self
@@ -147,7 +148,7 @@ impl<'a, T: Real> Batches<'a, T> {
         self
     }
 
-    /// How many batches the rows are shared out among.
+    /// Number of batches in an epoch.
     pub fn per_epoch(&self) -> u64 {
         self.per_epoch
     }
@@ -167,7 +168,7 @@ impl<'a, T: Real> Batches<'a, T> {
         (u128::from(batch) * u128::from(self.n) / u128::from(self.per_epoch)) as u64
     }
 
-    /// Hands `use_it` the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false.
+    /// Calls `use_it` with the batches from `from` on, until the end of epoch `epochs`, counted from 1, or until it returns false.
     /// Batches are gathered by a second thread where `threads` allows one.
     ///
     /// # Errors

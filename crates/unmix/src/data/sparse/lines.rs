@@ -7,7 +7,8 @@ use crate::num::{Real, fill};
 use crate::run::Run;
 
 impl<T: Real> Sparse<'_, T> {
-    /// Turns every row into `width` numbers and hands them to `sink` in the order of the rows. `row` gets zeros to write them over.
+    /// Turns every row into `width` numbers and passes them to `sink` in the order of the rows. `row` gets zeros to write them
+    /// over.
     ///
     /// # Errors
     ///

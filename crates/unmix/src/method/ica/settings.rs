@@ -18,7 +18,7 @@ pub struct Ica {
     pub fun: Fun,
     /// For `picard`: sources are a rotation of whitened coordinates.
     pub ortho: bool,
-    /// Whether the sign of a contrast follows the tails of its source; `None`: where sources are a rotation.
+    /// Whether the sign of each contrast is estimated (sub- or super-Gaussian source); `None`: where sources are a rotation.
     pub extended: Option<bool>,
     /// For `fastica`: all sources at once, or one after another.
     pub orthogonalization: Orthogonalization,
@@ -28,7 +28,7 @@ pub struct Ica {
     pub whiten: Whitening,
     /// Maximum number of iterations.
     pub max_iter: u64,
-    /// What the largest entry of the relative gradient may be; `None`: 1e-6 in double precision, 1e-4 in single.
+    /// Tolerance on the largest entry of the relative gradient; `None`: 1e-6 in double precision, 1e-4 in single.
     pub tol: Option<f64>,
     /// Number of random starts, of which the best end is taken.
     pub n_init: u64,
@@ -40,7 +40,7 @@ pub struct Ica {
     pub center: bool,
     /// Divide every column by its standard deviation first.
     pub standardize: bool,
-    /// What sources are ordered by.
+    /// Order of the sources.
     pub order: Order,
 }
 
@@ -88,7 +88,7 @@ pub enum Fun {
     Adaptive,
 }
 
-/// How sources of FastICA are kept apart.
+/// Orthogonalisation of FastICA: symmetric, or by deflation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Orthogonalization {
@@ -98,7 +98,7 @@ pub enum Orthogonalization {
     Deflation,
 }
 
-/// Whether coordinates are whitened, and how large sources are.
+/// Whitening, and the scale of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Whitening {

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralPca {
-    /// How many components; `None` for all.
+    /// Number of components; `None` for all.
     pub n_components: Option<usize>,
     /// The rule.
     pub variant: Named,
     /// Full batches to where the rule rests, or small ones as published.
     pub solver: Solver,
-    /// Where it begins.
+    /// Initial weights.
     pub init: Init,
     /// Scale codes to unit variance.
     pub whiten: bool,
@@ -28,7 +28,7 @@ pub struct NeuralPca {
     pub learning_rate: f64,
     /// Mini-batch size of `sgd` and `adam`.
     pub batch_size: usize,
-    /// How often they visit all rows.
+    /// Maximum number of epochs.
     pub max_epochs: u64,
 }
 
@@ -50,7 +50,7 @@ impl Default for NeuralPca {
     }
 }
 
-/// How a rule is followed.
+/// Solver of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
@@ -89,7 +89,7 @@ impl From<&str> for Named {
     }
 }
 
-/// Where a rule begins.
+/// Initial weights of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {

@@ -279,7 +279,7 @@ impl Pca {
 /// How many rows and columns.
 #[derive(Clone, Copy)]
 struct Size {
-    /// Rows, each as often as it counts.
+    /// Rows, weighted.
     n: f64,
     /// The most directions that they could span.
     counted: u64,

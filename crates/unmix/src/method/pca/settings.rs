@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pca {
-    /// How many components to keep.
+    /// Number of components to keep.
     pub n_components: Components,
     /// Scale codes to unit variance.
     pub whiten: Whiten,
-    /// How the spectrum is found.
+    /// Solver of the spectrum.
     pub svd_solver: Solver,
     /// The largest residual `||C v - variance v||` that iterative solvers accept, as a share of the first variance; 0 for
     /// rounding level.
@@ -42,7 +42,7 @@ impl Default for Pca {
     }
 }
 
-/// Whether codes are scaled to unit variance, and how they then lie.
+/// Scaling of codes to unit variance, and their rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Whiten {
@@ -72,7 +72,7 @@ impl From<bool> for Whiten {
     }
 }
 
-/// How many rounds an iteration takes.
+/// Number of power iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Rounds {

@@ -22,7 +22,7 @@ const STEPS: u64 = 5;
 pub(super) struct ByBatches {
     /// Rows of a batch.
     pub(super) size: usize,
-    /// How often all rows are gone through.
+    /// Maximum number of epochs.
     pub(super) epochs: u64,
 }
 

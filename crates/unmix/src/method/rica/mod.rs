@@ -121,8 +121,8 @@ impl Rica {
         Ok(model.of_weighted_rows(rows.weighted_rows()))
     }
 
-    /// What a fit minimises, and its gradient, at features `w`: `k x d` numbers in the coordinates in which rows are seen, which are
-    /// white ones in the order of PCA's components where `whiten`, else the columns.
+    /// The objective of a fit, and its gradient, at features `w`: `k x d` numbers in the coordinates of the fit, which are whitened
+    /// ones in the order of PCA's components where `whiten`, else the columns.
     ///
     /// # Errors
     ///

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rica {
-    /// How many features to learn; as many as there are directions by default.
+    /// Number of features; as many as there are directions by default.
     pub n_components: Option<usize>,
     /// Weight of the sparsity penalty against the reconstruction error.
     pub beta: Beta,
-    /// What measures sparsity.
+    /// The sparsity penalty.
     pub contrast: Penalty,
-    /// Look at rows in whitened coordinates, of their rank.
+    /// Learn from whitened coordinates, of the rank of the rows.
     pub whiten: bool,
     /// Keep every feature at length 1.
     pub unit_norm: UnitNorm,
@@ -72,7 +72,7 @@ impl Default for Beta {
     }
 }
 
-/// Whether features have length 1.
+/// Constraint of features to unit norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UnitNorm {

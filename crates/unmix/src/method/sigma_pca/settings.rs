@@ -8,7 +8,7 @@ use serde_json::Value;
 /// sigma-PCA: axes by variance and by independence. See the [module](super).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SigmaPca {
-    /// How many components; `None` for all, `min(n, p)`.
+    /// Number of components; `None` for all, `min(n, p)`.
     pub n_components: Option<usize>,
     /// A published row, by key or number; `None` for the deterministic solver.
     pub variant: Value,
@@ -18,7 +18,7 @@ pub struct SigmaPca {
     pub h: Option<Shape>,
     /// Its derivative; `None` for the true one, or the variant's own.
     pub deriv: Option<Slope>,
-    /// Where standard deviations come from; `None` for the covariance, or the variant's own.
+    /// Source of the standard deviations; `None` for the covariance, or the variant's value.
     pub sigma: Option<String>,
     /// Strictly orthonormal components, or the published fixed point.
     pub constraint: Constraint,
@@ -26,11 +26,11 @@ pub struct SigmaPca {
     pub beta: Option<f64>,
     /// In which units that counts; `None` for those of the variance, and the published ones where `tangent` is false.
     pub beta_scale: Option<BetaScale>,
-    /// What large standard deviations cost where they are learnt; `None` for the variant's own.
+    /// L2 penalty on learnt standard deviations; `None` for the variant's value.
     pub sigma_l2: Option<f64>,
     /// The order of the components.
     pub order: Order,
-    /// How it is solved.
+    /// The solver.
     pub solver: Solver,
     /// Step length of the trained solvers.
     pub learning_rate: Option<f64>,
@@ -50,7 +50,7 @@ pub struct SigmaPca {
     pub standardize: bool,
     /// Divide codes by the standard deviation along each component.
     pub whiten: bool,
-    /// What codes are decoded to.
+    /// The decoder.
     pub reconstruct: Reconstruct,
     /// Fit halves of the rows, too, and report their agreement; `None` where rows are few enough.
     pub halves: Option<bool>,
@@ -112,7 +112,7 @@ impl From<f64> for Widths {
     }
 }
 
-/// How orthonormal components are.
+/// Constraint on the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Constraint {
@@ -144,7 +144,7 @@ impl BetaScale {
     }
 }
 
-/// What codes are decoded to.
+/// The decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reconstruct {
@@ -166,7 +166,7 @@ pub enum Order {
     Found,
 }
 
-/// How it is solved.
+/// The solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {

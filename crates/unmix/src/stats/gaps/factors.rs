@@ -7,8 +7,8 @@ use crate::stats::{Gather, Partial};
 
 /// What rows with gaps say of a linear-Gaussian model, at the posterior of their factors under the present one.
 ///
-/// Sums are over the rows that have column `j`, each as often as it counts; `z` and `V` are mean and covariance of a row's factors, `r` its
-/// residual at `z`. Of `q = k + 1` numbers `(z, 1)`, so that means are fitted with the loadings:
+/// Sums are over the rows that have column `j`, weighted; `z` and `V` are mean and covariance of a row's factors, `r` its residual
+/// at `z`. Of `q = k + 1` numbers `(z, 1)`, so that means are fitted with the loadings:
 ///
 /// ```text
 /// products_j = sum [z z', z; z', 1]      covariances_j = sum V      cross_j = sum r_j (z, 1) - (covariances_j w_j, 0)
@@ -19,7 +19,7 @@ use crate::stats::{Gather, Partial};
 /// `squares_j - change' cross_j`. As residuals are those of the present parameters, nothing cancels near the solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactorSums {
-    /// Rows with a cell, each as often as it counts.
+    /// Rows with a cell, weighted.
     pub n: f64,
     /// Log-likelihood of their cells.
     pub log_density: f64,

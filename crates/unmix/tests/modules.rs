@@ -1,8 +1,8 @@
-//! The rooms of the library import one way, as docs/tour.md says, and none asks for a method by its key.
+//! The modules of the library import one way, in the order of docs/tour.md, and none compares the key of a method.
 
 use std::path::{Path, PathBuf};
 
-/// The rooms below `src`, each of which imports those before it only.
+/// The modules below `src`, each of which imports those before it only.
 const ORDER: [&str; 19] = [
     "error",
     "machine",
@@ -95,11 +95,11 @@ fn imports(text: &str) -> Vec<&str> {
     out
 }
 
-/// The place in the order of the room that a path begins with.
-fn room_of(path: &str) -> usize {
+/// The place in the order of the module that a path begins with.
+fn module_of(path: &str) -> usize {
     let first = path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap();
-    let room = SHORT.iter().find(|(_, names)| names.contains(&first)).map_or(first, |(room, _)| room);
-    ORDER.iter().position(|r| *r == room).unwrap_or_else(|| panic!("'{first}' is in no room of ORDER"))
+    let module = SHORT.iter().find(|(_, names)| names.contains(&first)).map_or(first, |(module, _)| module);
+    ORDER.iter().position(|r| *r == module).unwrap_or_else(|| panic!("'{first}' is in no module of ORDER"))
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn rooms_import_one_way() {
         if name == "lib.rs" || name.ends_with("tests.rs") {
             continue;
         }
-        let own = room_of(name.strip_suffix(".rs").unwrap());
+        let own = module_of(name.strip_suffix(".rs").unwrap());
         let code = code(&text);
         for import in imports(&code) {
-            let other = room_of(import);
-            let back = |(file, room, path): &(&str, &str, &str)| {
-                *file == name && *room == ORDER[other] && format!("crate::{import}").starts_with(path)
+            let other = module_of(import);
+            let back = |(file, module, path): &(&str, &str, &str)| {
+                *file == name && *module == ORDER[other] && format!("crate::{import}").starts_with(path)
             };
             if other > own && !BACK.iter().any(back) {
                 let path = import.split([';', '(', ' ', '\n']).next().unwrap();
@@ -130,8 +130,8 @@ fn rooms_import_one_way() {
 #[test]
 fn imports_are_found_in_every_form() {
     let text = "use crate::num::Real;\nuse crate::{Rows, data::{A, B}, ica};\nlet x = crate::fit(1);";
-    let rooms: Vec<&str> = imports(text).into_iter().map(|path| ORDER[room_of(path)]).collect();
-    assert_eq!(rooms, ["num", "data", "data", "ica", "model"]);
+    let modules: Vec<&str> = imports(text).into_iter().map(|path| ORDER[module_of(path)]).collect();
+    assert_eq!(modules, ["num", "data", "data", "ica", "model"]);
     assert_eq!(code("a // crate::ica\n#[cfg(test)]\nmod tests {\n    use crate::ica;\n}"), "a ");
 }
 
