@@ -97,7 +97,7 @@ impl Model {
         for (name, tensor) in &tensors {
             if let Some(i) = tensor.values().first_not_finite() {
                 return Err(Error::Unsupported {
-                    asked: format!("a {} model of these data", method.key),
+                    asked: format!("the {} model of these data", method.key),
                     found: format!("entry {i} of its {name} is not a finite number"),
                     remedy: "divide the data by a large constant, or use float64".into(),
                 });

@@ -164,7 +164,7 @@ impl Model {
     /// A model whose codes are none.
     pub fn conditional(&self) -> Result<&Conditional> {
         self.code().encoder().gaussian().ok_or_else(|| Error::Unsupported {
-            asked: format!("posteriors of the codes of a {} model", self.method().key),
+            asked: format!("posteriors of the codes of the {} model", self.method().key),
             found: "it has no distribution of codes".into(),
             remedy: "encode the rows, or fit ppca".into(),
         })

@@ -28,7 +28,7 @@ impl Run<'_> {
         };
         let Some((shape, numbers)) = init.parameter("components").filter(|(shape, _)| shape.len() == 2)
         else {
-            let found = format!("a {} model has no components", init.method());
+            let found = format!("the {} model has no components", init.method());
             return refused(found, "start from a model that has".into());
         };
         let (rows, cols) = (shape[0], shape[1]);
