@@ -69,7 +69,7 @@ impl<T: Real> Rows<'_, T> {
     /// Sums `gather` over every row, once, wherever the rows are.
     ///
     /// Each shard is summed alone, a block at a time; results merge in an order fixed by shard number. The total has the same bits for any
-    /// number of threads, from memory and from disk, and where shards are [elsewhere](super::Source::elsewhere).
+    /// number of threads, from memory and from disk, and where shards are held by [remote](super::Source::remote) workers.
     ///
     /// # Errors
     ///

@@ -159,7 +159,7 @@ impl<T: Real> Field<T> {
     }
 
     /// `G`, without what [`tangent`](Self::tangent) found along single columns, from the rows and weights of the last
-    /// [`half_gradient`](Self::pull): `p x k`, written over `out`.
+    /// [`half_gradient`](Self::half_gradient): `p x k`, written over `out`.
     pub fn gradient(&mut self, x: &[T], w: &[T], out: &mut [T]) {
         let (p, k) = (self.p, self.k);
         let b = x.len() / p;
