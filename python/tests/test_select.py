@@ -95,7 +95,7 @@ def test_bad_input_says_what_would_work():
         select_components(DATA.X, 1.5)
     with pytest.raises(TypeError, match="rules must be names of rules or shares between 0 and 1, got 3"):
         select_components(DATA.X, [3])
-    with pytest.raises(KeyError, match="'cv' was not asked for"):
+    with pytest.raises(KeyError, match="'cv' was not requested"):
         select_components(DATA.X)["cv"]
     with pytest.raises(ValueError, match="row 1, column 2 is NaN"):
         select_components([[1.0, 2, 3], [2, 3, np.nan], [4, 5, 7]])

@@ -206,7 +206,7 @@ def _reading(grey, rgb, patches, **settings):
         raise ValueError("grey=True and rgb=True exclude each other; keep one of them")
     for name in ("stride", "padding", "number", "patch_seed", "normalise"):
         if settings[name] and patches is None:
-            raise ValueError(f"{name}={settings[name]!r} is about patches, and none are asked for; give patches=(height, width) too")
+            raise ValueError(f"{name}={settings[name]!r} applies to patches only; give patches=(height, width) too")
     na = settings["na"]
     if not isinstance(na, Iterable):
         raise ValueError(f"na must be a list of strings, as in na=['?', '-'], got {na!r}")

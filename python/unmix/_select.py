@@ -80,7 +80,7 @@ class Selection(Mapping[Any, int]):
         name = f"share-{rule:g}" if isinstance(rule, float) else rule
         name = "minka" if name == "mle" else name
         if name not in self._k:
-            raise KeyError(f"{rule!r} was not asked for; there are: {', '.join(self._k)}")
+            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._k)}")
         return self._k[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -11,7 +11,7 @@ cargo xtask test [rust|python]   the everyday tests, Rust and Python (makes .ven
 cargo xtask test all             these and what is heavy: published experiments at length, pages in a browser, MNE, torture
 cargo xtask torture              every class on arrays that nothing was tuned to (minutes)
 cargo xtask wheel                builds the wheel and tries it in a clean environment where no Rust is found
-cargo xtask check                formatting, lints, documentation and generated files, as CI wants them
+cargo xtask check                formatting, lints, documentation and generated files, as in CI
 cargo xtask gen                  writes what is generated from the registry: docs/methods.md, and parameters of the Python package
 cargo xtask bench [ROW...]       times against other packages, each answer checked (makes bench/.venv); --help says more";
 
@@ -240,7 +240,7 @@ fn check() -> Done {
         .env("RUSTDOCFLAGS", "--deny warnings")
         .current_dir(root()))?;
     run(&mut generated())
-        .map_err(|e| format!("{e}\ngenerated files may be stale: `cargo xtask gen` writes them anew"))
+        .map_err(|e| format!("{e}\ngenerated files may be stale: `cargo xtask gen` regenerates them"))
 }
 
 /// The program, the tests and the wheel ask the same features of every library: what differs is built again, and all that uses it.

@@ -21,7 +21,7 @@ pub(crate) fn merge(args: &Merge, typed: Option<&str>) -> Done {
         if model.sums().is_none() {
             return Err(Failure::from(Error::format(
                 path,
-                "it does not hold the sums that it was made of",
+                "it holds no sums over its rows",
                 "fit it again with 'unmix fit --sums', or extend it with partial_fit",
             )));
         }

@@ -19,7 +19,7 @@ pub struct Options {
     pub columns: Option<String>,
     /// Columns to leave out.
     pub drop: Option<String>,
-    /// Columns that are not features but stay beside the codes, such as labels.
+    /// Columns that are not features but are copied to the output with the codes, such as labels.
     pub keep: Option<String>,
     /// Whether the first line of a text file holds names; found out by default.
     pub header: Option<bool>,

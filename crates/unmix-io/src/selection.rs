@@ -1,4 +1,4 @@
-//! Which columns are features, which stay beside the codes: the words of `columns`, `drop` and `keep`.
+//! Which columns are features, which are copied to the output with the codes: the words of `columns`, `drop` and `keep`.
 
 use crate::Options;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use unmix::{Error, Result, nearest};
 pub(crate) struct Selection {
     /// The features, in order; `None` when they are all columns in their own order.
     pub(crate) features: Option<Vec<usize>>,
-    /// Columns that stay beside the codes.
+    /// Columns that are copied to the output with the codes.
     pub(crate) kept: Vec<usize>,
     /// Columns that were not requested.
     pub(crate) ignored: Vec<usize>,
@@ -49,7 +49,7 @@ impl Selection {
         if features.is_empty() && !index.is_empty() {
             return Err(Error::Unsupported {
                 asked: "reading the columns as features".into(),
-                found: "none is left beside the index of the table".into(),
+                found: "none is left besides the index of the table".into(),
                 remedy: format!(
                     "add {} to read the index as a feature",
                     options.wording.plain("columns", format!("0-{}", n - 1), true)

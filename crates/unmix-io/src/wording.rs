@@ -63,7 +63,7 @@ impl Wording {
         let drop = format!("leave the column out with {}", self.column("drop", name, number));
         match self {
             Self::Shell => {
-                format!("{drop}, or carry it beside the codes with {}", self.column("keep", name, number))
+                format!("{drop}, or copy it to the output with {}", self.column("keep", name, number))
             }
             _ => drop,
         }

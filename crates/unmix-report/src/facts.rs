@@ -201,11 +201,9 @@ pub(crate) fn verdict(model: &Model, i: usize) -> Option<Verdict> {
     }
     let resolved = *Spectrum::of(model).resolved?.get(i)?;
     Some(match resolved == 0.0 {
-        true => Verdict {
-            class: "warn",
-            short: "not resolved",
-            full: "not resolved: the warnings say why".into(),
-        },
+        true => {
+            Verdict { class: "warn", short: "not resolved", full: "not resolved: see the warnings".into() }
+        }
         false => Verdict {
             class: "good",
             short: "resolved",

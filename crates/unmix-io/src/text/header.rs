@@ -28,7 +28,7 @@ pub(super) fn is_header(
     let found = match numbers {
         0 => format!("{line} holds missing cells only, so it may or may not be a header"),
         _ => format!(
-            "{line} holds numbers ({}) beside text ({}), so it may or may not be a header",
+            "{line} holds numbers ({}) as well as text ({}), so it may or may not be a header",
             example(true),
             example(false)
         ),
@@ -87,7 +87,7 @@ mod tests {
         assert!(
             rule(&["150", "4", "setosa"])
                 .unwrap_err()
-                .contains("line 1 holds numbers ('150') beside text ('setosa')")
+                .contains("line 1 holds numbers ('150') as well as text ('setosa')")
         );
         assert!(rule(&["1", "", "2"]).unwrap_err().contains("an empty cell"));
         assert!(rule(&["1", "NA"]).is_err());

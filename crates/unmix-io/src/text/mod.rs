@@ -292,7 +292,7 @@ impl Table<'_> {
         } else {
             match preamble::before_table(self.bytes, self.gz, &self.dialect) {
                 Some(n) => format!(
-                    "if the table begins below, pass over the lines before it with {}; or {out}",
+                    "if the table begins below, skip the lines before it with {}; or {out}",
                     self.wording.plain("skip_rows", n, false)
                 ),
                 None => out,

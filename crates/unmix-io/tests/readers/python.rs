@@ -84,7 +84,7 @@ fn a_table_is_the_same_in_every_format_and_compression() {
         }
         let message = folder.refusal(name, bytes, &Options::default());
         assert!(message.contains("column 2 ('c') is of type Utf8, which is not numeric"), "{message}");
-        assert!(message.contains("--drop c, or carry it beside the codes with --keep c"), "{message}");
+        assert!(message.contains("--drop c, or copy it to the output with --keep c"), "{message}");
         let single = folder.open(name, bytes, &columns("d", "", "")).unwrap();
         assert_eq!((single.rows.dtype(), single.stored.as_str()), (Dtype::F32, "float32"));
         let counted = Options { count_text: true, ..Default::default() };

@@ -78,7 +78,7 @@ fn the_first_line_is_a_header_or_a_row_or_nobody_knows() {
     assert_eq!(rows("1,2\n3,4\n", &header(Some(true), 0)), 1);
     assert_eq!(
         refused("150,4,setosa\n5.1,3.5,0\n", &no_options()),
-        "t.csv cannot be read: line 1 holds numbers ('150') beside text ('setosa'), so it may or may not be a header; \
+        "t.csv cannot be read: line 1 holds numbers ('150') as well as text ('setosa'), so it may or may not be a header; \
          add --header if it holds column names, --no-header if it is a row, or --skip-rows 1 to skip it"
     );
     assert_eq!(rows("150,4,setosa\n5.1,3.5,0\n", &header(None, 1)), 1);
@@ -97,7 +97,7 @@ fn text_in_a_column_is_named_by_row_column_and_line() {
     assert_eq!(
         refused("size,kind\n1,2\n\n3,big one\n", &no_options()),
         "t.csv cannot be read: row 1, column 1 ('kind') is the text 'big one' (line 4); \
-         leave the column out with --drop kind, or carry it beside the codes with --keep kind"
+         leave the column out with --drop kind, or copy it to the output with --keep kind"
     );
     let message = refused("1,2\r\n3,4\r\n5,x\r\n", &no_options());
     assert!(

@@ -49,7 +49,7 @@ fn python_hears_of_arguments() {
     let table = "a,kind\n1,x\n2,y\n";
     assert!(
         said("t.csv", table, Wording::Shell)
-            .contains("--drop kind, or carry it beside the codes with --keep kind")
+            .contains("--drop kind, or copy it to the output with --keep kind")
     );
     let read = said("t.csv", table, Wording::PythonRead);
     assert!(read.ends_with("leave the column out with drop=['kind']"), "{read}");

@@ -38,7 +38,7 @@ pub(super) fn check(model: &Model, other: Option<&Model>) -> Result<()> {
     let Some(other) = other else { return Ok(()) };
     if other.n_features() != model.n_features() {
         return Err(Error::Width {
-            what: "showing another model beside this one".into(),
+            what: "comparing with another model".into(),
             need: model.n_features(),
             got: other.n_features(),
             remedy: "give a model of the same columns".into(),
@@ -49,7 +49,7 @@ pub(super) fn check(model: &Model, other: Option<&Model>) -> Result<()> {
         && let Some(j) = (0..a.len()).find(|&j| a[j] != b[j])
     {
         return Err(Error::Unsupported {
-            asked: "showing another model beside this one".into(),
+            asked: "comparing with another model".into(),
             found: format!("column {j} is '{}' in one and '{}' in the other", a[j], b[j]),
             remedy: "give a model of the same columns, in the same order".into(),
         });

@@ -156,7 +156,7 @@ impl Model {
         let (Some(a), Some(b)) = (self.sums(), right.sums()) else {
             let which = if self.sums.is_none() { "the first" } else { "the second" };
             let remedy = "fit again so that sums are kept, as partial_fit does";
-            return Err(refused(format!("{which} does not hold the sums that it was made of"), remedy));
+            return Err(refused(format!("{which} holds no sums over its rows"), remedy));
         };
         (self.method.spec)(&self.settings)?.fit_sums(&a.merged(b)?, &self.features, run)
     }

@@ -30,7 +30,7 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
             check_memory(
                 &format!("the search for directions without variance in {p} dimensions"),
                 inverse_bytes(p, m),
-                "ask for no more components than the rank",
+                "choose no more components than the rank",
             )?;
             by_inverse(found, m)?
         }
@@ -42,7 +42,7 @@ pub fn null_directions(found: &Matrix<f64>, m: usize) -> Result<Matrix<f64>> {
             check_memory(
                 &format!("a basis of the null space in {p} dimensions"),
                 dense_bytes(p),
-                "ask for no more components than the rank",
+                "choose no more components than the rank",
             )?;
             dense(found, m)?
         }

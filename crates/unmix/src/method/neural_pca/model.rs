@@ -101,7 +101,7 @@ pub(crate) fn warnings(n_constant: usize, p: usize, kept: usize, k: usize) -> Ve
     if kept < k {
         let directions = if kept == 1 { "direction" } else { "directions" };
         out.push(format!(
-            "the rows vary along {kept} {directions} only, fewer than the {k} components asked for; the others have variance 0"
+            "the rows vary along {kept} {directions} only, fewer than the {k} components requested; the others have variance 0"
         ));
     }
     out

@@ -112,7 +112,7 @@ fn warnings(found: &Decomposition, solver: Solver, k: usize, p: usize, eps: f64)
         };
         let directions = if rank == 1 { "direction" } else { "directions" };
         out.push(format!(
-            "the rows vary along {rank} {directions} only, fewer than the {k} components asked for{seen}; the others have \
+            "the rows vary along {rank} {directions} only, fewer than the {k} components requested{seen}; the others have \
              variance 0"
         ));
     }
