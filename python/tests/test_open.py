@@ -114,7 +114,7 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         ({"rows": 5}, "the first row and the one after the last"),
         ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),
         ({"rows": slice(0, 9, 2)}, "the first row and the one after the last"),
-        ({"stride": 2}, "about patches"),
+        ({"stride": 2}, "stride=2 applies to patches only"),
     ]:
         with pytest.raises(ValueError, match=message):
             unmix.open(path, **settings).shape

@@ -433,7 +433,7 @@ def test_settings_that_make_no_sense_are_refused(tmp_path):
         (dict(header=True), "header=true is not possible"),
         (dict(patches=(2, 2)), "patches=2x2 is not possible"),
         (dict(patches=(2,)), "patches must be the length of each axis"),
-        (dict(stride=2), "stride=2 is about patches"),
+        (dict(stride=2), "stride=2 applies to patches only"),
         (dict(grey=True, rgb=True), "keep one of them"),
         (dict(columns=["a"]), "columns=a is not possible: the columns have no names"),
         (dict(rows_axis=5), "rows_axis=5"),
