@@ -30,8 +30,7 @@ def chosen(model, setting, asked):
         For anything else, and for components that the model does not have.
     """
     each = [asked] if isinstance(asked, (str, Integral)) or np.ndim(asked) == 0 else list(asked)
-    is_mask = np.asarray(asked).dtype == bool if isinstance(asked, np.ndarray) else each and all(isinstance(one, (bool, np.bool_))
-    for one in each)
+    is_mask = np.asarray(asked).dtype == bool if isinstance(asked, np.ndarray) else each and all(isinstance(one, (bool, np.bool_)) for one in each)
     if is_mask and np.ndim(asked) > 0:
         if len(each) != model.n_codes:
             raise ValueError(
@@ -46,8 +45,7 @@ def chosen(model, setting, asked):
             )
     # No model has as many components as numbers beyond this.
     most = 2**62
-    names = [name for one in each for name in (_words(one, model.n_codes) if isinstance(one, str) else [max(-most, min(int(one),
-    most))])]
+    names = [name for one in each for name in (_words(one, model.n_codes) if isinstance(one, str) else [max(-most, min(int(one), most))])]
     return np.asarray(model.choose(setting, names), dtype=np.int64)
 
 
@@ -62,8 +60,7 @@ def _words(word, n):
 
 def ordered(model, setting, asked):
     """The same in the requested order, where that is a sequence: duplicates are kept once, at their first place."""
-    is_mask = isinstance(asked, np.ndarray) and asked.dtype == bool or np.ndim(asked) == 1 and all(isinstance(a, (bool, np.bool_))
-    for a in asked)
+    is_mask = isinstance(asked, np.ndarray) and asked.dtype == bool or np.ndim(asked) == 1 and all(isinstance(a, (bool, np.bool_)) for a in asked)
     if isinstance(asked, (str, Integral)) or np.ndim(asked) != 1 or is_mask:
         return chosen(model, setting, asked).tolist()
     return list(dict.fromkeys(int(i) for one in asked for i in chosen(model, setting, [one])))

@@ -99,8 +99,7 @@ class FastICA(FastICAParameters, Sources):
     Notes
     -----
     The fixed point of each row ``w`` of the rotation, ``w <- E[z g(w z)] - E[g'(w z)] w`` with ``g = G'`` and whitened coordinates
-    ``z``, then
-    the nearest rotation (``"parallel"``) or what is orthogonal to the rows before (``"deflation"``).
+    ``z``, then the nearest rotation (``"parallel"``) or what is orthogonal to the rows before (``"deflation"``).
 
     References
     ----------

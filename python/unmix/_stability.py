@@ -35,14 +35,11 @@ class Clustering:
         Similarity of the centrotype and the model's component.
     centrotypes : ndarray of shape (n_components, n_features) or None
         Of each cluster the estimate whose similarities inside it have the largest sum, as a row of ``components_`` of the fit that
-        it is
-        from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do not
-        belong to
-        codes one by one.
+        it is from, with the sign of the model's component; zeros where a component has no cluster. None where ``components_`` do
+        not belong to codes one by one.
     labels : ndarray of int of shape (n_fits, n_components)
         The cluster in which the estimate of each component lies, by the assignment of each fit to the model: ``labels[:, j]`` is
-        ``j`` where
-        clusters and assignment agree, -1 where a fit has no estimate of it.
+        ``j`` where clusters and assignment agree, -1 where a fit has no estimate of it.
     n_fits, n_left_out : int
         Fits whose estimates were clustered, and those that were left out: at most 2048 estimates are clustered.
     """
@@ -92,8 +89,7 @@ class Clusters:
     References
     ----------
     .. [1] Himberg, J., Hyvärinen, A. & Esposito, F. (2004). Validating the independent components of neuroimaging time series via
-    clustering
-       and visualization. NeuroImage 22(3), 1214-1222.
+       clustering and visualization. NeuroImage 22(3), 1214-1222.
     """
 
     restarts: Clustering | None
@@ -137,8 +133,7 @@ class Stability:
         Similarity to its matches less that to the others, each fit matched to the model.
     clusters : Clusters
         Components of all fits, clustered as in ICASSO: ``clusters.halves``, ``clusters.restarts`` and ``clusters.both`` have the
-        quality index
-        Iq, the size and the centrotype of the cluster of each component.
+        quality index Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
     stretch : int

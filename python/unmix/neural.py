@@ -111,9 +111,8 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     """Orthogonal components by variance and by independence: also separates sources of equal variance.
 
     Where variances differ and rows are Gaussian the components are PCA's. Where several sources have equal variance, PCA returns an
-    arbitrary rotation of them; this class finds the sources themselves, provided that they are not Gaussian and that the mixing is a
-    rotation. Unlike
-    independent component analysis it keeps orthonormal axes and the variances along them.
+    arbitrary rotation of them; this class finds the sources themselves, provided that they are not Gaussian and that the mixing is
+    a rotation. Unlike independent component analysis it keeps orthonormal axes and the variances along them.
 
     Parameters
     ----------
@@ -244,8 +243,7 @@ class SigmaPCA(SigmaPCAParameters, Estimator):
     Notes
     -----
     Rows are modelled as ``x = mean + u W.T``, ``u_j = sigma_j h(y_j / sigma_j)``, ``y = (x - mean) W``, with orthonormal columns of
-    ``W`` and
-    standard deviations ``sigma_j`` of the codes: the reconstruction error ``E ||x - mean - u W.T||**2`` is stationary.
+    ``W`` and standard deviations ``sigma_j`` of the codes: the reconstruction error ``E ||x - mean - u W.T||**2`` is stationary.
 
     References
     ----------

@@ -76,8 +76,7 @@ def components(
     """Draw the loadings (or filters) of the components.
 
     As pictures when the features have a shape of two axes (or three, the last of 3 colours), as bars when they are few and have
-    names, else
-    as curves. One scale for each component, symmetric about 0.
+    names, else as curves. One scale for each component, symmetric about 0.
 
     Parameters
     ----------

@@ -83,13 +83,11 @@ def gather(job: bytes, rows: Rows, first_row: int, sample_weight: ArrayLike | No
     job : bytes
         The job that the driver sent.
     rows : array-like or sparse matrix of scipy's, of shape (n_samples, n_features), or path
-        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the fit
-        is of
-        sparse rows, else on none.
+        The rows that the worker holds, without missing numbers, of the type that the fit is of; sparse on every worker where the
+        fit is of sparse rows, else on none.
     first_row : int
         The number of the first of them among all rows, a multiple of :func:`shard_rows`. The last row is that of a whole shard, or
-        of all
-        rows.
+        of all rows.
     sample_weight : array-like of shape (n_samples,), optional
         Sample weights of the rows, the same for every job of a fit; 1 by default. They are sent to the driver once for each fit: 8
         bytes per row, where any worker has weights.
@@ -135,8 +133,8 @@ def fit(
     ----------
     estimator : estimator
         Of a class that is fitted by full passes over the data: PCA, ICA, FastICA, RICA, and NeuralPCA and SigmaPCA with their
-        deterministic
-        solvers. Others (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) need the rows themselves and are refused.
+        deterministic solvers. Others (training by batches, ``algorithm="easi"``, ``n_components="parallel"`` and ``"cv"``) need the
+        rows themselves and are refused.
     shape : tuple of (n_samples, n_features)
         Of all rows together.
     gather_all : callable
@@ -146,8 +144,7 @@ def fit(
         The type of the rows.
     sparse : bool, default=False
         Whether the rows are sparse; for estimators that take such rows. Sums are then over stored entries, as those of sparse rows
-        in one
-        process are.
+        in one process are.
 
     Returns
     -------

@@ -29,9 +29,8 @@ class _Writable(FastICA):
 def mne() -> Iterator[None]:
     """Let ``mne.preprocessing.ICA`` of the methods ``"picard"`` and ``"fastica"`` run on the solvers of unmix inside the block.
 
-    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the estimation of the sources is by unmix.
-    The package
-    picard need not be installed.
+    MNE keeps its own preparation (rescaling by channel type, PCA) and its own names; only the estimation of the sources is by
+    unmix. The package picard need not be installed.
 
     Yields
     ------
