@@ -52,7 +52,7 @@ class PCA(PCAParameters, Incremental, Estimator):
         Number of iterations of ``"randomized"`` (``"auto"``: 7 for fewer than a tenth of the components, else 4); maximum number of
         iterations of ``"power"`` and ``"deflation"`` for a component (``"auto"``: 1000).
     n_oversamples : int, default=10
-        Number of additional directions that ``"randomized"`` and ``"power"`` iterate on, in addition to the requested components.
+        Number of additional directions that ``"randomized"`` and ``"power"`` iterate on.
     power_iteration_normalizer : {"auto", "QR", "LU", "none"}, default="auto"
         Accepted for compatibility with scikit-learn; directions are always orthonormalised by QR.
     random_state : int, RandomState or None, default=None

@@ -171,7 +171,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "n_oversamples",
         Kind::at_least(0),
         "10",
-        "Number of additional directions that 'randomized' and 'power' iterate on, in addition to the requested components.",
+        "Number of additional directions that 'randomized' and 'power' iterate on.",
     )
     .only(&[&[("svd_solver", &["\"randomized\"", "\"power\""])]]),
     Setting::new(
