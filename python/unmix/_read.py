@@ -121,7 +121,7 @@ class Files:
 
     @property
     def missing(self) -> Array:
-        """How many cells of each column are missing; takes a pass over the rows, once."""
+        """Number of missing cells of each column; takes one pass over the rows."""
         if self._missing is None:
             self._missing = np.asarray(self._files.missing(_facts()), dtype=np.int64)
         return self._missing
