@@ -28,7 +28,7 @@ pub(crate) struct Cli {
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 const MAIN_PATH: &str = "\
-The main path, from a file to a page that you can open:
+Typical steps, from a file to a report:
   unmix demo                                   try it on generated data
   unmix fit pca data.csv -k 10                 fit a model: data.pca.safetensors
   unmix encode data.pca.safetensors data.csv   10 numbers for each row
@@ -83,7 +83,7 @@ Examples:
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
     Reconstruct(Reconstruct),
-    /// How well the model explains each row: log-likelihood, or distances from the model
+    /// Score rows: log-likelihood, or Hotelling's T2 and reconstruction error
     #[command(after_help = "\
 Examples:
   unmix score data.pca.safetensors new.csv              one number per row: low ones are outliers
@@ -140,7 +140,7 @@ Examples:
   unmix reproduce --quick                                    all of them, on smaller data
   unmix reproduce filters --pictures data_batch_1.bin        patches of the published pictures")]
     Reproduce(crate::reproduce::Reproduce),
-    /// List the methods, or the settings of one
+    /// List the methods, or the settings of a method
     #[command(after_help = "\
 Examples:
   unmix methods
