@@ -131,6 +131,15 @@ fn described<T: Real>(rows: &Rows<'_, T>) -> (Features, String, Vec<String>) {
     (rows.features().clone(), rows.origin().into(), rows.notes().to_vec())
 }
 
+/// Random access to rows, which [`choose`] has settled.
+fn in_any_order<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
+    rows.source().random().ok_or_else(|| Error::Unsupported {
+        asked: "reading rows in any order".into(),
+        found: format!("{} can only be read from its first row on", rows.origin()),
+        remedy: "settle the rows first".into(),
+    })
+}
+
 /// Runs of the rows of another source that can be read in any order, one after the other.
 struct Runs<T: Real> {
     of: Rows<'static, T>,
@@ -169,7 +178,7 @@ impl<T: Real> RandomAccess<T> for Runs<T> {
         mut out: &mut [T],
         raw: &mut Vec<u8>,
     ) -> Result<()> {
-        let Some(from) = self.of.source().random() else { return Ok(()) };
+        let from = in_any_order(&self.of)?;
         let first = self.starts.partition_point(|&start| start <= rows.start) - 1;
         for (run, own) in self.runs.iter().zip(self.starts.windows(2)).skip(first) {
             let (start, end) = (rows.start.max(own[0]), rows.end.min(own[1]));
@@ -213,7 +222,7 @@ impl<S: Real, T: Real> RandomAccess<T> for Converted<S> {
     }
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
-        let Some(from) = self.of.source().random() else { return Ok(()) };
+        let from = in_any_order(&self.of)?;
         let mut numbers = vec![S::default(); out.len()];
         from.read(rows, columns, &mut numbers, raw)?;
         out.iter_mut().zip(&numbers).for_each(|(out, x)| *out = T::from_f64(x.to_f64()));
@@ -233,5 +242,41 @@ impl<S: Real, T: Real> Stream<T> for ConvertedStream<'_, S> {
         let n = self.of.read(max_rows, &mut self.numbers)?;
         out.extend(self.numbers.iter().map(|x| T::from_f64(x.to_f64())));
         Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two rows of one number that can be read forward only.
+    struct ForwardOnly;
+
+    impl Source<f64> for ForwardOnly {
+        fn n_features(&self) -> usize {
+            1
+        }
+
+        fn n_rows(&self) -> Option<u64> {
+            Some(2)
+        }
+
+        fn stream(&self) -> Result<Box<dyn Stream<f64> + '_>> {
+            unreachable!("rows are asked for by number")
+        }
+    }
+
+    #[test]
+    fn rows_without_random_access_are_an_error_and_not_zeros() {
+        let rows = || Rows::new(ForwardOnly, Features::default(), "a pipe");
+        let refused = |read: Result<()>| {
+            let message = read.unwrap_err().to_string();
+            assert!(message.contains("a pipe can only be read from its first row on"), "{message}");
+        };
+        let runs = Runs { of: rows(), runs: vec![1..2], starts: vec![0, 1] };
+        refused(runs.read(0..1, 0..1, &mut [7.0], &mut Vec::new()));
+        let single = Converted { of: rows() };
+        assert!(Source::<f32>::random(&single).is_none());
+        refused(RandomAccess::<f32>::read(&single, 0..1, 0..1, &mut [7.0], &mut Vec::new()));
     }
 }
