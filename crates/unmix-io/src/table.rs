@@ -1,12 +1,12 @@
-//! Some columns of a file of columns, as rows: from the front, or all at once into an array.
+//! Some columns of a file of columns, as rows: part by part from the front, or several parts at once.
 
 use crate::cells;
 use crate::columns::{Batches, Columnar, ascending};
 use crate::guard::guarded;
 use crate::pages::{Chunk, Spare, TILE};
 use arrow_array::RecordBatch;
-use std::sync::{Arc, Mutex};
-use unmix::data::{Source, Stream};
+use std::sync::{Arc, Mutex, PoisonError};
+use unmix::data::{PutRows, Source, Stream};
 use unmix::{Error, Real, Result};
 
 /// Some columns of a file, as rows.
@@ -25,30 +25,62 @@ impl<T: Real> Source<T> for Table {
     }
 
     fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        let (sorted, places) = self.places(&all);
-        let batches = self.file.batches(&sorted)?;
-        Ok(Box::new(Front { of: self, places, batches, now: None, at: 0, done: 0 }))
+        let parts = self.parts();
+        Ok(Box::new(Front { of: self, parts, next: 0, now: None, tools: Tools::default(), done: 0 }))
     }
 
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
-        let parts = self.file.parts();
+        let parts = self.parts();
         let n_rows = self.file.n_rows();
         let all = parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(n_rows);
         let fits = (n_rows as usize).checked_mul(self.columns.len()) == Some(out.len());
-        // What does not add up is for the reader from the start to describe, and so is damage: it may see none, where lengths that are
-        // wrong lead past the end of a part.
-        (fits && !parts.is_empty()).then(|| match all && self.fill_parts(&parts, out, threads).is_ok() {
-            true => Ok(()),
-            false => self.fill_from_start(out),
-        })
+        fits.then(|| if all { self.fill_parts(&parts, out, threads) } else { Err(self.other_parts(&parts)) })
+    }
+
+    fn scatter(&self, put: &PutRows<'_, T>, threads: usize) -> Option<Result<()>> {
+        let parts = self.parts();
+        let all = parts.iter().try_fold(0u64, |sum, n| sum.checked_add(*n)) == Some(self.file.n_rows());
+        // What does not add up is for the reader from the front to say.
+        (all && parts.len() > 1).then(|| self.scatter_parts(&parts, put, threads))
     }
 }
 
-/// Where a feature's cells are in a batch of columns.
-type ColumnPlace = (usize, usize);
+/// Does every job, the next one by whichever of so many threads is free; the first error ends it.
+fn share<J: Send, T: Real>(
+    mut jobs: Vec<J>,
+    threads: usize,
+    work: impl Fn(J, &mut Tools<T>) -> Result<()> + Sync,
+) -> Result<()> {
+    let threads = threads.min(jobs.len());
+    // They are handed out from the back.
+    jobs.reverse();
+    let jobs = Mutex::new(jobs);
+    let lock = || jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || -> Result<()> {
+        let mut tools = Tools::default();
+        loop {
+            let job = lock().pop();
+            let Some(job) = job else { return Ok(()) };
+            work(job, &mut tools).inspect_err(|_| lock().clear())?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let first = work();
+        let others = others
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        std::iter::once(first).chain(others).collect()
+    })
+}
 
 impl Table {
+    /// Rows of each part; a file without parts is one.
+    fn parts(&self) -> Vec<u64> {
+        let parts = self.file.parts();
+        if parts.is_empty() { vec![self.file.n_rows()] } else { parts }
+    }
+
     /// The columns of some features, ascending, and for each feature its place among them.
     fn places(&self, features: &[usize]) -> (Vec<usize>, Vec<ColumnPlace>) {
         let columns: Vec<usize> = features.iter().map(|&i| self.columns[i]).collect();
@@ -64,145 +96,215 @@ impl Table {
         let mut jobs = Vec::new();
         for (part, n) in parts.iter().enumerate() {
             let (own, more) = rest.split_at_mut(*n as usize * self.columns.len());
-            jobs.push((part, own));
+            jobs.push((part, *n, own));
             rest = more;
         }
-        // Parts are handed out from the back.
-        jobs.reverse();
-        let jobs = Mutex::new(jobs);
-        let work = || -> Result<()> {
-            let mut straight = Straight::new(self);
-            loop {
-                let job = jobs.lock().map_or_else(|e| e.into_inner().pop(), |mut jobs| jobs.pop());
-                let Some((part, own)) = job else { return Ok(()) };
-                let left = straight.fill(part, own);
-                if !left.is_empty() {
-                    self.fill_part(part, &left, own)?;
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads.min(parts.len())).map(|_| scope.spawn(work)).collect();
-            let first = work();
-            let others = others
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            std::iter::once(first).chain(others).collect()
+        share(jobs, threads, |(part, n, own), tools| {
+            let mut reader = Part::new(self, part, n, tools);
+            reader.read(own, tools)?;
+            reader.end()
         })
     }
 
-    /// Every row over its place in `out`, by one reader.
-    fn fill_from_start<T: Real>(&self, out: &mut [T]) -> Result<()> {
-        let (mut stream, mut some, mut done) = (Source::<T>::stream(self)?, Vec::new(), 0);
-        // No more rows come than are promised, for which there is room; fewer are an error. What may follow them is not examined.
-        while done < out.len() && stream.read(TILE, &mut some)? > 0 {
-            out[done..done + some.len()].copy_from_slice(&some);
-            done += some.len();
-            some.clear();
+    /// Every part to `put`, block by block, the next one by whichever thread is free.
+    fn scatter_parts<T: Real>(&self, parts: &[u64], put: &PutRows<'_, T>, threads: usize) -> Result<()> {
+        /// Numbers of a block.
+        const BLOCK: usize = 1 << 17;
+        let p = self.columns.len().max(1);
+        let (step, mut first, mut jobs) = ((BLOCK / p).max(1), 0, Vec::new());
+        for (part, n) in parts.iter().enumerate() {
+            jobs.push((part, *n, first));
+            first += n;
         }
-        Ok(())
+        share(jobs, threads, |(part, n, first), tools| {
+            let (mut reader, mut block) = (Part::new(self, part, n, tools), Vec::new());
+            while reader.done < n {
+                let at = first + reader.done;
+                block.resize((n - reader.done).min(step as u64) as usize * p, T::default());
+                reader.read(&mut block, tools)?;
+                put(at, &block)?;
+            }
+            reader.end()
+        })
     }
 
-    /// Some features of a part, of any type.
-    fn fill_part<T: Real>(&self, part: usize, features: &[usize], out: &mut [T]) -> Result<()> {
-        let (p, mut done) = (self.columns.len(), 0);
-        let (sorted, places) = self.places(features);
-        for batch in self.file.part(part, &sorted)? {
-            let batch = batch?;
-            let own = out.get_mut(done..done + batch.num_rows() * p).ok_or_else(|| self.other_rows(part))?;
-            write(&batch, &places, own, p);
-            done += own.len();
-        }
-        if done == out.len() { Ok(()) } else { Err(self.other_rows(part)) }
+    /// The error of parts that have not as many rows together as the file promises.
+    fn other_parts(&self, parts: &[u64]) -> Error {
+        let has = parts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        self.other_rows("it".into(), self.file.n_rows(), has, "")
     }
 
-    fn other_rows(&self, part: usize) -> Error {
-        let found = format!("row group {part} has another number of rows than declared");
+    fn other_rows(&self, who: String, promised: u64, has: u64, more: &str) -> Error {
+        let found = format!("{who} declares {promised} rows, but has {has}{more}");
         Error::format(self.file.path(), found, "it is truncated or corrupt; write it again")
+            .with(|facts| (facts.need, facts.got) = (Some(promised), Some(has)))
     }
 }
 
-/// Columns decoded straight into rows, with what one thread uses again from part to part.
-struct Straight<'a, T> {
-    of: &'a Table,
+/// Where a feature's cells are in a batch of columns.
+type ColumnPlace = (usize, usize);
+
+/// What one thread uses again from part to part.
+struct Tools<T> {
     spare: Spare,
     /// Cells of a few columns, one column after the other.
     tile: Vec<T>,
-    /// Where the pages of the current chunks are decompressed, a part of it for each. In one piece, because handing out fresh
-    /// memory costs half as much in large pages, and memory of the allocator is fresh again after every read.
-    room: Vec<u8>,
+}
+
+impl<T: Real> Default for Tools<T> {
+    fn default() -> Self {
+        Self { spare: Spare::default(), tile: vec![T::default(); WIDE * TILE] }
+    }
 }
 
 /// Columns of a tile: with 256 rows of them, the tile and the rows that it becomes fit the first cache.
 const WIDE: usize = 8;
 
-/// Bytes of pages that are held at once by one thread, unless few columns hold more. All columns of a row are written soon after one
-/// another where they can be, so that the row does not come and go between memory and cache.
-const HELD: u64 = 16 << 20;
+/// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
+/// on where one turns out not to be of it, the general reader reads it. Of every column one page is held.
+struct Part<'a> {
+    of: &'a Table,
+    number: usize,
+    n_rows: u64,
+    done: u64,
+    /// The features that are decoded straight, ascending.
+    straight: Vec<(usize, Chunk)>,
+    general: Vec<General<'a>>,
+}
 
-impl<'a, T: Real> Straight<'a, T> {
-    fn new(of: &'a Table) -> Self {
-        Self { of, spare: Spare::default(), tile: vec![T::default(); WIDE * TILE], room: vec![] }
-    }
-
-    /// Writes what can be decoded so, and returns the features that are left to the general reader.
-    fn fill(&mut self, part: usize, out: &mut [T]) -> Vec<usize> {
-        let (mut left, mut some, mut held) = (Vec::new(), Vec::new(), 0);
-        for feature in 0..self.of.columns.len() {
-            match self.chunk(part, feature) {
-                Some(chunk) => {
-                    held += chunk.bytes();
-                    some.push((feature, chunk));
-                }
+impl<'a> Part<'a> {
+    fn new<T>(of: &'a Table, number: usize, n_rows: u64, tools: &Tools<T>) -> Self {
+        let (file, mut straight, mut left) = (&of.file, Vec::new(), Vec::new());
+        for feature in 0..of.columns.len() {
+            let chunk = guarded(file.path(), || Ok(file.chunk(number, of.columns[feature], &tools.spare)));
+            match chunk.ok().flatten() {
+                Some(chunk) => straight.push((feature, chunk)),
                 None => left.push(feature),
             }
-            if held > HELD && some.len() >= WIDE {
-                left.extend(self.columns(std::mem::take(&mut some), out));
-                held = 0;
-            }
         }
-        left.extend(self.columns(some, out));
-        left
+        let general = if left.is_empty() { vec![] } else { vec![General::new(of, left)] };
+        Self { of, number, n_rows, done: 0, straight, general }
     }
 
-    fn chunk(&self, part: usize, feature: usize) -> Option<Chunk> {
-        let file = &self.of.file;
-        guarded(file.path(), || Ok(file.chunk(part, self.of.columns[feature], &self.spare))).ok().flatten()
-    }
-
-    /// Fills some columns of all rows; gives back the features of those that are not of the usual case after all.
-    fn columns(&mut self, mut some: Vec<(usize, Chunk)>, out: &mut [T]) -> Vec<usize> {
-        let (p, path) = (self.of.columns.len(), self.of.file.path());
-        let all = some.iter().map(|(_, chunk)| chunk.room()).sum();
-        if self.room.len() < all {
-            self.room = Vec::new();
-            self.room = unmix::zeros(all);
-        }
-        let mut rest = &mut self.room[..];
-        let mut rooms: Vec<&mut [u8]> =
-            some.iter().filter_map(|(_, chunk)| rest.split_off_mut(..chunk.room())).collect();
-        let mut odd = Vec::new();
-        // Whatever goes wrong, the general reader has the words for it.
-        let mut usual = |feature: usize, work: &mut dyn FnMut() -> bool| {
-            if odd.contains(&feature) || !matches!(guarded(path, || Ok(work())), Ok(true)) {
-                odd.push(feature);
-            }
-        };
+    /// Writes the next rows over `out`, no more than there are left.
+    fn read<T: Real>(&mut self, out: &mut [T], tools: &mut Tools<T>) -> Result<()> {
+        let p = self.of.columns.len();
         for rows in out.chunks_mut(TILE * p.max(1)) {
-            let n = rows.len() / p.max(1);
-            for (batch, rooms) in some.chunks_mut(WIDE).zip(rooms.chunks_mut(WIDE)) {
-                for (((feature, chunk), room), cells) in
-                    batch.iter_mut().zip(rooms).zip(self.tile.chunks_mut(TILE))
-                {
-                    usual(*feature, &mut || chunk.take(room, &mut cells[..n]).is_some());
+            let odd = self.tile(rows, &mut tools.tile);
+            self.leave(odd);
+            for general in &mut self.general {
+                general.read(self.number, self.done, rows, p)?;
+            }
+            self.done += (rows.len() / p.max(1)) as u64;
+        }
+        Ok(())
+    }
+
+    /// Decodes at most [`TILE`] rows straight, and says which features cannot be.
+    fn tile<T: Real>(&mut self, rows: &mut [T], tile: &mut [T]) -> Vec<usize> {
+        let (p, path, mut odd) = (self.of.columns.len(), self.of.file.path(), Vec::new());
+        let n = rows.len() / p.max(1);
+        for batch in self.straight.chunks_mut(WIDE) {
+            for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
+                // Whatever goes wrong, the general reader has the words for it.
+                if !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
+                    odd.push(*feature);
                 }
-                lay(&self.tile, batch.iter().map(|(feature, _)| *feature), rows, p);
+            }
+            lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
+        }
+        odd
+    }
+
+    /// Leaves these features to the general reader from the next row on.
+    fn leave(&mut self, odd: Vec<usize>) {
+        if !odd.is_empty() {
+            self.straight.retain(|(feature, _)| !odd.contains(feature));
+            self.general.push(General::new(self.of, odd));
+        }
+    }
+
+    /// Refuses a part with more rows than it promises.
+    fn end(&mut self) -> Result<()> {
+        let path = self.of.file.path();
+        let ended = |chunk: &mut Chunk| matches!(guarded(path, || Ok(chunk.ended())), Ok(true));
+        let odd = self.straight.iter_mut().filter_map(|(i, chunk)| (!ended(chunk)).then_some(*i)).collect();
+        self.leave(odd);
+        for general in &mut self.general {
+            if general.has_more(self.number, self.done)? {
+                return Err(general.other_rows(self.number, self.done, " or more"));
             }
         }
-        some.iter_mut().for_each(|(feature, chunk)| usual(*feature, &mut || chunk.ended()));
-        odd.sort_unstable();
-        odd.dedup();
-        odd
+        Ok(())
+    }
+}
+
+/// Some features of a part, of any type.
+struct General<'a> {
+    of: &'a Table,
+    columns: Vec<usize>,
+    /// Where each feature is in a batch.
+    places: Vec<ColumnPlace>,
+    batches: Option<Batches<'a>>,
+    now: Option<RecordBatch>,
+    /// The next row of the batch.
+    at: usize,
+}
+
+impl<'a> General<'a> {
+    fn new(of: &'a Table, features: Vec<usize>) -> Self {
+        let (columns, places) = of.places(&features);
+        Self { of, columns, places, batches: None, now: None, at: 0 }
+    }
+
+    /// A batch with rows of the part that are not read yet, those from [`at`](Self::at) on; `None` at its end. The first call passes over
+    /// `before` rows, which were decoded straight.
+    fn next(&mut self, part: usize, before: u64) -> Result<Option<RecordBatch>> {
+        let mut before = if self.batches.is_some() { 0 } else { before };
+        if self.batches.is_none() {
+            self.batches = Some(self.of.file.part(part, &self.columns)?);
+        }
+        loop {
+            if let Some(batch) = self.now.take() {
+                let passed = before.min((batch.num_rows() - self.at) as u64);
+                (self.at, before) = (self.at + passed as usize, before - passed);
+                if self.at < batch.num_rows() {
+                    return Ok(Some(batch));
+                }
+            }
+            (self.now, self.at) = (self.batches.as_mut().and_then(Iterator::next).transpose()?, 0);
+            if self.now.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Writes the part's rows from number `first` on over the features' places in `out`, rows of `p`.
+    fn read<T: Real>(&mut self, part: usize, first: u64, out: &mut [T], p: usize) -> Result<()> {
+        let (mut done, n) = (0, out.len() / p.max(1));
+        while done < n {
+            let Some(batch) = self.next(part, first)? else {
+                return Err(self.other_rows(part, first + done as u64, ""));
+            };
+            let own = (n - done).min(batch.num_rows() - self.at);
+            write(&batch.slice(self.at, own), &self.places, &mut out[done * p..(done + own) * p], p);
+            (self.at, done) = (self.at + own, done + own);
+            self.now = Some(batch);
+        }
+        Ok(())
+    }
+
+    /// Whether the part goes on behind its first `done` rows.
+    fn has_more(&mut self, part: usize, done: u64) -> Result<bool> {
+        self.now = self.next(part, done)?;
+        Ok(self.now.is_some())
+    }
+
+    /// The error of a part that ends after `has` rows, or goes on.
+    fn other_rows(&self, part: usize, has: u64, more: &str) -> Error {
+        let single = self.of.file.parts().is_empty();
+        let who = if single { "it".into() } else { format!("row group {part}") };
+        self.of.other_rows(who, self.of.parts()[part], has, more)
     }
 }
 
@@ -247,63 +349,51 @@ fn write<T: Real>(batch: &RecordBatch, places: &[ColumnPlace], out: &mut [T], p:
 }
 
 /// Reads forward.
-struct Front<'a> {
+struct Front<'a, T> {
     of: &'a Table,
-    /// Where each feature is in a batch.
-    places: Vec<ColumnPlace>,
-    batches: Batches<'a>,
-    now: Option<RecordBatch>,
-    /// The next row of the batch.
-    at: usize,
+    parts: Vec<u64>,
+    /// The number of the next part.
+    next: usize,
+    now: Option<Part<'a>>,
+    tools: Tools<T>,
+    /// Rows of the parts that are read.
     done: u64,
 }
 
-impl Front<'_> {
-    /// A batch with rows that are not read yet; `None` at the end.
-    fn advance(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(batch) = self.now.take_if(|batch| self.at < batch.num_rows()) {
-                return Ok(Some(batch));
+impl<'a, T: Real> Front<'a, T> {
+    /// A part with rows that are not read yet; `None` at the end.
+    fn part(&mut self) -> Result<Option<&mut Part<'a>>> {
+        while self.now.as_ref().is_none_or(|part| part.done == part.n_rows) {
+            if let Some(mut part) = self.now.take() {
+                part.end()?;
+                self.done += part.n_rows;
             }
-            let promised = self.of.file.n_rows();
-            let end = match self.batches.next().transpose()? {
-                Some(batch) => {
-                    self.at = 0;
-                    self.done += batch.num_rows() as u64;
-                    self.now = Some(batch);
-                    false
+            let left = self.of.file.n_rows() - self.done;
+            match self.parts.get(self.next) {
+                Some(&n) if n <= left => {
+                    self.now = Some(Part::new(self.of, self.next, n, &self.tools));
+                    self.next += 1;
                 }
-                None => true,
-            };
-            if self.done > promised || (end && self.done != promised) {
-                let found = format!(
-                    "it declares {promised} rows, but has {}{}",
-                    self.done,
-                    if end { "" } else { " or more" }
-                );
-                return Err(Error::format(
-                    self.of.file.path(),
-                    found,
-                    "it is truncated or corrupt; write it again",
-                ));
-            }
-            if end {
-                return Ok(None);
+                None if left == 0 => return Ok(None),
+                _ => return Err(self.of.other_parts(&self.parts)),
             }
         }
+        Ok(self.now.as_mut())
     }
 }
 
-impl<T: Real> Stream<T> for Front<'_> {
+impl<T: Real> Stream<T> for Front<'_, T> {
     fn read(&mut self, max_rows: usize, out: &mut Vec<T>) -> Result<usize> {
-        let Some(batch) = self.advance()? else { return Ok(0) };
-        let (p, start) = (self.places.len(), out.len());
-        let n = max_rows.min(batch.num_rows() - self.at);
-        let part = batch.slice(self.at, n);
+        let (p, start) = (self.of.columns.len(), out.len());
+        let Some(part) = self.part()? else { return Ok(0) };
+        let n = (part.n_rows - part.done).min(max_rows as u64) as usize;
         out.resize(start + n * p, T::default());
-        write(&part, &self.places, &mut out[start..], p);
-        self.at += n;
-        self.now = Some(batch);
+        // The part is `self.now`; `tools` are beside it.
+        match &mut self.now {
+            Some(part) if p > 0 => part.read(&mut out[start..], &mut self.tools)?,
+            Some(part) => part.done += n as u64,
+            None => {}
+        }
         Ok(n)
     }
 }
@@ -314,7 +404,7 @@ mod tests {
     use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, Int32Array, Int64Array};
     use parquet::arrow::ArrowWriter;
     use parquet::basic::Compression;
-    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 
     fn table(compression: Compression, version: WriterVersion) -> Table {
         let n = 700;
@@ -346,21 +436,63 @@ mod tests {
         for compression in [Compression::SNAPPY, Compression::UNCOMPRESSED, Compression::LZ4_RAW] {
             for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
                 let table = table(compression, version);
-                let mut straight = Straight::<f64>::new(&table);
-                for (part, n) in [300, 300, 100].into_iter().enumerate() {
+                let mut tools = Tools::<f64>::default();
+                for (number, n) in [300, 300, 100].into_iter().enumerate() {
                     let mut out = vec![-1.0; n * 7];
-                    let left = straight.fill(part, &mut out);
+                    let mut part = Part::new(&table, number, n as u64, &tools);
+                    part.read(&mut out, &mut tools).unwrap();
+                    part.end().unwrap();
+                    let places = part.general.iter().flat_map(|general| &general.places);
+                    let mut left: Vec<usize> = places.map(|(feature, _)| *feature).collect();
+                    left.sort_unstable();
                     // The cell that is missing is in the second row group.
-                    let hole = if part == 1 { vec![5, 6] } else { vec![6] };
-                    assert_eq!(left, hole, "{compression:?} {version:?} group {part}");
+                    let hole = if number == 1 { vec![5, 6] } else { vec![6] };
+                    assert_eq!(left, hole, "{compression:?} {version:?} group {number}");
                     for (i, row) in out.chunks(7).enumerate() {
-                        let i = (part * 300 + i) as i64;
-                        let whole = ((i * 77) % 501) as f64;
+                        let i = (number * 300 + i) as i64;
+                        let (whole, even) = (((i * 77) % 501) as f64, f64::from(u8::from(i % 2 == 0)));
                         assert_eq!(row[..5], [i as f64 / 7.0, (i % 3) as f64, whole, whole, i as f64]);
-                        assert_eq!(row[6], -1.0, "not touched");
+                        assert!(if i == 500 { row[5].is_nan() } else { row[5] == 0.5 }, "row {i}");
+                        assert_eq!(row[6], even);
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_found_to_have_gaps_is_decoded_straight_up_to_there() {
+        let n = 3000usize;
+        let some = |i: usize| (i != 2500).then_some(i as f64);
+        let columns: [(&str, ArrayRef, bool); 2] = [
+            ("whole", Arc::new(Float64Array::from_iter_values((0..n).map(|i| -(i as f64)))), true),
+            ("gap", Arc::new(Float64Array::from_iter((0..n).map(some))), true),
+        ];
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        // Without statistics only the page itself says that a cell is missing.
+        let make = WriterProperties::builder()
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_dictionary_enabled(false)
+            .set_data_page_row_count_limit(1000)
+            .set_write_batch_size(100);
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(make.build())).unwrap();
+        writer.write(&batch).unwrap();
+        let bytes =
+            unmix::data::Bytes::Owned { data: writer.into_inner().unwrap(), path: "t.parquet".into() };
+        let table =
+            Table { file: Arc::new(crate::parquet::File::open(bytes).unwrap()), columns: vec![1, 0, 1] };
+        let mut tools = Tools::<f64>::default();
+        let mut part = Part::new(&table, 0, n as u64, &tools);
+        let mut out = vec![0.0; 3 * n];
+        part.read(&mut out[..3 * 1990], &mut tools).unwrap();
+        assert!(part.general.is_empty(), "the first two pages are whole");
+        part.read(&mut out[3 * 1990..], &mut tools).unwrap();
+        part.end().unwrap();
+        assert_eq!((part.straight.len(), part.general[0].places.len()), (1, 2));
+        for (i, row) in out.chunks(3).enumerate() {
+            let bits = |x: f64| if x.is_nan() { 0 } else { x.to_bits() };
+            let own = some(i).unwrap_or(f64::NAN);
+            assert_eq!([bits(row[0]), bits(row[1]), bits(row[2])], [bits(own), bits(-(i as f64)), bits(own)]);
         }
     }
 }

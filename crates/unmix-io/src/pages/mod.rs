@@ -20,9 +20,6 @@ use unmix::Real;
 /// Rows decoded at a time.
 pub(crate) const TILE: usize = 256;
 
-/// Bytes of room for a chunk at most.
-const ROOM: u64 = 4 << 20;
-
 /// How numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
@@ -63,8 +60,7 @@ pub(crate) struct Chunk {
     now: Now,
     /// Cells of the page that are not taken yet.
     left: usize,
-    /// Of all pages after decompression, as in the file.
-    bytes: u64,
+    spare: Spare,
 }
 
 /// How the cells of the current page are stored.
@@ -107,34 +103,23 @@ impl Chunk {
             page: Numbers::default(),
             now: Now::Plain(0),
             left: 0,
-            bytes: meta.uncompressed_size().try_into().unwrap_or(0),
+            spare: spare.clone(),
         })
     }
 
-    /// Bytes that it may hold at once.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// How much room it is best given: for a dictionary and one page at a time, as most files have them.
-    pub(crate) fn room(&self) -> usize {
-        self.bytes.min(ROOM) as usize
-    }
-
-    /// Writes the next cells over `out`. Pages are decompressed into `room`, which is the same from call to call and keeps what was
-    /// left there; what does not fit finds room of its own.
-    pub(crate) fn take<T: Real>(&mut self, room: &mut [u8], mut out: &mut [T]) -> Option<()> {
+    /// Writes the next cells over `out`.
+    pub(crate) fn take<T: Real>(&mut self, mut out: &mut [T]) -> Option<()> {
         while !out.is_empty() {
             if self.left == 0 {
-                self.turn(room)?;
+                self.turn()?;
                 continue;
             }
             let (own, rest) = out.split_at_mut(self.left.min(out.len()).min(TILE));
             match self.stored {
-                Stored::Double => self.decode(room, own, |b| T::from_f64(f64::from_le_bytes(b)))?,
-                Stored::Single => self.decode(room, own, |b| T::from_f64(f32::from_le_bytes(b).into()))?,
-                Stored::Long => self.decode(room, own, |b| T::from_f64(i64::from_le_bytes(b) as f64))?,
-                Stored::Int => self.decode(room, own, |b| T::from_f64(i32::from_le_bytes(b).into()))?,
+                Stored::Double => self.decode(own, |b| T::from_f64(f64::from_le_bytes(b)))?,
+                Stored::Single => self.decode(own, |b| T::from_f64(f32::from_le_bytes(b).into()))?,
+                Stored::Long => self.decode(own, |b| T::from_f64(i64::from_le_bytes(b) as f64))?,
+                Stored::Int => self.decode(own, |b| T::from_f64(i32::from_le_bytes(b).into()))?,
             }
             self.left -= own.len();
             out = rest;
@@ -147,23 +132,18 @@ impl Chunk {
         self.left == 0 && matches!(self.pages.get_next_page(), Ok(None))
     }
 
-    fn decode<T, const N: usize>(
-        &mut self,
-        room: &[u8],
-        out: &mut [T],
-        number: impl Fn([u8; N]) -> T,
-    ) -> Option<()> {
+    fn decode<T, const N: usize>(&mut self, out: &mut [T], number: impl Fn([u8; N]) -> T) -> Option<()> {
         match &mut self.now {
             Now::Plain(at) => {
-                let bytes = self.page.bytes(room).get(*at..*at + out.len() * N)?;
+                let bytes = self.page.bytes().get(*at..*at + out.len() * N)?;
                 out.iter_mut().zip(bytes.as_chunks::<N>().0).for_each(|(out, b)| *out = number(*b));
                 *at += bytes.len();
             }
             Now::Places(runs) => {
                 let mut places = [0; TILE];
                 let places = places.get_mut(..out.len())?;
-                runs.take(self.page.bytes(room), places)?;
-                let words = self.words.bytes(room).as_chunks::<N>().0;
+                runs.take(self.page.bytes(), places)?;
+                let words = self.words.bytes().as_chunks::<N>().0;
                 for (out, &place) in out.iter_mut().zip(&*places) {
                     *out = number(*words.get(place as usize)?);
                 }
@@ -173,28 +153,28 @@ impl Chunk {
     }
 
     /// Goes to the next page that has cells.
-    fn turn(&mut self, room: &mut [u8]) -> Option<()> {
+    fn turn(&mut self) -> Option<()> {
         match self.pages.get_next_page().ok()?? {
             Page::DictionaryPage { buf, num_values, encoding, .. } => {
                 if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
                     return None;
                 }
-                self.words.set(buf, 0, self.snappy, 0, room)?;
+                self.words.set(buf, 0, self.snappy, &self.spare)?;
                 self.words.shorten((num_values as usize).checked_mul(self.stored.size())?)
             }
             Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                self.page.set(buf, 0, self.snappy, self.words.end(), room)?;
+                self.page.set(buf, 0, self.snappy, &self.spare)?;
                 let n = num_values as usize;
                 let mut start = 0;
                 if self.optional {
                     if def_level_encoding != Encoding::RLE {
                         return None;
                     }
-                    let length = u32::from_le_bytes(*self.page.bytes(room).first_chunk()?);
+                    let length = u32::from_le_bytes(*self.page.bytes().first_chunk()?);
                     start = 4usize.checked_add(length as usize)?;
-                    self.check_none_missing(room, 4, start, n)?;
+                    self.check_none_missing(4, start, n)?;
                 }
-                self.begin(room, start, n, encoding)
+                self.begin(start, n, encoding)
             }
             Page::DataPageV2 {
                 buf,
@@ -211,27 +191,27 @@ impl Chunk {
                 }
                 // The definition levels are before the compressed bytes.
                 let (levels, n) = (def_levels_byte_len as usize, num_values as usize);
-                self.page.set(buf, levels, self.snappy && is_compressed, self.words.end(), room)?;
+                self.page.set(buf, levels, self.snappy && is_compressed, &self.spare)?;
                 if self.optional {
-                    self.check_none_missing(room, 0, levels, n)?;
+                    self.check_none_missing(0, levels, n)?;
                 }
-                self.begin(room, levels, n, encoding)
+                self.begin(levels, n, encoding)
             }
         }
     }
 
-    /// Ends the column when the bytes from `start` to `end` of the page mark one of `n` cells as missing.
-    fn check_none_missing(&self, room: &[u8], start: usize, end: usize, n: usize) -> Option<()> {
-        let levels = self.page.bytes(room).get(start..end)?;
+    /// Ends the column when the bytes from `start` to `end` of the page say that one of `n` cells is missing.
+    fn check_none_missing(&self, start: usize, end: usize, n: usize) -> Option<()> {
+        let levels = self.page.bytes().get(start..end)?;
         Runs::new(1, 0)?.are_all(levels, 1, n)?.then_some(())
     }
 
     /// The page's `n` cells begin at byte `start`.
-    fn begin(&mut self, room: &[u8], start: usize, n: usize, encoding: Encoding) -> Option<()> {
+    fn begin(&mut self, start: usize, n: usize, encoding: Encoding) -> Option<()> {
         self.now = match encoding {
             Encoding::PLAIN => Now::Plain(start),
             Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY if n > 0 => {
-                Now::Places(Runs::new(*self.page.bytes(room).get(start)?, start + 1)?)
+                Now::Places(Runs::new(*self.page.bytes().get(start)?, start + 1)?)
             }
             Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY => Now::Plain(start),
             _ => return None,
@@ -250,9 +230,7 @@ struct Numbers {
 }
 
 enum Storage {
-    /// In the room of the chunk, from this byte on.
-    Room(usize),
-    /// Where that was too small. Longer than what it holds where it was used before.
+    /// In memory that is used again, which may be longer.
     Own(Vec<u8>),
     /// As others made them.
     Lent(bytes::Bytes),
@@ -260,33 +238,20 @@ enum Storage {
 
 impl Default for Storage {
     fn default() -> Self {
-        Storage::Room(0)
+        Storage::Own(Vec::new())
     }
 }
 
 impl Numbers {
-    fn bytes<'a>(&'a self, room: &'a [u8]) -> &'a [u8] {
+    fn bytes(&self) -> &[u8] {
         match &self.place {
-            Storage::Room(start) => &room[*start..start + self.len],
             Storage::Own(own) => &own[..self.len],
             Storage::Lent(lent) => &lent[..self.len],
         }
     }
 
-    /// The byte of the room after its last one there.
-    fn end(&self) -> usize {
-        if let Storage::Room(start) = self.place { start + self.len } else { 0 }
-    }
-
-    /// Takes a page, of which all but the first `before` bytes are compressed; the room from byte `free` on may be used.
-    fn set(
-        &mut self,
-        page: bytes::Bytes,
-        before: usize,
-        snappy: bool,
-        free: usize,
-        room: &mut [u8],
-    ) -> Option<()> {
+    /// Takes a page, of which all but the first `before` bytes are compressed.
+    fn set(&mut self, page: bytes::Bytes, before: usize, snappy: bool, spare: &Spare) -> Option<()> {
         self.len = 0;
         if !snappy {
             self.len = page.len();
@@ -300,36 +265,24 @@ impl Numbers {
             return None;
         }
         let len = before + length;
-        let to = match room.get_mut(free..free + len) {
-            Some(to) => {
-                self.place = Storage::Room(free);
-                to
-            }
-            None => self.own(len),
-        };
-        to[..before].copy_from_slice(plain);
-        if length > 0 {
-            let made = snap::raw::Decoder::new().decompress(compressed, &mut to[before..]).ok()?;
-            (made == length).then_some(())?;
-        }
-        self.len = len;
-        Some(())
-    }
-
-    /// Memory for `len` bytes, with anything in it.
-    fn own(&mut self, len: usize) -> &mut [u8] {
         let mut own = match std::mem::take(&mut self.place) {
-            Storage::Own(own) => own,
-            _ => Vec::new(),
+            Storage::Own(own) if !own.is_empty() => own,
+            _ => spare.room(),
         };
         if own.len() < len {
             // What it held is not needed, so it need not be moved.
             own.clear();
             own.resize(len, 0);
         }
+        own[..before].copy_from_slice(plain);
+        let made = match length {
+            0 => Some(0),
+            _ => snap::raw::Decoder::new().decompress(compressed, &mut own[before..len]).ok(),
+        };
         self.place = Storage::Own(own);
-        let Storage::Own(own) = &mut self.place else { return &mut [] };
-        &mut own[..len]
+        (made? == length).then_some(())?;
+        self.len = len;
+        Some(())
     }
 
     /// Forgets all but the first `len` bytes; `None` where there are not so many.
@@ -339,5 +292,15 @@ impl Numbers {
         }
         self.len = len;
         Some(())
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        for numbers in [&mut self.words, &mut self.page] {
+            if let Storage::Own(own) = std::mem::take(&mut numbers.place) {
+                self.spare.give(own);
+            }
+        }
     }
 }

@@ -7,13 +7,33 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::io::{BufReader, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Buffers for pages as they are stored, for the chunks that one thread reads one after the other; some may be in use.
+/// Memory for the chunks that one thread reads.
 #[derive(Clone, Default)]
-pub(crate) struct Spare(Arc<Mutex<Vec<Bytes>>>);
+pub(crate) struct Spare(Arc<Mutex<Kept>>);
+
+#[derive(Default)]
+struct Kept {
+    /// For pages as they are stored; some may be in use.
+    stored: Vec<Bytes>,
+    /// For pages after decompression; none is in use.
+    rooms: Vec<Vec<u8>>,
+}
 
 impl Spare {
-    fn with<V>(&self, work: impl FnOnce(&mut Vec<Bytes>) -> V) -> V {
+    fn with<V>(&self, work: impl FnOnce(&mut Kept) -> V) -> V {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Memory with anything in it, of any length.
+    pub(super) fn room(&self) -> Vec<u8> {
+        self.with(|kept| kept.rooms.pop()).unwrap_or_default()
+    }
+
+    /// Takes memory back.
+    pub(super) fn give(&self, room: Vec<u8>) {
+        if !room.is_empty() {
+            self.with(|kept| kept.rooms.push(room));
+        }
     }
 }
 
@@ -50,7 +70,7 @@ impl ChunkReader for Paged {
         if start.checked_add(length as u64).is_none_or(|end| end > self.file.len()) {
             return Err(ParquetError::EOF(format!("byte {start} and {length} more")));
         }
-        self.spare.with(|kept| {
+        self.spare.with(|Kept { stored: kept, .. }| {
             let mut buffer = None;
             for handle in std::mem::take(kept) {
                 match handle.try_into_mut() {

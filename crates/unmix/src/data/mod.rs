@@ -23,7 +23,8 @@ mod spool;
 mod subset;
 mod sweep;
 
-pub use crate::num::{Plan, Workspace};
+#[doc(inline)]
+pub use crate::num::{Block, Lines, Plan, Stored, Workspace};
 pub use crate::run::NewFile;
 pub use any_rows::AnyRows;
 pub use batches::{Batch, Batches, Position};
@@ -37,8 +38,9 @@ pub(crate) use projected::{KEPT, Map, Projected};
 pub use raw::{Axes, NumberType, RawArray};
 pub use remote::GatherAll;
 pub use rows::{Features, Rows};
-pub use source::{Forward, RandomAccess, Source, Stream};
+pub use source::{Forward, PutRows, RandomAccess, Source, Stream};
 pub use sparse::{Index, Sparse};
+pub(crate) use spool::Scattered;
 pub use spool::Spool;
 pub(crate) use subset::Subset;
 pub(crate) use sweep::no_columns;

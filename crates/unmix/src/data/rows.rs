@@ -4,7 +4,7 @@ use super::Sparse;
 use super::raw::RawArray;
 use super::source::{RandomAccess, Source, Transposed};
 use super::spool::Spool;
-use super::{OwnedRows, Subset};
+use super::{OwnedRows, Scattered, Subset};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::threads::on_pool;
@@ -13,6 +13,7 @@ use crate::run::{Run, Silent};
 use crate::stats::{Entries, GatherEntries, GatherRange, GatherRows, Range};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Names of the columns and shape of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -200,6 +201,10 @@ impl<'a, T: Real> Rows<'a, T> {
             self.source = Box::new(OwnedRows::new(whole?, p));
             return self.check_weights();
         }
+        if let Some(array) = self.scattered(run) {
+            self.source = Box::new(array?);
+            return self.check_weights();
+        }
         let mut spool = Spool::new(&self.origin);
         let mut done = 0;
         {
@@ -227,6 +232,27 @@ impl<'a, T: Real> Rows<'a, T> {
         let mut whole = crate::machine::zeros(n);
         let filled = self.source.fill(&mut whole, run.threads)?;
         Some(filled.map(|()| whole))
+    }
+
+    /// All rows in a temporary file, by as many threads as the source can use, where it knows how.
+    fn scattered(&self, run: &Run<'_>) -> Option<Result<RawArray<'static>>> {
+        let (n_rows, p) = (self.n_rows()?, self.n_features());
+        let bytes = n_rows.checked_mul((p * size_of::<T>()) as u64)?;
+        if run.threads < 2 || bytes <= Spool::IN_MEMORY as u64 {
+            return None;
+        }
+        let spool = match Scattered::<T>::new(&self.origin, n_rows, p) {
+            Ok(spool) => spool,
+            Err(e) => return Some(Err(e)),
+        };
+        let done = AtomicU64::new(0);
+        let put = |first: u64, rows: &[T]| {
+            spool.put(first, rows)?;
+            let own = (rows.len() / p) as u64;
+            run.sweep_progress("reading", done.fetch_add(own, Ordering::Relaxed) + own, Some(n_rows))
+        };
+        let read = self.source.scatter(&put, run.threads)?;
+        Some(read.and_then(|()| spool.into_rows()))
     }
 
     /// Random access after [`settle`](Self::settle).

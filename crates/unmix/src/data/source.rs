@@ -4,6 +4,9 @@ use super::{GatherAll, Sparse};
 use crate::error::Result;
 use crate::num::Real;
 
+/// Takes rows, with the number of the first of them.
+pub type PutRows<'a, T> = dyn Fn(u64, &[T]) -> Result<()> + Sync + 'a;
+
 /// Rows that can be read from the start, again and again.
 pub trait Source<T: Real>: Send + Sync {
     /// Numbers in a row.
@@ -24,6 +27,17 @@ pub trait Source<T: Real>: Send + Sync {
     /// one reader from the start.
     fn fill(&self, out: &mut [T], threads: usize) -> Option<Result<()>> {
         let _ = (out, threads);
+        None
+    }
+
+    /// Hands all rows to `put`, block by block, each with the number of its first row, in any order and by `threads` threads; `None` where the
+    /// place knows no faster way than one reader from the start.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading, and the first of `put`, which ends it.
+    fn scatter(&self, put: &PutRows<'_, T>, threads: usize) -> Option<Result<()>> {
+        let _ = (put, threads);
         None
     }
 

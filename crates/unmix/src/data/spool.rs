@@ -4,7 +4,9 @@ use super::bytes::Bytes;
 use super::raw::RawArray;
 use crate::error::{Error, Result};
 use crate::num::Real;
+use std::fs::File;
 use std::io::Write;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 /// Takes bytes as they come, and gives them back for reading at any place.
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 /// (`TMPDIR`), and is as large as the decoded rows.
 pub struct Spool {
     memory: Vec<u8>,
-    file: Option<std::io::BufWriter<std::fs::File>>,
+    file: Option<std::io::BufWriter<File>>,
     written: u64,
     origin: PathBuf,
 }
@@ -36,8 +38,6 @@ impl Spool {
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if self.file.is_none() && self.memory.len() + bytes.len() > Self::IN_MEMORY {
-            let failed =
-                |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
             let mut file = std::io::BufWriter::with_capacity(1 << 20, tempfile::tempfile().map_err(failed)?);
             file.write_all(&self.memory).map_err(failed)?;
             self.memory = Vec::new();
@@ -45,20 +45,14 @@ impl Spool {
         }
         match &mut self.file {
             None => self.memory.extend_from_slice(bytes),
-            Some(file) => file.write_all(bytes).map_err(|e| {
-                Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e)
-            })?,
+            Some(file) => file.write_all(bytes).map_err(failed)?,
         }
         Ok(())
     }
 
     /// Takes numbers, as this machine stores them.
     pub fn write_numbers<T: Real>(&mut self, numbers: &[T]) -> Result<()> {
-        // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
-        let bytes = unsafe {
-            std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), std::mem::size_of_val(numbers))
-        };
-        self.write(bytes)
+        self.write(as_bytes(numbers))
     }
 
     /// The bytes, to read.
@@ -66,8 +60,6 @@ impl Spool {
         match self.file {
             None => Ok(Bytes::Owned { data: self.memory, path: self.origin }),
             Some(file) => {
-                let failed =
-                    |e| Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e);
                 let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
                 Ok(Bytes::File { file, len: self.written, path: self.origin })
             }
@@ -79,4 +71,59 @@ impl Spool {
         let n_rows = self.written / (n_features * T::DTYPE.size()).max(1) as u64;
         RawArray::row_major::<T>(self.finish()?, n_rows, n_features)
     }
+}
+
+/// Rows written down in any order, by many threads at once, in a temporary file as that of [`Spool`].
+pub(crate) struct Scattered<T> {
+    file: File,
+    n_rows: u64,
+    n_features: usize,
+    origin: PathBuf,
+    of: PhantomData<T>,
+}
+
+impl<T: Real> Scattered<T> {
+    /// Room for `n_rows` rows of `n_features` numbers. Takes no space before rows come.
+    pub(crate) fn new(origin: impl Into<PathBuf>, n_rows: u64, n_features: usize) -> Result<Self> {
+        let new = |file| Self { file, n_rows, n_features, origin: origin.into(), of: PhantomData };
+        tempfile::tempfile().map(new).map_err(failed)
+    }
+
+    /// Writes rows from number `first` on.
+    pub(crate) fn put(&self, first: u64, rows: &[T]) -> Result<()> {
+        let at = first * (self.n_features * T::DTYPE.size()) as u64;
+        write_all_at(&self.file, as_bytes(rows), at).map_err(failed)
+    }
+
+    /// The numbers, as rows.
+    pub(crate) fn into_rows(self) -> Result<RawArray<'static>> {
+        let len = self.n_rows * (self.n_features * T::DTYPE.size()) as u64;
+        let bytes = Bytes::File { file: self.file, len, path: self.origin };
+        RawArray::row_major::<T>(bytes, self.n_rows, self.n_features)
+    }
+}
+
+fn failed(e: std::io::Error) -> Error {
+    Error::io("cannot write a temporary copy of the rows to", std::env::temp_dir(), e)
+}
+
+fn as_bytes<T: Real>(numbers: &[T]) -> &[u8] {
+    // SAFETY: a slice of plain numbers is also a slice of bytes of the same extent.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), std::mem::size_of_val(numbers)) }
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> std::io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_write(file, bytes, at)? {
+            0 => return Err(std::io::ErrorKind::WriteZero.into()),
+            n => (bytes, at) = (&bytes[n..], at + n as u64),
+        }
+    }
+    Ok(())
 }
