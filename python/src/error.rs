@@ -8,7 +8,57 @@ use unmix::{Dtype, Error};
 ///
 /// Every class here is a scikit-learn estimator, so numbers that are not finite are reported in scikit-learn's sentence first;
 /// ours, with row and column, follows. `dtype` is the type of the rows.
+///
+/// Its facts are attributes of the exception: `row` and `column` of a number that is not finite, `line` of a text file, `need` and `got`.
 pub(crate) fn raised(error: Error, dtype: Dtype) -> PyErr {
+    let known = numbers(&error);
+    let name = name(&error).map(str::to_owned);
+    let exception = exception(error, dtype);
+    Python::attach(|py| {
+        let value = exception.value(py);
+        // What cannot be set is not worth another exception: the sentence has it.
+        for (attribute, number) in known {
+            let _ = value.setattr(attribute, number);
+        }
+        if let Some(name) = name {
+            let _ = value.setattr("column_name", name);
+        }
+    });
+    exception
+}
+
+/// The numbers that an error holds, by name.
+fn numbers(error: &Error) -> Vec<(&'static str, u64)> {
+    let all = match error {
+        Error::NotFinite { row, column, .. } => vec![("row", Some(*row)), ("column", Some(*column as u64))],
+        Error::TooFewRows { need, got, .. } => vec![("need", Some(*need)), ("got", Some(*got))],
+        Error::Width { need, got, .. } => vec![("need", Some(*need as u64)), ("got", Some(*got as u64))],
+        Error::Memory { need_bytes, have_bytes, .. } => {
+            vec![("need", Some(*need_bytes)), ("got", Some(*have_bytes))]
+        }
+        Error::Format { facts, .. } => vec![
+            ("line", facts.line),
+            ("row", facts.row),
+            ("column", facts.column.map(|column| column as u64)),
+            ("byte", facts.byte),
+            ("need", facts.need),
+            ("got", facts.got),
+        ],
+        _ => vec![],
+    };
+    all.into_iter().filter_map(|(attribute, number)| Some((attribute, number?))).collect()
+}
+
+/// The name of the column that an error is about.
+fn name(error: &Error) -> Option<&str> {
+    match error {
+        Error::NotFinite { name, .. } => name.as_deref(),
+        Error::Format { facts, .. } => facts.name.as_deref(),
+        _ => None,
+    }
+}
+
+fn exception(error: Error, dtype: Dtype) -> PyErr {
     let sentence = error.to_string();
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),

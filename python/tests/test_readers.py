@@ -457,3 +457,49 @@ def test_names_with_commas_and_numbers_choose_columns(tmp_path):
     frame.to_csv(buffer, index=False)
     (tmp_path / "y.csv").write_text("a note\nanother\n" + buffer.getvalue())
     assert_same(unmix.read(tmp_path / "y.csv", skip_rows=2), frame.to_numpy())
+
+
+def test_exceptions_hold_places_and_numbers(tmp_path):
+    """What a message says of rows, columns and lines stands in attributes too."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n3,x7\n")
+    with pytest.raises(ValueError) as text:
+        unmix.read(path)
+    found = text.value
+    assert (found.line, found.row, found.column, found.column_name) == (3, 1, 1, "b")
+    path.write_text("a,b\n1,2\n3,4,5\n6,7\n")
+    with pytest.raises(ValueError) as ragged:
+        unmix.read(path)
+    assert (ragged.value.line, ragged.value.need, ragged.value.got) == (3, 2, 3)
+    assert not hasattr(ragged.value, "row")
+    rows = np.ones((5, 3))
+    rows[4, 2] = np.inf
+    with pytest.raises(ValueError) as infinite:
+        PCA().fit(rows)
+    assert (infinite.value.row, infinite.value.column) == (4, 2)
+
+
+@pytest.mark.parametrize("compression", ["snappy", "zstd"])
+def test_large_parquet_is_fitted_and_encoded_as_its_numbers_are(tmp_path, compression):
+    """More than is held in memory, in several row groups, with a column of whole numbers and one with a gap in it."""
+    rng = np.random.RandomState(0)
+    rows = rng.randn(100_000, 90)
+    rows[:, 3] = rng.randint(0, 50, size=len(rows))
+    path = tmp_path / "large.parquet"
+    frame = pd.DataFrame(rows, columns=[f"x{j}" for j in range(90)]).astype({"x3": "int32"})
+    frame["gap"] = np.where(np.arange(len(rows)) == 70_000, np.nan, 1.0)
+    frame.to_parquet(path, compression=compression, row_group_size=15_000, index=False)
+    handle = unmix.open(path, drop="gap")
+    expected = PCA(n_components=5).fit(rows)
+    before = unmix.get_num_threads()
+    try:
+        for threads in (1, 3):
+            unmix.set_num_threads(threads)
+            found = PCA(n_components=5).fit(handle)
+            assert found.components_.tobytes() == expected.components_.tobytes()
+            assert found.transform(handle).tobytes() == expected.transform(rows).tobytes()
+    finally:
+        unmix.set_num_threads(before)
+    whole = unmix.read(path)
+    assert_same(whole[:, :90], rows)
+    assert np.flatnonzero(np.isnan(whole[:, 90])).tolist() == [70_000]

@@ -125,6 +125,7 @@ fn not_a_number(
 ) -> Error {
     let found = format!("column {column} ('{name}') is of type {kind}, which is not numeric");
     Error::format(path, found, wording.without_column(Some(name), column))
+        .with(|facts| (facts.column, facts.name) = (Some(column), Some(name.into())))
 }
 
 fn rows<T: Real + Any>(
@@ -226,6 +227,7 @@ fn kept(
                     cells.data_type()
                 );
                 Error::format(file.path(), found, "leave it out")
+                    .with(|facts| (facts.column, facts.name) = (Some(j), Some(names[j].clone())))
             })?;
             text.extend(own);
         }

@@ -60,7 +60,8 @@ fn header(bytes: &Bytes<'_>) -> Result<NpyHeader> {
         }
         total => {
             let promised = total.map_or("more bytes than any file has".into(), |t| format!("{t} bytes"));
-            Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), CUT))
+            Err(wrong(format!("its header declares {promised}, but the file has {}", bytes.len()), CUT)
+                .with(|facts| (facts.need, facts.got) = (total, Some(bytes.len()))))
         }
     }
 }

@@ -22,13 +22,16 @@ impl DeclaredLengths<'_> {
         Error::format(self.bytes.path(), found, "it is truncated or corrupt; copy or write it again")
     }
 
+    fn too_short(&self, length: u64, at: u64) -> Error {
+        let have = self.bytes.len();
+        self.wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all"))
+            .with(|facts| (facts.byte, facts.need, facts.got) = (Some(at), Some(length), Some(have)))
+    }
+
     /// Bytes from `at` on.
     fn part(&self, at: u64, length: u64) -> Result<Vec<u8>> {
         if at.checked_add(length).is_none_or(|end| end > self.bytes.len()) {
-            let have = self.bytes.len();
-            return Err(
-                self.wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all"))
-            );
+            return Err(self.too_short(length, at));
         }
         let mut out = vec![0; length as usize];
         self.bytes.read_at(at, &mut out)?;
@@ -88,9 +91,7 @@ impl DeclaredLengths<'_> {
         let length = u64::try_from(length).map_err(|_| self.wrong(format!("it declares {length} bytes")))?;
         for length in [Some(length), listed].into_iter().flatten() {
             if at.checked_add(length).is_none_or(|end| end > self.bytes.len()) {
-                let have = self.bytes.len();
-                return Err(self
-                    .wrong(format!("it declares {length} bytes from byte {at} on, but has {have} in all")));
+                return Err(self.too_short(length, at));
             }
         }
         if let Some(batch) = message.header_as_record_batch() {

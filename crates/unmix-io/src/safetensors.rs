@@ -67,7 +67,8 @@ fn metadata(bytes: &Bytes<'_>) -> Result<(u64, Metadata)> {
         .map_err(|e| wrong(format!("its header is not that of a safetensors file ({e})")))?;
     let promised = (metadata.data_len() as u64).saturating_add(start);
     if promised != bytes.len() {
-        return Err(wrong(format!("its header declares {promised} bytes, but the file has {}", bytes.len())));
+        return Err(wrong(format!("its header declares {promised} bytes, but the file has {}", bytes.len()))
+            .with(|facts| (facts.need, facts.got) = (Some(promised), Some(bytes.len()))));
     }
     Ok((start, metadata))
 }

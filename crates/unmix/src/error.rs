@@ -87,7 +87,7 @@ pub enum Error {
         got: String,
         /// The nearest known name, when one is near.
         suggestion: Option<String>,
-        /// The known names.
+        /// The known names, some of them where there are many.
         known: String,
     },
     /// Two shapes that should agree.
@@ -119,6 +119,8 @@ pub enum Error {
         path: PathBuf,
         /// What was found, with its row, line or byte.
         found: String,
+        /// The same as numbers.
+        facts: Box<Facts>,
         /// What would work.
         remedy: String,
     },
@@ -161,6 +163,26 @@ pub enum Error {
     Interrupted,
 }
 
+/// What was found in a file, as numbers; `None` where it has no such place. Lines count from 1, as in messages, all else from 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Facts {
+    /// Line of a text file.
+    pub line: Option<u64>,
+    /// Row.
+    pub row: Option<u64>,
+    /// Column.
+    pub column: Option<usize>,
+    /// The column's name, where it has one.
+    pub name: Option<String>,
+    /// Byte.
+    pub byte: Option<u64>,
+    /// Cells, rows or bytes that there should be.
+    pub need: Option<u64>,
+    /// Cells, rows or bytes that there are.
+    pub got: Option<u64>,
+}
+
 impl Error {
     /// An error of the system about `path`.
     pub fn io(what: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
@@ -169,7 +191,16 @@ impl Error {
 
     /// A file that is not what it should be.
     pub fn format(path: impl Into<PathBuf>, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Error::Format { path: path.into(), found: found.into(), remedy: remedy.into() }
+        let (found, facts) = (found.into(), Box::default());
+        Error::Format { path: path.into(), found, facts, remedy: remedy.into() }
+    }
+
+    /// The same error with numbers of what was found, where it is about a file: `Error::format(...).with(|facts| facts.line = Some(3))`.
+    pub fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
+        if let Error::Format { facts, .. } = &mut self {
+            change(facts);
+        }
+        self
     }
 
     /// A setting outside its domain.

@@ -173,7 +173,9 @@ impl<'a> Lines<'a> {
             None => {
                 let line = line_of(self.bytes, self.gz, at)?;
                 let found = format!("a quotation mark that opens on line {line} is never closed");
-                Ok(Error::format(self.bytes.path(), found, "close it, or check that the file is a table"))
+                let error =
+                    Error::format(self.bytes.path(), found, "close it, or check that the file is a table");
+                Ok(error.with(|facts| facts.line = Some(line)))
             }
         }
     }
@@ -236,7 +238,8 @@ fn ends(bytes: &Bytes<'static>, gz: bool, start: u64) -> Result<bool> {
 fn too_long(bytes: &Bytes<'static>, gz: bool, start: u64, longest: u64) -> Result<Error> {
     let line = line_of(bytes, gz, start)?;
     let found = format!("line {line} is longer than {} MiB, which is too long for one row", longest >> 20);
-    Ok(Error::format(bytes.path(), found, "check that the file is a table"))
+    let error = Error::format(bytes.path(), found, "check that the file is a table");
+    Ok(error.with(|facts| facts.line = Some(line)))
 }
 
 /// The text from its start, decompressed.

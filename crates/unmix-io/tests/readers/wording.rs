@@ -1,5 +1,6 @@
 //! Messages name settings as they are typed where the person is: flags on the command line, arguments in Python.
 
+use crate::files::*;
 use std::path::Path;
 use unmix::Run;
 use unmix_io::{Options, Wording, open_with};
@@ -57,4 +58,29 @@ fn python_hears_of_arguments() {
     assert!(path.ends_with("leave the column out with unmix.open(..., drop=['kind'])"), "{path}");
     let index = said("i.csv", ",a\nx,1\ny,2\n", Wording::PythonRead);
     assert!(index.contains("add columns='0-1'"), "{index}");
+}
+
+#[test]
+fn what_a_message_says_of_places_and_numbers_stands_in_fields() {
+    let facts = |name: &str, bytes: &[u8]| match Folder::new().open(name, bytes, &Options::default()) {
+        Err(unmix::Error::Format { facts, found, .. }) => (*facts, found),
+        Err(e) => panic!("{name}: {e}"),
+        Ok(_) => panic!("{name} was opened"),
+    };
+    let (at, found) = facts("t.csv", b"a,b\n1,2\n3,x7\n");
+    assert_eq!(
+        (at.line, at.row, at.column, at.name.as_deref()),
+        (Some(3), Some(1), Some(1), Some("b")),
+        "{found}"
+    );
+    let (at, found) = facts("t.csv", b"a,b\n1,2\n3,4,5\n6,7\n");
+    assert_eq!((at.line, at.need, at.got, at.row), (Some(3), Some(2), Some(3), None), "{found}");
+    let (at, found) = facts("t.csv", b"a,b\n1,\"2\n3,4\n");
+    assert_eq!((at.line, at.column), (Some(2), None), "{found}");
+    let whole = npy(&[1.0f64; 10], &[5, 2], Order::C, false);
+    let (at, found) = facts("x.npy", &whole[..whole.len() - 1]);
+    assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 1)), "{found}");
+    let whole = idx(&[1u8; 12], &[3, 4]);
+    let (at, found) = facts("a.idx", &whole[..whole.len() - 2]);
+    assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
 }

@@ -138,7 +138,8 @@ impl<'a> RawArray<'a> {
                 bytes.path(),
                 format!("its header declares {high} bytes, but the file has {}", bytes.len()),
                 "it is truncated or corrupt; copy or write it again",
-            ));
+            )
+            .with(|facts| (facts.need, facts.got) = (u64::try_from(high).ok(), Some(bytes.len()))));
         }
         let n_features = usize::try_from(features.len()).unwrap_or(usize::MAX);
         Ok(Self { bytes, origin, number, rows, features, n_features })

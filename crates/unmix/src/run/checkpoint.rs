@@ -201,7 +201,7 @@ impl Checkpoint {
     }
 
     fn unreadable(&self, found: &str) -> Error {
-        Error::Format { path: self.path.clone(), found: found.into(), remedy: BEGIN_ANEW.into() }
+        Error::format(&self.path, found, BEGIN_ANEW)
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -231,9 +231,7 @@ impl Journal {
 
 fn read(path: &Path) -> Result<Content<'static>> {
     let bytes = std::fs::read(path).map_err(|e| Error::io("cannot read", path, e))?;
-    let refused = |found: &str, remedy: &str| {
-        Err(Error::Format { path: path.into(), found: found.into(), remedy: remedy.into() })
-    };
+    let refused = |found: &str, remedy: &str| Err(Error::format(path, found, remedy));
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
         return match bytes.starts_with(&MAGIC[..16]) {
             true => refused("it is a checkpoint of another version of unmix", BEGIN_ANEW),
@@ -254,7 +252,7 @@ fn read(path: &Path) -> Result<Content<'static>> {
 fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
     let differs = |what: &str, found: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
         let found = format!("it is a checkpoint of a fit with {what} {found}, but this one has {asked}");
-        Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() })
+        Err(Error::format(path, found, BEGIN_ANEW))
     };
     if found.version != asked.version {
         return differs("version", &found.version, &asked.version);
@@ -276,12 +274,12 @@ fn compare(path: &Path, found: &Identity, asked: &Identity) -> Result<()> {
         return differs("seed", &found.seed, &asked.seed);
     }
     if found.rows != asked.rows {
-        let found = "it is a checkpoint of a fit of other rows (their checksums differ)".into();
-        return Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() });
+        let found = "it is a checkpoint of a fit of other rows (their checksums differ)";
+        return Err(Error::format(path, found, BEGIN_ANEW));
     }
     if found.init != asked.init {
-        let found = "it is a checkpoint of a fit with another start (init)".into();
-        return Err(Error::Format { path: path.into(), found, remedy: BEGIN_ANEW.into() });
+        let found = "it is a checkpoint of a fit with another start (init)";
+        return Err(Error::format(path, found, BEGIN_ANEW));
     }
     Ok(())
 }
