@@ -136,6 +136,7 @@ impl Watch for Progress {
                     state.lines.push(format!("iteration {n_iter}: residual {residual:.3e}{objective}"));
                 }
             }
+            _ => {}
         }
     }
 

@@ -132,6 +132,7 @@ impl Watch for Progress {
             Event::Iteration { n_iter, residual, .. } => {
                 LastEvent { stage: format!("iteration {n_iter}, {residual:.1e}"), ..LastEvent::default() }
             }
+            _ => return,
         };
         let mut state = shared.lock();
         if let Some(bar) = &state.bar {

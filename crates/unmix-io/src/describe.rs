@@ -11,6 +11,7 @@ use unmix::{Real, Result, Rows, Run, with_rows};
 
 /// What is in an input. Missing and infinite cells are counted; every other number speaks of the finite cells alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Description {
     /// Format, as in "npy" or "csv.gz".
     pub format: String,
@@ -55,6 +56,7 @@ const LISTED: usize = 1 << 16;
 
 /// What is in one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Column {
     /// Its name, where it has one.
     pub name: Option<String>,

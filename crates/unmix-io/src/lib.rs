@@ -83,6 +83,7 @@ use unmix::data::Bytes;
 use unmix::{AnyRows, Error, Result, Run};
 
 /// An opened file.
+#[non_exhaustive]
 pub struct Input {
     /// Its rows.
     pub rows: AnyRows<'static>,

@@ -58,6 +58,7 @@ pub struct Options {
 
 /// What becomes of rows with a missing cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missing {
     /// They are rows; cells that are missing are NaN, which most methods refuse.
     #[default]
@@ -94,6 +95,7 @@ impl Patches {
 
 /// What a pixel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pixels {
     /// One number; of colours, 0.299 red + 0.587 green + 0.114 blue.
     Grey,

@@ -2,6 +2,7 @@
 
 /// Where the user types settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wording {
     /// On the command line: `--drop name`.
     #[default]

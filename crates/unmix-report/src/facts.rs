@@ -121,6 +121,7 @@ pub(crate) fn outcome(model: &Model) -> String {
         Outcome::Collapsed => {
             format!("collapsed: every feature is near 0 after {}", after(report.n_iter))
         }
+        other => format!("{} after {}{left}", other.name(), after(report.n_iter)),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::num::random::Stream;
 
 /// Rows near a linear subspace, and the true components.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LowRank {
     /// `n x p`.
     pub x: Matrix<f64>,

@@ -37,34 +37,48 @@
 //! # Ok::<(), unmix::Error>(())
 //! ```
 //!
+//! **What stays.** Settings and options are structs whose fields are public: build them with `..Default::default()`, and a new field
+//! changes nothing for you. What functions return, and choices that may become more, are `#[non_exhaustive]`: a `match` needs `_`.
+//! [`Error`] holds its facts in fields.
+//!
 //! Rows come from a [`data::Source`]: a slice, a `.npy` file of any size, or a reader of the `unmix-io` crate. The same
 //! rows, settings and seed give the same bits in every number, for any number of threads, from memory and from disk.
 
+// Modules that are hidden from the documentation are for the other crates of this workspace and for tests: parts of methods, which change
+// with them. What of them stands in a public signature is re-exported where it is used.
 pub mod data;
 pub mod datasets;
+#[doc(hidden)]
 pub mod elementwise;
 mod error;
 mod ica;
+#[doc(hidden)]
 pub mod learn;
 mod machine;
 pub mod method;
 pub mod metrics;
 pub mod model;
+#[doc(hidden)]
 pub mod neural;
+#[doc(hidden)]
 pub mod num;
 mod run;
 pub mod select;
 pub mod shards;
+#[doc(hidden)]
 pub mod solve;
+#[doc(hidden)]
 pub mod spectrum;
 pub mod stability;
 pub mod stats;
 
 pub use data::{AnyRows, Features, Rows};
-pub use error::{Error, Result, nearest};
+pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{FastIca, Ica, METHODS, Method, NeuralPca, Pca, Rica, SigmaPca};
 pub use model::{Model, Outcome, Report, fit, partial_fit};
+#[doc(inline)]
 pub use num::threads::{num_threads, set_num_threads};
+#[doc(inline)]
 pub use num::{Dtype, Matrix, Real};
 pub use run::{Checkpoint, Event, Run, Silent, Start, Watch};

@@ -83,6 +83,7 @@ fn tall(a: &Matrix<f64>) -> Matrix<f64> {
 
 /// A pairing of the rows of two matrices.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Match {
     /// For each row of the first matrix, the row of the second that it is paired with.
     pub order: Vec<usize>,

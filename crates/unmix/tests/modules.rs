@@ -31,7 +31,7 @@ const BACK: [(&str, &str, &str); 2] =
 
 /// Rooms of what `lib.rs` gives a shorter path.
 const SHORT: [(&str, &[&str]); 7] = [
-    ("error", &["Error", "Result", "nearest"]),
+    ("error", &["Error", "Facts", "Result", "nearest"]),
     ("machine", &["available_memory", "zeros"]),
     ("num", &["num_threads", "set_num_threads", "Dtype", "Matrix", "Real"]),
     ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Watch"]),
@@ -159,4 +159,72 @@ fn no_module_compares_keys_of_methods() {
         }
     }
     assert!(asking.is_empty(), "facts about methods belong to the registry:\n{}", asking.join("\n"));
+}
+
+/// Enumerations that a person may match without `_`: they are complete. The two types that rows are computed in; where bytes may be; how a
+/// number of something may be given.
+const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
+
+/// What functions return and nobody builds: it may get more fields.
+const RETURNED: [&str; 18] = [
+    "About",
+    "Choice",
+    "Clustering",
+    "Clusters",
+    "Column",
+    "Description",
+    "Input",
+    "LowRank",
+    "MapPoint",
+    "Match",
+    "Mixed",
+    "PpcaSample",
+    "Quality",
+    "Report",
+    "Residual",
+    "RunRecord",
+    "Stability",
+    "Table",
+];
+
+/// The attributes and the line of every public enumeration and structure in a text.
+fn public_types(text: &str) -> Vec<(bool, &str, String)> {
+    let (mut open, mut out) = (false, Vec::new());
+    for line in text.lines() {
+        let words = line.strip_prefix("pub enum ").or(line.strip_prefix("pub struct "));
+        if let Some(rest) = words {
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap();
+            out.push((open, if line.starts_with("pub enum") { "enum" } else { "struct" }, name.to_string()));
+        }
+        open = line == "#[non_exhaustive]" || (open && (line.starts_with("#[") || line.starts_with("///")));
+    }
+    out
+}
+
+#[test]
+fn what_may_grow_says_so() {
+    let lib = std::fs::read_to_string(root().join("crates/unmix/src/lib.rs")).unwrap();
+    let hidden: Vec<&str> =
+        lib.split("#[doc(hidden)]\npub mod ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
+    assert!(hidden.contains(&"num") && hidden.contains(&"neural"), "{hidden:?}");
+    let (mut closed, mut returned) = (Vec::new(), Vec::new());
+    for krate in ["unmix", "unmix-io"] {
+        let folder = root().join("crates").join(krate).join("src");
+        for (path, text) in sources(&folder) {
+            let inside = path.strip_prefix(&folder).unwrap();
+            let room = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+            for (open, kind, name) in public_types(&code(&text)) {
+                returned.extend((open && kind == "struct").then(|| name.clone()));
+                // Of statistics the traits are public, not the sums.
+                let shown = !hidden.contains(&room) && room != "stats";
+                if kind == "enum" && shown && !open && !COMPLETE.contains(&&*name) {
+                    closed.push(format!("{krate}: {name}"));
+                }
+            }
+        }
+    }
+    assert!(closed.is_empty(), "#[non_exhaustive] is missing, or a word in COMPLETE:\n{}", closed.join("\n"));
+    for name in RETURNED {
+        assert!(returned.iter().any(|r| r == name), "{name} is not #[non_exhaustive]");
+    }
 }

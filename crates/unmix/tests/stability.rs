@@ -32,6 +32,7 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
             Verdict::Undecided(_) => assert!(*low < STABLE && *high >= STABLE, "{at}"),
             // Of a group of all components there are the interval is that of the direction.
             Verdict::NotResolvable => assert!(*high < STABLE || complete, "{at}"),
+            _ => panic!("{at}"),
         }
         match &found.verdicts[j] {
             Verdict::Resolved => {
@@ -40,7 +41,7 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
             Verdict::Group(others) | Verdict::Undecided(others) => {
                 assert!(others.is_empty() || !complete || others.len() + 1 < k, "{at}");
             }
-            Verdict::NotResolvable => {}
+            _ => {}
         }
     }
 }

@@ -7,6 +7,7 @@ use std::f64::consts::{PI, SQRT_2};
 
 /// The distribution of a source; each has mean 0 and variance 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Distribution {
     /// Two-sided exponential: super-Gaussian, excess kurtosis 3.
     Laplace,

@@ -9,6 +9,7 @@ use std::f64::consts::{FRAC_PI_3, FRAC_PI_4};
 
 /// Mixed rows and the true sources and mixing: `x = sources mixingᵀ`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Mixed {
     /// `n x p`.
     pub x: Matrix<f64>,
@@ -77,6 +78,7 @@ fn standardise(x: &mut Matrix<f64>, deviations: &[f64]) {
 
 /// How [`signals`] are scaled and mixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SignalDesign {
     /// Variances 17.1, 9.0 and 0.37; orthogonal mixing.
     Distinct,

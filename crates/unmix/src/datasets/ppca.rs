@@ -6,6 +6,7 @@ use crate::num::{Matrix, factor};
 
 /// Rows of a Gaussian whose covariance has a few chosen variances along its axes and one across them, and the truth.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PpcaSample {
     /// `n x p`.
     pub x: Matrix<f64>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Shape {
     /// `a tanh(z / a)`: slope 1 at 0, never above `a`.
     #[default]

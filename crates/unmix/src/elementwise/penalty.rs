@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A function of one number that grows like `|y|`, and is smooth at 0: small for numbers of which most are near 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Penalty {
     /// `log cosh y`.
     #[default]

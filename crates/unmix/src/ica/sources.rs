@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 /// Order of the sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Order {
     /// The variance of what they add to the rows, largest first.
     #[default]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The update rule of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Optimiser {
     /// Gradient descent with momentum 0.9. Not invariant to the scale of rows.
     Sgd,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The learning rate of every step, as a share of the initial one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Schedule {
     /// The same throughout.
     #[default]

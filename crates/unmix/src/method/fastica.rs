@@ -49,6 +49,7 @@ pub struct FastIca {
 /// Orthogonalisation of the sources: all at once, or one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FastIcaAlgorithm {
     /// All at once.
     Parallel,
@@ -59,6 +60,7 @@ pub enum FastIcaAlgorithm {
 /// Scale of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum FastIcaWhitening {
     /// Only `false`: columns as they are, not even less their mean.
     Not(bool),
@@ -69,6 +71,7 @@ pub enum FastIcaWhitening {
 /// The variance of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum SourceSize {
     /// 1.
     UnitVariance,
@@ -79,6 +82,7 @@ pub enum SourceSize {
 /// Solver of the whitening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum WhitenSolver {
     /// By the shape, and by singular values wherever a scatter matrix does not see all directions.
     Svd,

@@ -18,6 +18,7 @@ mod start;
 mod sums;
 mod tensor;
 
+#[doc(inline)]
 pub use crate::num::Values;
 pub use crate::run::Outcome;
 pub use affine::{LinearDecoder, LinearEncoder};

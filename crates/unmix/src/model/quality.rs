@@ -30,6 +30,7 @@ pub struct Parts {
 
 /// The measures of a model, ready for rows.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Quality {
     mean: Vec<f64>,
     noise_scale: Option<Vec<f64>>,
@@ -143,6 +144,7 @@ impl Quality {
 /// Reconstruction error of rows, where it has no variances along orthonormal axes: `Q = ||x - decode(encode(x))||²`, in the units
 /// of the rows, and the certificate of the code where the encoder iterates.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Residual {
     n_features: usize,
     certificate: Option<Certificate>,
@@ -151,6 +153,7 @@ pub struct Residual {
 
 /// Which measures a model has.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Measures {
     /// T² and Q.
     Axes(Quality),

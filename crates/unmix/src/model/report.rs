@@ -10,6 +10,7 @@ pub const LEVEL: f64 = 0.01;
 
 /// The report of a fit. Everything except [`run`](Report::run) is the same to the bit for the same rows, settings and seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Outcome.
     pub outcome: Outcome,
@@ -68,6 +69,7 @@ pub struct Report {
 
 /// Facts that differ between two runs of the same fit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunRecord {
     /// Wall time.
     pub seconds: f64,

@@ -21,6 +21,7 @@ pub use crate::elementwise::Shape;
 /// What stands for its derivative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Slope {
     /// The derivative itself.
     #[default]

@@ -17,6 +17,7 @@ use std::time::Instant;
 
 /// Events of a run.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event<'a> {
     /// A pass over the rows moves on.
     Sweep {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Outcome of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// The stopping rule was met.
     Converged,

@@ -12,6 +12,7 @@ mod parallel;
 mod rows;
 mod table;
 
+#[doc(inline)]
 pub use crate::spectrum::by_share;
 pub use bic::{bic, bic_of};
 pub use cv::cv;

@@ -12,6 +12,7 @@ use std::fmt;
 
 /// A rule for the number of components, by name.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Criterion {
     /// The fewest components that explain more than this share of the variance.
     Share(f64),
@@ -125,6 +126,7 @@ impl fmt::Display for Criterion {
 
 /// The result of one rule.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Choice {
     /// The rule.
     pub rule: Criterion,
@@ -134,6 +136,7 @@ pub struct Choice {
 
 /// The results of all rules, and the variances that they used.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Table {
     /// The variances.
     pub spectrum: Spectrum,

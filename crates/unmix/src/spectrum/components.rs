@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Number of components to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Components {
     /// All, which is `min(n_samples, n_features)`.
     #[default]
@@ -27,6 +28,7 @@ impl From<usize> for Components {
 /// A rule for the number of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Rule {
     /// Laplace's approximation of the evidence (Minka 2000).
     Mle,

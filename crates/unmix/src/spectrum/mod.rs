@@ -29,6 +29,7 @@ pub use scatter::Covariance;
 /// Solver of the spectrum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// By the shape of the data; see [`auto_solver`].
     #[default]

@@ -30,6 +30,7 @@ pub const MOST_ESTIMATES: usize = 2048;
 
 /// Clusters of the estimates of several fits, each matched to a component of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Clusters {
     /// The model and the fits of all rows from other seeds. None without such fits, where every seed gives the same bits, and where
     /// not even two fits are few enough estimates.
@@ -44,6 +45,7 @@ pub struct Clusters {
 
 /// One clustering. Vectors have one entry for each component of the model.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Clustering {
     /// Iq: mean similarity inside the cluster less that with estimates of others. 1 for identical estimates that no others
     /// resemble; none for clusters of fewer than two.
@@ -67,6 +69,7 @@ pub struct Clustering {
 
 /// An estimate on a drawing on which distances are near `sqrt(1 - |r|)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct MapPoint {
     /// From left to right.
     pub x: f64,

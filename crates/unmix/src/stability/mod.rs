@@ -62,6 +62,7 @@ pub const ENOUGH: usize = 20;
 
 /// Results, for each component of the model, in its order.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stability {
     /// Similarity of what two disjoint halves found, mean over the cuts; 1 is the same twice.
     pub halves: Vec<f64>,

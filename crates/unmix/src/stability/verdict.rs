@@ -18,6 +18,7 @@ use crate::num::{Matrix, factor};
 
 /// The verdict on a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The direction is determined by the rows: the interval for the agreement of halves is at least 0.9.
     Resolved,

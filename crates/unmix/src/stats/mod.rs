@@ -3,6 +3,7 @@
 mod checksum;
 mod contrast;
 mod entries;
+#[doc(hidden)]
 pub mod gaps;
 mod gram;
 mod lengths;
@@ -20,23 +21,38 @@ mod sum;
 mod triangle;
 mod weights;
 
+#[doc(hidden)]
 pub use checksum::{Checksum, GatherChecksum};
+#[doc(hidden)]
 pub use contrast::{Contrast, ContrastSums, Contrasts};
+#[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
 pub(crate) use gram::root_of_squares;
+#[doc(hidden)]
 pub use gram::{Feature, FeatureView, GatherGram, Gram};
+#[doc(hidden)]
 pub use lengths::{GatherLengths, Lengths};
+#[doc(hidden)]
 pub use moments::{GatherMoments, Moments};
 pub use pack::{Packer, Unpacker};
+#[doc(hidden)]
 pub use rows::{GatherRange, GatherRows, GatheredRows, Range};
+#[doc(hidden)]
 pub use scatter::{GatherScatter, Scatter};
+#[doc(hidden)]
 pub use score::{GatherScores, ScoreFunction, ScoreSums};
+#[doc(hidden)]
 pub use sketch::{GatherSketch, Sketch, SketchView};
+#[doc(hidden)]
 pub use sources::{GatherSources, GatherUnit, GatherView, SourceStatistic, SourceSums, SourceView, UnitSums};
+#[doc(hidden)]
 pub use sparsity::{Filters, GatherSparsity, Sparsity};
 pub use stored::AddStored;
+#[doc(hidden)]
 pub use sum::{AddShard, GatherSum, Sum};
+#[doc(hidden)]
 pub use triangle::{GatherFeatureTriangle, GatherTriangle, Triangle};
+#[doc(hidden)]
 pub use weights::{GatherWeights, RowWeights};
 
 use crate::error::Result;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use unmix::method::{self, Fit, Kind, Method, Setting, Takes};
 use unmix::model::{Gaussian, Tensor, Tensors};
-use unmix::{Error, Matrix, Model, Real, Report, Result, Rows, Run};
+use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 
 /// All of them.
 pub(crate) static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
@@ -85,7 +85,8 @@ impl Toy {
                 tensors.insert(name.clone(), tensor.clone());
             }
         }
-        let report = Report { solver: "pca".into(), ..found.report().clone() };
+        let mut report = found.report().clone();
+        report.solver = "pca".into();
         Model::new(self.method, self.settings.clone(), rows.features().clone(), 1, tensors, report)
     }
 }

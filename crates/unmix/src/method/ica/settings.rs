@@ -47,6 +47,7 @@ pub struct Ica {
 /// A solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum IcaAlgorithm {
     /// Limited-memory BFGS around the Hessian of independent sources.
     Picard,
@@ -64,6 +65,7 @@ pub enum IcaAlgorithm {
 /// The first of two layers of sigma-PCA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum FirstLayer {
     /// Linear: whitened coordinates.
     Pca,
@@ -74,6 +76,7 @@ pub enum FirstLayer {
 /// A contrast function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Fun {
     /// `log cosh`.
     #[serde(alias = "tanh")]
@@ -91,6 +94,7 @@ pub enum Fun {
 /// Orthogonalisation of FastICA: symmetric, or by deflation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Orthogonalization {
     /// All at once.
     Symmetric,
@@ -101,6 +105,7 @@ pub enum Orthogonalization {
 /// Whitening, and the scale of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Whitening {
     /// Only `false`: columns as they are.
     Not(bool),
@@ -111,6 +116,7 @@ pub enum Whitening {
 /// The words `"unit-variance"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum UnitVariance {
     /// Them.
     UnitVariance,

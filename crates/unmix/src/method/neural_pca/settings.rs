@@ -53,6 +53,7 @@ impl Default for NeuralPca {
 /// Solver of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// With full batches, on second moments, to convergence.
     #[default]
@@ -66,6 +67,7 @@ pub enum Solver {
 /// A row of a table, by its key or its number from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Named {
     /// By key.
     Key(String),
@@ -92,6 +94,7 @@ impl From<&str> for Named {
 /// Initial weights of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Init {
     /// Random orthonormal directions.
     #[default]

@@ -34,8 +34,8 @@ use model::Fitted;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
-pub use crate::spectrum::{Components, Rule};
-pub use crate::spectrum::{Solver, auto_solver};
+#[doc(inline)]
+pub use crate::spectrum::{Components, Rule, Solver, auto_solver};
 pub use settings::{Automatic, Pca, Rounds, Whiten, Zca};
 
 /// PCA's row of the registry.

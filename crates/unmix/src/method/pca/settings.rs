@@ -45,6 +45,7 @@ impl Default for Pca {
 /// Scaling of codes to unit variance, and their rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Whiten {
     /// Divided by the standard deviation along each component, or not.
     Scaled(bool),
@@ -55,6 +56,7 @@ pub enum Whiten {
 /// The word `"zca"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Zca {
     /// Zero-phase component analysis (Bell & Sejnowski 1997).
     Zca,
@@ -75,6 +77,7 @@ impl From<bool> for Whiten {
 /// Number of power iterations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Rounds {
     /// That many.
     Count(u64),
@@ -86,6 +89,7 @@ pub enum Rounds {
 /// The word `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Automatic {
     /// The word `"auto"`.
     Auto,

@@ -48,6 +48,7 @@ use seen::{FEW, Requested, coordinates, whitened};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
+#[doc(inline)]
 pub use crate::elementwise::Penalty;
 pub use settings::{Beta, Rica, UnitNorm};
 

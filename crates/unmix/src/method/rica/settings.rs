@@ -58,6 +58,7 @@ impl Default for Rica {
 /// The weight of sparsity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Beta {
     /// A number; 0 for reconstruction alone.
     Weight(f64),
@@ -75,6 +76,7 @@ impl Default for Beta {
 /// Constraint of features to unit norm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum UnitNorm {
     /// They have, or their lengths are free.
     Always(bool),

@@ -48,6 +48,8 @@ use crate::spectrum::Bounds;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
+#[doc(inline)]
+pub use crate::neural::{Shape, Slope};
 pub use settings::{Auto, BetaScale, Constraint, Order, Reconstruct, SigmaPca, Solver, Widths};
 
 /// The components of a solver.

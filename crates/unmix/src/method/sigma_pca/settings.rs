@@ -89,6 +89,7 @@ impl Default for SigmaPca {
 /// The width `a` of the nonlinearity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Widths {
     /// Chosen for every component.
     Auto(Auto),
@@ -101,6 +102,7 @@ pub enum Widths {
 /// The word for "chosen for every component".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Auto {
     /// The word `"auto"`.
     Auto,
@@ -115,6 +117,7 @@ impl From<f64> for Widths {
 /// Constraint on the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Constraint {
     /// To rounding.
     #[default]
@@ -126,6 +129,7 @@ pub enum Constraint {
 /// The units of a variant's weight `beta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BetaScale {
     /// Those of the data: orthogonality in units of the mean variance along the components, sparsity in units of the mean length
     /// of a row. Rows times a constant then lead to the same axes.
@@ -147,6 +151,7 @@ impl BetaScale {
 /// The decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reconstruct {
     /// The nearest rows, by least squares.
     #[default]
@@ -158,6 +163,7 @@ pub enum Reconstruct {
 /// The order of the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Order {
     /// By decreasing variance.
     #[default]
@@ -169,6 +175,7 @@ pub enum Order {
 /// The solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// By the constraint, or as the variant was published.
     #[default]
