@@ -234,7 +234,8 @@ fn by_library(file: Vec<u8>) -> Option<Vec<f64>> {
     use types::{Float32Type, Float64Type, Int32Type, Int64Type};
     let read = || {
         let how = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.into(), how).ok()?;
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new_with_options(bytes::Bytes::from(file), how).ok()?;
         let metadata = builder.metadata().clone();
         let promised = metadata.file_metadata().num_rows();
         if metadata.row_groups().iter().map(|group| group.num_rows()).sum::<i64>() != promised {
