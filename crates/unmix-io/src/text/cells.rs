@@ -83,6 +83,38 @@ pub(super) fn shown(cell: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// As the standard library rounds: to the nearest double, whatever the number of digits, the point and the power.
+        #[test]
+        fn every_number_of_digits_is_rounded_to_the_nearest_double(
+            m in any::<u64>(),
+            few in 0u32..=19,
+            point in 0usize..=19,
+            power in -330i32..=310,
+            with_power in any::<bool>(),
+            sign in prop::sample::select(vec!["", "-", "+"]),
+        ) {
+            let digits = format!("{:0few$}", m % 10u64.pow(few), few = few.max(1) as usize);
+            let point = point.min(digits.len());
+            let text = format!("{sign}{}.{}", &digits[..point], &digits[point..]);
+            let text = if with_power { format!("{text}e{power}") } else { text };
+            let want: f64 = text.parse().unwrap();
+            prop_assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(want.to_bits()), "{}", text);
+        }
+
+        #[test]
+        fn shortest_and_seventeen_digits_give_the_double_back(bits in any::<u64>()) {
+            let x = f64::from_bits(bits);
+            prop_assume!(x.is_finite());
+            for text in [format!("{x}"), format!("{x:e}"), format!("{x:.16e}"), format!("{x:.18e}")] {
+                prop_assert_eq!(number(text.as_bytes()).map(f64::to_bits), Some(bits), "{}", text);
+            }
+        }
+    }
 
     #[test]
     fn numbers_missing_cells_and_text_are_distinguished() {

@@ -1,7 +1,6 @@
 //! Text files: lines of cells, decoded once into doubles. Blank lines are no rows, also where there is one column only.
 
 mod cells;
-mod decimal;
 mod delimiter;
 mod guess;
 mod header;

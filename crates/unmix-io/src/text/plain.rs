@@ -6,7 +6,6 @@
 //! line. Both round every number to the nearest double, so both give the same.
 
 use super::cells::{self, Role};
-use super::decimal;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use unmix::data::{Bytes, Spool};
@@ -230,7 +229,8 @@ impl Plain<'_> {
     /// The number at byte `at`, and the byte behind its cell.
     #[inline]
     fn number(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
-        if let Some((x, end)) = decimal::number(text, at)
+        if let Ok((x, length)) = fast_float2::parse_partial::<f64, _>(text.get(at..)?)
+            && let end = at + length
             && text.get(end).is_some_and(|&b| b == self.delimiter || b == b'\n' || b == b'\r')
         {
             return Some((x, end));
