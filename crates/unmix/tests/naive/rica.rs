@@ -19,6 +19,7 @@ pub(crate) fn rica(
     let g = |y: f64| match penalty {
         Penalty::LogCosh => (y.cosh().ln(), y.tanh()),
         Penalty::SmoothL1 => ((y * y + 0.01).sqrt(), y / (y * y + 0.01).sqrt()),
+        other => panic!("{other:?} has no second implementation here"),
     };
     let (mut values, mut gradient) = (Vec::new(), Matrix::zeros(k, p));
     for x in x.chunks_exact(p) {

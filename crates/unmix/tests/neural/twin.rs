@@ -80,6 +80,7 @@ fn h(shape: Shape, a: f64, z: f64) -> (f64, f64) {
         Shape::Sign => (z.signum(), 0.0),
         Shape::Identity => (z, 1.0),
         Shape::Relu => (z.max(0.0), f64::from(u8::from(z > 0.0))),
+        other => panic!("{other:?} has no second implementation here"),
     }
 }
 
@@ -172,6 +173,7 @@ fn reconstruction(spec: &Spec, parts: &Parts, state: &State, twin: &mut Twin) ->
     let slopes = table(x.len(), k, |i, j| match spec.slope {
         Slope::One => 1.0,
         Slope::True => h(spec.h, adapted[j], z[i][j]).1,
+        other => panic!("{other:?} has no second implementation here"),
     });
     let u = table(x.len(), k, |i, j| values[i][j] * sigma[j] + means[j]);
     let weighted = |rows: &M, by: &[f64]| table(rows.len(), k, |i, j| rows[i][j] * by[j]);
