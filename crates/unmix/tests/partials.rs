@@ -10,9 +10,11 @@ use unmix::neural::native::{NativePass, NativeSums};
 use unmix::neural::nonlinearity::Nonlinearity;
 use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
+use unmix::stats::gaps::{FactorSums, GatherFactors, GatherSeen, LinearGaussian, Seen};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, GatherScatter, Gram, Lengths, Moments, Partial, Scatter, ScoreSums,
-    Sketch, SketchView, SourceSums, SourceView, Sparsity, Triangle, UnitSums, from_bytes, to_bytes,
+    Contrast, FeatureView, Filters, Gather, GatherScatter, Gram, Lengths, Moments, Partial, Scatter,
+    ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity, Triangle, UnitSums, from_bytes,
+    to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -174,6 +176,51 @@ impl Told for UnitSums {
     }
 }
 
+/// The rows of a block, 3 being a cell that is missing.
+fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
+    block.data.iter().map(|x| x.to_f64()).map(|x| if x == 3.0 { f64::NAN } else { x }).collect()
+}
+
+impl Told for Seen {
+    const NAME: &'static str = "seen cells";
+    fn empty(p: usize) -> Self {
+        Gather::<f64>::zero(&GatherSeen, p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let Block { first_row, n_features, weights, .. } = block;
+        let data = &with_gaps(&block)[..];
+        GatherSeen.add(self, Block { first_row, data, n_features, weights }, &mut Workspace::default())
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        ([&[self.n, self.empty], &self.count[..]].concat(), self.mean.clone(), self.squares.clone())
+    }
+}
+
+/// Factors of two, of noise that differs between columns.
+fn factors(p: usize) -> GatherFactors {
+    let loadings = Matrix::from_fn(p, 2, |j, a| 0.5 - (2 * j + a) as f64 / 7.0);
+    let noise = (0..p).map(|j| 1.0 + j as f64).collect();
+    GatherFactors::new(LinearGaussian::new(vec![0.25; p], loadings, noise))
+}
+
+impl Told for FactorSums {
+    const NAME: &'static str = "factors";
+    fn empty(p: usize) -> Self {
+        Gather::<f64>::zero(&factors(p), p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, _: &mut Workspace<T>) {
+        let Block { first_row, n_features, weights, .. } = block;
+        let data = &with_gaps(&block)[..];
+        let block = Block { first_row, data, n_features, weights };
+        factors(n_features).add(self, block, &mut Workspace::default())
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let parts =
+            [&self.means, &self.moments, &self.tables, &self.cross, &self.squares].map(|part| &part[..]);
+        (vec![self.n], Vec::new(), [&[self.log_density], &parts.concat()[..]].concat())
+    }
+}
+
 /// Codes of a block along two directions of no importance.
 fn codes<T: Real>(block: &Block<'_, T>) -> Vec<T> {
     let p = block.n_features;
@@ -310,6 +357,8 @@ proptest! {
         laws::<ScoreSums, f64>(&x, p, cuts);
         laws::<PassSums, f64>(&x, p, cuts);
         laws::<NativeSums, f64>(&x, p, cuts);
+        laws::<Seen, f64>(&x, p, cuts);
+        laws::<FactorSums, f64>(&x, p, cuts);
         laws::<Moments, f32>(&x, p, cuts);
         laws::<Lengths, f32>(&x, p, cuts);
         laws::<Scatter, f32>(&x, p, cuts);
@@ -350,6 +399,8 @@ proptest! {
         check(&of::<UnitSums, f64>(&x, p), &at, new);
         check(&of::<PassSums, f64>(&x, p), &at, new);
         check(&of::<NativeSums, f64>(&x, p), &at, new);
+        check(&of::<Seen, f64>(&x, p), &at, new);
+        check(&of::<FactorSums, f64>(&x, p), &at, new);
     }
 
     #[test]

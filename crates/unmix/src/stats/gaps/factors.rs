@@ -3,7 +3,7 @@
 use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, triangle};
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace, kernel};
-use crate::stats::{Gather, Partial};
+use crate::stats::{Gather, Partial, both};
 
 /// What rows with gaps say of a linear-Gaussian model, at the posterior of their factors under the present one.
 ///
@@ -168,9 +168,7 @@ impl<T: Real> Gather<T> for GatherFactors {
 
 impl Partial for FactorSums {
     fn merge(&mut self, right: Self) {
-        if right.n == 0.0 {
-            return;
-        }
+        let Some(right) = both(self, right, |part| part.n) else { return };
         self.n += right.n;
         self.log_density += right.log_density;
         let pairs = [
