@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import operator
 import os
 from collections.abc import Callable
 from numbers import Integral
@@ -154,21 +155,23 @@ class Estimator(RunOptions, Input, Base):
         >>> PCA(n_components=1).fit_transform(X).ravel().round(2)
         array([-1.38, -2.22, -3.61,  1.38,  2.22,  3.61])
         """
-        rows = self._fit(X, sample_weight)
-        return self._model.encode(rows, self._facts())
+        rows, threads = self._fit(X, sample_weight)
+        return self._model.encode(rows, (0, threads, int(self.verbose)))
 
     def _fit(self, X, sample_weight=None):
+        """Fit; return the rows as they were read and the number of threads."""
         with self._kept_on_error():
             rows = self._rows(X, reset=True)
             self._check(rows)
             settings, written = self._asked()
             weights, options = _weights(sample_weight, rows), self._run_options(call(written, "fit", X, sample_weight))
-            facts = (self._seed(), threads_here(), int(self.verbose))
+            threads = threads_here()
+            facts = (self._seed(), threads, int(self.verbose))
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
         self._warn()
-        return rows
+        return rows, threads
 
     def _fit_shards(self, shape, dtype, gather_all, sparse):
         """Fit rows that remote workers hold; see :func:`unmix.shards.fit`."""
@@ -218,8 +221,14 @@ class Estimator(RunOptions, Input, Base):
 
     def _given(self):
         """Parameters and their types: 1, 1.0 and True are equal, but not the same."""
-        values = tuple([getattr(self, name) for name in self._parameter_names()])
+        values = self._parameters()(self)
         return values, tuple(map(type, values))
+
+    @classmethod
+    @functools.cache
+    def _parameters(cls):
+        """A function that returns the values of all parameters of an estimator."""
+        return operator.attrgetter(*cls._parameter_names())
 
     @classmethod
     @functools.cache
@@ -469,12 +478,13 @@ class Estimator(RunOptions, Input, Base):
     # Facts of the fit
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if _is_fitted_name(name) and self._is_of_the_fit(name):
+        # Parameters are set here, too: the test that they pass is as short as it can be.
+        if name[-1:] == "_" and _is_fitted_name(name) and self._is_of_the_fit(name):
             raise AttributeError(
                 f"{name} of a fitted {type(self).__name__} cannot be assigned: transform and the other methods would not use the new value; fit again, "
                 "or compute with copies of the arrays, as in (X - mean_) @ mixing_"
             )
-        super().__setattr__(name, value)
+        object.__setattr__(self, name, value)
 
     #: Fitted attributes besides parameters of the model and what is made of them on request.
     _derived: frozenset = frozenset()

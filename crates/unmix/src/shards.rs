@@ -27,7 +27,7 @@
 
 pub use crate::data::GatherAll;
 
-use crate::data::{AnyRows, Job, Rows};
+use crate::data::{AnyRows, Job, Rows, UnpackGather};
 use crate::error::{Error, Result};
 use crate::neural::native::NativePass;
 use crate::neural::separation::{GatherCodes, Pass};
@@ -92,7 +92,7 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         return Ok(job.answer_weights(rows, first_row));
     }
     match known.iter().find(|(kind, _)| *kind == job.kind()) {
-        Some((_, answer)) => answer(job, rows, first_row, run),
+        Some((_, unpack)) => job.answer(*unpack, rows, first_row, run),
         None => Err(Error::Unsupported {
             asked: format!("the sum '{}' over shards", job.kind()),
             found: "this version of unmix has no such sum".into(),
@@ -101,8 +101,6 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
     }
 }
 
-type Known<T> = (&'static str, fn(&Job, &Rows<'_, T>, u64, &Run<'_>) -> Result<Vec<u8>>);
-
-fn known<T: Real, G: Gather<T>>() -> Known<T> {
-    (G::KIND, Job::answer::<T, G>)
+fn known<T: Real, G: Gather<T> + 'static>() -> (&'static str, UnpackGather<T>) {
+    (G::KIND, |from| Ok(Box::new(G::unpack(from)?)))
 }

@@ -3,16 +3,19 @@
 //! A job consists of the kind of gather, its state, the map of the rows to coordinates, and the sharding; an answer has nodes of
 //! the merge tree.
 
-use super::ladder::MergeStack;
 use super::projected::Map;
+use super::sweep::Nodes;
 use super::{AnyRows, GatherAll, Rows};
 use crate::error::{Error, Result};
 use crate::num::{Dtype, Plan, Real};
 use crate::run::Run;
-use crate::stats::{Gather, Packer, Partial, RowWeights, Unpacker, from_bytes, to_bytes};
+use crate::stats::{AnyGather, AnyPartial, Packer, RowWeights, Unpacker};
 
 /// What jobs and answers begin with, and the number of their form.
 const MAGIC: (&str, u64) = ("unmix shards", 2);
+
+/// Makes a gather from its packed state.
+pub(crate) type UnpackGather<T> = fn(&mut Unpacker<'_>) -> Result<Box<dyn AnyGather<T>>>;
 
 /// A sweep in packed form.
 pub(crate) struct Job {
@@ -30,18 +33,18 @@ pub(crate) struct Job {
 }
 
 /// The answer of a worker that holds rows `rows`.
-struct Answer<P> {
+struct Answer {
     rows: std::ops::Range<u64>,
-    nodes: Vec<(u64, u32, P)>,
+    nodes: Vec<(u64, u32, Box<dyn AnyPartial>)>,
 }
 
 impl Job {
     /// To sum `gather` over `rows`, cut by `plan`.
-    pub(super) fn of<T: Real, G: Gather<T>>(gather: &G, plan: Plan, rows: &Rows<'_, T>) -> Self {
+    pub(super) fn of<T: Real>(gather: &dyn AnyGather<T>, plan: Plan, rows: &Rows<'_, T>) -> Self {
         let mut state = Packer::default();
-        gather.pack(&mut state);
+        gather.pack_any(&mut state);
         Self {
-            kind: G::KIND.to_string(),
+            kind: gather.kind().to_string(),
             dtype: T::DTYPE,
             plan,
             n_features: rows.n_features(),
@@ -110,11 +113,16 @@ impl Job {
         })
     }
 
-    /// The total of the answers to this job.
-    pub(super) fn gathered<P: Partial>(&self, all: &dyn GatherAll) -> Result<P> {
+    /// The total of the answers to this job, which is about `gather`.
+    pub(super) fn gathered<T: Real>(
+        &self,
+        gather: &dyn AnyGather<T>,
+        all: &dyn GatherAll,
+    ) -> Result<Box<dyn AnyPartial>> {
         let answers = all.gather_all(&self.pack())?;
+        let part_from = |bytes: &[u8]| gather.part_from(bytes);
         let mut parts =
-            answers.iter().map(|bytes| self.answer_of::<P>(bytes)).collect::<Result<Vec<Answer<P>>>>()?;
+            answers.iter().map(|bytes| self.answer_of(bytes, &part_from)).collect::<Result<Vec<Answer>>>()?;
         parts.sort_by_key(|part| (part.rows.start, part.rows.end));
         let mut next = 0;
         for part in &parts {
@@ -130,7 +138,7 @@ impl Job {
         if next != self.n_rows {
             return Err(self.wrong(format!("rows {next} to {} are in no answer", self.n_rows.max(1) - 1)));
         }
-        let mut ladder = MergeStack::default();
+        let mut ladder = Nodes::default();
         for (first, height, part) in parts.into_iter().flat_map(|part| part.nodes) {
             ladder.climb(first, height, part);
         }
@@ -146,7 +154,11 @@ impl Job {
     }
 
     /// One answer: nodes that cover its rows, each shard once.
-    fn answer_of<P: Partial>(&self, bytes: &[u8]) -> Result<Answer<P>> {
+    fn answer_of(
+        &self,
+        bytes: &[u8],
+        part_from: &dyn Fn(&[u8]) -> Result<Box<dyn AnyPartial>>,
+    ) -> Result<Answer> {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "an answer")?;
         if kind != self.kind || dtype != self.dtype {
@@ -167,7 +179,7 @@ impl Job {
                 return Err(self.wrong(found));
             }
             next = first + (1 << height);
-            nodes.push((first, height as u32, from_bytes(from.bytes()?)?));
+            nodes.push((first, height as u32, part_from(from.bytes()?)?));
         }
         from.end()?;
         if next != end.div_ceil(size) {
@@ -177,28 +189,29 @@ impl Job {
     }
 
     /// The answer of one who holds `rows`, the first of which is row `first_row` of all.
-    pub(crate) fn answer<T: Real, G: Gather<T>>(
+    pub(crate) fn answer<T: Real>(
         &self,
+        unpack: UnpackGather<T>,
         rows: &Rows<'_, T>,
         first_row: u64,
         run: &Run<'_>,
     ) -> Result<Vec<u8>> {
         let mut from = Unpacker::new(&self.state);
-        let gather = G::unpack(&mut from)?;
+        let gather = unpack(&mut from)?;
         from.end()?;
-        let ladder = self.summed(&self.maps, rows, first_row, run, &gather)?;
+        let ladder = self.summed(&self.maps, rows, first_row, run, gather.as_ref())?;
         Ok(self.answered(first_row, rows.n_rows().unwrap_or(0), ladder))
     }
 
     /// The nodes of the sums of `gather` over what `maps`, one after the other, make of `rows`.
-    fn summed<T: Real, G: Gather<T>>(
+    fn summed<T: Real>(
         &self,
         maps: &[Vec<u8>],
         rows: &Rows<'_, T>,
         first_row: u64,
         run: &Run<'_>,
-        gather: &G,
-    ) -> Result<MergeStack<G::Part>> {
+        gather: &dyn AnyGather<T>,
+    ) -> Result<Nodes> {
         let Some((map, further)) = maps.split_first() else {
             super::sweep::check_gather(gather, rows.n_features(), &self.kind)?;
             return rows.nodes(self.plan, first_row, run, &self.kind, gather);
@@ -213,16 +226,17 @@ impl Job {
     /// The answer about weights: the rows themselves are not examined.
     pub(crate) fn answer_weights<T: Real>(&self, rows: &Rows<'_, T>, first_row: u64) -> Vec<u8> {
         let (n, size) = (rows.n_rows().unwrap_or(0), self.plan.shard_rows as u64);
-        let mut ladder = MergeStack::default();
+        let mut ladder = Nodes::default();
         for (shard, start) in (first_row / size..).zip((0..n).step_by(size as usize)) {
             let within = start as usize..n.min(start + size) as usize;
             let weights = rows.weights().map(|w| &w[within.clone()]);
-            ladder.climb(shard, 0, RowWeights::new(within.len() as u64, weights));
+            let part: Box<dyn AnyPartial> = Box::new(RowWeights::new(within.len() as u64, weights));
+            ladder.climb(shard, 0, part);
         }
         self.answered(first_row, n, ladder)
     }
 
-    fn answered<P: Partial>(&self, first_row: u64, n: u64, ladder: MergeStack<P>) -> Vec<u8> {
+    fn answered(&self, first_row: u64, n: u64, ladder: Nodes) -> Vec<u8> {
         let mut out = self.head();
         out.count(first_row);
         out.count(n);
@@ -231,7 +245,9 @@ impl Job {
         for (first, height, part) in nodes {
             out.count(first);
             out.count(u64::from(height));
-            out.bytes(&to_bytes(&part));
+            let mut packed = Packer::default();
+            part.pack_any(&mut packed);
+            out.bytes(&packed.into_bytes());
         }
         out.into_bytes()
     }

@@ -1,6 +1,6 @@
 //! Sums of finished shards on their way up the merge tree.
 
-use crate::stats::Partial;
+use crate::stats::Merge;
 use std::collections::BTreeMap;
 
 /// Finished nodes that wait for their siblings, by first shard and height. Node `(first, height)` is the sum over shards
@@ -16,7 +16,7 @@ impl<P> Default for MergeStack<P> {
     }
 }
 
-impl<P: Partial> MergeStack<P> {
+impl<P: Merge> MergeStack<P> {
     /// Takes out the sibling of node `index` of the nodes of this height, where it is there.
     pub(super) fn sibling(&mut self, index: u64, height: u32) -> Option<P> {
         self.nodes.remove(&((index ^ 1) << height, height))
@@ -30,7 +30,7 @@ impl<P: Partial> MergeStack<P> {
     /// Node `index` and its sibling as one.
     pub(super) fn merged(index: u64, part: P, sibling: P) -> P {
         let (mut left, right) = if index.is_multiple_of(2) { (part, sibling) } else { (sibling, part) };
-        left.merge(right);
+        left.merge_right(right);
         left
     }
 
@@ -72,7 +72,7 @@ impl<P: Partial> MergeStack<P> {
     pub(crate) fn total(self) -> Option<P> {
         let mut roots = self.nodes.into_values();
         let mut total = roots.next()?;
-        roots.for_each(|right| total.merge(right));
+        roots.for_each(|right| total.merge_right(right));
         Some(total)
     }
 

@@ -31,7 +31,7 @@ pub use batches::{Batch, Batches, Position};
 pub use bytes::Bytes;
 pub(crate) use checks::{check_n_rows, check_total_weight};
 pub use held::OwnedRows;
-pub(crate) use job::Job;
+pub(crate) use job::{Job, UnpackGather};
 pub(crate) use ladder::MergeStack;
 pub use npy::{NpyHeader, NpyWriter, npy_header, npy_preamble, open_npy, write_npy};
 pub(crate) use projected::{KEPT, Map, Projected};

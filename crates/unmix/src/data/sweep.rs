@@ -16,9 +16,12 @@ use crate::machine::check_memory;
 use crate::num::threads::on_pool;
 use crate::num::{Block, Plan, Real, Workspace};
 use crate::run::Run;
-use crate::stats::{AddStored, Gather, Partial};
+use crate::stats::{AnyGather, AnyPartial, Gather, of_type};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+
+/// Nodes of the merge tree, whatever is summed.
+pub(super) type Nodes = MergeStack<Box<dyn AnyPartial>>;
 
 /// Numbers that are read at once.
 const PIECE: usize = 1 << 20;
@@ -76,15 +79,24 @@ impl<T: Real> Rows<'_, T> {
     /// Those of the source; [`Error::Interrupted`]; [`Error::TooFewRows`] when there are none; [`Error::Width`] for a gather of rows of
     /// another width.
     pub fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: &G) -> Result<G::Part> {
+        self.sweep_any(run, stage, gather).map(of_type)
+    }
+
+    fn sweep_any(
+        &self,
+        run: &Run<'_>,
+        stage: &str,
+        gather: &dyn AnyGather<T>,
+    ) -> Result<Box<dyn AnyPartial>> {
         let p = self.n_features();
         check_gather(gather, p, stage)?;
-        let plan = match gather.stored() {
-            Some(_) if self.is_sparse() => Plan::for_stored(p),
-            _ => self.cut(gather.plan(p)),
+        let plan = match gather.is_stored() && self.is_sparse() {
+            true => Plan::for_stored(p),
+            false => self.cut(gather.plan_any(p)),
         };
         if let Some(remote) = self.source().remote() {
             let n = self.n_rows().unwrap_or(0);
-            let total = Job::of(gather, plan, self).gathered::<G::Part>(remote)?;
+            let total = Job::of(gather, plan, self).gathered(gather, remote)?;
             run.sweep_progress(stage, n, Some(n))?;
             return Ok(total);
         }
@@ -94,17 +106,16 @@ impl<T: Real> Rows<'_, T> {
 
     /// The nodes of the merge tree that these rows fill, whose first row is number `first_row` of the data, a multiple of the length of a
     /// shard.
-    pub(crate) fn nodes<G: Gather<T>>(
+    pub(crate) fn nodes(
         &self,
         plan: Plan,
         first_row: u64,
         run: &Run<'_>,
         stage: &str,
-        gather: &G,
-    ) -> Result<MergeStack<G::Part>> {
-        if let (Some(sparse), Some(adds)) = (self.sparse(), gather.stored()) {
-            let zero = || gather.zero(self.n_features());
-            return self.stored_nodes(sparse, plan, first_row, run, stage, (adds, zero));
+        gather: &dyn AnyGather<T>,
+    ) -> Result<Nodes> {
+        if let (Some(sparse), true) = (self.sparse(), gather.is_stored()) {
+            return self.stored_nodes(sparse, plan, first_row, run, stage, gather);
         }
         self.check_width()?;
         let shards = Shards::new(self, plan, stage)?;
@@ -113,7 +124,7 @@ impl<T: Real> Rows<'_, T> {
         let work = || -> Result<()> {
             let (mut buffers, mut workspace) = (Buffers::default(), Workspace::default());
             while let Some(shard) = shards.take(&mut buffers)? {
-                let mut part = gather.zero(shards.p);
+                let mut part = gather.zero_any(shards.p);
                 let mut first = shard.rows.start;
                 while first < shard.rows.end {
                     let piece = shards.piece(&shard, first, most, &mut buffers)?;
@@ -121,8 +132,8 @@ impl<T: Real> Rows<'_, T> {
                         let n = data.len() / shards.p;
                         let weights = self.weights_of(first, n);
                         let first_row = first_row + first;
-                        gather.add(
-                            &mut part,
+                        gather.add_any(
+                            part.as_mut(),
                             Block { first_row, data, n_features: shards.p, weights },
                             &mut workspace,
                         );
@@ -143,15 +154,15 @@ impl<T: Real> Rows<'_, T> {
 
     /// [`nodes`](Self::nodes) of sparse rows, shard after shard, each by all threads. The sum over a right sibling goes into that over the
     /// left one line by line, so that it takes no table of its own.
-    fn stored_nodes<P: Partial>(
+    fn stored_nodes(
         &self,
         sparse: &Sparse<'_, T>,
         plan: Plan,
         first_row: u64,
         run: &Run<'_>,
         stage: &str,
-        (adds, zero): (&dyn AddStored<T, P>, impl Fn() -> P),
-    ) -> Result<MergeStack<P>> {
+        gather: &dyn AnyGather<T>,
+    ) -> Result<Nodes> {
         if self.n_features() == 0 {
             return Err(no_columns(stage, self.origin()));
         }
@@ -164,8 +175,8 @@ impl<T: Real> Rows<'_, T> {
             let shard = sparse.shard((first_row, rows), self.weights(), run.threads, &pace)?;
             let left = if number.is_multiple_of(2) { None } else { ladder.sibling(number, 0) };
             let height = u32::from(left.is_some());
-            let mut part = left.unwrap_or_else(&zero);
-            adds.add_stored(&mut part, &shard)?;
+            let mut part = left.unwrap_or_else(|| gather.zero_any(self.n_features()));
+            gather.add_stored_any(part.as_mut(), &shard)?;
             ladder.climb(number - u64::from(height), height, part);
         }
         Ok(ladder)
@@ -416,8 +427,8 @@ fn fill<T: Real>(stream: &mut dyn Stream<T>, rows: usize, p: usize, out: &mut Ve
 }
 
 /// Refuses a gather of rows of another width.
-pub(super) fn check_gather<T: Real, G: Gather<T>>(gather: &G, n_features: usize, stage: &str) -> Result<()> {
-    match gather.width() {
+pub(super) fn check_gather<T: Real>(gather: &dyn AnyGather<T>, n_features: usize, stage: &str) -> Result<()> {
+    match gather.width_any() {
         Some(need) if need != n_features => Err(Error::Width {
             what: stage.into(),
             need,
@@ -429,7 +440,7 @@ pub(super) fn check_gather<T: Real, G: Gather<T>>(gather: &G, n_features: usize,
 }
 
 /// Merges `part` with its sibling, the result with its own, and so on; others may do so at the same time.
-fn climb<P: Partial>(ladder: &Mutex<MergeStack<P>>, shard: u64, mut part: P) {
+fn climb(ladder: &Mutex<Nodes>, shard: u64, mut part: Box<dyn AnyPartial>) {
     let (mut height, mut index) = (0u32, shard);
     loop {
         let mut waiting = lock(ladder);

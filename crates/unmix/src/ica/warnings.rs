@@ -177,12 +177,13 @@ fn autocorrelation_times<T: Real>(
     let of_near = Matrix::from_fn(near.len(), unmixing.cols(), |i, j| unmixing[(near[i], j)]);
     let chosen = subsample::consecutive(rows, FOLLOWING);
     let columns = subsample::columns(rows, chosen, &subtracted(rows, coordinates), &of_near, run)?;
-    for (&i, y) in near.iter().zip(columns) {
+    for (&i, mut y) in near.iter().zip(columns) {
         let n = y.len().max(1) as f64;
         let size = (y.iter().map(|y| y * y).sum::<f64>() / n).sqrt();
         if size > 0.0 {
-            let departure = search.contrast.departure(size);
-            times[i] = autocorrelation_time(y.iter().map(|y| departure(y / size)).collect());
+            y.iter_mut().for_each(|y| *y /= size);
+            search.contrast.departures(size, &mut y);
+            times[i] = autocorrelation_time(y);
         }
     }
     Ok(times)

@@ -43,9 +43,20 @@ pub(crate) fn on_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) 
     if threads <= 1 && rayon::current_thread_index().is_some() {
         return work();
     }
-    match pool(threads) {
+    on(pool(threads), work)
+}
+
+/// Runs `work` on `pool`. Without one, because the system has no more threads to give, this thread does the work alone.
+fn on<R: Send>(pool: Option<Arc<rayon::ThreadPool>>, work: impl FnOnce() -> R + Send) -> R {
+    let (mut work, mut result) = (Some(work), None);
+    install(pool, &mut || result = work.take().map(|work| work()));
+    result.expect("work that is installed is done once")
+}
+
+/// Compiled once for all kinds of work: entering a pool is a large part of what a small piece of work compiles to.
+fn install(pool: Option<Arc<rayon::ThreadPool>>, work: &mut (dyn FnMut() + Send)) {
+    match pool {
         Some(pool) => pool.install(work),
-        // The system has no more threads to give: this one does the work alone.
         None => work(),
     }
 }
@@ -69,10 +80,7 @@ fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
 
 /// Runs `work` on a thread of its own, beside others that do the same: not on the kept pool, where they would wait for each other.
 pub(crate) fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    match build(1) {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
+    on(build(1), work)
 }
 
 /// Runs `work` on the pool that this thread belongs to, or else on one of the default size: never on the global pool of the

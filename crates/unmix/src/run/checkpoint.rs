@@ -167,6 +167,16 @@ impl Checkpoint {
         name: &str,
         run: &Run<'_>,
     ) -> Result<(LoopPosition<'_>, Option<S>)> {
+        let (place, kept) = self.enter_packed(name, run)?;
+        let state = kept.map(|state| {
+            let words =
+                || self.unreadable(&format!("its state of '{name}' cannot be unpacked by this version"));
+            postcard::from_bytes(&state).map_err(|_| words())
+        });
+        Ok((place, state.transpose()?))
+    }
+
+    fn enter_packed(&self, name: &str, run: &Run<'_>) -> Result<(LoopPosition<'_>, Option<Vec<u8>>)> {
         let mut journal = self.journal();
         let number = match journal.active.last_mut() {
             Some(around) => {
@@ -186,18 +196,14 @@ impl Checkpoint {
         let kept = journal.records.get(&place.key).cloned();
         // A place that is given up takes the journal, too.
         drop(journal);
-        let state = match kept {
-            None => None,
+        match kept {
             Some(record) if record.name != name => {
                 let found =
                     format!("it holds the state of '{}' where that of '{name}' is expected", record.name);
-                return Err(self.unreadable(&found));
+                Err(self.unreadable(&found))
             }
-            Some(record) => Some(postcard::from_bytes(&record.state).map_err(|_| {
-                self.unreadable(&format!("its state of '{name}' cannot be unpacked by this version"))
-            })?),
-        };
-        Ok((place, state))
+            kept => Ok((place, kept.map(|record| record.state))),
+        }
     }
 
     fn unreadable(&self, found: &str) -> Error {
@@ -299,6 +305,10 @@ pub(crate) struct LoopPosition<'c> {
 impl LoopPosition<'_> {
     /// An iteration ended: loops inside it are finished. Where it is time its state is packed and the file written.
     pub(crate) fn ended<S: Serialize>(&mut self, n_iter: u64, run: &Run<'_>, state: &S) {
+        self.ended_packed(n_iter, run, &|| postcard::to_allocvec(state).ok());
+    }
+
+    fn ended_packed(&mut self, n_iter: u64, run: &Run<'_>, pack: &dyn Fn() -> Option<Vec<u8>>) {
         let mut journal = self.checkpoint.journal();
         journal.active.truncate(self.depth + 1);
         let Some(own) = journal.active.last_mut() else { return };
@@ -311,7 +321,7 @@ impl LoopPosition<'_> {
         if journal.of.is_none() || !self.in_time || !due {
             return;
         }
-        let Ok(state) = postcard::to_allocvec(state) else { return };
+        let Some(state) = pack() else { return };
         let (depth, number) = (self.depth, self.key[self.depth].0);
         let (around, len) = (&self.key[..depth], self.key.len());
         let inside = |key: &Key| key.len() > len && key[..depth] == *around && key[depth].0 == number;

@@ -13,6 +13,7 @@
 use super::{Packer, ScoreFunction, Unpacker};
 use crate::error::Result;
 use crate::num::simd::{CELL, cell};
+use crate::num::tanh::tanh;
 use crate::num::{Real, widest};
 use std::borrow::Cow;
 
@@ -164,19 +165,44 @@ impl Contrast {
 
     /// `size² g'(y) - y g(y)` at `y = size u`, less what mean and variance explain of it for Gaussian `u`.
     pub(crate) fn departure(self, size: f64) -> impl Fn(f64) -> f64 {
-        let tau = move |u: f64| {
-            let (g, slope) = self.score(size * u);
-            size * (size * slope - u * g)
+        let [mean, variance] = self.explained(size);
+        move |u| self.stein(size, u) - mean * u - variance * (u * u - 1.0)
+    }
+
+    /// `size² g'(y) - y g(y)` at `y = size u`.
+    fn stein(self, size: f64, u: f64) -> f64 {
+        let (g, slope) = self.score(size * u);
+        size * (size * slope - u * g)
+    }
+
+    /// What mean and variance explain of `size² g'(y) - y g(y)` for Gaussian `u`: the coefficients of `u` and `u² - 1`.
+    fn explained(self, size: f64) -> [f64; 2] {
+        let tau = |u: f64| self.stein(size, u);
+        [by_quadrature(|u| tau(u) * u), by_quadrature(|u| tau(u) * (u * u - 1.0)) / 2.0]
+    }
+
+    /// [`departure`](Self::departure) of each of `numbers`, in place; hyperbolic tangents are computed several at once.
+    pub(crate) fn departures(self, size: f64, numbers: &mut [f64]) {
+        let Contrast::LogCosh(a) = self else {
+            let departure = self.departure(size);
+            return numbers.iter_mut().for_each(|u| *u = departure(*u));
         };
-        let (mean, variance) =
-            (by_quadrature(|u| tau(u) * u), by_quadrature(|u| tau(u) * (u * u - 1.0)) / 2.0);
-        move |u| tau(u) - mean * u - variance * (u * u - 1.0)
+        let [mean, variance] = self.explained(size);
+        let mut scores: Vec<f64> = numbers.iter().map(|u| a * size * u).collect();
+        tanh(&mut scores);
+        for (u, t) in numbers.iter_mut().zip(&scores) {
+            let tau = size * (size * a * (1.0 - t * t) - *u * t);
+            *u = tau - mean * *u - variance * (*u * *u - 1.0);
+        }
     }
 
     /// `g(y)` and `g'(y)` of one number.
     fn score(self, y: f64) -> (f64, f64) {
         match self {
-            Contrast::LogCosh(a) => ((a * y).tanh(), a * (1.0 - (a * y).tanh().powi(2))),
+            Contrast::LogCosh(a) => {
+                let t = (a * y).tanh();
+                (t, a * (1.0 - t * t))
+            }
             Contrast::Exp => (y * (-0.5 * y * y).exp(), (1.0 - y * y) * (-0.5 * y * y).exp()),
             Contrast::Cube => (y.powi(3), 3.0 * y * y),
             Contrast::Skew => (y * y, 2.0 * y),

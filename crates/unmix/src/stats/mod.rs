@@ -3,6 +3,7 @@
 mod checksum;
 mod contrast;
 mod entries;
+mod erased;
 #[doc(hidden)]
 pub mod gaps;
 mod gram;
@@ -27,6 +28,7 @@ pub use checksum::{Checksum, GatherChecksum};
 pub use contrast::{Contrast, ContrastSums, Contrasts};
 #[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
+pub(crate) use erased::{AnyGather, AnyPartial, Merge, of_type};
 pub(crate) use gram::root_of_squares;
 #[doc(hidden)]
 pub use gram::{Feature, FeatureView, GatherGram, Gram};
@@ -63,7 +65,7 @@ use crate::num::{Block, Plan, Real, Workspace};
 /// Three laws, tested for every implementor: a zero merged from either side changes no bit; merging is associative up to
 /// rounding; packing and unpacking is the identity, to the bit. So a shard can be gathered by another process and only its
 /// bytes need to travel.
-pub trait Partial: Send + Sized {
+pub trait Partial: Send + Sized + 'static {
     /// Adds what the rows to the right contribute.
     fn merge(&mut self, right: Self);
     /// As bytes.

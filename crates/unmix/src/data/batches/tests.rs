@@ -300,7 +300,7 @@ fn what_cannot_be_shared_out_is_refused() {
     assert!(Batches::new(&narrow, 10, 0).is_err());
     let away = |_: &[u8]| Ok(Vec::new());
     let remote = Rows::<f64>::remote(100, 3, &away);
-    assert!(said(Batches::new(&remote, 10, 0)).contains("elsewhere"));
+    assert!(said(Batches::new(&remote, 10, 0)).contains("remote workers"));
     let batches = Batches::new(&rows, 10, 0).unwrap();
     let beyond = batches.each(Position { epoch: 0, batch: 3 }, 5, 1, |_| Ok(true)).unwrap_err().to_string();
     assert!(beyond.contains("has 3 batches"), "{beyond}");

@@ -137,3 +137,19 @@ fn partition_functions_are_integrals_of_the_densities() {
     }
     assert!(Contrast::Cube.log_partition(None).is_none());
 }
+
+#[test]
+fn departures_of_many_numbers_are_those_of_each() {
+    let s = Stream::new(6, 0);
+    for c in ALL {
+        for size in [0.3, 1.0, 2.5] {
+            let mut numbers: Vec<f64> = (0..37).map(|i| 2.0 * s.normal(i)).collect();
+            let departure = c.departure(size);
+            let want: Vec<f64> = numbers.iter().map(|&u| departure(u)).collect();
+            c.departures(size, &mut numbers);
+            for (found, want) in numbers.iter().zip(&want) {
+                assert!((found - want).abs() < 1e-13 * want.abs().max(1.0), "{c:?}, {size}: {found}, {want}");
+            }
+        }
+    }
+}
