@@ -6,6 +6,7 @@
 mod call;
 mod codes;
 mod error;
+mod gaps;
 mod input;
 mod mixed;
 mod model;
@@ -50,6 +51,8 @@ mod _unmix {
         Ok(())
     }
 
+    #[pymodule_export]
+    use super::gaps::{impute, posterior, sample};
     #[pymodule_export]
     use super::mixed::{independent, leaves, points, signals};
     #[pymodule_export]

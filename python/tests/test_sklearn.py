@@ -6,7 +6,7 @@ import unmix
 
 
 @parametrize_with_checks(
-    [unmix.PCA(), unmix.NeuralPCA(), unmix.SigmaPCA(), unmix.ICA(), unmix.FastICA(), unmix.RICA()]
+    [getattr(unmix, method["class"])() for method in unmix.methods()]
 )
 def test_estimator(estimator, check):
     check(estimator)

@@ -28,6 +28,7 @@ from ._threads import get_num_threads, set_num_threads
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
+from .ppca import PPCA, LinearEigenGAN
 from ._types import Path, Rows
 from .rica import RICA
 
@@ -38,8 +39,10 @@ __all__ = [
     "FastICA",
     "Files",
     "ICA",
+    "LinearEigenGAN",
     "NeuralPCA",
     "PCA",
+    "PPCA",
     "RICA",
     "Report",
     "Selection",
@@ -63,7 +66,7 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)}
+_CLASSES = {cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)}
 
 
 def load(path: Path) -> Any:
@@ -115,7 +118,7 @@ def methods() -> list[dict[str, Any]]:
     --------
     >>> import unmix
     >>> [method["key"] for method in unmix.methods()][:3]
-    ['pca', 'neural-pca', 'sigma-pca']
+    ['pca', 'ppca', 'linear-eigengan']
     """
     return list(registry().values())
 

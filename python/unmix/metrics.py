@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Match",
+    "Pooled",
     "amari_distance",
     "interference",
     "match",
     "matched_correlation",
     "matched_cosine",
     "mutual_information",
+    "pool",
     "projection_distance",
     "subspace_angles",
 ]
@@ -328,3 +330,136 @@ def subspace_angles(a: Any, b: Any) -> Array:
     array([1.e-09])
     """
     return _unmix.subspace_angles(*_pair(a, b))
+
+
+class Pooled(NamedTuple):
+    """An estimate from several imputations.
+
+    Parameters
+    ----------
+    estimate : ndarray
+        Mean of the estimates.
+    std_error : ndarray
+        Its standard error, within and between imputations.
+    df : ndarray
+        Degrees of freedom of the t distribution for its interval.
+    missing_information : ndarray
+        Share of the variance that is due to the missing cells.
+
+    Attributes
+    ----------
+    estimate : ndarray
+        Mean of the estimates.
+    std_error : ndarray
+        Its standard error, within and between imputations.
+    df : ndarray
+        Degrees of freedom of the t distribution for its interval.
+    missing_information : ndarray
+        Share of the variance that is due to the missing cells.
+
+    See Also
+    --------
+    pool : What makes one.
+
+    Examples
+    --------
+    >>> from unmix.metrics import pool
+    >>> pool([1.0, 1.2, 0.8], [0.1, 0.1, 0.1]).estimate.round(3)
+    np.float64(1.0)
+    """
+
+    estimate: Array
+    std_error: Array
+    df: Array
+    missing_information: Array
+
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Return the ends of the interval that covers the truth with this probability.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability, between 0 and 1.
+
+        Returns
+        -------
+        low, high : ndarray
+            Its ends.
+
+        See Also
+        --------
+        pool : Where the numbers come from.
+
+        Examples
+        --------
+        >>> from unmix.metrics import pool
+        >>> low, high = pool([1.0, 1.2, 0.8], [0.1, 0.1, 0.1]).interval()
+        >>> low.round(2), high.round(2)
+        (np.float64(0.17), np.float64(1.83))
+        """
+        from scipy.stats import t
+
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} is not possible: it must be between 0 and 1")
+        half = t.ppf(0.5 + level / 2, self.df) * self.std_error
+        return self.estimate - half, self.estimate + half
+
+
+def pool(estimates: ArrayLike, variances: ArrayLike, df_complete: float | None = None) -> Pooled:
+    """Combine estimates from several imputations of the missing cells by Rubin's rules.
+
+    With ``m`` estimates ``q_i`` of squared standard errors ``u_i``, the estimate is their mean and its variance ``mean(u) + (1 + 1/m) b``,
+    ``b`` the variance of the ``q_i`` with divisor ``m - 1``.
+
+    Parameters
+    ----------
+    estimates : array-like of shape (n_draws, ...)
+        The estimate from each imputation, as of the draws of ``impute(X, n_draws=)``.
+    variances : array-like of shape (n_draws, ...)
+        Squared standard error of each.
+    df_complete : float, optional
+        Degrees of freedom that the estimate would have without missing cells, such as ``n - p`` of a regression: those of the result are
+        then those of Barnard & Rubin (1999); else those of Rubin (1987), for many rows.
+
+    Returns
+    -------
+    Pooled
+        With ``estimate``, ``std_error``, ``df``, ``missing_information`` and ``interval(level)``.
+
+    See Also
+    --------
+    unmix.PPCA.impute : Draws of the missing cells.
+
+    References
+    ----------
+    D. B. Rubin (1987), Multiple imputation for nonresponse in surveys. doi:10.1002/9780470316696
+    J. Barnard & D. B. Rubin (1999), Small-sample degrees of freedom with multiple imputation. doi:10.1093/biomet/86.4.948
+
+    Examples
+    --------
+    >>> from unmix.metrics import pool
+    >>> pooled = pool([1.0, 1.2, 0.8], [0.1, 0.1, 0.1])
+    >>> pooled.std_error.round(3), pooled.df.round(1)
+    (np.float64(0.392), np.float64(16.5))
+    """
+    q, u = np.asarray(estimates, dtype=np.float64), np.asarray(variances, dtype=np.float64)
+    if q.shape != u.shape or q.ndim < 1 or len(q) < 2:
+        raise ValueError(
+            f"estimates have shape {q.shape} and variances {u.shape}; give one of each for every draw, of at least 2 draws"
+        )
+    if not (np.isfinite(q).all() and np.isfinite(u).all() and (u >= 0).all()):
+        raise ValueError("estimates must be finite, and variances finite and non-negative")
+    m = len(q)
+    within, between = u.mean(0), q.var(0, ddof=1)
+    extra = (1 + 1 / m) * between
+    total = within + extra
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(total > 0, extra / total, 0.0)
+        df = (m - 1) / share**2
+        if df_complete is not None:
+            observed = (df_complete + 1) / (df_complete + 3) * df_complete * (1 - share)
+            df = 1 / (1 / df + 1 / observed)
+        # What t with so many degrees of freedom loses.
+        ratio = extra / within
+        information = np.where(within > 0, (ratio + 2 / (df + 3)) / (ratio + 1), 1.0)
+    return Pooled(q.mean(0), np.sqrt(total), df, information)

@@ -83,6 +83,17 @@ Examples:
   unmix reconstruct data.pca.safetensors data.csv > kept.csv
   unmix reconstruct eeg.ica.safetensors eeg.npy --exclude 0,3 -o clean.npy   without two of its sources")]
     Reconstruct(Reconstruct),
+    /// Fill missing cells by a model of rows with gaps
+    #[command(after_help = "\
+Examples:
+  unmix fit ppca data.csv                                           empty cells, NA and NaN are missing
+  unmix impute data.ppca.safetensors data.csv -o full.csv           cells that are there stay as they are
+  unmix impute data.ppca.safetensors data.csv -o full.csv --std errors.csv
+  unmix impute data.ppca.safetensors data.csv -o full.csv --draws 5     also full.1.csv to full.5.csv
+
+Standard errors are those of a new observation of the cell. For the rows of the fit they count what the
+parameters of the model are uncertain by, from refits to resampled rows.")]
+    Impute(Impute),
     /// Score rows: log-likelihood, or Hotelling's T2 and reconstruction error
     #[command(after_help = "\
 Examples:

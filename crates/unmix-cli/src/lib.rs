@@ -8,6 +8,7 @@ mod args;
 mod demo;
 mod failure;
 mod fit;
+mod impute;
 mod input;
 mod interrupt;
 mod merge;
@@ -126,6 +127,7 @@ fn work(cli: Cli, typed: Option<String>) -> Done {
         Verb::Encode(args) => apply::encode(&args),
         Verb::Decode(args) => apply::decode(&args),
         Verb::Reconstruct(args) => apply::reconstruct(&args),
+        Verb::Impute(args) => impute::impute(&args),
         Verb::Score(args) => apply::score(&args),
         Verb::Merge(args) => merge::merge(&args, typed.as_deref()),
         Verb::Show(args) => show::show(&args),

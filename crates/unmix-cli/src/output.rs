@@ -67,9 +67,13 @@ impl Output {
 
     /// From what was typed.
     pub(crate) fn new(writing: &Writing, never: &[&Path]) -> Result<Self, Failure> {
-        let path = writing.output.as_deref().unwrap_or(Path::new("-"));
+        Self::at(writing.output.as_deref().unwrap_or(Path::new("-")), writing.format, never)
+    }
+
+    /// At `path`, in this format or that of its ending.
+    pub(crate) fn at(path: &Path, format: Option<Format>, never: &[&Path]) -> Result<Self, Failure> {
         let place = place(path, never)?;
-        let format = match (writing.format, &place) {
+        let format = match (format, &place) {
             (Some(format), _) => format,
             (None, Destination::File(_)) => by_ending(path).ok_or_else(|| unknown_ending(path))?,
             (None, _) => Format::Csv,

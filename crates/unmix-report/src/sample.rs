@@ -124,8 +124,9 @@ struct Read {
     index: Vec<u64>,
     scores: Vec<f64>,
     examples: Vec<Example>,
-    /// Sums of squares of the columns about their means.
+    /// Sums of squares of the columns about their means, and how many cells there are of each.
     spread: Vec<f64>,
+    seen: Vec<u64>,
     /// Sums over rows of the squares that reconstructions miss, and of all.
     lost: f64,
     all: f64,
@@ -144,6 +145,7 @@ impl Read {
             scores: Vec::new(),
             examples: Vec::new(),
             spread: vec![0.0; p],
+            seen: vec![0; p],
             lost: 0.0,
             all: 0.0,
         }
@@ -154,16 +156,23 @@ impl Read {
         let (mut missed, mut size) = (0.0, 0.0);
         for (j, (value, found)) in x.iter().zip(fitted).enumerate() {
             let (value, found) = (value.to_f64(), found.to_f64());
+            if value.is_nan() {
+                continue;
+            }
+            self.seen[j] += 1;
             self.spread[j] += (value - self.mean[j]).powi(2);
             missed += ((value - found) * self.own_unit[j]).powi(2);
             size += ((value - self.mean[j]) * self.own_unit[j]).powi(2);
         }
         (self.lost, self.all) = (self.lost + missed, self.all + size);
         if self.wanted.contains(&self.index.len()) {
-            let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect();
+            let wide = |v: &[T]| v.iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
+            // A missing cell is drawn as what the model makes of it.
+            let drawn = |(x, f): (&T, &T)| if x.to_f64().is_nan() { f.to_f64() } else { x.to_f64() };
+            let row = x.iter().zip(fitted).map(drawn).collect();
             // A row that is the mean itself is reconstructed exactly.
             let error = if size > 0.0 { (missed / size).sqrt() } else { 0.0 };
-            self.examples.push(Example { index: number, row: wide(x), fitted: wide(fitted), error });
+            self.examples.push(Example { index: number, row, fitted: wide(fitted), error });
         }
         self.index.push(number);
         self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
@@ -172,7 +181,7 @@ impl Read {
     /// The sample, without another model or an encoder.
     fn sample(mut self) -> Sample {
         let n = self.index.len();
-        self.spread.iter_mut().for_each(|s| *s = (*s / n.max(1) as f64).sqrt());
+        self.spread.iter_mut().zip(&self.seen).for_each(|(s, n)| *s = (*s / *n.max(&1) as f64).sqrt());
         Sample {
             n_rows: 0,
             beside: None,

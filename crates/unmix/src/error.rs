@@ -16,7 +16,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A value that is not a finite number.
-    #[error("{method} needs finite numbers, but row {row}, {column} is {what}; drop or fill such rows first", column = name_column(*.column, .name.as_deref()))]
+    #[error("{method} needs finite numbers, but row {row}, {column} is {what}; {remedy}", remedy = finite_again(.what), column = name_column(*.column, .name.as_deref()))]
     NotFinite {
         /// What was being done, as in "pca".
         method: String,
@@ -287,6 +287,14 @@ fn neighbour(path: &Path) -> Option<String> {
     }
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
     nearest(typed, &known).map(Into::into)
+}
+
+/// What makes numbers finite.
+fn finite_again(what: &str) -> &'static str {
+    match what {
+        "NaN" => "drop or fill such rows first, as unmix impute does",
+        _ => "drop or fill such rows first",
+    }
 }
 
 fn name_column(column: usize, name: Option<&str>) -> String {

@@ -13,6 +13,7 @@ mod modules;
 mod naive;
 mod neural;
 mod partials;
+mod ppca;
 mod property;
 mod quality;
 mod rica;

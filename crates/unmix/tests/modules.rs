@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports those before it only.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "error",
     "machine",
     "num",
@@ -22,6 +22,7 @@ const ORDER: [&str; 19] = [
     "select",
     "method",
     "stability",
+    "impute",
     "shards",
 ];
 
@@ -37,7 +38,21 @@ const SHORT: [(&str, &[&str]); 7] = [
     ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Watch"]),
     ("data", &["AnyRows", "Features", "Rows", "with_rows"]),
     ("model", &["Model", "Outcome", "Report", "fit", "partial_fit"]),
-    ("method", &["FastIca", "Ica", "METHODS", "Method", "NeuralPca", "Pca", "Rica", "SigmaPca"]),
+    (
+        "method",
+        &[
+            "FastIca",
+            "Ica",
+            "LinearEigenGan",
+            "METHODS",
+            "Method",
+            "NeuralPca",
+            "Pca",
+            "Ppca",
+            "Rica",
+            "SigmaPca",
+        ],
+    ),
 ];
 
 fn root() -> PathBuf {

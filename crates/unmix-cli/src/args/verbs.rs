@@ -120,6 +120,21 @@ pub(crate) struct Reconstruct {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Impute {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// A file for the standard error of each filled cell, as a new observation of it would have; 0 where a cell was there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) std: Option<PathBuf>,
+    /// Draws of the rows for multiple imputation, in OUT.1, OUT.2, ... with the ending of OUT
+    #[arg(long, value_name = "M", default_value_t = 0)]
+    pub(crate) draws: usize,
+    /// Refits to resampled rows, for errors and draws of the rows of the fit; 0 takes the parameters as known
+    #[arg(long, value_name = "B", default_value_t = 20)]
+    pub(crate) bootstrap: usize,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Score {
     #[command(flatten)]
     pub(crate) apply: Apply,

@@ -4,6 +4,7 @@ mod bad_input;
 mod bench;
 mod encoders;
 mod grow;
+mod impute;
 #[cfg(unix)]
 mod invocation;
 mod memory;

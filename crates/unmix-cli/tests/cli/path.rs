@@ -237,6 +237,7 @@ fn completions_and_manual_pages_are_printed() {
         "encode",
         "decode",
         "reconstruct",
+        "impute",
         "score",
         "show",
         "report",

@@ -10,6 +10,8 @@ use unmix::{METHODS, Model};
 fn fits(method: &str) -> &'static [&'static str] {
     match method {
         "pca" => &["-k 5 --set svd_solver=power --set tol=1e-15"],
+        "ppca" => &["-k 5 --set algorithm=em --set tol=0"],
+        "linear-eigengan" => &["-k 5"],
         "neural-pca" => &["-k 8 --set tol=1e-13", "-k 8 --set solver=adam --set max_epochs=40"],
         "sigma-pca" => {
             &["-k 8 --set tol=1e-14 --set max_iter=400", "-k 8 --set variant=ema-tanh --set max_epochs=40"]

@@ -2,9 +2,11 @@
 
 pub mod fastica;
 pub mod ica;
+pub mod linear_eigengan;
 mod needs;
 pub mod neural_pca;
 pub mod pca;
+pub mod ppca;
 pub mod rica;
 pub mod sigma_pca;
 
@@ -13,17 +15,37 @@ pub use crate::model::{
 };
 pub use fastica::FastIca;
 pub use ica::Ica;
+pub use linear_eigengan::LinearEigenGan;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
+pub use ppca::Ppca;
 pub use rica::Rica;
 pub use sigma_pca::SigmaPca;
 
 use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use std::sync::RwLock;
 
 /// Every method there is.
-pub const METHODS: &[Method] =
-    &[pca::METHOD, neural_pca::METHOD, sigma_pca::METHOD, ica::METHOD, fastica::METHOD, rica::METHOD];
+pub const METHODS: &[Method] = &[
+    pca::METHOD,
+    ppca::METHOD,
+    linear_eigengan::METHOD,
+    neural_pca::METHOD,
+    sigma_pca::METHOD,
+    ica::METHOD,
+    fastica::METHOD,
+    rica::METHOD,
+];
+
+/// A specification from settings by name, for methods whose settings need no more than their rows of the list.
+fn from_settings<S: DeserializeOwned>(list: &'static [Setting], given: &Map<String, Value>) -> Result<S> {
+    let resolved = Value::Object(resolve(list, given)?);
+    serde_json::from_value(resolved).map_err(|e| {
+        Error::setting("settings", Value::Object(given.clone()), e.to_string(), "give other values")
+    })
+}
 
 /// Methods that a program has added to those that there are.
 static ADDED: RwLock<Vec<&'static Method>> = RwLock::new(Vec::new());

@@ -45,6 +45,9 @@ pub struct Report {
     /// Rows that were read, where they had sample weights; `None` where each counted once and `n_samples` is their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_rows: Option<u64>,
+    /// Checksum of the rows, where cells of them were missing: whether rows to be filled are those of the fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_checksum: Option<u32>,
     /// Columns.
     pub n_features: usize,
     /// Columns that do not vary.
@@ -129,6 +132,7 @@ impl Report {
             rank: None,
             n_samples,
             n_rows: None,
+            rows_checksum: None,
             n_features,
             n_constant: 0,
             dtype,

@@ -36,6 +36,11 @@ fn spoiled<T: Known>(case: &Case, x: &[T]) -> Vec<(usize, &'static str, Vec<T>)>
 fn a_number_that_is_not_finite_is_named_by_row_and_column() {
     fn check<T: Known>(case: &Case) {
         for (at, word, x) in spoiled(case, &case.data::<T>()) {
+            if word == "NaN" && case.method.takes.missing {
+                // Blocks of equal variances need every cell.
+                assert_eq!(case.try_fit(&x).is_ok(), case.given.get("groups").is_none(), "{case}");
+                continue;
+            }
             match error_of(case.try_fit(&x), &case.to_string()) {
                 Error::NotFinite { row, column, what, .. } => {
                     assert_eq!((row as usize, column, what), (at / case.p, at % case.p, word), "{case}")
@@ -56,6 +61,11 @@ fn a_model_refuses_rows_that_are_not_finite_too() {
         let clean = case.data::<f64>();
         let (model, run) = (case.fit(&clean), Run::default());
         for (at, word, x) in spoiled(&case, &clean) {
+            if word == "NaN" && model.code().codes().missing {
+                let rows = Rows::from_slice(&x, case.p).unwrap();
+                assert!(model.encode_to_vec(&rows, &run).unwrap().iter().all(|z| z.is_finite()), "{case}");
+                continue;
+            }
             let rows = Rows::from_slice(&x, case.p).unwrap();
             let (mut numbers, mut logs) = (VecSink(Vec::new()), VecSink(Vec::new()));
             let mut found = vec![model.reconstruct(&rows, &run, &mut numbers).map(|done| done.n_rows)];
@@ -211,7 +221,7 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
             );
             assert!(e.to_string().contains("from"), "{}: {e}", method.key);
         }
-        if method.key != "pca" {
+        if !["pca", "ppca", "linear-eigengan"].contains(&method.key) {
             let e = error_of(fit(0), method.key);
             assert!(
                 matches!(&e, Error::Setting { name, .. } if name == "n_components"),

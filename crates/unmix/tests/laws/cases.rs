@@ -2,6 +2,7 @@
 
 use crate::made::{Known, cast, falling, settings, try_fit};
 use serde_json::{Value, json};
+use unmix::num::random::Stream;
 use unmix::{METHODS, Method, Model};
 
 /// Settings and a shape that lead down one path.
@@ -17,7 +18,18 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn data<T: Known>(&self) -> Vec<T> {
-        cast(&falling(self.n, self.p, 7))
+        let mut x = falling(self.n, self.p, 7);
+        if self.has_gaps() {
+            let draws = Stream::new(13, 0);
+            let gap = |at: usize| draws.uniform(at as u64) < 0.2 && at > 0 && at + 1 < self.n * self.p;
+            x.iter_mut().enumerate().filter(|(at, _)| gap(*at)).for_each(|(_, x)| *x = f64::NAN);
+        }
+        cast(&x)
+    }
+
+    /// Whether its rows have missing cells.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.name.ends_with("gaps")
     }
 
     pub(crate) fn fit<T: Known>(&self, x: &[T]) -> Model {
@@ -97,6 +109,26 @@ fn of(method: &'static Method) -> Vec<Case> {
             by_variance("Minka's rule", json!({"n_components": "mle"}), 200, 10),
             by_variance("BIC", json!({"n_components": "bic"}), 200, 10),
             by_variance("none", json!({"n_components": 0}), 50, 6),
+        ],
+        "ppca" => vec![
+            otherwise("tall", json!({}), 300, 12),
+            otherwise("tall, scatter", json!({"n_components": 3}), 700, 9),
+            otherwise("wide", json!({"n_components": 4}), 30, 600),
+            otherwise("standardized", json!({"n_components": 3, "standardize": true}), 200, 10),
+            otherwise("noise alone", json!({"n_components": 0}), 50, 6),
+            otherwise("at the floor", json!({"n_components": 2, "noise_floor": 0.5}), 200, 10),
+            otherwise("by iterations", json!({"n_components": 3, "algorithm": "em"}), 300, 12),
+            otherwise("with gaps", json!({"n_components": 3}), 700, 9),
+            otherwise("standardized, with gaps", json!({"n_components": 2, "standardize": true}), 300, 8),
+            otherwise("a number by BIC, with gaps", json!({"max_iter": 30}), 300, 6),
+            otherwise("wide, with gaps", json!({"n_components": 2, "max_iter": 40}), 40, 90),
+        ],
+        "linear-eigengan" => vec![
+            otherwise("tall", json!({}), 300, 12),
+            otherwise("wide", json!({"n_components": 4}), 30, 60),
+            otherwise("given blocks", json!({"groups": [2, 1]}), 200, 10),
+            otherwise("blocks by BIC", json!({"groups": "bic", "standardize": true}), 700, 9),
+            otherwise("with gaps", json!({"n_components": 2}), 300, 6),
         ],
         "neural-pca" => vec![
             otherwise("closed form", json!({"variant": "svd"}), 300, 12),

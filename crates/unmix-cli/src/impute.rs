@@ -1,0 +1,100 @@
+//! `unmix impute`: missing cells filled, with standard errors and draws.
+
+use crate::args::Impute;
+use crate::failure::{Done, Failure};
+use crate::output::{Output, Shape, TableWriter};
+use crate::progress::Progress;
+use crate::{input, terminal};
+use std::path::{Path, PathBuf};
+use unmix::data::Sink;
+use unmix::impute::{Imputer, Wanted};
+use unmix::{Dtype, Model, with_rows};
+
+/// Deals the parts of every row out to tables, each of `p` columns.
+struct Deal {
+    p: usize,
+    dtype: Dtype,
+    tables: Vec<TableWriter>,
+}
+
+impl Sink<f64> for Deal {
+    fn put(&mut self, rows: &[f64]) -> unmix::Result<()> {
+        let (p, parts) = (self.p, self.tables.len());
+        for (i, table) in self.tables.iter_mut().enumerate() {
+            let own = rows.chunks_exact(p * parts).flat_map(|row| &row[i * p..(i + 1) * p]);
+            match self.dtype {
+                Dtype::F64 => table.put(&own.copied().collect::<Vec<f64>>())?,
+                Dtype::F32 => table.put(&own.map(|x| *x as f32).collect::<Vec<f32>>())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where draw `m` goes: the name of the output with the number of the draw before its ending.
+fn draw_path(output: &Path, m: usize) -> PathBuf {
+    let ending = output.extension().map(|e| e.to_string_lossy().into_owned()).unwrap_or_default();
+    output.with_extension(format!("{}.{ending}", m + 1))
+}
+
+/// Fills the missing cells of the input.
+pub(crate) fn impute(args: &Impute) -> Done {
+    let apply = &args.apply;
+    let files = apply.input.files()?;
+    let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
+    let mut outputs = vec![Output::new(&apply.writing, &never)?];
+    for path in args.std.iter().cloned().chain(draws(args)?) {
+        outputs.push(Output::at(&path, apply.writing.format, &never)?);
+    }
+    let model = Model::load(&apply.model)?;
+    // What the model cannot do is said before anything is read.
+    model.conditional()?;
+    let progress = Progress::new(&apply.running);
+    let run = progress.run(&apply.running);
+    let mut input = input::open_for(&model, &files, apply.reading.options()?, &run, apply.running.quiet)?;
+    input.rows.settle(&run)?;
+    let wanted = Wanted { std: args.std.is_some(), draws: args.draws, bootstrap: args.bootstrap };
+    let imputer = Imputer::new(&model, &input.rows, wanted, &run)?;
+    let (p, dtype) = (model.n_features(), input.rows.dtype());
+    let made = || (0..p).map(|j| format!("x{j}")).collect::<Vec<_>>();
+    let names = model.features().names.clone().unwrap_or_else(made);
+    let trailing = model.features().shape.clone().unwrap_or_else(|| vec![p]);
+    let n_rows = input.rows.n_rows().unwrap_or(0);
+    let mut tables = Vec::new();
+    for output in &outputs {
+        let (names, trailing, kept) = (names.clone(), trailing.clone(), input.kept.clone());
+        tables.push(TableWriter::create(output, Shape { names, trailing, kept, n_rows }, dtype)?);
+    }
+    let mut deal = Deal { p, dtype, tables };
+    with_rows!(&input.rows, rows => imputer.fill(rows, &run, &mut deal))?;
+    for table in deal.tables {
+        table.finish()?;
+    }
+    progress.clear();
+    imputer.notes().iter().for_each(|note| terminal::warning(note));
+    Ok(0)
+}
+
+/// Files of the draws.
+fn draws(args: &Impute) -> Result<Vec<PathBuf>, Failure> {
+    match &args.apply.writing.output {
+        Some(output) if output.as_os_str() != "-" => {
+            Ok((0..args.draws).map(|m| draw_path(output, m)).collect())
+        }
+        _ if args.draws > 0 => {
+            Err(Failure::Usage("draws go to files beside the output: add -o NAME.csv or -o NAME.npy".into()))
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_have_numbers_from_1_before_the_ending() {
+        assert_eq!(draw_path(Path::new("a/filled.csv"), 0), Path::new("a/filled.1.csv"));
+        assert_eq!(draw_path(Path::new("x.npy"), 11), Path::new("x.12.npy"));
+    }
+}

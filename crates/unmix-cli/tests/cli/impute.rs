@@ -1,0 +1,86 @@
+//! `unmix impute`: files with empty cells, filled.
+
+use crate::bench::Bench;
+
+/// Four columns that are two, and noise; every fifth cell is empty.
+fn table() -> (String, Vec<Vec<f64>>) {
+    let draws = unmix::num::random::Stream::new(3, 0);
+    let (mut text, mut truth) = (String::from("a,b,c,d\n"), Vec::new());
+    for i in 0..60u64 {
+        let z = [draws.normal(8 * i), draws.normal(8 * i + 1)];
+        let e = |j: u64| 0.1 * draws.normal(8 * i + 2 + j);
+        let row = vec![z[0] + e(0), z[0] - z[1] + e(1), z[1] + e(2), 2.0 * z[0] + z[1] + e(3)];
+        let cells = row.iter().enumerate().map(|(j, x)| match (i as usize * 4 + j) % 5 {
+            0 => ["", "NA", "NaN"][i as usize % 3].to_string(),
+            _ => format!("{x:?}"),
+        });
+        text += &(cells.collect::<Vec<_>>().join(",") + "\n");
+        truth.push(row);
+    }
+    (text, truth)
+}
+
+fn numbers(text: &str) -> Vec<Vec<f64>> {
+    let line = |line: &str| line.split(',').map(|x| x.parse().unwrap()).collect();
+    text.lines().skip(1).map(line).collect()
+}
+
+#[test]
+fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits() {
+    let b = Bench::new();
+    let (text, truth) = table();
+    b.write("d.csv", &text);
+    b.ok("fit ppca d.csv -k 2 -q");
+    let shown = b.ok("show d.ppca.safetensors --json").out;
+    assert!(shown.contains("\"rows_checksum\"") && shown.contains("\"em\""), "{shown}");
+    let run = b.ok("impute d.ppca.safetensors d.csv -o full.csv --std std.csv --draws 2 -q");
+    assert!(!run.err.contains("warning"), "{}", run.err);
+    let read = |name: &str| numbers(&std::fs::read_to_string(b.path(name)).unwrap());
+    let (full, std, draws) = (read("full.csv"), read("std.csv"), [read("full.1.csv"), read("full.2.csv")]);
+    assert!(std::fs::read_to_string(b.path("full.csv")).unwrap().starts_with("a,b,c,d\n"));
+    let mut far = 0;
+    for (i, row) in truth.iter().enumerate() {
+        for (j, x) in row.iter().enumerate() {
+            if (4 * i + j) % 5 != 0 {
+                assert_eq!((full[i][j].to_bits(), std[i][j]), (x.to_bits(), 0.0));
+                assert!(draws.iter().all(|d| d[i][j].to_bits() == x.to_bits()));
+                continue;
+            }
+            far += u32::from((full[i][j] - x).abs() > 3.0 * std[i][j]);
+            assert!(draws[0][i][j] != draws[1][i][j]);
+        }
+    }
+    assert!(far <= 2, "{far} of 48 cells are more than 3 standard errors off");
+    // To the terminal, and the same fills.
+    assert_eq!(numbers(&b.ok("impute d.ppca.safetensors d.csv -q").out), full);
+    // The page draws what the model makes of missing cells.
+    b.ok("report d.ppca.safetensors d.csv -o page.html -q");
+    assert!(!std::fs::read_to_string(b.path("page.html")).unwrap().contains("NaN"));
+    // Other rows: parameters count as known.
+    b.write("new.csv", "a,b,c,d\n1,,,\n,,,\n");
+    let other = b.ok("impute d.ppca.safetensors new.csv -o new-full.csv --std new-std.csv");
+    assert!(other.err.contains("count as known"), "{}", other.err);
+    assert_eq!(read("new-full.csv").len(), 2);
+    // Codes and scores, too, by the cells that rows have.
+    assert_eq!(b.ok("score d.ppca.safetensors new.csv -q").out.lines().last(), Some("0.0"));
+}
+
+#[test]
+fn what_cannot_be_filled_is_one_sentence() {
+    let b = Bench::new();
+    let (text, _) = table();
+    b.write("d.csv", &text);
+    b.ok("fit ppca d.csv -k 2 -q");
+    let refused = |command: &str, code: i32, words: &[&str]| {
+        let run = b.run(command);
+        assert!(run.code == code && words.iter().all(|w| run.err.contains(w)), "{command}: {}", run.err);
+    };
+    refused("fit pca d.csv", 1, &["is NaN", "as unmix impute does"]);
+    refused("impute d.ppca.safetensors d.csv --draws 2", 2, &["-o NAME.csv"]);
+    refused("impute d.ppca.safetensors d.csv -o d.csv", 1, &["read by the same command"]);
+    b.write("e.csv", "a,b,c,d\n1,2,3,inf\n");
+    refused("impute d.ppca.safetensors e.csv", 1, &["infinity"]);
+    b.write("whole.csv", "a,b\n1,2\n2,3\n4,1\n");
+    b.ok("fit pca whole.csv -q");
+    refused("impute whole.pca.safetensors whole.csv", 1, &["fit ppca"]);
+}

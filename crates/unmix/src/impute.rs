@@ -1,0 +1,271 @@
+//! Missing cells filled by a model of rows with gaps, with honest errors.
+//!
+//! ```text
+//! fill_j     = mean_j + w_j' E[z | x_o]
+//! variance_j = (w_j' V w_j + psi_j) n / (n - k - 1) + variance of fill_j over refits        of a new observation of the cell
+//! ```
+//!
+//! The first part is that of the conditional Gaussian, its parameters taken as known; the second is what their errors add, from refits
+//! to resampled rows (bootstrap). With the first alone, 95 % intervals cover 87 to 95 % of the cells of 50 rows. Where the rows
+//! are others than those of the fit, the parameters count as known, and a note says so.
+//!
+//! Draws are for multiple imputation (Rubin 1987): the fill of a refit, shifted so that refits have the mean of the fit, and noise.
+
+use crate::data::{AnyRows, RandomAccess, Rows, Sink, Subset, Workspace};
+use crate::error::{Error, Result};
+use crate::model::{Model, fit};
+use crate::num::random::Stream;
+use crate::num::{Block, Real};
+use crate::run::{Run, Start};
+use crate::stats::GatherChecksum;
+use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, symmetric_product, triangle};
+
+/// What is wanted beside filled cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Standard errors of the filled cells.
+    pub std: bool,
+    /// Draws of the rows.
+    pub draws: usize,
+    /// Refits to resampled rows, for errors and draws.
+    pub bootstrap: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { std: false, draws: 0, bootstrap: 20 }
+    }
+}
+
+/// A model, ready to fill cells.
+pub struct Imputer {
+    of: Conditional,
+    refits: Vec<Conditional>,
+    /// What conditional variances are multiplied by.
+    spread: f64,
+    wanted: Wanted,
+    seed: u64,
+    notes: Vec<String>,
+}
+
+impl Imputer {
+    /// Of `model`, for cells of `rows`: where these are the rows of the fit and errors or draws are wanted, refits.
+    ///
+    /// # Errors
+    ///
+    /// A model that takes no missing cells; rows of another width; those of the refits and of the source.
+    pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: Wanted, run: &Run<'_>) -> Result<Self> {
+        let of = model.conditional()?.clone();
+        let (p, need) = (rows.n_features(), model.n_features());
+        if p != need {
+            let remedy = format!("choose the columns of {} that the model was fitted on", rows.origin());
+            return Err(Error::Width { what: "impute".into(), need, got: p, remedy });
+        }
+        let seed = model.report().seed;
+        let mut imputer = Self { of, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new() };
+        if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 {
+            crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
+        }
+        Ok(imputer)
+    }
+
+    /// What a person should know, in sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn refit<T: Real>(&mut self, model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<()>
+    where
+        for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+    {
+        let known = |why: &str| {
+            format!(
+                "{why}, so its parameters count as known: standard errors and draws leave out what these are uncertain by"
+            )
+        };
+        let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
+        if model.report().rows_checksum != Some(sum) || rows.weights().is_some() {
+            self.notes.push(known("these are not the rows that the model was fitted to with missing cells"));
+            return Ok(());
+        }
+        let Some(source) = rows.source().random() else {
+            self.notes.push(known(
+                "these rows can only be read forward, and the model cannot be fitted to some of them",
+            ));
+            return Ok(());
+        };
+        let (n, k) = (source.n_rows(), model.n_components());
+        let settings = model.method().settings_to_compare(model.settings(), k);
+        let mut skipped = 0;
+        for b in 0..self.wanted.bootstrap as u64 {
+            let rows = resampled(rows, source, n, self.seed.wrapping_add(1 + b))?;
+            let run = Run { init: Some(model as &dyn Start), checkpoint: None, seed: self.seed, ..*run };
+            match fit(model.method().key, &settings, &mut AnyRows::from(rows), &run) {
+                Ok(refit) => self.refits.push(refit.conditional()?.clone()),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // A resample may leave a column without a cell, or rows without noise.
+                Err(_) => skipped += 1,
+            }
+        }
+        if skipped > 0 {
+            self.notes.push(format!(
+                "{skipped} of {} resamples of the rows could not be fitted, and are left out of the errors",
+                self.wanted.bootstrap
+            ));
+        }
+        let (n, k) = (model.report().n_samples, k as f64);
+        if n > k + 1.0 {
+            self.spread = n / (n - k - 1.0);
+        }
+        Ok(())
+    }
+
+    /// Numbers for each row: the row filled, standard errors where they are wanted (0 for cells that are there), every draw.
+    pub fn width(&self) -> usize {
+        let p = self.of.model().n_features();
+        p * (1 + usize::from(self.wanted.std) + self.wanted.draws)
+    }
+
+    /// Fills the cells of every row. Cells that are there keep their bits. A row has the same bits alone, at its place, and among others.
+    ///
+    /// # Errors
+    ///
+    /// Infinite numbers; those of the source.
+    pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
+        let width = self.width();
+        let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+            rows.check_infinite("impute", &block)?;
+            self.fill_block(&block, out);
+            Ok(())
+        };
+        rows.map(run, "imputing", width, step, sink)
+    }
+
+    fn fill_block<T: Real>(&self, block: &Block<'_, T>, out: &mut [f64]) {
+        let (p, width) = (block.n_features, self.width());
+        let with_gaps: Vec<usize> = block
+            .rows()
+            .enumerate()
+            .filter(|(_, row)| row.iter().any(|x| x.to_f64().is_nan()))
+            .map(|(i, _)| i)
+            .collect();
+        for (row, out) in block.rows().zip(out.chunks_exact_mut(width)) {
+            out.fill(0.0);
+            for (part, to) in out.chunks_exact_mut(p).enumerate() {
+                if part != 1 || !self.wanted.std {
+                    to.iter_mut().zip(row).for_each(|(to, x)| *to = x.to_f64());
+                }
+            }
+        }
+        if with_gaps.is_empty() {
+            return;
+        }
+        let numbers: Vec<T> =
+            with_gaps.iter().flat_map(|&i| &block.data[i * p..(i + 1) * p]).copied().collect();
+        let found = self.of.posteriors(&numbers);
+        let others: Vec<Posteriors> = self.refits.iter().map(|of| of.posteriors(&numbers)).collect();
+        for (at, &i) in with_gaps.iter().enumerate() {
+            let row = Gaps { at, number: block.first_row + i as u64, found: &found, others: &others };
+            self.fill_row(&row, &mut out[i * width..(i + 1) * width]);
+        }
+    }
+
+    fn fill_row(&self, row: &Gaps<'_>, out: &mut [f64]) {
+        let p = self.of.model().n_features();
+        let missing: Vec<usize> = (0..p).filter(|&j| row.found.seen[row.at * p + j] == 0.0).collect();
+        let (fill, mut rest) = out.split_at_mut(p);
+        let own = fills(self.of.model(), row.found, row.at, &missing);
+        let refits: Vec<Vec<f64>> = self
+            .refits
+            .iter()
+            .zip(row.others)
+            .map(|(of, found)| fills(of.model(), found, row.at, &missing))
+            .collect();
+        missing.iter().zip(&own).for_each(|(&j, x)| fill[j] = *x);
+        let mean = |c: usize| refits.iter().map(|f| f[c]).sum::<f64>() / refits.len().max(1) as f64;
+        if self.wanted.std {
+            let (std, others) = rest.split_at_mut(p);
+            rest = others;
+            let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;
+            for (c, &j) in missing.iter().enumerate() {
+                let mean = mean(c);
+                let between: f64 = refits.iter().map(|f| (f[c] - mean).powi(2)).sum();
+                let between = between / (refits.len().max(2) - 1) as f64;
+                std[j] = (self.variance(j, covariance) * self.spread + between).sqrt();
+            }
+        }
+        for (m, draw) in rest.chunks_exact_mut(p).enumerate() {
+            let noise = self.noise(row, &missing, m as u64);
+            for (c, &j) in missing.iter().enumerate() {
+                let shift = if refits.is_empty() { 0.0 } else { refits[m % refits.len()][c] - mean(c) };
+                draw[j] = own[c] + shift + noise[c];
+            }
+        }
+    }
+
+    /// `w_j' V w_j + psi_j`.
+    fn variance(&self, j: usize, covariance: &[f64]) -> f64 {
+        let (of, k) = (self.of.model(), self.of.model().n_factors());
+        let w = &of.loadings[j * k..(j + 1) * k];
+        let mut turned = vec![0.0; k];
+        symmetric_product(covariance, w, &mut turned);
+        w.iter().zip(&turned).map(|(a, b)| a * b).sum::<f64>() + of.noise[j]
+    }
+
+    /// Noise of the missing cells of a row, jointly: through the factors, and of each cell its own.
+    fn noise(&self, row: &Gaps<'_>, missing: &[usize], draw: u64) -> Vec<f64> {
+        let (of, k) = (self.of.model(), self.of.model().n_factors());
+        let p = of.n_features();
+        // As many numbers for a row as it may need: what it draws does not depend on the other rows.
+        let draws = Stream::new(self.seed, (1 << 20) + draw);
+        let first = row.number * (k + p) as u64;
+        let mut root = row.found.patterns[row.found.pattern[row.at]].covariance.clone();
+        cholesky(&mut root, k);
+        let normal: Vec<f64> = (0..k).map(|a| draws.normal(first + a as u64)).collect();
+        let factors: Vec<f64> =
+            (0..k).map(|a| (0..=a).map(|b| root[triangle(a) + b] * normal[b]).sum()).collect();
+        let each = missing.iter().map(|&j| {
+            let w = &of.loadings[j * k..(j + 1) * k];
+            let shared: f64 = w.iter().zip(&factors).map(|(w, z)| w * z).sum();
+            self.spread.sqrt() * (shared + of.noise[j].sqrt() * draws.normal(first + (k + j) as u64))
+        });
+        each.collect()
+    }
+}
+
+/// A row with gaps, among those of its block.
+struct Gaps<'a> {
+    /// Its place among the rows with gaps.
+    at: usize,
+    /// Its number in the data.
+    number: u64,
+    found: &'a Posteriors,
+    others: &'a [Posteriors],
+}
+
+/// The means of some cells of a row under a model.
+fn fills(of: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) -> Vec<f64> {
+    let k = of.n_factors();
+    let z = &found.means[at * k..(at + 1) * k];
+    let fill = |&j: &usize| {
+        of.mean[j] + of.loadings[j * k..(j + 1) * k].iter().zip(z).map(|(w, z)| w * z).sum::<f64>()
+    };
+    cells.iter().map(fill).collect()
+}
+
+/// As many rows as there are, drawn with replacement: the same rows, each as often as it was drawn.
+fn resampled<'a, T: Real>(
+    rows: &Rows<'_, T>,
+    source: &'a dyn RandomAccess<T>,
+    n: u64,
+    seed: u64,
+) -> Result<Rows<'a, T>> {
+    let draws = Stream::new(seed, 1 << 30);
+    let mut counts = vec![0.0; n as usize];
+    for i in 0..n {
+        let row = (draws.uniform(i) * n as f64) as u64;
+        counts[row.min(n - 1) as usize] += 1.0;
+    }
+    let same = Subset::new(source, rows.n_features(), (0..n).collect());
+    Rows::new(same, rows.features().clone(), rows.origin()).weighted(counts)
+}

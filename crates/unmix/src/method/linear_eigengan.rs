@@ -1,0 +1,155 @@
+//! The linear EigenGAN: probabilistic PCA whose latent variables are the axes themselves.
+//!
+//! **Finds** the maximum of the likelihood of `x = mean + U L z + e`, `U` with orthonormal columns, `L` diagonal: what a linear
+//! [EigenGAN](https://arxiv.org/abs/2104.12476) has for its deterministic optimum. Every latent variable moves a row along one axis, and
+//! `mean + t l_i u_i` for `t` from -3 to 3 traverses it.
+//! **Model and algorithm** those of [PPCA](super::ppca), of which it is the representative without an arbitrary rotation; with `groups`, blocks of axes
+//! have one scale, whose closed form is the mean of the variances of the block, less the noise.
+//! **Cost** that of PPCA. **Equals** PPCA's likelihood; with groups it is a smaller model. **Fails** to fix axes of equal variance, as PCA does:
+//! inside a block of several (`blocks`), any rotation is as likely.
+//!
+//! Z. He, M. Kan & S. Shan (2021), EigenGAN: layer-wise eigen-learning for GANs. T. Szwagier & X. Pennec (2024), The curse of isotropy.
+
+use super::ppca::{Algorithm, Groups, MAX_ITER, N_COMPONENTS, NOISE_FLOOR, Problem, STANDARDIZE, TOL};
+use super::{Fit, Kind, Method, Setting, Takes, needs, ppca};
+use crate::data::{Features, Rows};
+use crate::error::Result;
+use crate::model::{Model, Sums};
+use crate::num::Real;
+use crate::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Settings of the [linear EigenGAN](self).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinearEigenGan {
+    /// How many components; by the Bayesian information criterion, at least 1, when not told.
+    pub n_components: Option<usize>,
+    /// Which components have one scale.
+    pub groups: Option<Blocks>,
+    /// The least noise variance, as a share of the mean variance of a column.
+    pub noise_floor: f64,
+    /// Convergence tolerance of the iterations, where cells are missing: the rise of the mean log-likelihood of a row.
+    pub tol: f64,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
+}
+
+/// Which components have one scale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Blocks {
+    /// Blocks of these sizes, the strongest first.
+    Sizes(Vec<usize>),
+    /// By a rule.
+    Rule(BlockRule),
+}
+
+/// The word `"bic"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockRule {
+    /// The blocks with the largest Bayesian information criterion.
+    Bic,
+}
+
+impl Default for LinearEigenGan {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            groups: None,
+            noise_floor: 0.0,
+            tol: 1e-8,
+            max_iter: 1000,
+            standardize: false,
+        }
+    }
+}
+
+const SETTINGS: &[Setting] = &[
+    N_COMPONENTS,
+    Setting::new(
+        "groups",
+        Kind::AnyOf(&[Kind::List(&Kind::at_least(1)), Kind::Words(&["bic"]), Kind::Null]),
+        "null",
+        "Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; 'bic' for the blocks \
+         with the largest Bayesian information criterion, and their number where `n_components` is null; null for a scale of its own for \
+         every component. Rows with missing cells need null.",
+    ),
+    NOISE_FLOOR,
+    TOL,
+    MAX_ITER,
+    STANDARDIZE,
+];
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "linear-eigengan",
+    class: "LinearEigenGAN",
+    summary: "probabilistic PCA with latent variables along its axes, alone or in blocks of equal scale",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: true, weights: true, stream: true, missing: true },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["groups=null: ppca"],
+    references: &["He, Kan & Shan 2021", "Tipping & Bishop 1999", "Szwagier & Pennec 2024"],
+    spec: |given| Ok(Box::new(LinearEigenGan::from_settings(given)?)),
+    code: ppca::code,
+    density: Some(ppca::density),
+    memory: |n, p| vec![("closed-form", needs::of_orthonormal(n, p, 11))],
+};
+
+impl LinearEigenGan {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of its own, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Fits. NaN is a missing cell.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ppca::fit`](super::Ppca::fit); blocks of more components than there are; missing cells with `groups`.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        self.problem().fit(self, rows, run)
+    }
+
+    fn problem(&self) -> Problem {
+        let groups = self.groups.as_ref().map(|groups| match groups {
+            Blocks::Sizes(sizes) => Groups::Sizes(sizes.clone()),
+            Blocks::Rule(BlockRule::Bic) => Groups::Bic,
+        });
+        Problem {
+            method: &METHOD,
+            n_components: self.n_components,
+            groups,
+            blocks: true,
+            algorithm: Algorithm::Auto,
+            noise_floor: self.noise_floor,
+            tol: self.tol,
+            max_iter: self.max_iter,
+            standardize: self.standardize,
+        }
+    }
+}
+
+impl Fit for LinearEigenGan {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        self.problem().fit_sums(self, sums, features, run)
+    }
+}

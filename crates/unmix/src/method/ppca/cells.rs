@@ -1,0 +1,165 @@
+//! Fits of rows with gaps: what is refused, how many components, what is reported.
+
+use super::blocks::bic_blocks;
+use super::em::{Cells, Ended, LEAST};
+use super::model::Estimate;
+use super::solution::{Problem, Size, Told, constant_columns};
+use crate::data::{Rows, check_n_rows};
+use crate::error::{Error, Result};
+use crate::model::Report;
+use crate::num::Real;
+use crate::run::Run;
+use crate::solve::Limits;
+use crate::spectrum::check_total;
+use crate::stats::GatherChecksum;
+use crate::stats::gaps::{GatherSeen, Seen};
+
+impl Problem {
+    /// By iterations over the cells that are there.
+    pub(super) fn by_em<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        size: Size<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Estimate, Told)> {
+        if rows.is_sparse() {
+            let why = "sparse rows have every cell, most of them 0, and iterations would fill these in";
+            return Err(Error::setting(
+                "algorithm",
+                "'em'",
+                why,
+                "choose 'closed-form', or make the rows dense",
+            ));
+        }
+        if self.groups.is_some() {
+            return Err(Error::Unsupported {
+                asked: format!("{} with groups of rows with missing cells", self.method.key),
+                found: "blocks of equal variances need every cell".into(),
+                remedy: "leave groups out, or fill the cells first, as unmix impute does".into(),
+            });
+        }
+        let seen = self.seen(rows, size, run)?;
+        let unit: Vec<f64> = match self.standardize {
+            false => vec![1.0; size.p],
+            true => seen
+                .squares
+                .iter()
+                .zip(&seen.count)
+                .map(|(s, n)| if *s > 0.0 { (s / n).sqrt() } else { 1.0 })
+                .collect(),
+        };
+        let mut cells = Cells { seen: &seen, unit: &unit, floor: 0.0 };
+        cells.floor = self.noise_floor * cells.mean_square();
+        let (found, sweeps) = self.iterated(rows, &cells, size, run)?;
+        let estimate = self.estimate(&found.model, &unit)?;
+        let k = estimate.variance.len();
+        if estimate.noise <= LEAST * cells.mean_square() * (1.0 + 1e-9) && self.noise_floor == 0.0 {
+            return Err(self.no_noise(k, size, None));
+        }
+        let n = seen.n - seen.empty;
+        let mut report = Report::closed_form("em", n, size.p, T::DTYPE, run.seed);
+        report.outcome = found.outcome;
+        (report.n_iter, report.sweeps) = (found.n_iter, sweeps);
+        (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(self.tol));
+        report.objective = found.objective;
+        report.n_constant = seen.squares.iter().filter(|s| **s == 0.0).count();
+        if seen.has_gaps() {
+            report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
+            report.sweeps += 1;
+        }
+        report.warnings = constant_columns(report.n_constant, size.p);
+        if seen.empty > 0.0 {
+            report.warnings.push(format!("{} rows have no cell, and count for nothing", seen.empty));
+        }
+        if estimate.noise <= cells.floor {
+            report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
+        }
+        let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
+        Ok((estimate, Told { report, blocks }))
+    }
+
+    /// Which cells there are; refuses infinities, columns without a cell, and rows that do not vary.
+    fn seen<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<Seen> {
+        let key = self.method.key;
+        let seen = rows.sweep(run, "cells", &GatherSeen)?;
+        if let Some((row, column, x)) = seen.infinite {
+            return Err(rows.not_finite_at(key, row, column as usize, x));
+        }
+        if seen.squares.iter().chain(&seen.mean).any(|x| !x.is_finite()) {
+            return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
+        }
+        check_n_rows(key, seen.n_rows, size.origin, "rows without any cell do not count")?;
+        if let Some(j) = seen.count.iter().position(|c| *c == 0.0) {
+            let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
+            return Err(Error::Unsupported {
+                asked: format!("{key} of {}", size.origin),
+                found: format!("column {j}{name} has no cell that is not missing"),
+                remedy: "leave that column out".into(),
+            });
+        }
+        if seen.squares.iter().all(|s| *s == 0.0) {
+            return Err(Error::NoVariance {
+                method: key.into(),
+                n_features: size.p,
+                n_samples: seen.n as u64,
+            });
+        }
+        check_total(key, seen.squares.iter().zip(&seen.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
+        let most = (seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+        if let Some(k) = self.n_components.filter(|k| *k > most) {
+            let why = format!("only {} rows of {} have a cell", seen.n_rows, size.origin);
+            return Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")));
+        }
+        Ok(seen)
+    }
+
+    /// The parameters for the number of components asked for, or for that with the largest Bayesian information criterion: numbers are
+    /// tried from 1 on, until two in a row are no better.
+    fn iterated<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        cells: &Cells<'_>,
+        size: Size<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Ended, u64)> {
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let n = cells.seen.n - cells.seen.empty;
+        let most = (cells.seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
+        // The pass over cells, and one for a checkpoint's checksum is not counted; starts take one each.
+        let mut sweeps = 1;
+        let mut at = |k: usize| -> Result<Ended> {
+            let found = cells.iterate(rows, || cells.start(rows, k, run), limits, run)?;
+            sweeps += found.n_iter + 1;
+            Ok(found)
+        };
+        if let Some(k) = self.n_components {
+            let found = at(k)?;
+            return Ok((found, sweeps));
+        }
+        let mut best: Option<(f64, Ended)> = None;
+        let mut worse = 0;
+        for k in 1..=most {
+            let found = at(k)?;
+            let log_likelihood = n * found.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
+            let (p, q) = (size.p as f64, k as f64);
+            let parameters = p * q - q * (q - 1.0) / 2.0 + 1.0 + p;
+            let criterion = log_likelihood - 0.5 * n.ln() * parameters;
+            let singular =
+                found.model.noise[0] / cells.unit[0].powi(2) <= LEAST * cells.mean_square() * (1.0 + 1e-9);
+            if singular && self.noise_floor == 0.0 && best.is_some() {
+                break;
+            }
+            match &best {
+                Some((before, _)) if criterion <= *before => worse += 1,
+                _ => (best, worse) = (Some((criterion, found)), 0),
+            }
+            if worse == 2 {
+                break;
+            }
+        }
+        match best {
+            Some((_, found)) => Ok((found, sweeps)),
+            None => unreachable!("there is a number of components to try"),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Expectation-maximisation over the cells that are there, every step ending with the expanded parameters reduced (PX-EM).
+
+use super::model::Estimate;
+use super::solution::Problem;
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::Outcome;
+use crate::num::random::Stream;
+use crate::num::{Matrix, Real, factor};
+use crate::run::Run;
+use crate::solve::{Limits, Steps};
+use crate::stats::gaps::{
+    FactorSums, GatherFactors, GatherFilled, LinearGaussian, Seen, cholesky, solve, triangle,
+};
+use serde::{Deserialize, Serialize};
+
+/// Columns up to which the start comes from a square table of them.
+const TABLE: usize = 2048;
+
+/// The least noise variance, as a share of the mean variance of a column: what reaches it has no noise.
+pub(super) const LEAST: f64 = 1e-12;
+
+/// How iterations ended.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    pub(super) model: LinearGaussian,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    pub(super) residual: f64,
+    /// Mean log-likelihood of a row under the parameters that each iteration began with.
+    pub(super) objective: Vec<f64>,
+}
+
+/// Parameters, and what the last iteration found of those before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct At {
+    model: LinearGaussian,
+    value: Option<f64>,
+    residual: f64,
+}
+
+/// What is fitted to.
+pub(super) struct Cells<'a> {
+    pub(super) seen: &'a Seen,
+    /// What columns are divided by.
+    pub(super) unit: &'a [f64],
+    /// The least noise variance.
+    pub(super) floor: f64,
+}
+
+impl Cells<'_> {
+    /// Mean variance of a column, each divided by its unit.
+    pub(super) fn mean_square(&self) -> f64 {
+        let each = self.seen.squares.iter().zip(self.unit).map(|(s, u)| s / u / u);
+        each.sum::<f64>() / self.seen.n_cells()
+    }
+
+    /// Parameters to start from: the axes of the rows with their gaps filled by the means of columns, for few columns; random loadings for
+    /// many. `k` components.
+    pub(super) fn start<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        k: usize,
+        run: &Run<'_>,
+    ) -> Result<LinearGaussian> {
+        let (p, noise) = (self.unit.len(), 0.5 * self.mean_square());
+        if let Some(components) = run.initial_components(p, k)? {
+            return Ok(self.start_from(components, k, run));
+        }
+        let in_units = |w: &dyn Fn(usize, usize) -> f64| Matrix::from_fn(p, k, |j, a| w(j, a) * self.unit[j]);
+        let loadings = match p <= TABLE && k > 0 {
+            true => {
+                let gather = GatherFilled { mean: self.seen.mean.clone(), unit: self.unit.to_vec() };
+                let scatter = rows.sweep(run, "start", &gather)?;
+                let n = scatter.n;
+                let (values, axes) = factor::eigh(&scatter.lower)?;
+                in_units(&|j, a| axes[(a, j)] * (values[a].max(0.0) / n).sqrt())
+            }
+            false => {
+                let draws = Stream::new(run.seed, 0);
+                let size = (noise / k.max(1) as f64).sqrt();
+                in_units(&|j, a| size * draws.normal((j * k + a) as u64))
+            }
+        };
+        Ok(LinearGaussian::new(self.seen.mean.clone(), loadings, self.noises(noise)))
+    }
+
+    /// Parameters of a fitted model, as far as it has them: its components, `m x p`, `m` at least `k`, in the units of these cells.
+    fn start_from(&self, components: Matrix<f64>, k: usize, run: &Run<'_>) -> LinearGaussian {
+        let p = self.unit.len();
+        let numbers = |name: &str, n: usize| {
+            let found = run.init.and_then(|init| init.parameter(name)).map(|(_, numbers)| numbers);
+            found.filter(|numbers| numbers.len() == n)
+        };
+        let mean_square = self.mean_square();
+        let noise = numbers("noise_variance", 1).map_or(0.5 * mean_square, |v| v[0]);
+        let noise = if noise > 0.0 { noise } else { 0.5 * mean_square };
+        let latent = numbers("latent_scale", components.rows()).unwrap_or_default();
+        // A direction without length would stay so.
+        let long = |a: usize| latent.get(a).copied().filter(|l| *l > 0.0).unwrap_or(mean_square.sqrt());
+        let loadings = Matrix::from_fn(p, k, |j, a| long(a) * components[(a, j)] * self.unit[j]);
+        let mean = numbers("mean", p).unwrap_or_else(|| self.seen.mean.clone());
+        LinearGaussian::new(mean, loadings, self.noises(noise))
+    }
+
+    fn noises(&self, noise: f64) -> Vec<f64> {
+        self.unit.iter().map(|u| noise * u * u).collect()
+    }
+
+    /// Iterates from `start` until the mean log-likelihood of a row rises by no more than the tolerance.
+    pub(super) fn iterate<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        start: impl FnOnce() -> Result<LinearGaussian>,
+        limits: Limits,
+        run: &Run<'_>,
+    ) -> Result<Ended> {
+        let first = || Ok(At { model: start()?, value: None, residual: f64::INFINITY });
+        let (mut steps, mut at) = Steps::begin(run, "em", limits, first)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(at.residual) {
+                break outcome;
+            }
+            let sums = rows.sweep(run, "em", &GatherFactors::new(at.model.clone()))?;
+            let value = sums.log_density / sums.n;
+            let residual = at.value.map_or(f64::INFINITY, |before| value - before);
+            at = At { model: self.maximised(&at.model, &sums), value: Some(value), residual };
+            steps.ended(residual, Some(value), &at)?;
+        };
+        let n_iter = steps.n_iter();
+        Ok(Ended {
+            model: at.model,
+            outcome,
+            n_iter,
+            residual: at.residual,
+            objective: steps.into_objective(),
+        })
+    }
+
+    /// The parameters that are likeliest beside these posteriors of the factors, with the expanded ones reduced.
+    fn maximised(&self, before: &LinearGaussian, sums: &FactorSums) -> LinearGaussian {
+        let (p, k) = (before.n_features(), before.n_factors());
+        let (mut mean, mut loadings) = (before.mean.clone(), before.loadings.clone());
+        let (mut squares, mut cells) = (0.0, 0.0);
+        for j in 0..p {
+            let w = &mut loadings[j * k..(j + 1) * k];
+            let mut column = sums.column(j, w);
+            let mut change = column.cross.clone();
+            solve(&mut column.table, &mut change);
+            let explained: f64 = change.iter().zip(&column.cross).map(|(d, c)| d * c).sum();
+            squares += (column.squares - explained).max(0.0) / self.unit[j] / self.unit[j];
+            cells += column.n;
+            w.iter_mut().zip(&change).for_each(|(w, d)| *w += d);
+            mean[j] += change[k];
+        }
+        let noise = (squares / cells).max(self.floor).max(LEAST * self.mean_square());
+        // The factors may have any mean and covariance: both go into the parameters.
+        let average: Vec<f64> = sums.means.iter().map(|z| z / sums.n).collect();
+        let mut root: Vec<f64> = sums.moments.iter().map(|m| m / sums.n).collect();
+        for a in 0..k {
+            (0..=a).for_each(|b| root[triangle(a) + b] -= average[a] * average[b]);
+        }
+        cholesky(&mut root, k);
+        for j in 0..p {
+            let w = &mut loadings[j * k..(j + 1) * k];
+            mean[j] += w.iter().zip(&average).map(|(w, a)| w * a).sum::<f64>();
+            for b in 0..k {
+                // Entry b needs those from b on, which are still as they were.
+                w[b] = (b..k).map(|a| w[a] * root[triangle(a) + b]).sum();
+            }
+        }
+        LinearGaussian { mean, loadings, noise: self.noises(noise) }
+    }
+}
+
+impl Problem {
+    /// Axes and variances of what iterations found.
+    pub(super) fn estimate(&self, found: &LinearGaussian, unit: &[f64]) -> Result<Estimate> {
+        let (p, k) = (found.n_features(), found.n_factors());
+        let loadings = Matrix::from_fn(p, k, |j, a| found.loadings[j * k + a] / unit[j]);
+        let noise = found.noise[0] / unit[0] / unit[0];
+        let (values, axes) = match k {
+            0 => (Vec::new(), Matrix::zeros(0, p)),
+            _ => principal(&loadings)?,
+        };
+        let kept = values.iter().take_while(|v| **v > 1e-14 * values[0]).count();
+        Ok(Estimate {
+            mean: found.mean.clone(),
+            unit: self.standardize.then(|| unit.to_vec()),
+            axes: axes.top_rows(kept),
+            variance: values
+                .iter()
+                .enumerate()
+                .map(|(i, v)| if i < kept { v + noise } else { noise })
+                .collect(),
+            noise,
+        })
+    }
+}
+
+/// Squares of the singular values of `w`, `p x k`, descending, and its left singular vectors as rows.
+fn principal(w: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+    let (axes, triangle) = factor::orthonormal_rows_and_triangle(&w.transposed());
+    let (singular, right) = factor::svd_right(&triangle)?;
+    Ok((singular.iter().map(|s| s * s).collect(), factor::multiply(&right, &axes)))
+}

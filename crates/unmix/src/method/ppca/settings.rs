@@ -1,0 +1,99 @@
+//! PPCA's settings: what they are called, what they may be, what they mean.
+
+use crate::model::{Kind, Setting};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [PPCA](super): `Ppca { n_components: Some(5), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ppca {
+    /// How many components; by the Bayesian information criterion, at least 1, when not told.
+    pub n_components: Option<usize>,
+    /// Closed form or iterations.
+    pub algorithm: Algorithm,
+    /// The least noise variance, as a share of the mean variance of a column.
+    pub noise_floor: f64,
+    /// Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row.
+    pub tol: f64,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
+}
+
+impl Default for Ppca {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            algorithm: Algorithm::Auto,
+            noise_floor: 0.0,
+            tol: 1e-8,
+            max_iter: 1000,
+            standardize: false,
+        }
+    }
+}
+
+/// How the likelihood is maximised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Algorithm {
+    /// In closed form, by iterations where cells are missing.
+    #[default]
+    Auto,
+    /// In closed form: by the spectrum of the covariance.
+    ClosedForm,
+    /// By expectation-maximisation.
+    Em,
+}
+
+pub(crate) const N_COMPONENTS: Setting = Setting::new(
+    "n_components",
+    Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
+    "null",
+    "Number of components, at most one fewer than columns and than rows; 0 for noise alone; null for the number with the largest Bayesian \
+     information criterion, at least 1.",
+)
+.by_rows();
+
+pub(crate) const NOISE_FLOOR: Setting = Setting::new(
+    "noise_floor",
+    Kind::NON_NEGATIVE,
+    "0.0",
+    "Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are refused, because \
+     their likelihood is unbounded; 1e-8 keeps it finite.",
+)
+.such_as("1e-8");
+
+pub(crate) const TOL: Setting = Setting::new(
+    "tol",
+    Kind::NON_NEGATIVE,
+    "1e-08",
+    "Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.",
+)
+.such_as("1e-8");
+
+pub(crate) const MAX_ITER: Setting =
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations.");
+
+pub(crate) const STANDARDIZE: Setting = Setting::new(
+    "standardize",
+    Kind::Bool,
+    "false",
+    "Divide every column by its standard deviation first, so that none counts more for its unit.",
+);
+
+pub(super) const SETTINGS: &[Setting] = &[
+    N_COMPONENTS,
+    Setting::new(
+        "algorithm",
+        Kind::Words(&["auto", "closed-form", "em"]),
+        "\"auto\"",
+        "How the likelihood is maximised: 'closed-form' by the spectrum of the covariance, for rows without missing cells; 'em' by \
+         expectation-maximisation (PX-EM) over the cells that are there; 'auto' by the first, and by the second where cells are missing.",
+    ),
+    NOISE_FLOOR,
+    TOL,
+    MAX_ITER,
+    STANDARDIZE,
+];

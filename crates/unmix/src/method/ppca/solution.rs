@@ -1,0 +1,336 @@
+//! One fit for probabilistic PCA and its relatives: which way it goes, what it refuses, what it reports.
+
+use super::blocks::{bic_blocks, bic_blocks_of_any};
+use super::model::Estimate;
+use super::settings::Algorithm;
+use crate::data::{Features, Rows, check_n_rows, check_total_weight};
+use crate::error::{Error, Result};
+use crate::model::{Method, Model, Report, Sums, Tensor};
+use crate::num::{Dtype, Real};
+use crate::run::Run;
+use crate::select::Spectrum;
+use crate::spectrum::{self, Covariance, Decomposition, Request, Solver, auto_solver, check_total};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Which components have one variance.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Groups {
+    /// Blocks of these sizes.
+    Sizes(Vec<usize>),
+    /// The blocks with the largest Bayesian information criterion.
+    Bic,
+}
+
+/// A fit of the model `x = mean + U L z + e`.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) method: &'static Method,
+    pub(crate) n_components: Option<usize>,
+    pub(crate) groups: Option<Groups>,
+    /// Whether the model says which variances are told apart.
+    pub(crate) blocks: bool,
+    pub(crate) algorithm: Algorithm,
+    pub(crate) noise_floor: f64,
+    pub(crate) tol: f64,
+    pub(crate) max_iter: u64,
+    pub(crate) standardize: bool,
+}
+
+/// How many rows and columns, and of what.
+#[derive(Clone, Copy)]
+pub(super) struct Size<'a> {
+    pub(super) counted: u64,
+    pub(super) p: usize,
+    pub(super) origin: &'a str,
+}
+
+impl Size<'_> {
+    /// The most components: noise needs a direction of its own.
+    fn most(self) -> usize {
+        (self.counted.min(self.p as u64) as usize).saturating_sub(1)
+    }
+}
+
+/// What a fit found beside its parameters.
+pub(super) struct Told {
+    pub(super) report: Report,
+    pub(super) blocks: Vec<usize>,
+}
+
+impl Problem {
+    /// Fits rows, whose settings are `spec`.
+    pub(crate) fn fit<T: Real>(
+        &self,
+        spec: &impl Serialize,
+        rows: &mut Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        self.method.begin(spec, rows, run)?;
+        let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
+        self.check(size)?;
+        let rows = &*rows;
+        let found = rows.pooled(run.threads, || self.fitted(rows, size, run))?;
+        let (estimate, told) = found;
+        let model = self.model(spec, estimate, told, rows.features(), T::DTYPE, run)?;
+        Ok(model.of_weighted_rows(rows.weighted_rows()))
+    }
+
+    fn fitted<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<(Estimate, Told)> {
+        if self.algorithm == Algorithm::Em {
+            return self.by_em(rows, size, run);
+        }
+        match self.closed_form(rows, size, run) {
+            // A cell that is missing; infinities are found on that way, too.
+            Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => match self.algorithm {
+                Algorithm::ClosedForm => Err(Error::setting(
+                    "algorithm",
+                    "'closed-form'",
+                    format!("{} has missing cells, and the closed form needs every cell", size.origin),
+                    "choose 'auto' or 'em'",
+                )),
+                _ => self.by_em(rows, size, run),
+            },
+            found => found,
+        }
+    }
+
+    /// The model of sums over rows.
+    pub(crate) fn fit_sums(
+        &self,
+        spec: &impl Serialize,
+        sums: &Sums,
+        features: &Features,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        self.method.check(spec)?;
+        let scatter = sums.total();
+        let (n, p, dtype) = (scatter.n, scatter.mean.len(), sums.dtype());
+        let size = Size { counted: n as u64, p, origin: "what was summed" };
+        if n.fract() != 0.0 {
+            check_total_weight(n, size.origin)?;
+        }
+        self.check(size)?;
+        if !scatter.finite() {
+            return Err(Error::Overflow { method: self.method.key.into(), dtype: dtype.name() });
+        }
+        if self.algorithm == Algorithm::Em {
+            let why =
+                "iterations need the rows, and there are only sums over them, as after partial_fit or merge";
+            return Err(Error::setting("algorithm", "'em'", why, "choose 'auto' or 'closed-form'"));
+        }
+        let request = self.request(Solver::CovarianceEigh, None);
+        let found =
+            Covariance::new(scatter, true, self.standardize).spectrum(&request, dtype, size.counted)?;
+        let (estimate, told) = self.of_spectrum(found, Solver::CovarianceEigh, size, dtype, run)?;
+        let model = self.model(spec, estimate, told, features, dtype, run)?;
+        Ok(model.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
+    }
+
+    fn check(&self, size: Size<'_>) -> Result<()> {
+        let Size { counted: n, p, origin, .. } = size;
+        let key = self.method.key;
+        check_n_rows(key, n, origin, "variance is about differences between rows")?;
+        let most = size.most();
+        let refused = |name: &str, got: String, remedy: String| {
+            let why = format!(
+                "{origin} has {n} rows and {p} columns, and components must be fewer than both, since the noise has the other directions"
+            );
+            Err(Error::setting(name, got, why, remedy))
+        };
+        match (&self.groups, self.n_components) {
+            (Some(Groups::Sizes(sizes)), asked) => {
+                let sum = sizes.iter().fold(0usize, |sum, d| sum.saturating_add(*d));
+                if let Some(k) = asked.filter(|k| *k != sum) {
+                    let why = format!("the blocks of groups={sizes:?} have {sum} components");
+                    return Err(Error::setting("n_components", k, why, "leave it out, or give other blocks"));
+                }
+                match sum > most {
+                    true => refused(
+                        "groups",
+                        format!("{sizes:?}"),
+                        format!("choose blocks of at most {most} components together"),
+                    ),
+                    false => Ok(()),
+                }
+            }
+            (_, Some(k)) if k > most => refused(
+                "n_components",
+                k.to_string(),
+                format!("choose a number from {} to {most}", self.method.least_components()),
+            ),
+            (_, None) if most == 0 && p > 0 => Err(Error::Unsupported {
+                asked: format!("{key} of n_features={p} column"),
+                found: "a component and the noise need two directions".into(),
+                remedy: "choose more columns".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn request(&self, solver: Solver, top: Option<usize>) -> Request {
+        Request {
+            method: self.method.key,
+            solver,
+            top,
+            center: true,
+            standardize: self.standardize,
+            tol: 0.0,
+            rounds: None,
+            n_oversamples: 10,
+            start: None,
+        }
+    }
+
+    fn closed_form<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        size: Size<'_>,
+        run: &Run<'_>,
+    ) -> Result<(Estimate, Told)> {
+        let known = if self.groups.is_none() { self.n_components } else { None };
+        let solver = auto_solver(rows.n_rows().unwrap_or(0), size.p, known, rows.is_sparse());
+        let found = spectrum::decompose(rows, run, &self.request(solver, known))?;
+        self.of_spectrum(found, solver, size, T::DTYPE, run)
+    }
+
+    /// The maximum of the likelihood, from the variances (divisor `n - 1`) along the axes.
+    fn of_spectrum(
+        &self,
+        found: Decomposition,
+        solver: Solver,
+        size: Size<'_>,
+        dtype: Dtype,
+        run: &Run<'_>,
+    ) -> Result<(Estimate, Told)> {
+        check_total(self.method.key, found.total, dtype)?;
+        // Columns divided by their standard deviations have the same covariance for either divisor.
+        let shrink = if self.standardize { 1.0 } else { (found.n - 1.0) / found.n };
+        let (k, blocks) = self.count(&found, size);
+        let floor = self.noise_floor * found.total * shrink / size.p as f64;
+        let noise = found.discarded(k) * shrink / (size.p - k) as f64;
+        let first = found.values.first().copied().unwrap_or(0.0) * shrink;
+        let nothing =
+            found.rank.is_some_and(|rank| k >= rank) || noise <= size.p as f64 * dtype.eps() * first;
+        if nothing && floor <= 0.0 {
+            return Err(self.no_noise(k, size, found.rank));
+        }
+        let noise = noise.max(floor);
+        let mut variance: Vec<f64> = found.values.iter().take(k).map(|v| v * shrink).collect();
+        variance.resize(k, 0.0);
+        let blocks = match blocks {
+            Some(sizes) => sizes,
+            None if self.groups == Some(Groups::Bic) || self.blocks => bic_blocks(&variance, k, found.n),
+            None => Vec::new(),
+        };
+        if self.groups.is_some() {
+            averaged(&mut variance, &blocks);
+        }
+        variance.iter_mut().for_each(|v| *v = v.max(noise));
+        let kept = variance.iter().take_while(|v| **v > noise).count().min(found.axes.rows());
+        let mut report = Report::closed_form("closed-form", found.n, size.p, dtype, run.seed);
+        report.sweeps = found.sweeps;
+        report.rank = found.rank;
+        report.n_constant = found.n_constant;
+        report.warnings = self.doubts(&found, k, noise <= floor, size.p);
+        report.settings.insert("svd_solver".into(), solver.name().into());
+        let unit = found.noise_scale.as_ref().map(|scale| {
+            // Divisor n; a column that does not vary keeps its 1.
+            let root = ((found.n - 1.0) / found.n).sqrt();
+            let still = |j: usize| (0..found.axes.rows()).all(|i| found.axes[(i, j)] == 0.0);
+            let each = scale.iter().enumerate();
+            each.map(|(j, s)| if *s == 1.0 && still(j) { 1.0 } else { s * root }).collect()
+        });
+        let axes = found.axes.top_rows(kept);
+        Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, Told { report, blocks }))
+    }
+
+    /// How many components, and the blocks that are known before their variances are.
+    fn count(&self, found: &Decomposition, size: Size<'_>) -> (usize, Option<Vec<usize>>) {
+        let most = size.most();
+        match (&self.groups, self.n_components) {
+            (Some(Groups::Sizes(sizes)), _) => (sizes.iter().sum(), Some(sizes.clone())),
+            (_, Some(k)) => (k, None),
+            (Some(Groups::Bic), None) => {
+                let rank = found.rank.unwrap_or(found.values.len()).min(found.values.len());
+                let most = most.min(rank.saturating_sub(1)).max(1);
+                let p = (size.p - found.n_constant).max(most + 1);
+                let blocks = bic_blocks_of_any(&found.values, found.total, p, most, found.n);
+                (blocks.iter().sum(), Some(blocks))
+            }
+            (None, None) => (Spectrum::of(found, size.p).bic().clamp(1, most.max(1)), None),
+        }
+    }
+
+    fn doubts(&self, found: &Decomposition, k: usize, at_floor: bool, p: usize) -> Vec<String> {
+        let mut out = constant_columns(found.n_constant, p);
+        let values = &found.values;
+        if k > 0 && values.len() > k && values[k - 1] - values[k] <= found.floor * values[0] {
+            out.push(format!(
+                "variances {} and {k} are equal, so which directions are components and which are noise is arbitrary",
+                k - 1
+            ));
+        }
+        if at_floor {
+            out.push("the noise variance is at its lower bound, noise_floor: the rows leave no more noise than that".into());
+        }
+        out
+    }
+
+    pub(super) fn no_noise(&self, k: usize, size: Size<'_>, rank: Option<usize>) -> Error {
+        let vary = rank.map_or(String::new(), |rank| format!(", which vary along {rank} directions"));
+        Error::Unsupported {
+            asked: format!("{} with {k} components", self.method.key),
+            found: format!(
+                "they leave no noise in the rows of {}{vary}, and the likelihood is unbounded",
+                size.origin
+            ),
+            remedy: "ask for fewer components, or set noise_floor, as in noise_floor=1e-8".into(),
+        }
+    }
+
+    /// The model of an estimate.
+    fn model(
+        &self,
+        spec: &impl Serialize,
+        estimate: Estimate,
+        told: Told,
+        features: &Features,
+        dtype: Dtype,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let Told { mut report, blocks } = told;
+        let k = estimate.variance.len();
+        let settings = match serde_json::to_value(spec) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let found = std::mem::replace(&mut report.settings, settings.clone());
+        report.settings.extend(found);
+        report.settings.insert("n_components".into(), k.into());
+        if report.settings.contains_key("algorithm") {
+            report.settings.insert("algorithm".into(), report.solver.clone().into());
+        }
+        report.end(run);
+        let sizes: Vec<f64> = blocks.iter().map(|d| *d as f64).collect();
+        let more = self.blocks.then(|| ("blocks", Tensor::vector(&sizes, dtype)));
+        let tensors = estimate.tensors(dtype, more)?;
+        Model::fitted(self.method, settings, features.clone(), 0, tensors, report)
+    }
+}
+
+/// Every variance becomes the mean of its block.
+fn averaged(variance: &mut [f64], blocks: &[usize]) {
+    let mut rest = variance;
+    for &d in blocks {
+        let (block, others) = rest.split_at_mut(d);
+        let mean = block.iter().sum::<f64>() / d as f64;
+        block.fill(mean);
+        rest = others;
+    }
+}
+
+pub(super) fn constant_columns(c: usize, p: usize) -> Vec<String> {
+    let do_not = if c == 1 { "columns does" } else { "columns do" };
+    if c > 0 { vec![format!("{c} of {p} {do_not} not vary; their loadings are 0")] } else { Vec::new() }
+}

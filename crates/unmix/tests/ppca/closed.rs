@@ -1,0 +1,193 @@
+//! The closed form.
+
+use super::{Plain, score};
+use crate::made::{apart, encode, falling, numbers, settings, try_fit};
+use serde_json::json;
+use unmix::num::random::Stream;
+use unmix::num::{Matrix, factor};
+use unmix::{Model, datasets};
+
+fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {
+    try_fit("ppca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn axes_are_those_of_pca_and_variances_have_divisor_n() {
+    for (n, p, k) in [(300, 12, 3), (30, 60, 4), (700, 9, 0)] {
+        let x = falling(n, p, 3);
+        let (found, all) = (fitted(json!({"n_components": k}), &x, p), crate::made::pca(json!({}), &x, p));
+        let shrink = (n as f64 - 1.0) / n as f64;
+        let values: Vec<f64> = numbers(&all, "explained_variance").iter().map(|v| v * shrink).collect();
+        let noise = values[k..].iter().sum::<f64>() / (p - k) as f64;
+        assert!((numbers(&found, "noise_variance")[0] / noise - 1.0).abs() < 1e-12, "{n} x {p}");
+        assert!(apart(&numbers(&found, "explained_variance"), &values[..k]) < 1e-12 * values[0]);
+        assert!(apart(&numbers(&found, "components"), &numbers(&all, "components")[..k * p]) < 1e-9);
+        let latent: Vec<f64> = values[..k].iter().map(|v| (v - noise).sqrt()).collect();
+        assert!(apart(&numbers(&found, "latent_scale"), &latent) < 1e-9);
+        // The maximum of the likelihood, by its formula and by the density of every row.
+        let log: f64 = values[..k].iter().map(|v| v.ln()).sum::<f64>() + (p - k) as f64 * noise.ln();
+        let want = -0.5 * n as f64 * (p as f64 * (2.0 * std::f64::consts::PI).ln() + log + p as f64);
+        let (got, direct) = (score(&found, &x, p), Plain::of(&found).log_likelihood(&x));
+        assert!(
+            (got / want - 1.0).abs() < 1e-10 && (direct / want - 1.0).abs() < 1e-9,
+            "{got} {direct} {want}"
+        );
+    }
+}
+
+#[test]
+fn no_feasible_change_is_likelier() {
+    let (n, p, k) = (200, 8, 3);
+    let x = datasets::ppca(n, p, &[9.0, 5.0, 2.0], 0.5, 4).unwrap().x.into_vec();
+    let model = fitted(json!({"n_components": k}), &x, p);
+    let best = Plain::of(&model);
+    let top = best.log_likelihood(&x);
+    let draws = Stream::new(17, 0);
+    for trial in 0..300u64 {
+        let normal = |i: usize| draws.normal(trial * 1000 + i as u64);
+        for size in [1e-3, 1e-2, 0.1] {
+            let mut other = best.clone();
+            match trial % 4 {
+                0 => other.mean.iter_mut().enumerate().for_each(|(j, m)| *m += size * normal(j)),
+                1 => other.latent.iter_mut().enumerate().for_each(|(i, l)| *l *= (size * normal(i)).exp()),
+                2 => other.noise *= (size * normal(0)).exp(),
+                _ => {
+                    let moved = Matrix::from_fn(k, p, |i, j| best.axes[(i, j)] + size * normal(i * p + j));
+                    other.axes = factor::orthonormal_rows_signed(&moved);
+                }
+            }
+            let changed = other.log_likelihood(&x);
+            assert!(changed <= top + 1e-9 * top.abs(), "trial {trial}, {size}: {changed} above {top}");
+        }
+    }
+}
+
+#[test]
+fn codes_are_the_means_of_the_joint_gaussian() {
+    let (n, p, k) = (60, 7, 2);
+    let x = falling(n, p, 2);
+    for given in [json!({"n_components": k}), json!({"n_components": k, "standardize": true})] {
+        let model = fitted(given, &x, p);
+        let plain = Plain::of(&model);
+        let unit = model.tensor("noise_scale").map_or(vec![1.0; p], |t| t.f64s());
+        let all: Vec<usize> = (0..p).collect();
+        let (values, vectors) = factor::eigh(&plain.covariance(&all)).unwrap();
+        let codes = encode(&model, &x);
+        for (row, code) in x.chunks_exact(p).zip(codes.chunks_exact(k)) {
+            let z: Vec<f64> = (0..p).map(|j| (row[j] - plain.mean[j]) / unit[j]).collect();
+            let turned: Vec<f64> = (0..p)
+                .map(|j| {
+                    (0..p)
+                        .map(|i| {
+                            let y: f64 = (0..p).map(|l| vectors[(i, l)] * z[l]).sum();
+                            vectors[(i, j)] * y / values[i]
+                        })
+                        .sum()
+                })
+                .collect();
+            for i in 0..k {
+                let want: f64 = (0..p).map(|j| plain.latent[i] * plain.axes[(i, j)] * turned[j]).sum();
+                assert!((code[i] - want).abs() < 1e-11, "{} not {want}", code[i]);
+            }
+        }
+    }
+}
+
+#[test]
+fn iterations_reach_the_closed_form() {
+    let (n, p, k) = (400, 10, 3);
+    let x = datasets::ppca(n, p, &[25.0, 9.0, 4.0], 0.01, 6).unwrap().x.into_vec();
+    let closed = fitted(json!({"n_components": k}), &x, p);
+    let em = fitted(json!({"n_components": k, "algorithm": "em", "tol": 1e-13}), &x, p);
+    assert!(em.report().n_iter < 40, "{} iterations", em.report().n_iter);
+    assert!(em.report().objective.windows(2).all(|v| v[1] >= v[0] - 1e-11), "{:?}", em.report().objective);
+    for name in ["components", "mean", "explained_variance", "noise_variance"] {
+        let (a, b) = (numbers(&em, name), numbers(&closed, name));
+        let size = b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        assert!(apart(&a, &b) < 1e-7 * size, "{name}: {a:?} {b:?}");
+    }
+    assert!((score(&em, &x, p) - score(&closed, &x, p)).abs() < 1e-6);
+}
+
+#[test]
+fn sums_and_sparse_rows_give_the_model_of_the_rows() {
+    let (n, p) = (300, 6);
+    let x = falling(n, p, 5);
+    let rows = unmix::AnyRows::F64(unmix::Rows::from_slice(&x, p).unwrap());
+    let given = settings(json!({"n_components": 2}));
+    let summed = unmix::model::fit_by_sums("ppca", &given, &rows, &unmix::Run::default()).unwrap();
+    let whole = fitted(json!({"n_components": 2}), &x, p);
+    for name in ["components", "explained_variance", "noise_variance"] {
+        assert!(apart(&numbers(&summed, name), &numbers(&whole, name)) < 1e-9, "{name}");
+    }
+    let merged = summed.merge(&summed, &unmix::Run::default()).unwrap();
+    assert_eq!(merged.report().n_samples, 600.0);
+    let said = unmix::model::fit_by_sums(
+        "ppca",
+        &settings(json!({"algorithm": "em"})),
+        &rows,
+        &unmix::Run::default(),
+    );
+    assert!(said.unwrap_err().to_string().contains("iterations need the rows"));
+}
+
+#[test]
+fn rows_without_noise_are_refused_unless_it_is_bounded() {
+    let (n, p) = (50, 6);
+    let codes = falling(n, 2, 1);
+    let turn = falling(2, p, 2);
+    let x = factor::multiply(&Matrix::from_vec(n, 2, codes), &Matrix::from_vec(2, p, turn)).into_vec();
+    for given in [
+        json!({"n_components": 2}),
+        json!({"n_components": 3}),
+        json!({"n_components": 2, "algorithm": "em"}),
+    ] {
+        let said = try_fit("ppca", &settings(given.clone()), &x, p).unwrap_err().to_string();
+        assert!(said.contains("unbounded") && said.contains("noise_floor=1e-8"), "{given}: {said}");
+    }
+    let floored = fitted(json!({"n_components": 3, "noise_floor": 1e-8}), &x, p);
+    assert!(floored.report().warnings.iter().any(|w| w.contains("lower bound")));
+    assert_eq!(numbers(&floored, "latent_scale")[2], 0.0);
+    assert!(score(&floored, &x, p).is_finite());
+    // As many components as columns leave no direction for the noise, nor do as many as rows.
+    for (n, k) in [(50, 6), (4, 4)] {
+        let said = try_fit("ppca", &settings(json!({"n_components": k})), &falling(n, 6, 1), 6);
+        assert!(said.unwrap_err().to_string().contains("components must be fewer than both"), "{n} {k}");
+    }
+    let one = try_fit("ppca", &settings(json!({})), &falling(9, 1, 1), 1).unwrap_err().to_string();
+    assert!(one.contains("n_features=1"), "{one}");
+    // Wide rows leave noise.
+    let wide = fitted(json!({"n_components": 5}), &falling(40, 100, 1), 100);
+    assert!(numbers(&wide, "noise_variance")[0] > 0.0);
+}
+
+#[test]
+fn the_number_of_components_is_that_of_bic() {
+    let sample = datasets::ppca(500, 12, &[9.0, 7.0, 5.0, 3.0], 0.5, 8).unwrap();
+    let model = fitted(json!({}), sample.x.as_slice(), 12);
+    assert_eq!(model.n_components(), 4);
+    // At least one, of noise alone.
+    let noise = datasets::ppca(500, 6, &[], 1.0, 8).unwrap();
+    assert_eq!(fitted(json!({}), noise.x.as_slice(), 6).n_components(), 1);
+}
+
+#[test]
+fn rows_drawn_from_the_model_have_its_moments() {
+    let x = falling(300, 5, 2);
+    let model = fitted(json!({"n_components": 2, "standardize": true}), &x, 5);
+    let density = model.density().unwrap();
+    let n = 40_000;
+    let drawn = density.sample(n, 3);
+    let (mean, covariance) = (crate::naive::mean(&drawn, 5), crate::naive::covariance(&drawn, 5));
+    let want = density.covariance().unwrap();
+    for i in 0..5 {
+        // Five standard errors.
+        let spread = want[(i, i)].sqrt();
+        assert!((mean[i] - density.mean[i]).abs() < 5.0 * spread / (n as f64).sqrt(), "mean {i}");
+        for j in 0..=i {
+            let size = spread * want[(j, j)].sqrt() * (2.0 / n as f64).sqrt();
+            assert!((covariance[i][j] - want[(i, j)]).abs() < 5.0 * size, "{i}, {j}");
+        }
+    }
+    assert_eq!(drawn[..10], density.sample(2, 3)[..]);
+}

@@ -1,0 +1,96 @@
+//! The linear EigenGAN: PPCA's likelihood, and blocks of equal scale.
+
+use super::{Plain, score};
+use crate::made::{falling, numbers, settings, try_fit};
+use serde_json::json;
+use unmix::{Model, datasets};
+
+fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {
+    try_fit("linear-eigengan", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn without_groups_it_is_ppca_to_the_bit() {
+    let (n, p) = (300, 9);
+    let x = falling(n, p, 4);
+    let ppca = try_fit("ppca", &settings(json!({"n_components": 4})), &x, p).unwrap();
+    let found = fitted(json!({"n_components": 4}), &x, p);
+    for name in ["components", "latent_scale", "noise_variance", "mean"] {
+        assert_eq!(found.tensor(name), ppca.tensor(name), "{name}");
+    }
+    assert_eq!(score(&found, &x, p).to_bits(), score(&ppca, &x, p).to_bits());
+}
+
+#[test]
+fn a_block_has_the_mean_of_its_variances_and_the_first_ones_are_the_likeliest() {
+    let (n, p) = (400, 6);
+    let x = datasets::ppca(n, p, &[6.0, 5.0, 3.0], 1.0, 9).unwrap().x.into_vec();
+    let found = fitted(json!({"groups": [2, 1]}), &x, p);
+    let all: Vec<f64> = numbers(&crate::made::pca(json!({}), &x, p), "explained_variance")
+        .iter()
+        .map(|v| v * (n as f64 - 1.0) / n as f64)
+        .collect();
+    let noise = all[3..].iter().sum::<f64>() / 3.0;
+    let latent = numbers(&found, "latent_scale");
+    let block = ((all[0] + all[1]) / 2.0 - noise).sqrt();
+    assert!((latent[0] - block).abs() < 1e-10 && latent[0] == latent[1], "{latent:?}");
+    assert!((latent[2] - (all[2] - noise).sqrt()).abs() < 1e-10, "{latent:?}");
+    assert_eq!(numbers(&found, "blocks"), [2.0, 1.0]);
+    // The formula, and every other choice of directions for the blocks by it.
+    let value = |two: [usize; 2], one: usize| {
+        let rest: Vec<f64> = (0..p).filter(|i| !two.contains(i) && *i != one).map(|i| all[i]).collect();
+        let noise = rest.iter().sum::<f64>() / 3.0;
+        let (a, b) = ((all[two[0]] + all[two[1]]) / 2.0, all[one]);
+        // Scales are real: variances of blocks are not below the noise.
+        let feasible = a >= noise && b >= noise;
+        let log = 2.0 * a.ln() + b.ln() + 3.0 * noise.ln();
+        let value = -0.5 * n as f64 * (p as f64 * (2.0 * std::f64::consts::PI).ln() + log + p as f64);
+        if feasible { value } else { f64::NEG_INFINITY }
+    };
+    let top = value([0, 1], 2);
+    assert!((score(&found, &x, p) / top - 1.0).abs() < 1e-11);
+    assert!((Plain::of(&found).log_likelihood(&x) / top - 1.0).abs() < 1e-9);
+    for i in 0..p {
+        for j in 0..i {
+            for l in (0..p).filter(|l| *l != i && *l != j) {
+                assert!(value([i, j], l) <= top + 1e-9, "{i}, {j}; {l}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_are_found_as_often_as_the_criterion_finds_them() {
+    // Shares of 200 runs at noise 1 and 1000 rows: .99 to 1.
+    for (variances, want) in
+        [(vec![6.0, 6.0, 3.0, 3.0], vec![2.0, 2.0]), (vec![9.0, 6.0, 4.0, 2.6], vec![1.0; 4])]
+    {
+        let mut hits = 0;
+        for seed in 0..20 {
+            let x = datasets::ppca(1000, 10, &variances, 1.0, seed).unwrap().x;
+            let found = fitted(json!({"groups": "bic"}), x.as_slice(), 10);
+            hits += u32::from(numbers(&found, "blocks") == want);
+            let told = fitted(json!({"n_components": variances.len()}), x.as_slice(), 10);
+            assert_eq!(numbers(&told, "blocks").iter().sum::<f64>(), variances.len() as f64);
+        }
+        assert!(hits >= 18, "{variances:?}: {hits} of 20");
+    }
+}
+
+#[test]
+fn groups_that_do_not_fit_are_refused() {
+    let x = falling(40, 5, 1);
+    for (given, said) in [
+        (json!({"groups": [3, 2]}), "choose blocks of at most 4 components together"),
+        (json!({"groups": [2, 1], "n_components": 2}), "the blocks of groups=[2, 1] have 3 components"),
+        (json!({"groups": [0, 1]}), "groups"),
+        (json!({"groups": "aic"}), "groups"),
+    ] {
+        let found = try_fit("linear-eigengan", &settings(given.clone()), &x, 5).unwrap_err().to_string();
+        assert!(found.contains(said), "{given}: {found}");
+    }
+    let mut gaps = x.clone();
+    gaps[7] = f64::NAN;
+    let found = try_fit("linear-eigengan", &settings(json!({"groups": [2, 1]})), &gaps, 5);
+    assert!(found.unwrap_err().to_string().contains("leave groups out"));
+}

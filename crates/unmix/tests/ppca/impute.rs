@@ -1,0 +1,139 @@
+//! Missing cells filled: the conditional Gaussian, and intervals that cover what they say.
+
+use super::{Plain, with_gaps};
+use crate::made::{on_threads, settings, try_fit};
+use serde_json::json;
+use unmix::data::VecSink;
+use unmix::impute::{Imputer, Wanted};
+use unmix::num::{Matrix, factor};
+use unmix::{AnyRows, Model, Rows, datasets};
+
+fn design(n: usize, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
+    let squares = [9.0, 4.0, 2.25].map(|v| v + 0.25);
+    let x = datasets::ppca(n, 12, &squares, 0.25, seed).unwrap().x.into_vec();
+    let gaps = with_gaps(&x, share, seed);
+    (x, gaps)
+}
+
+fn filled(model: &Model, x: &[f64], wanted: Wanted, threads: usize) -> (Vec<f64>, Vec<String>) {
+    let rows = AnyRows::F64(Rows::from_slice(x, 12).unwrap());
+    let run = on_threads(threads);
+    let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
+    let mut sink = VecSink(Vec::new());
+    unmix::with_rows!(&rows, rows => imputer.fill(rows, &run, &mut sink)).unwrap();
+    (sink.0, imputer.notes().to_vec())
+}
+
+#[test]
+fn cells_are_filled_with_their_conditional_means_and_errors() {
+    let (_, x) = design(60, 0.4, 3);
+    let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
+    let plain = Plain::of(&model);
+    let known = Wanted { std: true, draws: 0, bootstrap: 0 };
+    let (out, notes) = filled(&model, &x, known, 2);
+    assert!(notes.is_empty());
+    for (row, out) in x.chunks_exact(12).zip(out.chunks_exact(24)) {
+        let (o, m): (Vec<usize>, Vec<usize>) = (0..12).partition(|&j| !row[j].is_nan());
+        let (values, vectors) = factor::eigh(&plain.covariance(&o)).unwrap();
+        let all: Vec<usize> = (0..12).collect();
+        let covariance = plain.covariance(&all);
+        let inverse = Matrix::from_fn(o.len(), o.len(), |a, b| {
+            (0..o.len()).map(|l| vectors[(l, a)] * vectors[(l, b)] / values[l]).sum::<f64>()
+        });
+        for &j in &o {
+            assert_eq!((out[j].to_bits(), out[12 + j]), (row[j].to_bits(), 0.0));
+        }
+        for &j in &m {
+            let pull: Vec<f64> = (0..o.len())
+                .map(|a| (0..o.len()).map(|b| covariance[(j, o[b])] * inverse[(b, a)]).sum())
+                .collect();
+            let mean: f64 =
+                plain.mean[j] + pull.iter().zip(&o).map(|(p, &a)| p * (row[a] - plain.mean[a])).sum::<f64>();
+            let less: f64 = pull.iter().zip(&o).map(|(p, &a)| p * covariance[(a, j)]).sum();
+            assert!(
+                (out[j] - mean).abs() < 1e-10
+                    && (out[12 + j].powi(2) - covariance[(j, j)] + less).abs() < 1e-10
+            );
+        }
+    }
+}
+
+#[test]
+fn intervals_cover_as_often_as_they_say() {
+    for n in [50, 100, 400] {
+        for share in [0.1, 0.3, 0.5] {
+            // As many cells as tell .94 from .96.
+            let seeds = if n == 400 { 6 } else { 20 };
+            let (mut inside, mut cells) = (0.0, 0.0);
+            for seed in 0..seeds {
+                let (whole, x) = design(n, share, seed);
+                let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
+                let (out, notes) = filled(&model, &x, Wanted { std: true, ..Wanted::default() }, 2);
+                assert!(notes.is_empty(), "{notes:?}");
+                for (i, row) in x.chunks_exact(12).enumerate() {
+                    for j in (0..12).filter(|&j| row[j].is_nan()) {
+                        let z = (whole[12 * i + j] - out[24 * i + j]) / out[24 * i + 12 + j];
+                        cells += 1.0;
+                        inside += f64::from(u8::from(z.abs() < 1.959964));
+                    }
+                }
+            }
+            let covered = inside / cells;
+            println!("n = {n}, {share} missing: {covered:.4} of {cells}");
+            assert!((0.93..=0.97).contains(&covered), "n = {n}, {share} missing: {covered}");
+        }
+    }
+}
+
+#[test]
+fn draws_have_the_mean_of_the_fill_and_the_spread_of_its_error() {
+    let (_, x) = design(100, 0.3, 5);
+    let model = try_fit("ppca", &settings(json!({"n_components": 3})), &x, 12).unwrap();
+    let draws = 400;
+    let (out, _) = filled(&model, &x, Wanted { std: true, draws, bootstrap: 20 }, 2);
+    let width = 12 * (2 + draws);
+    let (mut ratios, mut shifts) = (Vec::new(), Vec::new());
+    for (i, row) in x.chunks_exact(12).enumerate() {
+        let out = &out[i * width..(i + 1) * width];
+        for j in 0..12 {
+            let drawn: Vec<f64> = (0..draws).map(|m| out[12 * (2 + m) + j]).collect();
+            if !row[j].is_nan() {
+                assert!(drawn.iter().all(|x| x.to_bits() == row[j].to_bits()));
+                continue;
+            }
+            let mean = drawn.iter().sum::<f64>() / draws as f64;
+            let square = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (draws - 1) as f64;
+            ratios.push(square / out[12 + j].powi(2));
+            shifts.push((mean - out[j]) / out[12 + j]);
+        }
+    }
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
+    // The variance over refits has divisor 19 in the error, and 20 in what is drawn.
+    assert!((mean(&ratios) - 1.0).abs() < 0.03, "{}", mean(&ratios));
+    assert!(mean(&shifts).abs() < 0.02 && shifts.iter().all(|s| s.abs() < 6.0 / (draws as f64).sqrt()));
+}
+
+#[test]
+fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
+    let (_, x) = design(80, 0.3, 6);
+    let model = try_fit("ppca", &settings(json!({"n_components": 2})), &x, 12).unwrap();
+    let wanted = Wanted { std: true, draws: 2, bootstrap: 4 };
+    let (a, b) = (filled(&model, &x, wanted, 1).0, filled(&model, &x, wanted, 3).0);
+    assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
+    let (some, notes) = filled(&model, &x[..40 * 12], wanted, 1);
+    assert!(notes.len() == 1 && notes[0].contains("count as known"), "{notes:?}");
+    // Known parameters: smaller errors, the same fills.
+    let width = 12 * 4;
+    for i in 0..40 {
+        for j in 0..12 {
+            assert_eq!(some[i * width + j].to_bits(), a[i * width + j].to_bits());
+            assert!(some[i * width + 12 + j] <= a[i * width + 12 + j]);
+        }
+    }
+    // Nothing is refitted for fills alone, and a model without a distribution of codes has no fills.
+    assert!(filled(&model, &x[..120], Wanted::default(), 1).1.is_empty());
+    let pca = try_fit("pca", &settings(json!({})), &vec![1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
+    let rows = AnyRows::F64(Rows::from_slice(&x[..30], 3).unwrap());
+    let said = Imputer::new(&pca, &rows, Wanted::default(), &on_threads(1)).err().unwrap().to_string();
+    assert!(said.contains("fit ppca"), "{said}");
+}

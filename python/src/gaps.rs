@@ -1,0 +1,129 @@
+//! What models of rows with gaps give beside codes: posteriors, and rows at random.
+
+use crate::call::{Facts, FactsTuple, call};
+use crate::input::{Input, tell};
+use crate::model::Model;
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use pyo3::prelude::*;
+use unmix::data::{Sink, VecSink};
+use unmix::impute::{Imputer, Wanted};
+use unmix::{Dtype, Real};
+
+/// Means and covariances of the codes of rows, `n x k` and `n x k x k`.
+#[pyfunction]
+pub(crate) fn posterior<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    facts: FactsTuple,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>)> {
+    let input = Input::new(x)?;
+    let (dtype, cost, names) = (input.dtype(), model.cost(&input), model.names());
+    let (model, k) = (model.inner.clone(), model.inner.n_codes());
+    let ((numbers, n), told) = call(py, facts.into(), dtype, cost, move |run| {
+        let (rows, told) = input.rows(names, run)?;
+        let mut sink = VecSink(Vec::new());
+        let n = unmix::with_rows!(&rows, rows => model.posterior(rows, run, &mut sink)?);
+        Ok(((sink.0, n as usize), told))
+    })?;
+    tell(py, &told)?;
+    let (mut means, mut covariances) = (Vec::with_capacity(n * k), Vec::with_capacity(n * k * k));
+    for row in numbers.chunks_exact((k + k * k).max(1)) {
+        means.extend_from_slice(&row[..k]);
+        covariances.extend_from_slice(&row[k..]);
+    }
+    Ok((
+        PyArray1::from_vec(py, means).reshape([n, k])?,
+        PyArray1::from_vec(py, covariances).reshape([n, k, k])?,
+    ))
+}
+
+/// Parts of every row: the row filled, standard errors, draws.
+struct Deal<T> {
+    p: usize,
+    std: bool,
+    filled: Vec<T>,
+    errors: Vec<f64>,
+    draws: Vec<Vec<T>>,
+}
+
+impl<T: Real> Sink<f64> for Deal<T> {
+    fn put(&mut self, rows: &[f64]) -> unmix::Result<()> {
+        let parts = 1 + usize::from(self.std) + self.draws.len();
+        for row in rows.chunks_exact(self.p * parts) {
+            let mut parts = row.chunks_exact(self.p);
+            self.filled.extend(parts.next().into_iter().flatten().map(|x| T::from_f64(*x)));
+            if self.std {
+                self.errors.extend(parts.next().into_iter().flatten());
+            }
+            for (draw, part) in self.draws.iter_mut().zip(parts) {
+                draw.extend(part.iter().map(|x| T::from_f64(*x)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows with their missing cells filled, standard errors, draws, and what a person should know.
+type Filled<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray2<f64>>, Bound<'py, PyAny>, Vec<String>);
+
+/// Fills missing cells; `wanted`: whether standard errors are, how many draws, how many refits.
+#[pyfunction]
+pub(crate) fn impute<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    facts: FactsTuple,
+    wanted: (bool, usize, usize),
+) -> PyResult<Filled<'py>> {
+    let input = Input::new(x)?;
+    match input.dtype() {
+        Dtype::F32 => filled::<f32>(py, model, input, facts, wanted),
+        Dtype::F64 => filled::<f64>(py, model, input, facts, wanted),
+    }
+}
+
+fn filled<'py, T: Real + Element>(
+    py: Python<'py>,
+    model: &Model,
+    input: Input,
+    facts: FactsTuple,
+    (std, n_draws, bootstrap): (bool, usize, usize),
+) -> PyResult<Filled<'py>> {
+    let (dtype, names, of) = (input.dtype(), model.names(), model.inner.clone());
+    let p = model.inner.n_features();
+    let ((dealt, notes), told) = call(py, facts.into(), dtype, None, move |run| {
+        let (mut rows, told) = input.rows(names, run)?;
+        rows.settle(run)?;
+        let imputer = Imputer::new(&of, &rows, Wanted { std, draws: n_draws, bootstrap }, run)?;
+        let (filled, errors) = (Vec::new(), Vec::new());
+        let mut dealt = Deal::<T> { p, std, filled, errors, draws: vec![Vec::new(); n_draws] };
+        unmix::with_rows!(&rows, rows => imputer.fill(rows, run, &mut dealt)?);
+        Ok(((dealt, imputer.notes().to_vec()), told))
+    })?;
+    tell(py, &told)?;
+    let n = dealt.filled.len() / p.max(1);
+    let rows_of_errors = if std { n } else { 0 };
+    let draws: Vec<T> = dealt.draws.concat();
+    Ok((
+        PyArray1::from_vec(py, dealt.filled).reshape([n, p])?.into_any(),
+        PyArray1::from_vec(py, dealt.errors).reshape([rows_of_errors, p])?,
+        PyArray1::from_vec(py, draws).reshape([n_draws, n, p])?.into_any(),
+        notes,
+    ))
+}
+
+/// Rows at random from the density of a model, `n x n_features`.
+#[pyfunction]
+pub(crate) fn sample<'py>(
+    py: Python<'py>,
+    model: &Model,
+    n: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let (inner, p) = (model.inner.clone(), model.inner.n_features());
+    let rows = call(py, Facts::default(), Dtype::F64, Some((n * p) as u64), move |_| {
+        Ok(inner.density()?.sample(n, seed))
+    })?;
+    PyArray1::from_vec(py, rows).reshape([n, p])
+}

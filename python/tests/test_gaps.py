@@ -1,0 +1,131 @@
+"""Probabilistic PCA in Python: rows with gaps, posteriors, fills with errors, Rubin's rules."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import unmix
+from unmix import PPCA, LinearEigenGAN
+
+
+@pytest.fixture
+def rows():
+    draw = np.random.RandomState(1)
+    whole = (draw.randn(200, 2) * [3, 2]) @ draw.randn(2, 6) + 0.3 * draw.randn(200, 6) + 1.0
+    return whole, np.where(draw.rand(200, 6) < 0.2, np.nan, whole)
+
+
+def test_attributes_are_one_model(rows):
+    for X in rows:
+        model = PPCA(n_components=2).fit(X)
+        assert_allclose(model.mixing_, model.components_.T * model.latent_scale_)
+        covariance = model.mixing_ @ model.mixing_.T + model.noise_variance_ * np.eye(6)
+        assert_allclose(model.get_covariance(), covariance, rtol=1e-10, atol=1e-12)
+        assert_allclose(model.get_precision() @ covariance, np.eye(6), atol=1e-9)
+        assert_allclose(model.explained_variance_, model.latent_scale_**2 + model.noise_variance_)
+        means, covariances = model.posterior(X)
+        assert_allclose(means, model.transform(X), rtol=1e-10, atol=1e-12)
+        assert covariances.shape == (200, 2, 2)
+        assert_allclose(covariances, covariances.transpose(0, 2, 1))
+        assert_allclose(model.inverse_transform(means), means @ model.mixing_.T + model.mean_)
+
+
+def test_scikit_learns_pca_has_its_axes_and_its_variances_times_n_over_n_minus_1(rows):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    whole, _ = rows
+    theirs, ours = decomposition.PCA(2).fit(whole), PPCA(n_components=2).fit(whole)
+    shrink = 199 / 200
+    assert_allclose(ours.explained_variance_, theirs.explained_variance_ * shrink)
+    assert_allclose(ours.noise_variance_, theirs.noise_variance_ * shrink)
+    # The maximum of the likelihood is no less than what theirs has.
+    assert ours.score(whole) >= theirs.score(whole)
+
+
+def test_fills_errors_and_draws(rows):
+    whole, X = rows
+    model = PPCA(n_components=2).fit(X)
+    gaps = np.isnan(X)
+    filled = model.impute(X)
+    again, std, draws = model.impute(X, return_std=True, n_draws=3, bootstrap=5)
+    assert_array_equal(filled, again)
+    assert_array_equal(filled[~gaps], X[~gaps])
+    assert np.all(std[~gaps] == 0) and np.all(std[gaps] > 0) and draws.shape == (3, 200, 6)
+    assert_array_equal(draws[:, ~gaps], np.broadcast_to(X[~gaps], (3, (~gaps).sum())))
+    assert_array_equal(draws, model.impute(X, n_draws=3, bootstrap=5)[1])
+    assert np.mean(abs(filled - whole)[gaps] < 1.96 * std[gaps]) > 0.9
+    with pytest.warns(UserWarning, match="count as known"):
+        _, known = model.impute(X[:50], return_std=True)
+    assert np.all(known <= std[:50])
+    single = PPCA(n_components=2).fit(X.astype(np.float32))
+    assert single.impute(X.astype(np.float32)).dtype == np.float32
+    # A saved model knows its rows.
+    loaded = unmix.PPCA.__new__(PPCA)
+    loaded.__setstate__(model.__getstate__())
+    assert_array_equal(loaded.impute(X, return_std=True, bootstrap=5)[1], std)
+    for wrong in ({"n_draws": -1}, {"bootstrap": -1}):
+        with pytest.raises(ValueError, match="at least 0"):
+            model.impute(X, **wrong)
+
+
+def test_streams_merge_and_say_that_sums_take_no_gaps(rows):
+    whole, X = rows
+    grown = PPCA(n_components=2).partial_fit(whole[:70]).partial_fit(whole[70:])
+    assert_allclose(grown.components_, PPCA(n_components=2).fit(whole).components_, atol=1e-9)
+    with pytest.raises(ValueError, match="NaN"):
+        PPCA(n_components=2).partial_fit(X)
+
+
+def test_other_methods_name_what_fills_gaps(rows):
+    with pytest.raises(ValueError, match="unmix impute"):
+        unmix.PCA().fit(rows[1])
+
+
+def test_blocks_are_integers_and_sum_to_the_components(rows):
+    model = LinearEigenGAN(n_components=2).fit(rows[0])
+    assert model.blocks_.dtype == np.int64 and model.blocks_.sum() == 2
+    assert_allclose(model.score(rows[0]), PPCA(n_components=2).fit(rows[0]).score(rows[0]), rtol=1e-12)
+    blocks = LinearEigenGAN(groups=[2]).fit(rows[0])
+    assert blocks.latent_scale_[0] == blocks.latent_scale_[1]
+
+
+def test_rows_at_random(rows):
+    model = PPCA(n_components=2).fit(rows[0])
+    drawn = model.sample(50_000, random_state=3)
+    assert_array_equal(drawn, model.sample(50_000, random_state=3))
+    assert_allclose(np.cov(drawn.T, bias=True), model.get_covariance(), atol=0.05 * model.explained_variance_[0])
+    assert model.sample(0).shape == (0, 6)
+
+
+def test_rubins_rules_by_their_formulas():
+    draw = np.random.RandomState(0)
+    q, u = draw.randn(7, 3), draw.rand(7, 3)
+    pooled = unmix.metrics.pool(q, u)
+    between = q.var(0, ddof=1)
+    total = u.mean(0) + (1 + 1 / 7) * between
+    assert_allclose(pooled.estimate, q.mean(0))
+    assert_allclose(pooled.std_error, np.sqrt(total))
+    assert_allclose(pooled.df, 6 * (1 + u.mean(0) / ((1 + 1 / 7) * between)) ** 2)
+    small = unmix.metrics.pool(q, u, df_complete=20)
+    assert np.all(small.df < np.minimum(pooled.df, 20))
+    low, high = pooled.interval()
+    assert np.all((low < pooled.estimate) & (pooled.estimate < high))
+    # Without gaps every draw is the same, and nothing is lost.
+    same = unmix.metrics.pool([1.0, 1.0], [0.04, 0.04])
+    assert (same.std_error, same.missing_information) == (0.2, 0.0)
+    assert_allclose(same.interval(), (1 - 1.959964 * 0.2, 1 + 1.959964 * 0.2), rtol=1e-6)
+    with pytest.raises(ValueError, match="at least 2 draws"):
+        unmix.metrics.pool([1.0], [1.0])
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_pooled_intervals_of_a_mean_cover_it(share):
+    hits, runs = 0, 60
+    for seed in range(runs):
+        draw = np.random.RandomState(seed)
+        whole = draw.randn(80, 2) @ np.array([[3.0, 1, 0, 2, -1], [0, 2, 1, -1, 1]]) + 0.5 * draw.randn(80, 5)
+        X = np.where(draw.rand(80, 5) < share, np.nan, whole)
+        draws = PPCA(n_components=2).fit(X).impute(X, n_draws=10, bootstrap=10)[1]
+        low, high = unmix.metrics.pool(draws[:, :, 0].mean(1), draws[:, :, 0].var(1, ddof=1) / 80, df_complete=79).interval()
+        hits += low < 0 < high
+    # 57 of 60 are expected; four standard errors of that.
+    assert hits >= 50

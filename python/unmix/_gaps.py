@@ -1,0 +1,115 @@
+"""Estimators of rows with gaps: fitted, encoded and scored by the cells that rows have, and cells filled with honest errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._input import tell
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from ._base import Estimator as _Estimator
+else:
+    _Estimator = object
+
+
+class Gaps(_Estimator):
+    """Estimators whose codes are posterior means: NaN is a missing cell."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def posterior(self, X: Rows) -> tuple[Array, Array]:
+        """Return mean and covariance of the latent variables of each row, given the cells that it has.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell. A row without any cell has the prior: mean 0, covariance the identity.
+
+        Returns
+        -------
+        means : ndarray of shape (n_samples, n_components)
+            What ``transform`` returns, in float64.
+        covariances : ndarray of shape (n_samples, n_components, n_components)
+            The same for all rows that have the same cells.
+
+        See Also
+        --------
+        transform : The means alone.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> means, covariances = PPCA(n_components=1).fit(X).posterior([[3, 2], [3, float("nan")]])
+        >>> means.round(2).ravel(), covariances.round(3).ravel()
+        (array([1.39, 1.37]), array([0.008, 0.012]))
+        """
+        check_is_fitted(self)
+        return _unmix.posterior(self._model, self._rows(X), self._facts())
+
+    def impute(self, X: Rows, return_std: bool = False, n_draws: int = 0, bootstrap: int = 20) -> Any:
+        """Fill the missing cells of rows; cells that are there keep their bits.
+
+        A cell is filled with its mean given the cells that its row has. Standard errors are those of a new observation of the cell. For
+        the rows that the model was fitted to with missing cells, they count what its parameters are uncertain by, from refits to resampled rows;
+        for other rows the parameters count as known, and a warning says so.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        return_std : bool, default=False
+            Whether to return the standard error of every filled cell.
+        n_draws : int, default=0
+            Number of draws of the rows for multiple imputation: fills of the refits, with noise. :func:`unmix.metrics.pool` combines what
+            is estimated from each.
+        bootstrap : int, default=20
+            Refits to resampled rows, for errors and draws; 0 takes the parameters as known.
+
+        Returns
+        -------
+        filled : ndarray of shape (n_samples, n_features)
+            In the type of the rows.
+        std : ndarray of shape (n_samples, n_features), with ``return_std=True``
+            In float64; 0 for cells that are there.
+        draws : ndarray of shape (n_draws, n_samples, n_features), with ``n_draws``
+            In the type of the rows; the same for the same fit.
+
+        See Also
+        --------
+        posterior : Mean and covariance of the codes.
+        unmix.metrics.pool : Rubin's rules.
+
+        References
+        ----------
+        D. B. Rubin (1987), Multiple imputation for nonresponse in surveys. doi:10.1002/9780470316696
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import PPCA
+        >>> draw = np.random.RandomState(0)
+        >>> X = draw.randn(300, 2) @ draw.randn(2, 6) + 0.1 * draw.randn(300, 6)
+        >>> gaps = np.where(draw.rand(300, 6) < 0.2, np.nan, X)
+        >>> filled, std = PPCA(n_components=2).fit(gaps).impute(gaps, return_std=True)
+        >>> inside = abs(filled - X)[np.isnan(gaps)] < 1.96 * std[np.isnan(gaps)]
+        >>> bool(0.9 < inside.mean() < 0.99)
+        True
+        """
+        check_is_fitted(self)
+        for name, value in (("n_draws", n_draws), ("bootstrap", bootstrap)):
+            if value < 0:
+                raise ValueError(f"{name}={value} is not possible: it must be at least 0")
+        wanted = (bool(return_std), int(n_draws), int(bootstrap))
+        filled, std, draws, notes = _unmix.impute(self._model, self._rows(X), self._facts(), wanted)
+        for note in notes:
+            tell(note)
+        found = [filled, *([std] if return_std else []), *([draws] if n_draws else [])]
+        return found[0] if len(found) == 1 else tuple(found)

@@ -1,0 +1,299 @@
+"""Probabilistic PCA, alone and as the linear EigenGAN: error bars for codes and for cells that are missing."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._base import Estimator
+from ._gaps import Gaps
+from ._growing import Incremental
+from ._parameters import LinearEigenGANParameters, PPCAParameters
+from ._types import Array, Rows
+
+
+class Probabilistic(Gaps, Incremental, Estimator):
+    """What models of a Gaussian with few directions share."""
+
+    def get_covariance(self) -> Array:
+        """Return the covariance of the model: ``mixing_ @ mixing_.T + noise_variance_ * I``, the noise in units of ``noise_scale_``.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            In the type of the fit.
+
+        See Also
+        --------
+        get_precision : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PPCA(n_components=1).fit(X).get_covariance().round(2)
+        array([[4.67, 3.  ],
+               [3.  , 2.  ]])
+        """
+        check_is_fitted(self)
+        return self._model.covariance(False).astype(self.mean_.dtype, copy=False)
+
+    def get_precision(self) -> Array:
+        """Return the inverse of the covariance of the model.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            In the type of the fit.
+
+        See Also
+        --------
+        get_covariance : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PPCA(n_components=1).fit(X).get_precision().round(2)
+        array([[  6. ,  -9. ],
+               [ -9. ,  14. ]])
+        """
+        check_is_fitted(self)
+        return self._model.precision(False).astype(self.mean_.dtype, copy=False)
+
+    def score_samples(self, X: Rows) -> Array:
+        """Return the log-likelihood of each row, given the cells that it has.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell. A row without any cell has 0.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In float64.
+
+        See Also
+        --------
+        score : Their mean.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PPCA(n_components=1).fit(X).score_samples([[3, 2], [3, float("nan")]]).round(2)
+        array([-2.65, -2.65])
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._rows(X), self._facts(), False)
+
+    def score(self, X: Rows, y: None = None) -> float:
+        """Return the mean log-likelihood of the rows, given the cells that they have.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            The mean of ``score_samples(X)``.
+
+        See Also
+        --------
+        score_samples : Log-likelihood of each row.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> round(PPCA(n_components=1).fit(X).score(X), 2)
+        -2.31
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: int | np.random.RandomState | None = None) -> Array:
+        """Return rows at random from the model.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, RandomState or None, default=None
+            Seed of the random numbers; None draws one from numpy's global state.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            In the type of the fit.
+
+        See Also
+        --------
+        score_samples : How likely a row is.
+
+        Examples
+        --------
+        >>> from unmix import PPCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> PPCA(n_components=1).fit(X).sample(1000, random_state=0).shape
+        (1000, 2)
+        """
+        check_is_fitted(self)
+        if n_samples < 0:
+            raise ValueError(f"n_samples={n_samples} is not possible: it must be at least 0")
+        seed = int(check_random_state(random_state).randint(2**31 - 1, dtype=np.int64))
+        return _unmix.sample(self._model, int(n_samples), seed).astype(self.mean_.dtype, copy=False)
+
+
+class PPCA(PPCAParameters, Probabilistic):
+    """Probabilistic PCA: a Gaussian with a few strong directions and noise of one variance in all others.
+
+    The axes are those of PCA; codes are posterior means, which are nearer to 0 the noisier they are, and have covariances. Rows may have
+    gaps (NaN): they are fitted, encoded and scored by the cells that they have.
+
+    Parameters
+    ----------
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The axes: unit rows, the entry of largest magnitude of each positive. Arrays of a fitted model are read-only.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component (divisor ``n_samples``), the noise in it included.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the variance of the model.
+    explained_variance_std_error_ : ndarray of shape (n_components,)
+        Asymptotic standard error of each variance, ``explained_variance_ * sqrt(2 / (n_samples - 1))`` (Anderson 1963), for rows
+        without gaps.
+    scale_ : ndarray of shape (n_components,)
+        Standard deviation along each component, the noise in it included.
+    latent_scale_ : ndarray of shape (n_components,)
+        Length of each latent variable, ``sqrt(explained_variance_ - noise_variance_)``.
+    noise_variance_ : float
+        Variance of the noise in every direction.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the model: that of the rows, where these have no gaps.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``inverse_transform(z) = z @ mixing_.T + mean_``, the mean of the rows that ``z`` stands for.
+    rotation_ : ndarray of shape (n_features, n_components)
+        ``components_.T``.
+    noise_scale_ : ndarray of shape (n_features,)
+        Standard deviation of each column (divisor ``n_samples``), 1 where it does not vary; only with ``standardize=True``.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Numbers of components, iterations (1 for the closed form), rows, and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; after iterations ``objective`` is the mean log-likelihood of a row under the parameters that each began with,
+        and never falls.
+
+    See Also
+    --------
+    PCA : The same axes without a model of the noise.
+    LinearEigenGAN : The same model, latent variables in blocks of equal scale.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean + W z + e``, with ``z`` standard normal and ``e`` normal of variance ``noise_variance_`` in every column;
+    ``W = components_.T @ diag(latent_scale_)``. The likelihood has its maximum at the leading eigenvectors of the covariance, and at the mean
+    of the other eigenvalues for the noise. With gaps it is maximised by expectation-maximisation with expanded parameters (PX-EM), one
+    factorisation for each pattern of cells.
+
+    References
+    ----------
+    M. E. Tipping & C. M. Bishop (1999), Probabilistic principal component analysis. doi:10.1111/1467-9868.00196
+    C. Liu, D. B. Rubin & Y. N. Wu (1998), Parameter expansion to accelerate EM. doi:10.1093/biomet/85.4.755
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import PPCA
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(500, 2) @ draw.randn(2, 6) + 0.1 * draw.randn(500, 6)
+    >>> X[draw.rand(500, 6) < 0.2] = np.nan
+    >>> ppca = PPCA(n_components=2).fit(X)
+    >>> round(float(ppca.noise_variance_) ** 0.5, 2)
+    0.1
+    """
+
+    _method = "ppca"
+
+
+class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
+    """Linear EigenGAN: probabilistic PCA with every latent variable along one axis, alone or in blocks of equal scale.
+
+    The maximum of the likelihood that a linear EigenGAN has, in closed form. Without ``groups`` the distribution is that of
+    :class:`PPCA`.
+
+    Parameters
+    ----------
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The axes ``U``: unit rows, the entry of largest magnitude of each positive.
+    latent_scale_ : ndarray of shape (n_components,)
+        The scales ``L``: a row moves by ``latent_scale_[i] * components_[i]`` for a unit of latent variable ``i``.
+    blocks_ : ndarray of shape (n_blocks,)
+        Sizes of the blocks of equal scale; without ``groups``, of those that the Bayesian information criterion does not tell apart.
+        Inside a block of several components, the axes are arbitrary.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each component, the noise in it included: ``latent_scale_**2 + noise_variance_``.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        Its share of the variance of the model.
+    explained_variance_std_error_ : ndarray of shape (n_components,)
+        Asymptotic standard error of each variance (Anderson 1963), for rows without gaps.
+    scale_ : ndarray of shape (n_components,)
+        Standard deviation along each component, the noise in it included.
+    noise_variance_ : float
+        Variance of the noise in every direction.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the model.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``inverse_transform(z) = z @ mixing_.T + mean_``.
+    rotation_ : ndarray of shape (n_features, n_components)
+        ``components_.T``.
+    noise_scale_ : ndarray of shape (n_features,)
+        Standard deviation of each column, 1 where it does not vary; only with ``standardize=True``.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Numbers of components, iterations (1 for the closed form), rows, and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went.
+
+    See Also
+    --------
+    PPCA : The same model.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean + U L z + e``, with orthonormal columns of ``U``, diagonal ``L``, standard normal ``z``, and noise ``e`` of
+    one variance. Every ``latent_scale_[i]**2`` is an eigenvalue of the covariance, or the mean of those of a block, less the noise.
+
+    References
+    ----------
+    Z. He, M. Kan & S. Shan (2021), EigenGAN: layer-wise eigen-learning for GANs. doi:10.1109/ICCV48922.2021.01414
+    M. E. Tipping & C. M. Bishop (1999), Probabilistic principal component analysis. doi:10.1111/1467-9868.00196
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import LinearEigenGAN
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(2000, 8) * [3, 3, 3, 2, 2, 1, 1, 1]
+    >>> LinearEigenGAN(groups="bic").fit(X).blocks_
+    array([3, 2])
+    """
+
+    _method = "linear-eigengan"
+
+    def _adopt(self, model):
+        super()._adopt(model)
+        vars(self)["blocks_"] = model.tensors["blocks"].astype(np.int64)
