@@ -132,7 +132,7 @@ fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
     }
     // Nothing is refitted for fills alone, and a model without a distribution of codes has no fills.
     assert!(filled(&model, &x[..120], Wanted::default(), 1).1.is_empty());
-    let pca = try_fit("pca", &settings(json!({})), &vec![1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
+    let pca = try_fit("pca", &settings(json!({})), &[1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
     let rows = AnyRows::F64(Rows::from_slice(&x[..30], 3).unwrap());
     let said = Imputer::new(&pca, &rows, Wanted::default(), &on_threads(1)).err().unwrap().to_string();
     assert!(said.contains("fit ppca"), "{said}");
