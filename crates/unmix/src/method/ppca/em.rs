@@ -72,7 +72,8 @@ impl Cells<'_> {
             true => {
                 let gather = GatherFilled { mean: self.seen.mean.clone(), unit: self.unit.to_vec() };
                 let scatter = rows.sweep(run, "start", &gather)?;
-                let n = scatter.n;
+                // Rows without a cell, filled with means, add nothing and do not count.
+                let n = self.seen.n - self.seen.empty;
                 let (values, axes) = factor::eigh(&scatter.lower)?;
                 in_units(&|j, a| axes[(a, j)] * (values[a].max(0.0) / n).sqrt())
             }
