@@ -108,6 +108,14 @@ engine("ica", "unmix maximum likelihood", needs="unmix")(
 )
 
 
+@engine("fa", "unmix", needs="unmix")
+def fa(job):
+    import unmix
+
+    X = job.X
+    return lambda: unmix.FactorAnalysis(job.k).fit(X), lambda fa: {"loadings": fa.components_, "noise": fa.noise_variance_}
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

@@ -232,3 +232,31 @@ def symmetric(X, tol=1e-4, block=4096):
 def ica(job):
     X = job.X
     return lambda: symmetric(X)[0], lambda W: {"unmixing": W}
+
+
+@engine("fa", "numpy")
+def fa(job):
+    """Expectation-maximisation on the covariance, from the first principal components, until 0.001 nats of all rows are gained."""
+    X, k = job.X, job.k
+
+    def work():
+        centred = X - X.mean(axis=0)
+        S, n = centred.T @ centred / len(X), len(X)
+        variances = np.diag(S).copy()
+        values, vectors = np.linalg.eigh(S)
+        rest = values[:-k].mean()
+        loadings = vectors[:, -k:] * np.sqrt(values[-k:] - rest)
+        psi, before = np.maximum(variances - (loadings**2).sum(axis=1), 0.05 * variances), None
+        while True:
+            scaled = loadings / psi[:, None]
+            inner = np.eye(k) + scaled.T @ loadings
+            beta = np.linalg.solve(inner, scaled.T)
+            SB = S @ beta.T
+            value = np.linalg.slogdet(inner)[1] + np.log(psi).sum() + (variances / psi).sum() - (scaled * SB).sum()
+            if before is not None and (before - value) * n / 2 < 1e-3:
+                return loadings.T, psi
+            before = value
+            loadings = np.linalg.solve(np.eye(k) - beta @ loadings + beta @ SB, SB.T).T
+            psi = np.maximum(variances - (loadings * SB).sum(axis=1), 1e-6 * variances)
+
+    return work, lambda found: {"loadings": found[0], "noise": found[1]}

@@ -34,6 +34,14 @@ for _solver in ("eigh", "svd"):
     engine("ica", f"scikit-learn {_solver}", needs="sklearn")(_ica(_solver))
 
 
+@engine("fa", "scikit-learn", needs="sklearn")
+def fa(job):
+    from sklearn.decomposition import FactorAnalysis
+
+    X = job.X
+    return lambda: FactorAnalysis(job.k, random_state=0).fit(X), lambda fa: {"loadings": fa.components_, "noise": fa.noise_variance_}
+
+
 @engine("fit_transform", "scikit-learn auto", needs="sklearn")
 def fit_transform(job):
     from sklearn.decomposition import PCA

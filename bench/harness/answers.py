@@ -157,6 +157,52 @@ def check_entries(row, answer, path):
     return _judge(row, {"entries": float(np.abs(read - numbers).max())})
 
 
+def _covariance(path):
+    """Divisor ``n``, kept beside the rows."""
+    kept = beside(path, ".covariance.npy")
+    if not kept.exists():
+        X = np.load(path, mmap_mode="r")
+        mean = _mean(X)
+        np.save(kept, sum(block.T @ block for block in _centred_blocks(X, mean)) / len(X))
+    return np.load(kept)
+
+
+def concentrated(S, k, log_psi):
+    """``-2 log L`` a row without its constant at the best loadings of these uniquenesses, its gradient, and the loadings."""
+    from scipy.linalg import eigh
+
+    root = np.exp(log_psi / 2)
+    values, vectors = eigh(S / np.outer(root, root), subset_by_index=[len(S) - k, len(S) - 1])
+    values = np.maximum(values, 1.0)
+    value = log_psi.sum() + (np.log(values) + 1 - values).sum() + (np.diag(S) / root**2).sum()
+    slope = 1 - np.diag(S) / root**2 + (vectors**2 * (values - 1)).sum(axis=1)
+    return value, slope, root[:, None] * vectors * np.sqrt(values - 1)
+
+
+def check_fa(row, answer, path):
+    """Nats a row by which the likelihood of loadings and uniquenesses is below its maximum, which L-BFGS finds to rounding level."""
+    from scipy.optimize import minimize
+
+    n, p = np.load(path, mmap_mode="r").shape
+    if p > n:
+        # No table of columns: that the numbers are there is all that is looked at.
+        if not np.isfinite(answer["loadings"]).all() or not (np.asarray(answer["noise"]) > 0).all():
+            raise Wrong("numbers that are not finite, or uniquenesses that are not positive")
+        return {}
+    S, kept = _covariance(path), beside(path, f".fa{row.k}.npy")
+    if not kept.exists():
+        start = np.log((1 - row.k / (2 * len(S))) / np.diag(np.linalg.inv(S)))
+        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-10}
+        found = minimize(lambda x: concentrated(S, row.k, x)[:2], start, jac=True, method="L-BFGS-B", options=options)
+        np.save(kept, found.fun)
+    loadings, psi = np.asarray(answer["loadings"], dtype=np.float64), np.asarray(answer["noise"], dtype=np.float64)
+    if loadings.shape != (row.k, len(S)) or not (psi > 0).all():
+        raise Wrong(f"loadings of shape {loadings.shape}, or uniquenesses that are not positive")
+    C = loadings.T @ loadings + np.diag(psi)
+    value = np.linalg.slogdet(C)[1] + np.trace(np.linalg.solve(C, S))
+    return _judge(row, {"nats": float(value - np.load(kept)) / 2})
+
+
 def _judge(row, errors):
     for name, error in errors.items():
         allowed = row.answer.get(name)
@@ -209,4 +255,5 @@ CHECKS = {
     "second-order sweep": check_sigma,
     "epoch": check_pca,
     "ica": check_ica,
+    "fa": check_fa,
 }

@@ -145,6 +145,16 @@ def mixture(path, n, p, dtype):
         np.save(file, np.ascontiguousarray(sources @ mixing.T + mean, dtype=dtype))
 
 
+def factors(path, n, p, q, dtype):
+    """Rows of a few factors of falling size, noise of another variance in every column (0.3 to 3), and a mean."""
+    generator = np.random.default_rng(zlib.crc32(f"factors {n} {p} {q}".encode()))
+    loadings = generator.standard_normal((p, q)) * np.sqrt(np.arange(q, 0, -1) / q)
+    noise, mean = np.sqrt(generator.uniform(0.3, 3.0, p)), generator.standard_normal(p)
+    X = generator.standard_normal((n, q)) @ loadings.T + generator.standard_normal((n, p)) * noise + mean
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(X, dtype=dtype))
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
@@ -156,7 +166,9 @@ def rotation(k):
     return np.linalg.qr(np.random.default_rng(k).standard_normal((k, k)))[0]
 
 
-MAKERS = {"power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture}
+MAKERS = {
+    "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
+}
 
 
 def warm(path):

@@ -25,6 +25,7 @@ from ._report import Report
 from ._select import Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
+from .factor_analysis import FactorAnalysis
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "FactorAnalysis",
     "FastICA",
     "Files",
     "ICA",
@@ -66,7 +68,9 @@ __all__ = [
 ]
 __version__ = _unmix.__version__
 
-_CLASSES = {cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)}
+_CLASSES = {
+    cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, FactorAnalysis, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)
+}
 
 
 def load(path: Path) -> Any:

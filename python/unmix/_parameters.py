@@ -552,3 +552,92 @@ class RICAParameters:
         self.resume = resume
         self.init = init
         self.verbose = verbose
+
+
+class FactorAnalysisParameters:
+    """Parameters and fitted attributes of :class:`FactorAnalysis`."""
+
+    components_: NDArray[Any]
+    noise_variance_: NDArray[Any]
+    communalities_: NDArray[Any]
+    component_variance_: NDArray[Any]
+    factor_correlation_: NDArray[Any]
+    heywood_: NDArray[Any]
+    fit_: Any
+    loglike_: list[float]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    rotation_: NDArray[Any]
+    scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"bic", "parallel"}), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "copy": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "noise_variance_init": ["array-like", None],
+        "svd_method": [StrOptions({"lapack", "randomized"})],
+        "iterated_power": [Interval(Integral, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "rotation": [StrOptions({"varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"}), None],
+        "rotation_normalize": ["boolean"],
+        "algorithm": [StrOptions({"newton", "em"})],
+        "noise_floor": [Interval(RealNotInt, 0, 1, closed="neither"), StrOptions({"auto"})],
+        "scores": [StrOptions({"regression", "bartlett"})],
+        "standardize": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | Literal["bic", "parallel"] | None = None,
+        *,
+        tol: float = 0.01,
+        copy: bool = True,
+        max_iter: int = 1000,
+        noise_variance_init: ArrayLike | None = None,
+        svd_method: Literal["lapack", "randomized"] = "randomized",
+        iterated_power: int = 3,
+        random_state: int | np.random.RandomState | None = None,
+        rotation: Literal["varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"] | None = None,
+        rotation_normalize: bool = False,
+        algorithm: Literal["newton", "em"] = "newton",
+        noise_floor: float | Literal["auto"] = "auto",
+        scores: Literal["regression", "bartlett"] = "regression",
+        standardize: bool = False,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.copy = copy
+        self.max_iter = max_iter
+        self.noise_variance_init = noise_variance_init
+        self.svd_method = svd_method
+        self.iterated_power = iterated_power
+        self.random_state = random_state
+        self.rotation = rotation
+        self.rotation_normalize = rotation_normalize
+        self.algorithm = algorithm
+        self.noise_floor = noise_floor
+        self.scores = scores
+        self.standardize = standardize
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +13,7 @@ from . import _unmix
 from ._base import Estimator
 from ._growing import Incremental
 from ._input import _is_path, tell
+from ._likelihood import Likelihood
 from ._parameters import PCAParameters
 from ._types import Array, Rows
 
@@ -21,7 +21,7 @@ from ._types import Array, Rows
 _TRUNCATED = ("arpack", "randomized", "krylov", "power", "deflation")
 
 
-class PCA(PCAParameters, Incremental, Estimator):
+class PCA(PCAParameters, Likelihood, Incremental, Estimator):
     """Principal component analysis: orthogonal directions ordered by the variance along them.
 
     A drop-in for ``sklearn.decomposition.PCA``: parameters, attributes and errors are scikit-learn's. ``svd_solver="auto"`` is
@@ -326,31 +326,3 @@ class PCA(PCAParameters, Incremental, Estimator):
         """
         check_is_fitted(self)
         return self._model.score_samples(self._rows(X), self._facts(), self._as_theirs())
-
-    def score(self, X: Rows, y: None = None) -> float:
-        """Return the mean log-likelihood of the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or path
-            Rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            The mean of ``score_samples(X)``.
-
-        See Also
-        --------
-        score_samples : Log-likelihood of each row.
-
-        Examples
-        --------
-        >>> from unmix import PCA
-        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
-        >>> round(PCA(n_components=1).fit(X).score(X), 2)
-        -2.3
-        """
-        return float(np.mean(self.score_samples(X)))

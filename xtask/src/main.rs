@@ -101,7 +101,10 @@ fn test_python(amount: Amount) -> Done {
     // scikit-learn's own tests of its PCA and FastICA, with ours in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
-        .args(["test_pca", "test_fastica"].map(|file| format!("sklearn.decomposition.tests.{file}")))
+        .args(
+            ["test_pca", "test_fastica", "test_factor_analysis"]
+                .map(|file| format!("sklearn.decomposition.tests.{file}")),
+        )
         .env("PYTHONPATH", tests.join("swap"))
         // Not in `python/`: its source folder would are before the installed package.
         .current_dir(&tests))

@@ -28,6 +28,15 @@ pub(crate) struct Spectrum {
     pub(crate) halves: Option<Vec<f64>>,
 }
 
+/// Standard deviations of the columns where a model looked at columns in these, 0 for those that do not vary; none where it did not. A model
+/// with noise of its own in every column knows them by that noise and the share that is not noise.
+pub(crate) fn column_scales(model: &Model) -> Vec<f64> {
+    let get = |name: &str| model.tensor(name).map(|t| t.f64s()).unwrap_or_default();
+    let (scale, common) = (get("noise_scale"), get("communalities"));
+    let share = |j: usize| common.get(j).map_or(1.0, |common| (1.0 - common).max(f64::EPSILON));
+    scale.iter().enumerate().map(|(j, s)| s / share(j).sqrt()).collect()
+}
+
 impl Spectrum {
     /// From whichever of the tensors the model has.
     pub(crate) fn of(model: &Model) -> Self {

@@ -1,5 +1,6 @@
 //! Some of the rows, seen through the model.
 
+use crate::facts;
 use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
@@ -198,7 +199,7 @@ impl Read {
 /// What differences in each column are multiplied by before they are compared with those in others: a model of standardised columns
 /// examined them in their standard deviations.
 fn comparison_scales(model: &Model) -> Vec<f64> {
-    let scale = model.tensor("noise_scale").map_or_else(Vec::new, |t| t.f64s());
+    let scale = facts::column_scales(model);
     (0..model.n_features()).map(|j| scale.get(j).filter(|s| **s > 0.0).map_or(1.0, |s| 1.0 / s)).collect()
 }
 

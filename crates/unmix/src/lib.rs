@@ -76,7 +76,9 @@ pub mod stats;
 pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
-pub use method::{FastIca, Ica, LinearEigenGan, METHODS, Method, NeuralPca, Pca, Ppca, Rica, SigmaPca};
+pub use method::{
+    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, Method, NeuralPca, Pca, Ppca, Rica, SigmaPca,
+};
 pub use model::{Model, Outcome, Report, fit, partial_fit};
 #[doc(inline)]
 pub use num::threads::{num_threads, set_num_threads};

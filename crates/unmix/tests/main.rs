@@ -4,6 +4,7 @@
 
 mod clusters;
 mod encoders;
+mod factor;
 mod golden;
 mod ica;
 mod laws;

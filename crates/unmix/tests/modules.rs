@@ -41,6 +41,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     (
         "method",
         &[
+            "FactorAnalysis",
             "FastIca",
             "Ica",
             "LinearEigenGan",

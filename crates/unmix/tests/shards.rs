@@ -46,6 +46,7 @@ fn three_processes_give_the_bytes_of_one() {
         ("fastica", json!({"n_components": 3})),
         ("rica", json!({"n_components": 4, "max_iter": 20})),
         ("rica", json!({"n_components": 8, "whiten": false, "max_iter": 10})),
+        ("factor-analysis", json!({"n_components": 2})),
     ] {
         the_same(&dealt, &x, key, given);
     }
@@ -103,6 +104,7 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
         ("ica", json!({"algorithm": "sigma-pca", "n_components": 3})),
         ("fastica", json!({"n_components": 3})),
         ("rica", json!({"n_components": 4, "max_iter": 20})),
+        ("factor-analysis", json!({"n_components": 2, "rotation": "varimax"})),
     ] {
         let rows = Rows::from_slice(&x, p).unwrap().weighted(weights.as_slice()).unwrap();
         the_same_of(&dealt, rows, key, given);
@@ -130,7 +132,7 @@ fn workers_in_the_same_process_are_not_waited_for_by_their_own_threads() {
         };
         Ok(vec![answer(0, cut)?, answer(cut, x.len() / p)?])
     };
-    for key in ["pca", "ica", "fastica", "rica", "sigma-pca", "neural-pca"] {
+    for key in ["pca", "ica", "fastica", "rica", "sigma-pca", "neural-pca", "factor-analysis"] {
         let given = settings(json!({"n_components": 2}));
         let mut rows = AnyRows::F64(Rows::remote((x.len() / p) as u64, p, &everywhere));
         let there = unmix::fit(key, &given, &mut rows, &Run { threads: 2, ..Run::default() }).unwrap();

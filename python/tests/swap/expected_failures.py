@@ -1,4 +1,4 @@
-"""Tests of scikit-learn's test_pca.py and test_fastica.py that fail with our classes in place of theirs, and why.
+"""Tests of scikit-learn's test_pca.py, test_fastica.py and test_factor_analysis.py that fail with our classes in place of theirs, and why.
 
 Keys are patterns of test names. A listed test that passes is a failure: take it off the list then. Tests of array-API dispatch
 to other libraries than numpy, which we do not have, skip themselves where those are not installed.

@@ -24,6 +24,7 @@ fn fits(method: &str) -> &'static [&'static str] {
         "rica" => {
             &["-k 40 --set tol=1e-12 --set max_iter=300", "-k 20 --set batch_size=200 --set max_epochs=10"]
         }
+        "factor-analysis" => &["-k 5 --set algorithm=em --set tol=1e-9 --set max_iter=3000"],
         other => panic!("there are no fits of {other} here: add them"),
     }
 }
@@ -117,7 +118,7 @@ fn a_fit_starts_from_a_model() {
     let b = Bench::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
     let steps = |model: &str| Model::load(&b.path(model)).unwrap().report().n_iter;
-    for method in ["ica", "fastica", "rica", "sigma-pca", "neural-pca"] {
+    for method in ["ica", "fastica", "rica", "sigma-pca", "neural-pca", "factor-analysis"] {
         b.ok(&format!("fit {method} rows.npy -k 6 -o first.safetensors"));
         b.ok(&format!("fit {method} rows.npy -k 6 --init first.safetensors -o again.safetensors"));
         let (first, again) = (steps("first.safetensors"), steps("again.safetensors"));

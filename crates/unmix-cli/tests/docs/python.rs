@@ -126,6 +126,8 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
             Some("int") => "int",
             Some("float") => "float",
             Some("Report") => "Report",
+            Some("Bunch") => "Any",
+            Some("list") if type_name == "list of float" => "list[float]",
             _ => panic!("{}: the type of {names}, {type_name}, has no annotation", method.class),
         };
         all.extend(names.trim().split(", ").map(|name| (name.to_string(), annotation)));
@@ -261,7 +263,7 @@ fn annotations(kind: &Kind) -> Vec<String> {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("Literal[{}]", words.join(", "))
         }
-        Kind::List(_) | Kind::Table(_) => "ArrayLike".into(),
+        Kind::List(_) | Kind::PerColumn(_) | Kind::Table(_) => "ArrayLike".into(),
         Kind::Arguments(_) => "dict[str, Any]".into(),
         Kind::Callable => "Callable[..., Any]".into(),
         Kind::AnyOf(kinds) => {
@@ -305,7 +307,7 @@ fn constraints(kind: &Kind) -> Vec<String> {
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             format!("StrOptions({{{}}})", words.join(", "))
         }
-        Kind::List(_) | Kind::Table(_) => "\"array-like\"".into(),
+        Kind::List(_) | Kind::PerColumn(_) | Kind::Table(_) => "\"array-like\"".into(),
         Kind::Arguments(_) => "dict".into(),
         Kind::Callable => "callable".into(),
         Kind::AnyOf(kinds) => return kinds.iter().flat_map(constraints).collect(),
@@ -342,6 +344,7 @@ fn description(kind: &Kind) -> Vec<String> {
             format!("{{{}}}", words.join(", "))
         }
         Kind::List(_) => "array-like of shape (n_components,)".into(),
+        Kind::PerColumn(_) => "array-like of shape (n_features,)".into(),
         Kind::Table(shape) => format!("array-like of shape {shape}"),
         Kind::Arguments(_) => "dict".into(),
         Kind::Callable => "callable".into(),

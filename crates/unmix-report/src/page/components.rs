@@ -207,7 +207,7 @@ fn curves(context: &Context<'_>, decoder: &Matrix<f64>, shown: usize) -> Vec<Mar
 /// What components add to each column, in standard deviations of it where the model examined columns so: bars of columns of large
 /// units would leave nothing to see of the others.
 fn in_own_units(context: &Context<'_>, mut decoder: Matrix<f64>) -> Matrix<f64> {
-    let scale = context.model.tensor("noise_scale").map(|t| t.f64s()).unwrap_or_default();
+    let scale = facts::column_scales(context.model);
     for i in 0..decoder.rows() {
         let entries = decoder.row_mut(i).iter_mut().zip(&scale).filter(|(_, s)| **s > 0.0);
         entries.for_each(|(x, s)| *x /= s);

@@ -1,5 +1,6 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
+pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
 pub mod linear_eigengan;
@@ -13,6 +14,7 @@ pub mod sigma_pca;
 pub use crate::model::{
     Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
 };
+pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
 pub use ica::Ica;
 pub use linear_eigengan::LinearEigenGan;
@@ -37,6 +39,7 @@ pub const METHODS: &[Method] = &[
     ica::METHOD,
     fastica::METHOD,
     rica::METHOD,
+    factor_analysis::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -3,7 +3,10 @@
 use crate::data::Workspace;
 use crate::error::Result;
 use crate::machine::check_square;
-use crate::num::{Matrix, Real, kernel};
+use crate::num::{Matrix, Real, factor, kernel};
+
+/// Columns up to which a covariance is inverted as it is, `O(p^3)`.
+const DIRECT: usize = 1024;
 
 /// A Gaussian with covariance `D (V' diag(variance - noise) V + noise I) D`, `V` with orthonormal rows, `D` the diagonal of
 /// `noise_scale` where there is one.
@@ -11,7 +14,8 @@ use crate::num::{Matrix, Real, kernel};
 pub struct Gaussian {
     /// Mean, `n_features`.
     pub mean: Vec<f64>,
-    /// Scale that columns are divided by before the projection onto the axes, `n_features`.
+    /// Scale that columns are divided by before the projection onto the axes, `n_features`; a column with scale 0 is left
+    /// out of the density.
     pub noise_scale: Option<Vec<f64>>,
     /// `k x n_features`, orthonormal rows.
     pub axes: Matrix<f64>,
@@ -27,7 +31,8 @@ impl Gaussian {
     /// The part across the axes is formed from the residual itself, not from `||x||² - Σ y²`, which cancels.
     pub fn log_density<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
         let (k, p) = (self.axes.rows(), self.axes.cols());
-        let constant = p as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
+        let left_out = self.noise_scale.iter().flatten().filter(|s| **s == 0.0).count();
+        let constant = (p - left_out) as f64 * (2.0 * std::f64::consts::PI).ln() + self.log_determinant();
         let n = rows.len() / p;
         let mut centred = Vec::with_capacity(n * p);
         for row in rows.chunks_exact(p) {
@@ -35,7 +40,7 @@ impl Gaussian {
         }
         if let Some(scale) = &self.noise_scale {
             for row in centred.chunks_exact_mut(p) {
-                row.iter_mut().zip(scale).for_each(|(x, s)| *x /= s);
+                row.iter_mut().zip(scale).for_each(|(x, s)| *x = if *s > 0.0 { *x / s } else { 0.0 });
             }
         }
         let mut scores = vec![0.0; n * k];
@@ -58,7 +63,7 @@ impl Gaussian {
     /// Logarithm of the determinant of the covariance.
     pub fn log_determinant(&self) -> f64 {
         let rest = (self.axes.cols() - self.axes.rows()) as f64;
-        let units: f64 = self.noise_scale.iter().flatten().map(|s| s.ln()).sum();
+        let units: f64 = self.noise_scale.iter().flatten().filter(|s| **s > 0.0).map(|s| s.ln()).sum();
         self.variance.iter().map(|v| v.ln()).sum::<f64>()
             + if rest > 0.0 { rest * self.noise.ln() } else { 0.0 }
             + 2.0 * units
@@ -79,11 +84,45 @@ impl Gaussian {
     ///
     /// As [`covariance`](Self::covariance).
     pub fn precision(&self) -> Result<Matrix<f64>> {
+        // Of columns that are left out the pseudo-inverse.
+        let inverse = |s: f64| if s > 0.0 { 1.0 / s } else { 0.0 };
+        if self.noise == 1.0 && self.noise_scale.is_some() {
+            return self.precision_in_units_of_noise(inverse);
+        }
         if self.axes.rows() == self.axes.cols() {
             // Nothing lies across the axes, so the noise must not enter: 1/v - 1/noise + 1/noise has no digits left.
-            return self.sandwich(|v| 1.0 / v, 0.0, |s| 1.0 / s);
+            return self.sandwich(|v| 1.0 / v, 0.0, inverse);
         }
-        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, |s| 1.0 / s)
+        self.sandwich(|v| 1.0 / v - 1.0 / self.noise, 1.0 / self.noise, inverse)
+    }
+
+    /// The inverse where the noise is the unit. Up to [`DIRECT`] columns that of the correlations, whose condition number does not grow as the
+    /// noise of a column vanishes: `I - M' (I + M M')^-1 M`, `M = diag(variance - 1)^(1/2) V`, cancels there as many digits as `variance` has.
+    fn precision_in_units_of_noise(&self, unit: impl Fn(f64) -> f64) -> Result<Matrix<f64>> {
+        let (k, p) = (self.axes.rows(), self.axes.cols());
+        check_square("the precision of a model", p, 4)?;
+        let m = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * (self.variance[i] - 1.0).max(0.0).sqrt());
+        let one = |i: usize, j: usize| f64::from(u8::from(i == j));
+        if p <= DIRECT {
+            let common = factor::multiply(&m.transposed(), &m);
+            let scale: Vec<f64> = (0..p).map(|j| 1.0 / (common[(j, j)] + 1.0).sqrt()).collect();
+            let entry = |i: usize, j: usize| (common[(i, j)] + one(i, j)) * scale[i] * scale[j];
+            if let Some(factor) = factor::Cholesky::new(&Matrix::from_fn(p, p, entry)) {
+                let inverse = factor.solve_rows(&Matrix::from_fn(p, p, one));
+                let entry =
+                    |i: usize, j: usize| 0.5 * (inverse[(i, j)] + inverse[(j, i)]) * scale[i] * scale[j];
+                return Ok(self.in_units(Matrix::from_fn(p, p, entry), unit));
+            }
+        }
+        let mut inner = factor::multiply_transposed(&m, &m);
+        (0..k).for_each(|i| inner[(i, i)] += 1.0);
+        let solved = match factor::Cholesky::new(&inner) {
+            Some(factor) => factor.solve_rows(&m.transposed()),
+            None => factor::multiply(&m.transposed(), &crate::num::pseudo_inverse(&inner)?),
+        };
+        let out = factor::multiply(&solved, &m);
+        let out = Matrix::from_fn(p, p, |i, j| one(i, j) - 0.5 * (out[(i, j)] + out[(j, i)]));
+        Ok(self.in_units(out, unit))
     }
 
     /// `U (V' diag(f(variance)) V + diagonal I) U` with `U` the diagonal of `unit(noise_scale)`, symmetric to the bit.
@@ -97,7 +136,7 @@ impl Gaussian {
         // The table and the copy of it that is handed out.
         check_square("the covariance of a model", p, 2)?;
         let scaled = Matrix::from_fn(k, p, |i, j| self.axes[(i, j)] * f(self.variance[i]));
-        let mut out = crate::num::factor::multiply(&scaled.transposed(), &self.axes);
+        let mut out = factor::multiply(&scaled.transposed(), &self.axes);
         for i in 0..p {
             for j in 0..i {
                 let mean = 0.5 * (out[(i, j)] + out[(j, i)]);
@@ -105,12 +144,17 @@ impl Gaussian {
             }
             out[(i, i)] += diagonal;
         }
+        Ok(self.in_units(out, unit))
+    }
+
+    /// A table between columns in the units of these.
+    fn in_units(&self, mut table: Matrix<f64>, unit: impl Fn(f64) -> f64) -> Matrix<f64> {
         if let Some(scale) = &self.noise_scale {
             let units: Vec<f64> = scale.iter().map(|s| unit(*s)).collect();
-            for i in 0..p {
-                out.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
+            for i in 0..table.rows() {
+                table.row_mut(i).iter_mut().zip(&units).for_each(|(x, u)| *x *= units[i] * u);
             }
         }
-        Ok(out)
+        table
     }
 }

@@ -65,6 +65,9 @@ pub struct Report {
     /// [`Stability::to_json`]: crate::stability::Stability::to_json
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<serde_json::Value>,
+    /// Tests and indices of fit by name, for methods that have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<serde_json::Value>,
     /// Facts that differ between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
@@ -140,6 +143,7 @@ impl Report {
             warnings: Vec::new(),
             settings: Default::default(),
             stability: None,
+            fit: None,
             run: RunRecord::default(),
         }
     }

@@ -106,7 +106,7 @@ impl Pairs {
 }
 
 /// Logarithm of the gamma function for `x >= 1/2`, to about 15 digits (Lanczos's approximation, g = 7, nine terms).
-fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     const C: [f64; 9] = [
         0.999_999_999_999_809_9,
         676.520_368_121_885_1,

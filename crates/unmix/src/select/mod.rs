@@ -20,6 +20,7 @@ pub use gap::{gap, gap_difference};
 pub use gavish_donoho::{
     gavish_donoho, hard_threshold, marchenko_pastur_median, shrunk, unknown_noise_threshold,
 };
+pub(crate) use minka::ln_gamma;
 pub use minka::minka;
 pub use parallel::parallel;
 pub use rows::FittedRows;

@@ -25,6 +25,7 @@ pub(crate) use components::Bounds;
 pub use components::{Components, Rule, by_share};
 pub(crate) use coordinates::{Coordinates, PrincipalAxes, WhiteningOptions};
 pub use scatter::Covariance;
+pub(crate) use scatter::spectrum as leading_pairs;
 
 /// Solver of the spectrum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -90,7 +90,7 @@ pub(super) fn deviations(squares: &[f64], degrees: f64) -> Vec<f64> {
 }
 
 /// Eigenvalues and eigenvectors of a covariance, of which the lower triangle is filled: all, or the first `top`.
-pub(super) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
+pub(crate) fn spectrum(mut a: Matrix<f64>, top: Option<usize>) -> Result<factor::Spectrum> {
     let m = a.rows();
     let unit = power_of_two((0..m).map(|i| a[(i, i)]).sum());
     if unit != 1.0 {

@@ -221,7 +221,8 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
             );
             assert!(e.to_string().contains("from"), "{}: {e}", method.key);
         }
-        if !["pca", "ppca", "linear-eigengan"].contains(&method.key) {
+        // No components, and no factors, are models too.
+        if !["pca", "ppca", "linear-eigengan", "factor-analysis"].contains(&method.key) {
             let e = error_of(fit(0), method.key);
             assert!(
                 matches!(&e, Error::Setting { name, .. } if name == "n_components"),

@@ -213,6 +213,29 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "factor-analysis" => vec![
+            otherwise("tall", json!({"n_components": 3}), 700, 9),
+            otherwise("saturated", json!({}), 300, 6),
+            otherwise("wide", json!({"n_components": 3}), 30, 60),
+            otherwise("wide, all", json!({}), 12, 40),
+            otherwise("none", json!({"n_components": 0}), 50, 6),
+            otherwise("by EM", json!({"n_components": 2, "algorithm": "em", "max_iter": 30}), 300, 9),
+            otherwise("by EM, wide", json!({"n_components": 2, "algorithm": "em", "max_iter": 10}), 20, 40),
+            otherwise("varimax", json!({"n_components": 3, "rotation": "varimax"}), 300, 12),
+            otherwise(
+                "oblique, standardized",
+                json!({"n_components": 3, "rotation": "oblimin", "standardize": true, "rotation_normalize": true}),
+                300,
+                12,
+            ),
+            otherwise(
+                "Bartlett",
+                json!({"n_components": 2, "scores": "bartlett", "noise_floor": 0.05}),
+                200,
+                9,
+            ),
+            otherwise("BIC", json!({"n_components": "bic"}), 300, 9),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

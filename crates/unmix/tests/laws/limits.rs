@@ -82,6 +82,7 @@ fn a_column_of_denormal_numbers_whose_mean_is_0_is_not_called_constant() {
         ("neural-pca", json!({})),
         ("rica", json!({})),
         ("ica", json!({})),
+        ("factor-analysis", json!({"n_components": 1})),
     ] {
         let model = try_fit(key, &settings(given.clone()), &x, 4).unwrap();
         assert_eq!(model.report().n_constant, 1, "{key} {given}: {:?}", model.report().warnings);

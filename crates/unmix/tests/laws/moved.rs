@@ -157,12 +157,14 @@ fn sources_move_with_the_rows() {
         ("sigma-pca", serde_json::json!({"tol": 1e-10, "n_components": 2})),
         ("neural-pca", serde_json::json!({"tol": 1e-10})),
         ("rica", serde_json::json!({"tol": 1e-10})),
+        ("factor-analysis", serde_json::json!({"n_components": 1, "tol": 1e-10})),
     ] {
         let fit = |x: &[f64]| crate::made::try_fit(key, &crate::made::settings(given.clone()), x, p).unwrap();
         let before = decoders(&fit(&x));
         for (what, scale, y, columns) in &moves {
             let after = decoders(&fit(y));
-            let scale = if ["ica", "fastica", "rica"].contains(&key) { scale.abs() } else { 1.0 };
+            let scale =
+                if ["ica", "fastica", "rica", "factor-analysis"].contains(&key) { scale.abs() } else { 1.0 };
             let want = unmix::Matrix::from_fn(before.rows(), p, |i, j| scale * before[(i, columns[j])]);
             // Signs are those of the largest entries, which a column exchanged may change where two are alike.
             for i in 0..want.rows() {

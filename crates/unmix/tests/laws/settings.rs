@@ -27,7 +27,7 @@ fn outside(kind: &Kind) -> Vec<Value> {
             };
             below.into_iter().chain(above).collect()
         }
-        Kind::List(kind) => outside(kind).into_iter().map(|v| json!([v])).collect(),
+        Kind::List(kind) | Kind::PerColumn(kind) => outside(kind).into_iter().map(|v| json!([v])).collect(),
         Kind::AnyOf(kinds) => kinds.iter().flat_map(outside).collect(),
         _ => Vec::new(),
     }

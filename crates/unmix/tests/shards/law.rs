@@ -21,6 +21,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("rica", json!({"batch_size": 100}), "rica by batches"),
         // Columns are permuted, or blocks of them held out, with all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
+        ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("pca", json!({"n_components": "cv"}), "n_components='cv'"),
     ]
 }

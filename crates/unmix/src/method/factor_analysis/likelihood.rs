@@ -1,0 +1,257 @@
+//! The likelihood as a function of the uniquenesses alone, in units in which every column has variance 1.
+//!
+//! ```text
+//! S* = Psi^(-1/2) R Psi^(-1/2)        eigenpairs theta_1 >= theta_2 >= ..., w_j;  k = #{j <= q: theta_j > 1}
+//! f(psi) = sum_i log psi_i + sum_{j<=k} (log theta_j + 1 - theta_j) + tr S*        -2 logL / n - p log 2 pi, at the best loadings
+//! loadings = Psi^(1/2) w_j sqrt(theta_j - 1), j <= k
+//! A = I - W W',  B = S* - W Theta W':   df / d log psi_i = A_ii - B_ii,   Hessian ~ A o B
+//! ```
+//!
+//! (Lawley & Maxwell 1971; the Hessian is that of a model that fits, where the rest vanishes.)
+
+use crate::error::Result;
+use crate::num::factor::{self, Cholesky};
+use crate::num::{Matrix, Real, kernel};
+use crate::spectrum::leading_pairs;
+
+/// Second moments of the columns that vary, each divided by its standard deviation.
+pub(crate) enum Moments {
+    /// Correlations, `p x p`, both triangles.
+    Table(Matrix<f64>),
+    /// Fewer rows than columns: the data themselves, a line for each column, `p x n`, whose products `Z Z'` are the correlations.
+    Columns(Matrix<f64>),
+}
+
+/// The likelihood at some uniquenesses.
+pub(crate) struct Point {
+    /// Logarithms of the uniquenesses.
+    pub(crate) log_psi: Vec<f64>,
+    /// `f`.
+    pub(crate) value: f64,
+    /// `df / d log psi`.
+    pub(crate) gradient: Vec<f64>,
+    /// The first eigenvalues of `S*`, as many as factors, or as there are.
+    pub(crate) theta: Vec<f64>,
+    /// Their eigenvectors, as rows.
+    pub(crate) w: Matrix<f64>,
+    /// Factors that are there: eigenvalues above 1.
+    pub(crate) k: usize,
+}
+
+impl Moments {
+    /// Columns.
+    pub(crate) fn p(&self) -> usize {
+        match self {
+            Self::Table(r) => r.rows(),
+            Self::Columns(z) => z.rows(),
+        }
+    }
+
+    /// `R b'` for the rows of `b`, as rows.
+    pub(crate) fn times(&self, b: &Matrix<f64>) -> Matrix<f64> {
+        match self {
+            Self::Table(r) => factor::multiply(b, r),
+            Self::Columns(z) => factor::multiply_transposed(&factor::multiply(b, z), z),
+        }
+    }
+
+    /// The first `q` eigenpairs of `S*`.
+    fn leading(&self, roots: &[f64], q: usize) -> Result<factor::Spectrum> {
+        match self {
+            _ if q == 0 => Ok((Vec::new(), Matrix::zeros(0, roots.len()))),
+            Self::Table(r) => {
+                let p = r.rows();
+                let mut scaled = Matrix::zeros(p, p);
+                for i in 0..p {
+                    let line = scaled.row_mut(i)[..=i].iter_mut().zip(&r.row(i)[..=i]).zip(roots);
+                    line.for_each(|((out, x), root)| *out = x / (roots[i] * root));
+                }
+                let (values, vectors) = leading_pairs(scaled, Some(q))?;
+                Ok((values.into_iter().take(q).collect(), vectors.top_rows(q.min(p))))
+            }
+            Self::Columns(z) => {
+                let scaled = Matrix::from_fn(z.rows(), z.cols(), |i, j| z[(i, j)] / roots[i]);
+                let (values, samples) = leading_pairs(products(&scaled), Some(q))?;
+                // Those of rounding level have no direction.
+                let floor = values.first().copied().unwrap_or(0.0) * z.rows() as f64 * f64::EPSILON;
+                let kept = values.iter().take(q).take_while(|v| **v > floor).count();
+                let mut w = factor::multiply_transposed(&samples.top_rows(kept), &scaled);
+                for (j, theta) in values.iter().enumerate().take(kept) {
+                    w.row_mut(j).iter_mut().for_each(|x| *x /= theta.sqrt());
+                }
+                Ok((values.into_iter().take(kept).collect(), w))
+            }
+        }
+    }
+
+    /// The likelihood at `log_psi`, of a model of `q` factors.
+    ///
+    /// # Errors
+    ///
+    /// An eigendecomposition that does not converge.
+    pub(crate) fn at(&self, log_psi: Vec<f64>, q: usize) -> Result<Point> {
+        let roots: Vec<f64> = log_psi.iter().map(|x| (0.5 * x).exp()).collect();
+        let (theta, w) = self.leading(&roots, q)?;
+        let k = theta.iter().take_while(|t| **t > 1.0).count();
+        let trace: f64 = roots.iter().map(|r| 1.0 / (r * r)).sum();
+        let above: f64 = theta[..k].iter().map(|t| t.ln() + 1.0 - t).sum();
+        let mut gradient: Vec<f64> = roots.iter().map(|r| 1.0 - 1.0 / (r * r)).collect();
+        for (j, theta) in theta[..k].iter().enumerate() {
+            gradient.iter_mut().zip(w.row(j)).for_each(|(g, w)| *g += (theta - 1.0) * w * w);
+        }
+        let value = log_psi.iter().sum::<f64>() + above + trace;
+        Ok(Point { log_psi, value, gradient, theta, w, k })
+    }
+
+    /// What the other columns leave of each, `1 / (R^-1)_ii`; `None` where the correlations are singular.
+    pub(crate) fn left_by_others(&self, eps: f64) -> Option<Vec<f64>> {
+        let inverse = self.inverse(eps)?;
+        Some((0..inverse.rows()).map(|i| (1.0 / inverse[(i, i)]).clamp(0.0, 1.0)).collect())
+    }
+
+    /// `R^-1`; `None` where the correlations are singular as far as numbers of this `eps` tell.
+    pub(crate) fn inverse(&self, eps: f64) -> Option<Matrix<f64>> {
+        let Self::Table(r) = self else { return None };
+        let p = r.rows();
+        let shift = p as f64 * eps;
+        let identity = |i: usize, j: usize| f64::from(u8::from(i == j));
+        Cholesky::new(&Matrix::from_fn(p, p, |i, j| r[(i, j)] - shift * identity(i, j)))?;
+        Some(Cholesky::new(r)?.solve_rows(&Matrix::from_fn(p, p, identity)))
+    }
+}
+
+/// `z' z`, the lower triangle, a panel of lines at a time.
+fn products(z: &Matrix<f64>) -> Matrix<f64> {
+    const PANEL: usize = 256;
+    let (p, n) = (z.rows(), z.cols());
+    let (mut out, mut packed) = (Matrix::zeros(n, n), Vec::new());
+    for first in (0..p).step_by(PANEL) {
+        let count = PANEL.min(p - first);
+        packed.clear();
+        packed.resize(n.div_ceil(lanes::<f64>()) * count * lanes::<f64>(), 0.0);
+        (0..count).for_each(|i| kernel::pack_row(z.row(first + i), i, count, &mut packed));
+        kernel::add_gram(out.as_mut_slice(), &packed, count, n);
+    }
+    out
+}
+
+/// Numbers that a kernel takes at once.
+fn lanes<T: Real>() -> usize {
+    T::lanes()
+}
+
+impl Point {
+    /// Uniquenesses.
+    pub(crate) fn psi(&self) -> Vec<f64> {
+        self.log_psi.iter().map(|x| x.exp()).collect()
+    }
+
+    /// The best loadings, `k x p`.
+    pub(crate) fn loadings(&self) -> Matrix<f64> {
+        let roots: Vec<f64> = self.log_psi.iter().map(|x| (0.5 * x).exp()).collect();
+        Matrix::from_fn(self.k, roots.len(), |j, i| roots[i] * self.w[(j, i)] * (self.theta[j] - 1.0).sqrt())
+    }
+
+    /// `A o B` of the columns `free`, where there is a table; else its diagonal alone, a matrix of one row.
+    pub(crate) fn hessian(&self, moments: &Moments, free: &[usize]) -> Matrix<f64> {
+        let psi = |i: usize| self.log_psi[i].exp();
+        let diagonal = |i: usize| {
+            let each = (0..self.k).map(|j| (self.w[(j, i)].powi(2), self.theta[j]));
+            let (a, b) = each.fold((1.0, 1.0 / psi(i)), |(a, b), (w, t)| (a - w, b - t * w));
+            (a * b).max(0.0)
+        };
+        let Moments::Table(r) = moments else {
+            return Matrix::from_fn(1, free.len(), |_, i| diagonal(free[i]));
+        };
+        let m = free.len();
+        let w = Matrix::from_fn(m, self.k, |i, j| self.w[(j, free[i])]);
+        let scaled = Matrix::from_fn(m, self.k, |i, j| w[(i, j)] * self.theta[j]);
+        let (ww, wtw) = (factor::multiply_transposed(&w, &w), factor::multiply_transposed(&scaled, &w));
+        let roots: Vec<f64> = free.iter().map(|&i| (0.5 * self.log_psi[i]).exp()).collect();
+        Matrix::from_fn(m, m, |i, j| {
+            let a = f64::from(u8::from(i == j)) - ww[(i, j)];
+            a * (r[(free[i], free[j])] / (roots[i] * roots[j]) - wtw[(i, j)])
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::random::Stream;
+
+    /// Correlations of 300 rows of 9 columns with two factors, and uniquenesses somewhere.
+    fn problem() -> (Moments, Matrix<f64>, Vec<f64>) {
+        let (n, p, draws) = (300, 9, Stream::new(3, 0));
+        let lengthened = |mut column: Vec<f64>| {
+            let mean = column.iter().sum::<f64>() / n as f64;
+            column.iter_mut().for_each(|x| *x -= mean);
+            let length = column.iter().map(|x| x * x).sum::<f64>().sqrt();
+            column.iter().map(|x| x / length).collect::<Vec<f64>>()
+        };
+        let column = |j: usize| {
+            let entry = |i: usize| {
+                let factors = [draws.normal(i as u64), draws.normal((1000 + i) as u64)];
+                let loading = |c: u64| draws.normal(90_000 + c * 100 + j as u64);
+                factors[0] * loading(0) + factors[1] * loading(1) + draws.normal((2000 + i * p + j) as u64)
+            };
+            lengthened((0..n).map(entry).collect())
+        };
+        let z = Matrix::from_vec(p, n, (0..p).flat_map(column).collect());
+        let psi = (0..p).map(|j| (0.2 + 0.5 * draws.uniform(99_000 + j as u64)).ln()).collect();
+        (Moments::Table(factor::multiply_transposed(&z, &z)), z, psi)
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_differences() {
+        let (moments, _, x) = problem();
+        let at = moments.at(x.clone(), 2).unwrap();
+        for i in 0..x.len() {
+            let moved = |e: f64| {
+                let mut x = x.clone();
+                x[i] += e;
+                moments.at(x, 2).unwrap().value
+            };
+            let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!((slope - at.gradient[i]).abs() < 1e-8, "{i}: {slope} {}", at.gradient[i]);
+        }
+    }
+
+    /// The Hessian of a model that fits: correlations that are those of two factors to the bit.
+    #[test]
+    fn the_hessian_is_that_of_differences_where_the_model_fits() {
+        let (moments, _, x) = problem();
+        let fitted = moments.at(x, 2).unwrap();
+        let loadings = fitted.loadings();
+        let mut c = factor::multiply(&loadings.transposed(), &loadings);
+        let common: Vec<f64> = (0..c.rows()).map(|i| c[(i, i)]).collect();
+        (0..c.rows()).for_each(|i| c[(i, i)] = 1.0);
+        assert!(common.iter().all(|x| *x < 1.0), "{common:?}");
+        let x: Vec<f64> = common.iter().map(|common| (1.0 - common).ln()).collect();
+        let moments = Moments::Table(c);
+        let at = moments.at(x.clone(), 2).unwrap();
+        assert!(at.gradient.iter().all(|g| g.abs() < 1e-12), "{:?}", at.gradient);
+        let free: Vec<usize> = (0..x.len()).collect();
+        let hessian = at.hessian(&moments, &free);
+        for i in 0..x.len() {
+            let moved = |e: f64| {
+                let mut x = x.clone();
+                x[i] += e;
+                moments.at(x, 2).unwrap().gradient
+            };
+            let (up, down) = (moved(1e-5), moved(-1e-5));
+            for j in 0..x.len() {
+                let slope = (up[j] - down[j]) / 2e-5;
+                assert!((slope - hessian[(i, j)]).abs() < 1e-7, "{i} {j}: {slope} {}", hessian[(i, j)]);
+            }
+        }
+    }
+
+    #[test]
+    fn through_the_rows_it_is_the_same_function() {
+        let (moments, z, x) = problem();
+        let (a, b) = (moments.at(x.clone(), 2).unwrap(), Moments::Columns(z).at(x, 2).unwrap());
+        assert!((a.value - b.value).abs() < 1e-10 && a.k == b.k);
+        assert!(a.gradient.iter().zip(&b.gradient).all(|(a, b)| (a - b).abs() < 1e-10));
+    }
+}

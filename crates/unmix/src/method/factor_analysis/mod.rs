@@ -1,0 +1,254 @@
+//! Factor analysis: a few common factors of many columns, each column with noise of its own size.
+//!
+//! **Finds** the factors that columns have in common, and what of each column they leave over (its uniqueness).
+//! **Model** `x = mean + L f + e`, `f ~ N(0, Phi)`, `e ~ N(0, diag(psi))`; covariance `L Phi L' + diag(psi)`.
+//! **Algorithm** (Lawley & Maxwell 1971; Jöreskog 1967), for `n` rows of `p` columns and `q` factors:
+//!  1. one sweep gathers the scatter of the rows; columns are divided by their standard deviations, which the likelihood does not notice;
+//!  2. the likelihood at given uniquenesses has its best loadings in closed form, from the first `q` eigenvectors of
+//!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds ([`likelihood`], [`search`]);
+//!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
+//!  3. rotation, order, signs ([`rotation`]).
+//!
+//! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
+//! For no more rows than columns `n^2 p` a step and two copies of the rows.
+//! **Equals** the maximum that scikit-learn's iterations creep up to, or more; PPCA where all uniquenesses are equal. **Fails** to tell
+//! rotations of the factors apart, which have the same likelihood; has no finite maximum where a column is a multiple of a factor (Heywood
+//! cases: its uniqueness stays at `noise_floor`, and the report names the column).
+
+mod goodness;
+mod likelihood;
+mod model;
+mod rotation;
+mod search;
+mod seen;
+mod settings;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::{Features, Rows, check_n_rows, check_total_weight, no_columns};
+use crate::error::{Error, Result};
+use crate::model::{Model, Sums};
+use crate::num::Real;
+use crate::num::threads::on_pool;
+use crate::run::Run;
+use crate::select::{self, FittedRows};
+use crate::spectrum::{Bounds, Components, Rule};
+use model::Fitted;
+use search::{Found, Problem};
+use seen::Seen;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use settings::{Automatic, FactorAlgorithm, FactorAnalysis, NoiseFloor, Rotation, Scores};
+
+/// Factor analysis' row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "factor-analysis",
+    class: "FactorAnalysis",
+    summary: "common factors of the columns, each column with noise of its own size",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["algorithm=em: the same maximum by expectation-maximisation"],
+    references: &[
+        "Lawley & Maxwell 1971",
+        "Jöreskog 1967",
+        "Rubin & Thayer 1982",
+        "Bernaards & Jennrich 2005",
+    ],
+    spec: |given| Ok(Box::new(FactorAnalysis::from_settings(given)?)),
+    code: model::code,
+    density: Some(model::density),
+    memory: |n, p| vec![("newton", needs::of_fit(n, p, 12))],
+};
+
+impl Rotation {
+    /// Whether factors become correlated.
+    pub fn is_oblique(self) -> bool {
+        matches!(self, Rotation::Promax | Rotation::Oblimin | Rotation::Geomin)
+    }
+}
+
+/// A specification as settings by name.
+fn as_map(spec: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(spec) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+impl FactorAnalysis {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of factor analysis', a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
+        serde_json::from_value(resolved.clone()).map_err(|e| {
+            let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
+            Error::setting("n_components", got, e.to_string(), "give a number, 'bic', 'parallel', or null")
+        })
+    }
+
+    /// Fits. Rows that can only be read forward are read once into memory or a temporary file.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, weights that add up to 1 at most, no column that varies, more factors than
+    /// `min(n, p)`, uniquenesses to start from that are not one for each column, what the source reports. Constant columns and more factors
+    /// than the covariance determines are not errors; the report says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        self.check(rows.n_counted(), rows.n_features(), rows.origin())?;
+        let numbers = rows.n_rows().unwrap_or(0).saturating_mul(rows.n_features() as u64);
+        // Small problems never leave this thread, and do not pay for a pool.
+        let model = match numbers < 1 << 15 {
+            true => self.fit_settled(rows, run),
+            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
+        };
+        Ok(model?.of_weighted_rows(rows.weighted_rows()))
+    }
+
+    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let seen = Seen::of(rows, run)?;
+        run.stage("uniquenesses")?;
+        let most = rows.n_counted().min(rows.n_features() as u64) as usize;
+        let q = match self.n_components {
+            Components::Rule(Rule::Parallel) => {
+                let scale = seen.spread(&seen.scales, 1.0);
+                let fitted = FittedRows { rows, mean: &seen.mean, scale: Some(&scale) };
+                select::parallel(&fitted, run)?.min(most)
+            }
+            _ => self.count(&seen, most, run)?,
+        };
+        self.fit_seen(&seen, q, rows.features(), run)
+    }
+
+    /// The model that sums over rows give (`partial_fit`, merged models), equal to a fit up to rounding.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fit`](Self::fit) that do not need rows; sums too large for their type.
+    pub fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        METHOD.check(self)?;
+        let scatter = sums.total();
+        let (n, p) = (scatter.n, scatter.mean.len());
+        if n.fract() != 0.0 {
+            check_total_weight(n, "what was summed")?;
+        }
+        self.check(n as u64, p, "what was summed")?;
+        if let Components::Rule(Rule::Parallel) = self.n_components {
+            let why =
+                "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
+            return Err(Error::setting("n_components", "'parallel'", why, "choose a number, or 'bic'"));
+        }
+        let seen = Seen::of_sums(&scatter, sums.dtype())?;
+        let solve = || {
+            let q = self.count(&seen, (n as u64).min(p as u64) as usize, run)?;
+            self.fit_seen(&seen, q, features, run)
+        };
+        let model = if p < 200 { solve()? } else { on_pool(run.threads, solve)? };
+        Ok(model.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
+    }
+
+    fn check(&self, n: u64, p: usize, origin: &str) -> Result<()> {
+        if p == 0 {
+            return Err(no_columns("factor-analysis", origin));
+        }
+        check_n_rows("factor-analysis", n, origin, "variance is about differences between rows")?;
+        Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false }
+            .check(&self.n_components)?;
+        match &self.noise_variance_init {
+            Some(given) if given.len() != p => Err(Error::setting(
+                "noise_variance_init",
+                format!("{} numbers", given.len()),
+                format!("{origin} has {p} columns"),
+                "give one number for each column",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many factors, where that does not need rows.
+    fn count(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
+        match self.n_components {
+            Components::Count(k) => Ok(k),
+            Components::Rule(_) => self.least_bic(seen, most, run),
+            _ => Ok(most),
+        }
+    }
+
+    /// The number of factors of least BIC, `-2 log L + log n (p q - q (q - 1) / 2 + 2 p)`, up to the Ledermann bound; the search ends where five
+    /// more factors have not lowered it.
+    fn least_bic(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
+        let p = seen.varying.len() as f64;
+        let allowed = |q: usize| q == 0 || (p > q as f64 && (p - q as f64).powi(2) >= p + q as f64);
+        let mut best = (f64::INFINITY, 0);
+        for q in (0..=most).take_while(|&q| allowed(q)).take_while(|q| seen.n > *q as f64) {
+            let (_, found) = self.searched(seen, q, run)?;
+            let likelihood = found.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY);
+            let bic = -2.0 * likelihood + seen.n.ln() * goodness::parameters(p, q as f64);
+            if bic < best.0 {
+                best = (bic, q);
+            } else if q >= best.1 + 5 {
+                break;
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// The largest likelihood of a model of `q` factors.
+    fn searched<'s>(&self, seen: &'s Seen, q: usize, run: &Run<'_>) -> Result<(Problem<'s>, Found)> {
+        let left = seen.moments.left_by_others(seen.dtype.eps());
+        let v = seen.varying.len();
+        let q = q.min(v);
+        let problem = Problem::new(self, &seen.moments, left.as_deref(), seen.n, q, &seen.scales);
+        let share = 1.0 - q as f64 / (2.0 * v as f64);
+        let own = match (&left, q) {
+            // Without factors the uniquenesses are the variances.
+            (_, 0) => vec![1.0; v],
+            (Some(left), _) => left.iter().map(|u| share * u).collect(),
+            (None, _) => vec![0.5; v],
+        };
+        let in_units = |given: &[f64]| -> Vec<f64> {
+            seen.varying.iter().zip(&seen.scales).map(|(&j, s)| given[j] / (s * s)).collect()
+        };
+        let start = match (&self.noise_variance_init, run.initial_components(seen.mean.len(), 0)?) {
+            (_, _) if q == 0 => own,
+            (Some(given), _) if self.standardize => seen.varying.iter().map(|&j| given[j]).collect(),
+            (Some(given), _) => in_units(given),
+            (None, Some(components)) => {
+                let common =
+                    |j: usize| (0..components.rows()).map(|i| components[(i, j)].powi(2)).sum::<f64>();
+                let common: Vec<f64> = (0..seen.mean.len()).map(common).collect();
+                in_units(&common).into_iter().map(|c| 1.0 - c).collect()
+            }
+            (None, None) => own,
+        };
+        let start: Vec<f64> = start.iter().map(|x| x.max(f64::MIN_POSITIVE).ln()).collect();
+        let found = problem.search(self, start, run)?;
+        Ok((problem, found))
+    }
+
+    fn fit_seen(&self, seen: &Seen, q: usize, features: &Features, run: &Run<'_>) -> Result<Model> {
+        let (problem, found) = self.searched(seen, q, run)?;
+        run.stage("rotation")?;
+        self.model(&Fitted { seen, problem: &problem, found, q, features }, run)
+    }
+}
+
+impl Fit for FactorAnalysis {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
+        Self::fit_sums(self, sums, features, run)
+    }
+}

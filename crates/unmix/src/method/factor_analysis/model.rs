@@ -1,0 +1,264 @@
+//! From uniquenesses and loadings to a model, and from a model's parameters to its codes and its likelihood.
+
+use super::goodness::goodness;
+use super::rotation::rotate;
+use super::search::{Found, Problem};
+use super::seen::Seen;
+use super::settings::{FactorAlgorithm, FactorAnalysis};
+use super::{METHOD, likelihood::Moments};
+use crate::data::Features;
+use crate::error::Result;
+use crate::model::{Arrangement, Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, require};
+use crate::num::{Matrix, factor, pseudo_inverse};
+use crate::run::Run;
+use serde_json::{Map, Value};
+
+/// A fit that came to rest.
+pub(super) struct Fitted<'a> {
+    pub(super) seen: &'a Seen,
+    pub(super) problem: &'a Problem<'a>,
+    pub(super) found: Found,
+    /// Components asked for.
+    pub(super) q: usize,
+    pub(super) features: &'a Features,
+}
+
+/// Factors in the units of the columns that are modelled.
+struct Factors {
+    /// `q x p`.
+    loadings: Matrix<f64>,
+    /// `M'^-1`, `q x q`, where factors were rotated: codes are multiplied by it.
+    turn: Option<Matrix<f64>>,
+    correlation: Matrix<f64>,
+    variance: Vec<f64>,
+}
+
+impl FactorAnalysis {
+    pub(super) fn model(&self, fitted: &Fitted<'_>, run: &Run<'_>) -> Result<Model> {
+        let Fitted { seen, found, q, features, .. } = fitted;
+        let dtype = seen.dtype;
+        let settings = super::as_map(self);
+        let mut report =
+            Report::closed_form(self.solver(&seen.moments), seen.n, seen.mean.len(), dtype, run.seed);
+        report.outcome = found.outcome;
+        report.n_iter = found.n_iter.max(1);
+        report.objective = found.log_likelihood.clone();
+        (report.residual, report.tol) = (Some(found.residual), Some(self.tol));
+        report.n_constant = seen.n_constant;
+        report.tell_rounding();
+        report.fit = Some(Value::Object(goodness(seen, found, *q)?));
+        report.warnings.extend(warnings(fitted));
+        report.settings = settings.clone();
+        report.settings.insert("n_components".into(), (*q).into());
+        let tensors = self.tensors(fitted, run.seed)?;
+        report.end(run);
+        Model::fitted(&METHOD, settings, (*features).clone(), 0, tensors, report)
+    }
+
+    fn solver(&self, moments: &Moments) -> &'static str {
+        match (self.algorithm, moments) {
+            (FactorAlgorithm::Em, _) => "em",
+            (_, Moments::Table(_)) => "newton",
+            (_, Moments::Columns(_)) => "gram",
+        }
+    }
+
+    fn tensors(&self, fitted: &Fitted<'_>, seed: u64) -> Result<Tensors> {
+        let Fitted { seen, problem, found, q, .. } = fitted;
+        let (p, q, point, dtype) = (seen.mean.len(), *q, &found.point, seen.dtype);
+        let psi = point.psi();
+        // What columns of the model are in units of the data, and the axes in units of the noise.
+        let units: Vec<f64> = if self.standardize { vec![1.0; psi.len()] } else { seen.scales.clone() };
+        let found_loadings = point.loadings();
+        let mut axes = Matrix::zeros(q, p);
+        let mut loadings = Matrix::zeros(q, p);
+        let mut decoder = Matrix::zeros(q, p);
+        for j in 0..point.k.min(q) {
+            for (i, &column) in seen.varying.iter().enumerate() {
+                axes[(j, column)] = point.w[(j, i)];
+                loadings[(j, column)] = found_loadings[(j, i)] * units[i];
+                decoder[(j, column)] = found_loadings[(j, i)] * seen.scales[i];
+            }
+        }
+        // The signs of the factors before they are rotated.
+        let still = Arrangement::new((0..q).collect(), &decoder, dtype.eps());
+        let (axes, loadings) = (still.rows(&axes), still.rows(&loadings));
+        let unit = (units.iter().map(|u| u * u).sum::<f64>() / units.len() as f64).sqrt();
+        let factors = self.rotated(loadings, point.k.min(q), (unit, dtype.eps()), seed)?;
+        let roots: Vec<f64> = psi.iter().zip(&seen.scales).map(|(psi, s)| psi.sqrt() * s).collect();
+        let scale: Vec<f64> = (0..q).map(|j| if j < point.k { point.theta[j].sqrt() } else { 1.0 }).collect();
+        let noise: Vec<f64> = psi.iter().zip(&units).map(|(psi, u)| psi * u * u).collect();
+        let scales = seen.spread(&seen.scales, 1.0);
+        // What decodes is in the units of the data.
+        let in_units = match self.standardize {
+            true => Matrix::from_fn(q, p, |j, i| factors.loadings[(j, i)] * scales[i]),
+            false => factors.loadings.clone(),
+        };
+        let shares: Vec<f64> = psi
+            .iter()
+            .enumerate()
+            .map(|(i, psi)| {
+                let common: f64 = (0..found_loadings.rows()).map(|j| found_loadings[(j, i)].powi(2)).sum();
+                common / (common + psi)
+            })
+            .collect();
+        let heywood: Vec<f64> = heywood(seen, problem, found).into_iter().map(|j| j as f64).collect();
+        let described = Described {
+            components: &factors.loadings,
+            mean: &seen.mean,
+            decoder: Some(&in_units),
+            axes: Some(&axes),
+            scale: Some(&scale),
+            noise_scale: Some(&seen.spread(&roots, 0.0)),
+            second_rotation: factors.turn.as_ref(),
+        };
+        let own = [
+            ("noise_variance", Tensor::vector(&seen.spread(&noise, 0.0), dtype)),
+            ("communalities", Tensor::vector(&seen.spread(&shares, 0.0), dtype)),
+            ("factor_correlation", Tensor::matrix(&factors.correlation, dtype)),
+            ("component_variance", Tensor::vector(&factors.variance, dtype)),
+            ("heywood", Tensor::vector(&heywood, dtype)),
+        ];
+        Ok(described.tensors(dtype, own))
+    }
+
+    /// The factors as the settings want them: rotated, by falling sum of squared loadings, signed. The first `k` have loadings.
+    fn rotated(
+        &self,
+        loadings: Matrix<f64>,
+        k: usize,
+        (unit, eps): (f64, f64),
+        seed: u64,
+    ) -> Result<Factors> {
+        let q = loadings.rows();
+        let identity = Matrix::from_fn(q, q, |i, j| f64::from(u8::from(i == j)));
+        let squares = |l: &Matrix<f64>, j: usize| l.row(j).iter().map(|x| x * x).sum::<f64>();
+        let Some(how) = self.rotation else {
+            let variance = (0..q).map(|j| squares(&loadings, j)).collect();
+            return Ok(Factors { loadings, turn: None, correlation: identity, variance });
+        };
+        let scaled = Matrix::from_fn(k, loadings.cols(), |j, i| loadings[(j, i)] / unit);
+        let m = rotate(&scaled, how, self.rotation_normalize, seed)?;
+        let padded = Matrix::from_fn(q, q, |i, j| if i < k && j < k { m[(i, j)] } else { identity[(i, j)] });
+        let turned = factor::multiply(&padded.transposed(), &loadings);
+        // What codes are multiplied by, and the correlations of the factors: both through the inverse, which is the transpose of a rotation.
+        let inverse = if how.is_oblique() { pseudo_inverse(&padded)? } else { padded.transposed() };
+        let turn = inverse.transposed();
+        let correlation = match how.is_oblique() {
+            true => {
+                let phi = factor::multiply_transposed(&inverse, &inverse);
+                Matrix::from_fn(q, q, |i, j| if i == j { 1.0 } else { 0.5 * (phi[(i, j)] + phi[(j, i)]) })
+            }
+            false => identity,
+        };
+        let products = factor::multiply_transposed(&turned, &turned);
+        let variance: Vec<f64> =
+            (0..q).map(|j| (0..q).map(|l| correlation[(j, l)] * products[(l, j)]).sum()).collect();
+        let arranged = Arrangement::by_variance(&variance, &turned, eps);
+        let turn = arranged.rows(&turn.transposed()).transposed();
+        let correlation = arranged.rows(&arranged.rows(&correlation).transposed());
+        Ok(Factors {
+            loadings: arranged.rows(&turned),
+            turn: Some(turn),
+            correlation,
+            variance: arranged.values(&variance),
+        })
+    }
+}
+
+/// Columns whose uniqueness is at the floor.
+fn heywood(seen: &Seen, problem: &Problem<'_>, found: &Found) -> Vec<usize> {
+    let at_floor = |i: &usize| found.point.log_psi[*i] <= problem.low[*i];
+    (0..seen.varying.len()).filter(at_floor).map(|i| seen.varying[i]).collect()
+}
+
+fn warnings(fitted: &Fitted<'_>) -> Vec<String> {
+    let Fitted { seen, problem, found, q, features } = fitted;
+    let (mut out, p, v) = (Vec::new(), seen.mean.len(), seen.varying.len());
+    if seen.n_constant > 0 {
+        let (c, columns) =
+            (seen.n_constant, if seen.n_constant == 1 { "columns does" } else { "columns do" });
+        out.push(format!("{c} of {p} {columns} not vary; their loadings are 0"));
+    }
+    let at_floor = heywood(seen, problem, found);
+    if !at_floor.is_empty() {
+        let named: Vec<String> = at_floor
+            .iter()
+            .take(8)
+            .map(|&j| features.names.as_ref().map_or_else(|| j.to_string(), |names| names[j].clone()))
+            .collect();
+        let more =
+            if at_floor.len() > 8 { format!(" and {} more", at_floor.len() - 8) } else { String::new() };
+        out.push(format!(
+            "Heywood cases: the uniqueness of {} {}{more} is at noise_floor, below which the likelihood rises further; fit fewer factors, or \
+             leave out columns that repeat others",
+            if at_floor.len() == 1 { "column" } else { "columns" },
+            named.join(", ")
+        ));
+    }
+    let k = found.point.k.min(*q);
+    if k < *q {
+        out.push(format!("{k} of {q} factors have loadings; those of the others are 0, because they would not raise the likelihood"));
+    }
+    let (free, all) = (v as f64 - *q as f64, (v + *q) as f64);
+    if *q > 0 && free * free < all {
+        out.push(format!(
+            "{q} factors of {v} columns that vary are more than the Ledermann bound allows: loadings and uniquenesses are not determined by \
+             the covariance; fit fewer factors"
+        ));
+    }
+    out
+}
+
+/// `y = (x - mean) diag(1/noise) W diag(1/scale) V` with the scale of the scores, and back by the loadings.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let axes = axes(tensors)?;
+    // Axes are 0 in columns that do not vary.
+    let noise = require(tensors, "noise_scale", &[Some(p)])?.f64s();
+    let noise: Vec<f64> = noise.into_iter().map(|s| if s > 0.0 { s } else { 1.0 }).collect();
+    let bartlett = settings.get("scores").and_then(Value::as_str) == Some("bartlett");
+    let shrunk = |s: f64| match s * s - 1.0 {
+        above if above > 0.0 => {
+            if bartlett {
+                above.sqrt()
+            } else {
+                s * s / above.sqrt()
+            }
+        }
+        _ => 0.0,
+    };
+    let scale: Vec<f64> = require(tensors, "scale", &[Some(k)])?.f64s().into_iter().map(shrunk).collect();
+    let turn = match tensors.contains_key("second_rotation") {
+        true => Some(require(tensors, "second_rotation", &[Some(k), Some(k)])?.to_matrix()),
+        false => None,
+    };
+    let encoder =
+        Linear { noise: Some(&noise), axes: &axes, scale: Some(&scale), turn: turn.as_ref() }.encoder();
+    let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?.f64s();
+    Code::linear(mean, encoder, Matrix::from_vec(p, k, mixing).transposed())
+}
+
+/// The axes before the rotation of the factors, `k x p`, which may be none.
+fn axes(tensors: &Tensors) -> Result<Matrix<f64>> {
+    let rotation = require(tensors, "rotation", &[None, None])?;
+    let (p, k) = (rotation.shape()[0], rotation.shape()[1]);
+    Ok(Matrix::from_vec(p, k, rotation.f64s()).transposed())
+}
+
+/// The Gaussian of the rows, `loadings' correlation loadings + diag(psi)`, in units in which the noise is 1.
+pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
+    let axes = axes(tensors)?;
+    let (k, p) = (axes.rows(), axes.cols());
+    let scale = require(tensors, "scale", &[Some(k)])?.f64s();
+    let kept = scale.iter().take_while(|s| **s > 1.0).count();
+    Ok(Gaussian {
+        mean: require(tensors, "mean", &[Some(p)])?.f64s(),
+        noise_scale: Some(require(tensors, "noise_scale", &[Some(p)])?.f64s()),
+        axes: axes.top_rows(kept),
+        variance: scale[..kept].iter().map(|s| s * s).collect(),
+        noise: 1.0,
+    })
+}

@@ -1,0 +1,150 @@
+//! What the rows say: means, standard deviations and correlations, or the rows in units of these where they are few.
+
+use super::likelihood::Moments;
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::machine::{check_memory, check_square};
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use crate::spectrum::{check_total, hidden_columns, no_variance_of};
+use crate::stats::{FeatureView, GatherScatter, Scatter, root_of_squares};
+
+/// Moments of rows, and in what units.
+pub(super) struct Seen {
+    /// Rows, each as often as it counts.
+    pub(super) n: f64,
+    /// Of every column.
+    pub(super) mean: Vec<f64>,
+    /// Columns that vary.
+    pub(super) varying: Vec<usize>,
+    /// Standard deviations of these (divisor `n`).
+    pub(super) scales: Vec<f64>,
+    /// Of these, each divided by its standard deviation.
+    pub(super) moments: Moments,
+    /// Columns that do not vary; those whose squares are too small for numbers are none of them.
+    pub(super) n_constant: usize,
+    pub(super) dtype: Dtype,
+}
+
+impl Seen {
+    /// One sweep where there are more rows than columns, else the rows themselves.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, no column that varies, a variance that is too small for its type, tables too large for memory.
+    pub(super) fn of<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        let (p, counted) = (rows.n_features(), rows.n_counted());
+        let mut seen = match rows.n_samples().max(counted as f64) <= p as f64 {
+            true => Self::of_few(rows, run)?,
+            false => {
+                check_square("factor-analysis", p, 8)?;
+                let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
+                if !scatter.finite() {
+                    return Err(rows.not_finite("factor-analysis"));
+                }
+                Self::of_scatter(&scatter, T::DTYPE)
+            }
+        };
+        if seen.varying.is_empty() {
+            return Err(no_variance_of(rows, "factor-analysis"));
+        }
+        seen.check()?;
+        if seen.n_constant > 0 {
+            seen.n_constant -= hidden_columns(rows, &seen.mean)?.len();
+        }
+        Ok(seen)
+    }
+
+    /// From sums over rows.
+    pub(super) fn of_sums(scatter: &Scatter, dtype: Dtype) -> Result<Self> {
+        if !scatter.finite() {
+            return Err(Error::Overflow { method: "factor-analysis".into(), dtype: dtype.name() });
+        }
+        let seen = Self::of_scatter(scatter, dtype);
+        if seen.varying.is_empty() {
+            let (n_features, n_samples) = (scatter.mean.len(), scatter.n as u64);
+            return Err(Error::NoVariance { method: "factor-analysis".into(), n_features, n_samples });
+        }
+        seen.check()?;
+        Ok(seen)
+    }
+
+    fn of_scatter(scatter: &Scatter, dtype: Dtype) -> Self {
+        let (n, lower, varying) = (scatter.n, &scatter.lower, scatter.varying());
+        let lengths: Vec<f64> = varying.iter().map(|&j| lower[(j, j)].sqrt()).collect();
+        let entry = |i: usize, j: usize| {
+            let (i, j) = (i.max(j), i.min(j));
+            if i == j { 1.0 } else { lower[(varying[i], varying[j])] / lengths[i] / lengths[j] }
+        };
+        let table = Matrix::from_fn(varying.len(), varying.len(), entry);
+        Self {
+            n,
+            mean: scatter.mean.clone(),
+            n_constant: scatter.mean.len() - varying.len(),
+            scales: lengths.iter().map(|l| l / n.sqrt()).collect(),
+            varying,
+            moments: Moments::Table(table),
+            dtype,
+        }
+    }
+
+    /// Of no more rows than columns.
+    fn of_few<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        let (n, p) = (rows.n_rows().unwrap_or(0) as usize, rows.n_features());
+        let numbers = (n as u64).saturating_mul(p as u64);
+        check_memory(
+            &format!("{n} rows of {p} numbers in double precision, as they are and divided by their noise,"),
+            numbers.saturating_mul(8 * 3),
+            "choose fewer columns",
+        )?;
+        run.stage("rows")?;
+        let all = rows.picked((0..n as u64).collect(), run)?;
+        let view = FeatureView::new(rows.n_samples(), rows.weights(), true, false);
+        let (mut mean, mut varying, mut scales) = (Vec::with_capacity(p), Vec::new(), Vec::new());
+        let (mut lines, mut column) = (Vec::with_capacity(n * p), vec![T::default(); n]);
+        for j in 0..p {
+            (0..n).for_each(|i| column[i] = all[i * p + j]);
+            let start = lines.len();
+            let feature = view.push(&column, &mut lines);
+            mean.push(feature.mean);
+            let length = root_of_squares(lines[start..].iter().copied()).unwrap_or(0.0);
+            if !length.is_finite() || !feature.mean.is_finite() {
+                return Err(rows.not_finite("factor-analysis"));
+            }
+            if length == 0.0 {
+                lines.truncate(start);
+                continue;
+            }
+            lines[start..].iter_mut().for_each(|x| *x /= length);
+            varying.push(j);
+            scales.push(length / rows.n_samples().sqrt());
+        }
+        let moments = Moments::Columns(Matrix::from_vec(varying.len(), n, lines));
+        let n_constant = p - varying.len();
+        Ok(Self { n: rows.n_samples(), mean, varying, scales, moments, n_constant, dtype: T::DTYPE })
+    }
+
+    /// Refuses variances of which not all digits are there.
+    fn check(&self) -> Result<()> {
+        let total: f64 = self.scales.iter().map(|s| s * s).sum();
+        check_total("factor-analysis", total, self.dtype)?;
+        let small = self.scales.iter().position(|s| s * s < self.dtype.least());
+        small.map_or(Ok(()), |i| {
+            Err(Error::Unsupported {
+                asked: "factor-analysis of these data".into(),
+                found: format!(
+                    "the variance of column {} is below the smallest number that {} holds in full",
+                    self.varying[i], self.dtype
+                ),
+                remedy: "multiply that column by a large constant, or leave it out".into(),
+            })
+        })
+    }
+
+    /// Numbers of the columns that vary, as numbers of all columns.
+    pub(super) fn spread(&self, values: &[f64], rest: f64) -> Vec<f64> {
+        let mut all = vec![rest; self.mean.len()];
+        self.varying.iter().zip(values).for_each(|(&j, v)| all[j] = *v);
+        all
+    }
+}

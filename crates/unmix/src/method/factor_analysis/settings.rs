@@ -1,0 +1,201 @@
+//! Settings of factor analysis.
+
+use crate::model::{Kind, Setting};
+use crate::spectrum::Components;
+use serde::{Deserialize, Serialize};
+
+/// Settings of [factor analysis](super): `FactorAnalysis { n_components: 3.into(), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FactorAnalysis {
+    /// How many factors.
+    pub n_components: Components,
+    /// The rise of the log-likelihood, predicted by the next step, at which iterations end.
+    pub tol: f64,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+    /// Uniquenesses to start from, one for each column.
+    pub noise_variance_init: Option<Vec<f64>>,
+    /// Rotation of the factors.
+    pub rotation: Option<Rotation>,
+    /// Divide the loadings of every column by the root of its communality during the rotation.
+    pub rotation_normalize: bool,
+    /// How the likelihood is maximised.
+    pub algorithm: FactorAlgorithm,
+    /// The smallest uniqueness.
+    pub noise_floor: NoiseFloor,
+    /// What codes are.
+    pub scores: Scores,
+    /// Divide every column by its standard deviation first.
+    pub standardize: bool,
+}
+
+impl Default for FactorAnalysis {
+    fn default() -> Self {
+        Self {
+            n_components: Components::All,
+            tol: 1e-2,
+            max_iter: 1000,
+            noise_variance_init: None,
+            rotation: None,
+            rotation_normalize: false,
+            algorithm: FactorAlgorithm::Newton,
+            noise_floor: NoiseFloor::default(),
+            scores: Scores::Regression,
+            standardize: false,
+        }
+    }
+}
+
+/// How the likelihood is maximised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FactorAlgorithm {
+    /// Newton's method on the likelihood as a function of the uniquenesses alone.
+    Newton,
+    /// Expectation-maximisation.
+    Em,
+}
+
+/// Which rotation of the factors is reported: all have the same likelihood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rotation {
+    /// Orthogonal: the variance of the squared loadings of each factor is largest (Kaiser 1958).
+    Varimax,
+    /// Orthogonal: the sum of fourth powers of the loadings is largest (Neuhaus & Wrigley 1954).
+    Quartimax,
+    /// Orthogonal: between the two, factors of similar size (Saunders 1962).
+    Equamax,
+    /// Oblique: towards the fourth powers of the varimax loadings (Hendrickson & White 1964).
+    Promax,
+    /// Oblique: products of squared loadings of the same column are smallest (Jennrich & Sampson 1966).
+    Oblimin,
+    /// Oblique: geometric means of the squared loadings of each column are smallest (Yates 1987).
+    Geomin,
+}
+
+/// The smallest uniqueness, as a share of the variance of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NoiseFloor {
+    /// This share.
+    Share(f64),
+    /// `"auto"`: a hundredth of what the other columns leave of the column, at least `1e-6`.
+    Auto(Automatic),
+}
+
+/// The word `"auto"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Automatic {
+    /// The word `"auto"`.
+    Auto,
+}
+
+impl Default for NoiseFloor {
+    fn default() -> Self {
+        NoiseFloor::Auto(Automatic::Auto)
+    }
+}
+
+/// What codes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scores {
+    /// Posterior means of the factors (Thomson 1951): shrunk towards 0, of least squared error.
+    Regression,
+    /// Weighted least squares (Bartlett 1937): unbiased, of more variance.
+    Bartlett,
+}
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["bic", "parallel"]), Kind::Null]),
+        "null",
+        "How many factors: a number; null for `min(n_samples, n_features)`, which leaves the model saturated; 'bic', the number of least BIC; \
+         or 'parallel', parallel analysis of the correlations, which holds the rows in memory.",
+    )
+    .by_rows(),
+    Setting::new(
+        "tol",
+        Kind::NON_NEGATIVE,
+        "0.01",
+        "Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.",
+    )
+    .such_as("1e-6"),
+    Setting::new(
+        "copy",
+        Kind::Bool,
+        "true",
+        "Accepted for compatibility with scikit-learn; the input is never overwritten.",
+    )
+    .python_only(),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations."),
+    Setting::new(
+        "noise_variance_init",
+        Kind::AnyOf(&[Kind::PerColumn(&Kind::POSITIVE), Kind::Null]),
+        "null",
+        "Uniquenesses to start from, one for each column; null to start from what the other columns leave of each.",
+    ),
+    Setting::new(
+        "svd_method",
+        Kind::Words(&["lapack", "randomized"]),
+        "\"randomized\"",
+        "Accepted for compatibility with scikit-learn; eigenvectors are always exact.",
+    )
+    .python_only(),
+    Setting::new(
+        "iterated_power",
+        Kind::at_least(0),
+        "3",
+        "Accepted for compatibility with scikit-learn, as 'svd_method' is.",
+    )
+    .python_only(),
+    Setting::new(
+        "rotation",
+        Kind::AnyOf(&[
+            Kind::Words(&["varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"]),
+            Kind::Null,
+        ]),
+        "null",
+        "Rotation of the factors: orthogonal ('varimax', 'quartimax', 'equamax') or oblique, with correlated factors ('promax', 'oblimin', \
+         'geomin'); null for factors in the order of their size, uncorrelated given the rows.",
+    ),
+    Setting::new(
+        "rotation_normalize",
+        Kind::Bool,
+        "false",
+        "Divide the loadings of every column by the root of its communality during the rotation (Kaiser normalisation).",
+    )
+    .only(&[&[("rotation", &["*"])]]),
+    Setting::new(
+        "algorithm",
+        Kind::Words(&["newton", "em"]),
+        "\"newton\"",
+        "How the likelihood is maximised: 'newton' on the uniquenesses alone, or 'em', expectation-maximisation, which needs many more \
+         iterations.",
+    ),
+    Setting::new(
+        "noise_floor",
+        Kind::AnyOf(&[Kind::Share, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "The smallest uniqueness, as a share of the variance of its column; 'auto' for a hundredth of what the other columns leave of the \
+         column, at least 1e-6. Columns at the floor are Heywood cases, which are reported.",
+    )
+    .such_as("0.01"),
+    Setting::new(
+        "scores",
+        Kind::Words(&["regression", "bartlett"]),
+        "\"regression\"",
+        "What codes are: 'regression', posterior means of the factors, or 'bartlett', weighted least squares.",
+    ),
+    Setting::new(
+        "standardize",
+        Kind::Bool,
+        "false",
+        "Divide every column by its standard deviation (divisor `n_samples`) first, so that loadings are correlations of columns with \
+         factors. The likelihood does not change.",
+    ),
+];

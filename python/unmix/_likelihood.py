@@ -1,0 +1,117 @@
+"""Models that are a Gaussian of the rows: its covariance, and the likelihood of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._types import Array, Rows
+
+
+class Likelihood:
+    """Estimators whose models say how likely rows are."""
+
+    def _as_theirs(self):
+        """Whether the Gaussian is the one that scikit-learn gives a whitened model."""
+        return False
+
+    def get_covariance(self) -> Array:
+        """Return the covariance of the model, in the units of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            In the type of the fit.
+
+        See Also
+        --------
+        get_precision : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import FactorAnalysis
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> FactorAnalysis(n_components=0).fit(X).get_covariance().round(2)
+        array([[4.67, 0.  ],
+               [0.  , 2.  ]])
+        """
+        check_is_fitted(self)
+        return self._model.covariance(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+
+    def get_precision(self) -> Array:
+        """Return the inverse of the covariance of the model.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            In the type of the fit. Columns that do not vary are left out: their rows and columns are 0.
+
+        See Also
+        --------
+        get_covariance : Its inverse.
+
+        Examples
+        --------
+        >>> from unmix import FactorAnalysis
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> FactorAnalysis(n_components=0).fit(X).get_precision().round(2)
+        array([[0.21, 0.  ],
+               [0.  , 0.5 ]])
+        """
+        check_is_fitted(self)
+        return self._model.precision(self._as_theirs()).astype(self.mean_.dtype, copy=False)
+
+    def score_samples(self, X: Rows) -> Array:
+        """Return the log-likelihood of each row under the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In float64.
+
+        See Also
+        --------
+        score : Their mean.
+
+        Examples
+        --------
+        >>> from unmix import FactorAnalysis
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> FactorAnalysis(n_components=0).fit(X).score_samples([[0, 0], [5, -5]]).round(1)
+        array([ -3. , -11.9])
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._rows(X), self._facts(), self._as_theirs())
+
+    def score(self, X: Rows, y: None = None) -> float:
+        """Return the mean log-likelihood of the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            The mean of ``score_samples(X)``.
+
+        See Also
+        --------
+        score_samples : Log-likelihood of each row.
+
+        Examples
+        --------
+        >>> from unmix import PCA
+        >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
+        >>> round(PCA(n_components=1).fit(X).score(X), 2)
+        -2.3
+        """
+        return float(np.mean(self.score_samples(X)))

@@ -1,0 +1,184 @@
+"""Factor analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Bunch
+
+from ._base import Estimator
+from ._growing import Incremental
+from ._input import _is_path, tell
+from ._likelihood import Likelihood
+from ._parameters import FactorAnalysisParameters
+
+
+class FactorAnalysis(FactorAnalysisParameters, Likelihood, Incremental, Estimator):
+    """Factor analysis: a few common factors of many columns, each column with noise of its own size.
+
+    A drop-in for ``sklearn.decomposition.FactorAnalysis``: parameters, attributes and errors are scikit-learn's. The likelihood is
+    maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows.
+
+    Parameters
+    ----------
+    n_components : int, {"bic", "parallel"} or None, default=None
+        How many factors: a number; None for ``min(n_samples, n_features)``, which leaves the model saturated; ``"bic"``, the number
+        of least BIC; or ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory.
+    tol : float, default=0.01
+        Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.
+    copy : bool, default=True
+        Accepted for compatibility with scikit-learn; the input is never overwritten.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    noise_variance_init : array-like of shape (n_features,) or None, default=None
+        Uniquenesses to start from, one for each column; None to start from what the other columns leave of each.
+    svd_method : {"lapack", "randomized"}, default="randomized"
+        Accepted for compatibility with scikit-learn; eigenvectors are always exact.
+    iterated_power : int, default=3
+        Accepted for compatibility with scikit-learn, as ``"svd_method"`` is.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    rotation : {"varimax", "quartimax", "equamax", "promax", "oblimin", "geomin"} or None, default=None
+        Rotation of the factors: orthogonal (``"varimax"``, ``"quartimax"``, ``"equamax"``) or oblique, with correlated factors
+        (``"promax"``, ``"oblimin"``, ``"geomin"``); None for factors in the order of their size, uncorrelated given the rows.
+    rotation_normalize : bool, default=False
+        Divide the loadings of every column by the root of its communality during the rotation (Kaiser normalisation).
+    algorithm : {"newton", "em"}, default="newton"
+        How the likelihood is maximised: ``"newton"`` on the uniquenesses alone, or ``"em"``, expectation-maximisation, which needs
+        many more iterations.
+    noise_floor : float or "auto", default="auto"
+        The smallest uniqueness, as a share of the variance of its column; ``"auto"`` for a hundredth of what the other columns
+        leave of the column, at least 1e-6. Columns at the floor are Heywood cases, which are reported.
+    scores : {"regression", "bartlett"}, default="regression"
+        What codes are: ``"regression"``, posterior means of the factors, or ``"bartlett"``, weighted least squares.
+    standardize : bool, default=False
+        Divide every column by its standard deviation (divisor ``n_samples``) first, so that loadings are correlations of columns
+        with factors. The likelihood does not change.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The loadings: what one unit of each factor adds to the columns; the entry of largest magnitude of each row is positive. With
+        ``standardize=True`` in units of the standard deviations of the columns.
+    noise_variance_ : ndarray of shape (n_features,)
+        The uniquenesses: variance of each column that the factors leave over, in the units of ``components_``; 0 where a column
+        does not vary.
+    communalities_ : ndarray of shape (n_features,)
+        Share of the variance of each column that is common.
+    component_variance_ : ndarray of shape (n_components,)
+        Sum of the squared loadings of each factor, by which factors are sorted; of correlated ones with what they share.
+    factor_correlation_ : ndarray of shape (n_components, n_components)
+        Correlations of the factors: the identity, unless the rotation is oblique.
+    heywood_ : ndarray of int
+        Columns whose uniqueness is at ``noise_floor``: Heywood cases.
+    fit_ : Bunch
+        Tests and indices of fit: ``log_likelihood``, ``aic``, ``bic``; ``chi_square``, ``degrees_of_freedom`` and ``p_value`` of the
+        hypothesis that there are no more factors, ``rmsea``, ``tli``; ``kmo`` (sampling adequacy) and Bartlett's test of sphericity
+        (``bartlett_chi_square``, ``bartlett_degrees_of_freedom``, ``bartlett_p_value``). None where there is no such number;
+        ``tests`` says why.
+    loglike_ : list of float
+        The log-likelihood of all rows after each iteration.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the rows.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``inverse_transform(y) = y @ mixing_.T + mean_``.
+    noise_scale_ : ndarray of shape (n_features,)
+        Standard deviation of the noise of each column, in the units of the rows.
+    rotation_, scale_ : ndarray
+        Orthonormal axes of ``(x - mean_) / noise_scale_`` before the rotation of the factors, and standard deviations along them.
+    second_rotation_ : ndarray of shape (n_components, n_components)
+        What codes before the rotation are multiplied by; only with ``rotation``.
+    n_iter_, n_components_, n_samples_, n_features_in_ : int
+        Iterations, and numbers of factors, rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went.
+
+    See Also
+    --------
+    PCA : Directions of largest variance, noise of the same size in every column.
+    ICA : Independent sources, no noise.
+
+    Notes
+    -----
+    Rows are modelled as ``x = mean + L f + e`` with factors ``f`` of variance 1 and noise ``e`` of diagonal covariance ``Psi``. The
+    loadings are determined up to a rotation of the factors; without ``rotation``, ``L.T @ inv(Psi) @ L`` is diagonal.
+
+    References
+    ----------
+    D. N. Lawley & A. E. Maxwell (1971), Factor analysis as a statistical method.
+    D. B. Rubin & D. T. Thayer (1982), EM algorithms for ML factor analysis. doi:10.1007/BF02293851
+    C. A. Bernaards & R. I. Jennrich (2005), Gradient projection algorithms for arbitrary rotation criteria in factor analysis.
+    doi:10.1177/0013164404272507
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import FactorAnalysis
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(500, 2) @ draw.randn(2, 6) + draw.randn(500, 6) * [0.5, 1, 1.5, 2, 2.5, 3]
+    >>> FactorAnalysis(n_components=2).fit(X).noise_variance_.shape
+    (6,)
+    """
+
+    _method = "factor-analysis"
+    _derived = frozenset({"loglike_", "fit_"})
+
+    def _check(self, rows):
+        init = self.noise_variance_init
+        if init is not None and not _is_path(rows) and len(init) != rows.shape[1]:
+            raise ValueError(
+                f"noise_variance_init dimension does not with number of features : {len(init)} != {rows.shape[1]}; give one number for "
+                "each column"
+            )
+
+    def _settings(self):
+        settings = super()._settings()
+        if self.noise_variance_init is not None:
+            settings["noise_variance_init"] = np.asarray(self.noise_variance_init, dtype=np.float64).tolist()
+        return settings
+
+    def _adopt(self, model: Any) -> None:
+        super()._adopt(model)
+        attributes = vars(self)
+        report = self.report_
+        attributes["loglike_"] = list(report.objective)
+        attributes["fit_"] = Bunch(**report.fit)
+        attributes["heywood_"] = attributes["heywood_"].astype(np.intp)
+
+    def _forget(self):
+        super()._forget()
+        for name in self._derived:
+            vars(self).pop(name, None)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._derived} if isinstance(state, dict) else state
+
+    def _warn(self):
+        for sentence in self._model.without_effect:
+            tell(sentence)
+        if not self._model.end[1]:
+            report = self.report_
+            tell(
+                "FactorAnalysis did not converge. You might want to increase the number of iterations: the log-likelihood can still rise by "
+                f"about {report.residual:.3g}, and tol is {report.tol:.3g} (outcome '{report.outcome}').",
+                ConvergenceWarning,
+            )
