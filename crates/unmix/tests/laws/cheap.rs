@@ -53,7 +53,7 @@ fn components_are_in_canonical_order_and_sign() {
             let by_variance = case.given.get("order").is_none();
             // Factors that are not rotated come by what they add to the likelihood, which their scale says; all else by variance.
             let unrotated =
-                model.tensor("factor_correlation").is_some() && !case.given.contains_key("rotation");
+                model.tensor("factor_correlation").is_some() && case.given.get("rotation").is_none();
             let named: &[&str] =
                 if unrotated { &["scale"] } else { &["explained_variance", "component_variance"] };
             for values in named.iter().map(|name| model.tensor(name)) {
