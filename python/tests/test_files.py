@@ -100,7 +100,7 @@ def test_columns_of_a_file_are_matched_by_name(folder):
     [
         ("nowhere.npy", FileNotFoundError, "nowhere.npy"),
         ("empty.csv", ValueError, "empty"),
-        ("cut.npy", ValueError, "promises"),
+        ("cut.npy", ValueError, "declares"),
         (".", (ValueError, OSError), "folder"),
         ("ragged.csv", ValueError, "line 3"),
         ("hole.csv", ValueError, r"Input X contains NaN\.\n.*row 1, column 1 \('b'\)"),

@@ -115,7 +115,7 @@ def test_pages_are_compared_with_their_checksums(tmp_path, compression, version)
         except OSError as e:
             # What is damaged before the page's bytes, and so is not in the checksum, has words of its own.
             if "CRC" in str(e):
-                said = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), has other bytes"
+                said = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), is corrupt: its checksum differs"
                 with pytest.raises(ValueError, match=said):
                     unmix.read(path)
                 with pytest.raises(ValueError, match=said):

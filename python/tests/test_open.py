@@ -109,7 +109,7 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         ({"delimiter": "::"}, "must be one ASCII character, got"),
         ({"dtype": "int32"}, "float32.*float64"),
         ({"dtype": "banana"}, "float32.*float64"),
-        ({"na": 5}, "as text"),
+        ({"na": 5}, "must be a list of strings"),
         ({"rows": (1,)}, "the first row and the one after the last"),
         ({"rows": 5}, "the first row and the one after the last"),
         ({"rows": (5, 5), "drop": "id", "decimal": ","}, "there are rows 0 to"),

@@ -218,7 +218,7 @@ def bad(value, at=(7, 3), dtype=np.float64):
         (bad(-np.inf, dtype=np.float32), "Input X contains infinity or a value too large for dtype('float32').\n"),
         (bad(np.nan)[:, ::-1], "row 7, column 60 is NaN"),
         (bad(np.nan).T, "row 3, column 7 is NaN"),
-        (bad(1e300), "those of these data exceed the largest number of the type (float64)"),
+        (bad(1e300), "the sum exceeds the largest number of float64"),
         (np.ones((5, 3)), "needs a column that varies, but all 3 columns are constant over 5 rows"),
         (DIGITS[:1], "Found array with 1 sample(s) (shape=(1, 64)) while a minimum of 2 is required by PCA."),
         (DIGITS[:0], "Found array with 0 sample(s) (shape=(0, 64)) while a minimum of 2 is required by PCA."),

@@ -126,7 +126,7 @@ def test_mistakes_are_told():
         shards.fit(unmix.PCA(), (0, 3), lambda job: [])
     with pytest.raises(TypeError, match="gather_all"):
         shards.fit(unmix.PCA(), (10, 3), None)
-    with pytest.raises(ValueError, match="float32 or float64"):
+    with pytest.raises(ValueError, match="'float32' or 'float64', got 'int8'"):
         shards.shard_rows(3, dtype="int8")
     with pytest.raises(ValueError, match="in no answer"):
         shards.fit(unmix.PCA(), (10, 3), lambda job: [])

@@ -146,7 +146,7 @@ def test_points_are_the_codes_and_colours_the_labels():
     assert (turned.get_xlabel(), turned.get_ylabel()) == ("component 98", "component 99")
     for wrong, message in [
         (dict(components=(0, 4)), "the model has 4 components"),
-        (dict(components="0-2"), "it names 3 components"),
+        (dict(components="0-2"), "must be two components, one for x and one for y, got '0-2'"),
         (dict(color=[1, 2]), "there are 300 rows"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -167,7 +167,7 @@ class FastICA(FastICAParameters, Sources):
                 with warnings.catch_warnings():
                     # Said again by the second fit.
                     warnings.simplefilter("ignore")
-                    rows = super()._fit(X)
+                    rows, _ = super()._fit(X)
                 rotation, *ended = self._by_callable(np.asarray(read(rows)), seed)
                 # The rows of the rotation in white coordinates, whatever their order and signs are now.
                 self._start, self._ended = rotation, ended

@@ -49,7 +49,7 @@ class Gaps(_Estimator):
         >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
         >>> means, covariances = PPCA(n_components=1).fit(X).posterior([[3, 2], [3, float("nan")]])
         >>> means.round(2).ravel(), covariances.round(3).ravel()
-        (array([1.39, 1.37]), array([0.008, 0.012]))
+        (array([1.4 , 1.38]), array([0.008, 0.011]))
         """
         check_is_fitted(self)
         return _unmix.posterior(self._model, self._rows(X), self._facts())

@@ -115,6 +115,137 @@ class PCAParameters:
         self.verbose = verbose
 
 
+class PPCAParameters:
+    """Parameters and fitted attributes of :class:`PPCA`."""
+
+    components_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    explained_variance_std_error_: NDArray[Any]
+    scale_: NDArray[Any]
+    latent_scale_: NDArray[Any]
+    noise_variance_: float
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "algorithm": [StrOptions({"auto", "closed-form", "em"})],
+        "noise_floor": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: Literal["auto", "closed-form", "em"] = "auto",
+        noise_floor: float = 0.0,
+        tol: float = 1e-08,
+        max_iter: int = 1000,
+        standardize: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.noise_floor = noise_floor
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class LinearEigenGANParameters:
+    """Parameters and fitted attributes of :class:`LinearEigenGAN`."""
+
+    components_: NDArray[Any]
+    latent_scale_: NDArray[Any]
+    blocks_: NDArray[Any]
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+    explained_variance_std_error_: NDArray[Any]
+    scale_: NDArray[Any]
+    noise_variance_: float
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    noise_scale_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "groups": ["array-like", StrOptions({"bic"}), None],
+        "noise_floor": [Interval(Real, 0, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        groups: ArrayLike | Literal["bic"] | None = None,
+        noise_floor: float = 0.0,
+        tol: float = 1e-08,
+        max_iter: int = 1000,
+        standardize: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.groups = groups
+        self.noise_floor = noise_floor
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
 class NeuralPCAParameters:
     """Parameters and fitted attributes of :class:`NeuralPCA`."""
 

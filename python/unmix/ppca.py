@@ -57,8 +57,8 @@ class Probabilistic(Gaps, Incremental, Estimator):
         >>> from unmix import PPCA
         >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
         >>> PPCA(n_components=1).fit(X).get_precision().round(2)
-        array([[  6. ,  -9. ],
-               [ -9. ,  14. ]])
+        array([[ 6., -9.],
+               [-9., 14.]])
         """
         check_is_fitted(self)
         return self._model.precision(False).astype(self.mean_.dtype, copy=False)
@@ -85,7 +85,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         >>> from unmix import PPCA
         >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
         >>> PPCA(n_components=1).fit(X).score_samples([[3, 2], [3, float("nan")]]).round(2)
-        array([-2.65, -2.65])
+        array([-2.29, -2.65])
         """
         check_is_fitted(self)
         return self._model.score_samples(self._rows(X), self._facts(), False)
@@ -114,7 +114,7 @@ class Probabilistic(Gaps, Incremental, Estimator):
         >>> from unmix import PPCA
         >>> X = [[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]]
         >>> round(PPCA(n_components=1).fit(X).score(X), 2)
-        -2.31
+        -2.29
         """
         return float(np.mean(self.score_samples(X)))
 
@@ -159,6 +159,38 @@ class PPCA(PPCAParameters, Probabilistic):
 
     Parameters
     ----------
+    n_components : int or None, default=None
+        Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
+        Bayesian information criterion, at least 1.
+    algorithm : {"auto", "closed-form", "em"}, default="auto"
+        How the likelihood is maximised: ``"closed-form"`` by the spectrum of the covariance, for rows without missing cells;
+        ``"em"`` by expectation-maximisation (PX-EM) over the cells that are there; ``"auto"`` by the first, and by the second where
+        cells are missing.
+    noise_floor : float, default=0.0
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are
+        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+    tol : float, default=1e-08
+        Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first, so that none counts more for its unit.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -233,6 +265,38 @@ class LinearEigenGAN(LinearEigenGANParameters, Probabilistic):
 
     Parameters
     ----------
+    n_components : int or None, default=None
+        Number of components, at most one fewer than columns and than rows; 0 for noise alone; None for the number with the largest
+        Bayesian information criterion, at least 1.
+    groups : array-like of shape (n_components,), "bic" or None, default=None
+        Components that have one scale: sizes of blocks, the strongest first, whose sum is the number of components; ``"bic"`` for
+        the blocks with the largest Bayesian information criterion, and their number where ``n_components`` is None; None for a
+        scale of its own for every component. Rows with missing cells need None.
+    noise_floor : float, default=0.0
+        Lower bound of the noise variance, as a share of the mean variance of a column. With 0, rows that leave no noise are
+        refused, because their likelihood is unbounded; 1e-8 keeps it finite.
+    tol : float, default=1e-08
+        Convergence tolerance of the iterations: the rise of the mean log-likelihood of a row, in nats. The closed form has none.
+    max_iter : int, default=1000
+        Maximum number of iterations.
+    standardize : bool, default=False
+        Divide every column by its standard deviation first, so that none counts more for its unit.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------

@@ -41,6 +41,7 @@ pub struct LinearEigenGan {
 /// Which components have one scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Blocks {
     /// Blocks of these sizes, the strongest first.
     Sizes(Vec<usize>),
@@ -51,6 +52,7 @@ pub enum Blocks {
 /// The word `"bic"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum BlockRule {
     /// The blocks with the largest Bayesian information criterion.
     Bic,

@@ -170,6 +170,8 @@ impl Method {
     ) -> Result<()> {
         self.check(settings)?;
         self.admit(rows, run)?;
+        // Also where the fit is closed and takes no start.
+        run.initial_components(rows.n_features(), 0)?;
         let Some(checkpoint) = run.checkpoint else { return Ok(()) };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
         checkpoint.bind(Identity {

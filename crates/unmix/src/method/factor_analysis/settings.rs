@@ -50,6 +50,7 @@ impl Default for FactorAnalysis {
 /// How the likelihood is maximised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FactorAlgorithm {
     /// Newton's method on the likelihood as a function of the uniquenesses alone.
     Newton,
@@ -60,6 +61,7 @@ pub enum FactorAlgorithm {
 /// Which rotation of the factors is reported: all have the same likelihood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Rotation {
     /// Orthogonal: the variance of the squared loadings of each factor is largest (Kaiser 1958).
     Varimax,
@@ -78,6 +80,7 @@ pub enum Rotation {
 /// The smallest uniqueness, as a share of the variance of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum NoiseFloor {
     /// This share.
     Share(f64),
@@ -88,6 +91,7 @@ pub enum NoiseFloor {
 /// The word `"auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Automatic {
     /// The word `"auto"`.
     Auto,
@@ -102,6 +106,7 @@ impl Default for NoiseFloor {
 /// What codes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Scores {
     /// Posterior means of the factors (Thomson 1951): shrunk towards 0, of least squared error.
     Regression,

@@ -37,6 +37,7 @@ impl Default for Ppca {
 /// How the likelihood is maximised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Algorithm {
     /// In closed form, by iterations where cells are missing.
     #[default]

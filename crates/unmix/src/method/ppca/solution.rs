@@ -134,7 +134,7 @@ impl Problem {
         let most = size.most();
         let refused = |name: &str, got: String, remedy: String| {
             let why = format!(
-                "{origin} has {n} rows and {p} columns, and components must be fewer than both, since the noise has the other directions"
+                "{origin} has {n} rows and {p} columns (n_features={p}), and components must be fewer than both, since the noise has the other directions"
             );
             Err(Error::setting(name, got, why, remedy))
         };

@@ -169,7 +169,9 @@ impl Conditional {
             let Pattern { n_seen, log_determinant, .. } = &patterns[pattern[i]];
             let across: f64 = r.iter().zip(&self.model.noise).map(|(r, psi)| r * r / psi).sum();
             let along: f64 = z.iter().map(|z| z * z).sum();
-            -0.5 * (*n_seen as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along)
+            let twice = *n_seen as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along;
+            // A row without cells has 0, not -0.
+            0.0 - 0.5 * twice
         });
         let log_density = log_density.collect();
         Posteriors { means, seen, residuals, pattern, patterns, log_density }
