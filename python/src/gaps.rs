@@ -10,13 +10,16 @@ use unmix::impute::{Imputer, Wanted};
 use unmix::{Dtype, Real};
 
 /// Means and covariances of the codes of rows, `n x k` and `n x k x k`.
+type Posteriors<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>);
+
+/// The posterior of the code of each row.
 #[pyfunction]
 pub(crate) fn posterior<'py>(
     py: Python<'py>,
     model: &Model,
     x: &Bound<'py, PyAny>,
     facts: FactsTuple,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray3<f64>>)> {
+) -> PyResult<Posteriors<'py>> {
     let input = Input::new(x)?;
     let (dtype, cost, names) = (input.dtype(), model.cost(&input), model.names());
     let (model, k) = (model.inner.clone(), model.inner.n_codes());

@@ -273,7 +273,8 @@ mod tests {
             let message = read.unwrap_err().to_string();
             assert!(message.contains("a pipe can only be read from its first row on"), "{message}");
         };
-        let runs = Runs { of: rows(), runs: vec![1..2], starts: vec![0, 1] };
+        let second = 1..2;
+        let runs = Runs { of: rows(), runs: Vec::from([second]), starts: vec![0, 1] };
         refused(runs.read(0..1, 0..1, &mut [7.0], &mut Vec::new()));
         let single = Converted { of: rows() };
         assert!(Source::<f32>::random(&single).is_none());

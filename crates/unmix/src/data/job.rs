@@ -17,6 +17,9 @@ const MAGIC: (&str, u64) = ("unmix shards", 2);
 /// Makes a gather from its packed state.
 pub(crate) type UnpackGather<T> = fn(&mut Unpacker<'_>) -> Result<Box<dyn AnyGather<T>>>;
 
+/// Makes a partial from its packed form.
+type PartFrom<'a> = dyn Fn(&[u8]) -> Result<Box<dyn AnyPartial>> + 'a;
+
 /// A sweep in packed form.
 pub(crate) struct Job {
     kind: String,
@@ -154,11 +157,7 @@ impl Job {
     }
 
     /// One answer: nodes that cover its rows, each shard once.
-    fn answer_of(
-        &self,
-        bytes: &[u8],
-        part_from: &dyn Fn(&[u8]) -> Result<Box<dyn AnyPartial>>,
-    ) -> Result<Answer> {
+    fn answer_of(&self, bytes: &[u8], part_from: &PartFrom<'_>) -> Result<Answer> {
         let mut from = Unpacker::new(bytes);
         let (kind, dtype) = heading(&mut from, "an answer")?;
         if kind != self.kind || dtype != self.dtype {

@@ -74,7 +74,7 @@ pub(crate) fn density(tensors: &Tensors) -> Result<Gaussian> {
     let components = require(tensors, "components", &[None, None])?;
     let (k, p) = (components.shape()[0], components.shape()[1]);
     let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
-    if k >= p.max(1) || !(noise > 0.0) {
+    if k >= p.max(1) || noise.is_nan() || noise <= 0.0 {
         return Err(Error::Unsupported {
             asked: "using this model".into(),
             found: format!("it has {k} components of {p} features and noise of variance {noise}"),

@@ -63,7 +63,7 @@ fn a_row_has_the_same_bits_alone_and_among_others_and_patterns_are_shared() {
     let (p, k, n) = (70, 2, 40);
     let of = Conditional::new(model(p, k));
     let s = Stream::new(8, 0);
-    let cell = |i: usize, j: usize| (i + j) % (3 + i % 2) == 0;
+    let cell = |i: usize, j: usize| (i + j).is_multiple_of(3 + i % 2);
     let x: Vec<f64> =
         (0..n * p).map(|at| if cell(at / p, at % p) { f64::NAN } else { s.normal(at as u64) }).collect();
     let all = of.posteriors(&x);
