@@ -2,8 +2,8 @@
 
 use crate::data::KEPT;
 
-/// Bytes of the program before it has read a row, with what every fit takes.
-const PROGRAM: u64 = 12 << 20;
+/// Bytes of the program's own code and libraries that a fit reads into memory, with what every fit takes.
+const PROGRAM: u64 = 16 << 20;
 /// Vectors as long as a row with which a direction in which the rows do not vary is found.
 const NULL: u64 = 300;
 

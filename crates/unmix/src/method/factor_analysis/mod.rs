@@ -5,9 +5,9 @@
 //! **Algorithm** (Lawley & Maxwell 1971; Jöreskog 1967), for `n` rows of `p` columns and `q` factors:
 //!  1. one sweep gathers the scatter of the rows; columns are divided by their standard deviations, which the likelihood does not notice;
 //!  2. the likelihood at given uniquenesses has its best loadings in closed form, from the first `q` eigenvectors of
-//!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds ([`likelihood`], [`search`]);
+//!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds (`likelihood.rs`, `search.rs`);
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
-//!  3. rotation, order, signs ([`rotation`]).
+//!  3. rotation, order, signs (`rotation.rs`).
 //!
 //! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
 //! For no more rows than columns `n^2 p` a step and two copies of the rows.

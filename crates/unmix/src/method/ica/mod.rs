@@ -65,9 +65,9 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| memory(n, p),
 };
 
-/// The whitening's tables; copies of the rows depend on the number of sources, and are left out where it is not known.
+/// The whitening's tables, and the coordinates that the search keeps of as many sources as there can be.
 pub(super) fn memory(n: u64, p: usize) -> Vec<(&'static str, u64)> {
-    vec![("default", needs::of_fit(n, p, 28))]
+    vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))]
 }
 
 impl Ica {
