@@ -7,6 +7,7 @@ use numpy::{Element, PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use unmix::data::{Sink, VecSink};
 use unmix::impute::{Imputer, Wanted};
+use unmix::model::Values;
 use unmix::{Dtype, Real};
 
 /// Means and covariances of the codes of rows, `n x k` and `n x k x k`.
@@ -129,4 +130,38 @@ pub(crate) fn sample<'py>(
         Ok(inner.density()?.sample(n, seed))
     })?;
     PyArray1::from_vec(py, rows).reshape([n, p])
+}
+
+/// Values of single cells of the rows of the fit, and their standard errors where they are wanted.
+#[pyfunction]
+pub(crate) fn predict_cells<'py>(
+    py: Python<'py>,
+    model: &Model,
+    rows: Vec<u64>,
+    columns: Vec<u64>,
+    std: bool,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    let of = model.inner.clone();
+    let cells: Vec<(u64, u64)> = rows.into_iter().zip(columns).collect();
+    let cost = Some(cells.len() as u64);
+    let (values, errors) = call(py, Facts::default(), Dtype::F64, cost, move |_| {
+        unmix::impute::predict_cells(&of, &cells, std)
+    })?;
+    Ok((PyArray1::from_vec(py, values), PyArray1::from_vec(py, errors)))
+}
+
+/// Every cell of the rows of the fit, as the model has it.
+#[pyfunction]
+pub(crate) fn completed<'py>(
+    py: Python<'py>,
+    model: &Model,
+    facts: FactsTuple,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (of, dtype) = (model.inner.clone(), model.inner.dtype());
+    let (values, p) = call(py, facts.into(), dtype, None, move |run| unmix::impute::completed(&of, run))?;
+    let n = values.len().checked_div(p).unwrap_or(0);
+    Ok(match values {
+        Values::F32(values) => PyArray1::from_vec(py, values).reshape([n, p])?.into_any(),
+        Values::F64(values) => PyArray1::from_vec(py, values).reshape([n, p])?.into_any(),
+    })
 }

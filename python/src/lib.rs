@@ -52,7 +52,7 @@ mod _unmix {
     }
 
     #[pymodule_export]
-    use super::gaps::{impute, posterior, sample};
+    use super::gaps::{completed, impute, posterior, predict_cells, sample};
     #[pymodule_export]
     use super::mixed::{independent, leaves, points, signals};
     #[pymodule_export]

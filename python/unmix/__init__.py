@@ -25,6 +25,7 @@ from ._report import Report
 from ._select import Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
+from .completion import MatrixCompletion
 from .factor_analysis import FactorAnalysis
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
@@ -42,6 +43,7 @@ __all__ = [
     "Files",
     "ICA",
     "LinearEigenGAN",
+    "MatrixCompletion",
     "NeuralPCA",
     "PCA",
     "PPCA",
@@ -69,7 +71,7 @@ __all__ = [
 __version__ = _unmix.__version__
 
 _CLASSES = {
-    cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, FactorAnalysis, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)
+    cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, FactorAnalysis, MatrixCompletion, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)
 }
 
 

@@ -41,9 +41,13 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     if !args.running.quiet {
         hint(&input.rows, args.reading.transpose);
     }
+    let rows = match args.triplets {
+        false => input.rows,
+        true => listed(&input.rows)?,
+    };
     let rows = match &args.names {
-        None => input.rows,
-        Some(path) => input.rows.named(names::read(path)?)?,
+        None => rows,
+        Some(path) => rows.named(names::read(path)?)?,
     };
     let mut rows = match weights {
         None => rows,
@@ -74,6 +78,14 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let next = next(args, path, &to, model.n_components());
     terminal::text(&format!("{}\n{}{next}", unmix_report::summary(&model), paint(TITLE, "Next\n")))?;
     Ok(code)
+}
+
+/// The sparse rows of a list of cells.
+fn listed(rows: &AnyRows<'_>) -> Result<AnyRows<'static>, Error> {
+    match rows {
+        AnyRows::F32(rows) => rows.triplets()?.rows(None).map(AnyRows::F32),
+        AnyRows::F64(rows) => rows.triplets()?.rows(None).map(AnyRows::F64),
+    }
 }
 
 /// A checkpoint has done its work once the model is written, unless seconds ran out: then there is more to do.

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::{input, terminal};
 use std::path::{Path, PathBuf};
 use unmix::data::Sink;
-use unmix::impute::{Imputer, Wanted};
+use unmix::impute::{Imputer, Wanted, fill_cells};
 use unmix::{Dtype, Model, with_rows};
 
 /// Deals the parts of every row out to tables, each of `p` columns.
@@ -37,8 +37,41 @@ fn draw_path(output: &Path, m: usize) -> PathBuf {
     output.with_extension(format!("{}.{ending}", m + 1))
 }
 
+/// Fills the cells of a list, and lists them.
+fn listed(args: &Impute) -> Done {
+    let apply = &args.apply;
+    let files = apply.input.files()?;
+    let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();
+    let output = Output::new(&apply.writing, &never)?;
+    let errors = args.std.as_ref().map(|path| Output::at(path, apply.writing.format, &never)).transpose()?;
+    let model = Model::load(&apply.model)?;
+    model.conditional()?;
+    let progress = Progress::new(&apply.running);
+    let run = progress.run(&apply.running);
+    let input = unmix_io::open_many(&files, &apply.reading.options()?, &run)?;
+    let (cells, values, std) = with_rows!(&input.rows, rows => {
+        let list = rows.triplets()?;
+        let (values, std) = fill_cells(&model, &list, errors.is_some())?;
+        (list.cells, values, std)
+    });
+    progress.clear();
+    for (output, numbers, name) in [(Some(&output), values, "value"), (errors.as_ref(), std, "std")] {
+        let Some(output) = output else { continue };
+        let names = ["row", "column", name].map(String::from).to_vec();
+        let shape = Shape { names, trailing: vec![3], kept: vec![], n_rows: cells.len() as u64 };
+        let mut table = TableWriter::create(output, shape, Dtype::F64)?;
+        let rows = cells.iter().zip(&numbers).flat_map(|((i, j), x)| [*i as f64, *j as f64, *x]);
+        table.put(&rows.collect::<Vec<f64>>())?;
+        table.finish()?;
+    }
+    Ok(0)
+}
+
 /// Fills the missing cells of the input.
 pub(crate) fn impute(args: &Impute) -> Done {
+    if args.triplets {
+        return listed(args);
+    }
     let apply = &args.apply;
     let files = apply.input.files()?;
     let never: Vec<&Path> = files.iter().chain([&apply.model]).map(PathBuf::as_path).collect();

@@ -11,6 +11,10 @@
 //!
 //! Draws are for multiple imputation (Rubin 1987): the fill of a refit, shifted so that refits have the mean of the fit, and noise.
 
+mod cells;
+
+pub use cells::{completed, fill_cells, predict_cells};
+
 use crate::data::{AnyRows, RandomAccess, Rows, Sink, Subset, Workspace};
 use crate::error::{Error, Result};
 use crate::model::{Model, fit};
@@ -18,7 +22,7 @@ use crate::num::random::Stream;
 use crate::num::{Block, Real};
 use crate::run::{Run, Start};
 use crate::stats::GatherChecksum;
-use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, symmetric_product, triangle};
+use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, cholesky, quadratic, triangle};
 
 /// What is wanted beside filled cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub struct Imputer {
     wanted: Wanted,
     seed: u64,
     notes: Vec<String>,
+    /// Whether stored entries of sparse rows are the cells.
+    stored: bool,
 }
 
 impl Imputer {
@@ -61,9 +67,12 @@ impl Imputer {
             let remedy = format!("choose the columns of {} that the model was fitted on", rows.origin());
             return Err(Error::Width { what: "impute".into(), need, got: p, remedy });
         }
-        let seed = model.report().seed;
-        let mut imputer = Self { of, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new() };
-        if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 {
+        let (seed, stored) = (model.report().seed, model.code().codes().stored);
+        let mut imputer =
+            Self { of, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new(), stored };
+        // A model that knows the errors of its parameters needs no refits for them.
+        let refits = wanted.bootstrap > 0 && !imputer.of.has_errors();
+        if (wanted.std || wanted.draws > 0) && refits {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
         }
         Ok(imputer)
@@ -133,6 +142,8 @@ impl Imputer {
     /// Infinite numbers; those of the source.
     pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
         let width = self.width();
+        let cells = if self.stored { rows.as_cells() } else { None };
+        let rows = cells.as_ref().unwrap_or(rows);
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("impute", &block)?;
             self.fill_block(&block, out);
@@ -191,7 +202,9 @@ impl Imputer {
                 let mean = mean(c);
                 let between: f64 = refits.iter().map(|f| (f[c] - mean).powi(2)).sum();
                 let between = between / (refits.len().max(2) - 1) as f64;
-                std[j] = (self.variance(j, covariance) * self.spread + between).sqrt();
+                let k = self.of.model().n_factors();
+                let z = &row.found.means[row.at * k..(row.at + 1) * k];
+                std[j] = (self.of.cell_variance(j, z, covariance) * self.spread + between).sqrt();
             }
         }
         for (m, draw) in rest.chunks_exact_mut(p).enumerate() {
@@ -203,13 +216,15 @@ impl Imputer {
         }
     }
 
-    /// `w_j' V w_j + psi_j`.
-    fn variance(&self, j: usize, covariance: &[f64]) -> f64 {
+    /// What a cell of column `j` varies by beside the factors of its row: its noise, and the errors of loadings and mean.
+    fn own_variance(&self, row: &Gaps<'_>, j: usize) -> f64 {
         let (of, k) = (self.of.model(), self.of.model().n_factors());
-        let w = &of.loadings[j * k..(j + 1) * k];
-        let mut turned = vec![0.0; k];
-        symmetric_product(covariance, w, &mut turned);
-        w.iter().zip(&turned).map(|(a, b)| a * b).sum::<f64>() + of.noise[j]
+        if !self.of.has_errors() {
+            return of.noise[j];
+        }
+        let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;
+        let (z, w) = (&row.found.means[row.at * k..(row.at + 1) * k], &of.loadings[j * k..(j + 1) * k]);
+        self.of.cell_variance(j, z, covariance) - quadratic(covariance, w)
     }
 
     /// Noise of the missing cells of a row, jointly: through the factors, and of each cell its own.
@@ -227,7 +242,8 @@ impl Imputer {
         let each = missing.iter().map(|&j| {
             let w = &of.loadings[j * k..(j + 1) * k];
             let shared: f64 = w.iter().zip(&factors).map(|(w, z)| w * z).sum();
-            self.spread.sqrt() * (shared + of.noise[j].sqrt() * draws.normal(first + (k + j) as u64))
+            let own = self.own_variance(row, j).sqrt();
+            self.spread.sqrt() * (shared + own * draws.normal(first + (k + j) as u64))
         });
         each.collect()
     }

@@ -77,7 +77,8 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, Method, NeuralPca, Pca, Ppca, Rica, SigmaPca,
+    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
+    Rica, SigmaPca,
 };
 pub use model::{Model, Outcome, Report, fit, partial_fit};
 #[doc(inline)]

@@ -46,6 +46,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "Ica",
             "LinearEigenGan",
             "METHODS",
+            "MatrixCompletion",
             "Method",
             "NeuralPca",
             "Pca",

@@ -72,6 +72,10 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) stability: Option<u16>,
+    /// INPUT lists cells: row, column and value of each, rows and columns numbered from 0. matrix-completion takes all others for
+    /// missing, methods of sparse rows for 0
+    #[arg(long, conflicts_with_all = ["weights", "weights_column", "stability"])]
+    pub(crate) triplets: bool,
     /// Keep the sums over the rows in the model, so that models can be merged and extended by partial_fit
     #[arg(long)]
     pub(crate) sums: bool,
@@ -126,6 +130,10 @@ pub(crate) struct Impute {
     /// A file for the standard error of each filled cell, as a new observation of it would have; 0 where a cell was there
     #[arg(long, value_name = "FILE")]
     pub(crate) std: Option<PathBuf>,
+    /// INPUT lists cells: row, column and value of each, and those without a value are filled; or row and column alone, of the rows of
+    /// the fit. OUT lists row, column and value
+    #[arg(long, conflicts_with = "draws")]
+    pub(crate) triplets: bool,
     /// Draws of the rows for multiple imputation, in OUT.1, OUT.2, ... with the ending of OUT
     #[arg(long, value_name = "M", default_value_t = 0)]
     pub(crate) draws: usize,

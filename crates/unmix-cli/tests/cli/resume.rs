@@ -25,6 +25,7 @@ fn fits(method: &str) -> &'static [&'static str] {
             &["-k 40 --set tol=1e-12 --set max_iter=300", "-k 20 --set batch_size=200 --set max_epochs=10"]
         }
         "factor-analysis" => &["-k 5 --set algorithm=em --set tol=1e-9 --set max_iter=3000"],
+        "matrix-completion" => &["-k 6 --set tol=0 --set max_iter=400"],
         other => panic!("there are no fits of {other} here: add them"),
     }
 }

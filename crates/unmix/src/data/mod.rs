@@ -22,6 +22,7 @@ mod sparse;
 mod spool;
 mod subset;
 mod sweep;
+mod triplets;
 
 #[doc(inline)]
 pub use crate::num::{Block, Lines, Plan, Stored, Workspace};
@@ -45,3 +46,4 @@ pub use spool::Spool;
 pub(crate) use subset::Subset;
 pub(crate) use sweep::no_columns;
 pub use sweep::{Sink, VecSink};
+pub use triplets::Triplets;

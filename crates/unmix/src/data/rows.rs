@@ -178,6 +178,13 @@ impl<'a, T: Real> Rows<'a, T> {
         self.source.is_sparse()
     }
 
+    /// Sparse rows as rows with gaps, whose cells are the stored entries; `None` where they are not sparse.
+    pub(crate) fn as_cells(&self) -> Option<Rows<'_, T>> {
+        let sparse = self.sparse()?.as_cells();
+        let features = self.features.clone();
+        Some(Rows { longest: self.longest, ..Rows::new(sparse, features, self.origin.clone()) })
+    }
+
     /// How the rows are cut.
     pub fn plan(&self) -> Plan {
         Plan::for_width(self.n_features())

@@ -1,5 +1,6 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
+pub mod completion;
 pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
@@ -14,6 +15,7 @@ pub mod sigma_pca;
 pub use crate::model::{
     Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
 };
+pub use completion::MatrixCompletion;
 pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
 pub use ica::Ica;
@@ -40,6 +42,7 @@ pub const METHODS: &[Method] = &[
     fastica::METHOD,
     rica::METHOD,
     factor_analysis::METHOD,
+    completion::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -40,3 +40,11 @@ pub(super) fn of_threads(n: u64, p: usize, tables: u64) -> u64 {
     let m = n.min(p as u64);
     m.saturating_mul(m).saturating_mul(8 * tables).saturating_mul(crate::num_threads() as u64)
 }
+
+/// Bytes of a fit over lists of cells: these by row and by column, and posteriors of `k` factors and an offset of each row and column,
+/// with the tables that the other side reads; the model and its file.
+pub(super) fn of_cells(n: u64, p: usize, k: usize) -> u64 {
+    let (lines, q) = (n.saturating_add(p as u64), k as u64 + 1);
+    let cells = n.saturating_mul(p as u64).saturating_mul(2 * 12);
+    cells.saturating_add(lines.saturating_mul(8 * 3 * (q + 1) * (q + 2) / 2)).saturating_add(PROGRAM)
+}

@@ -3,7 +3,7 @@
 use super::code::{Encoded, RowMap, Unsolved};
 use super::sparse::SparseEncoder;
 use super::{Gaussian, Model};
-use crate::data::{Rows, Sink, VecSink, Workspace};
+use crate::data::{Rows, Sink, Sparse, VecSink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::{Block, Real, widest};
 use crate::run::Run;
@@ -33,6 +33,10 @@ impl Model {
             let n_rows = SparseEncoder::new::<T>(mean, matrix).apply(sparse, run, "encoding", sink)?;
             return Ok(Encoded { n_rows, unsolved: None });
         }
+        if let Some(sparse) = rows.sparse().filter(|_| encoder.codes().stored) {
+            let n_rows = self.encode_cells(sparse, rows, run, sink)?;
+            return Ok(Encoded { n_rows, unsolved: None });
+        }
         let coder = ModelEncoder::of(self);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("encoding", rows, &block)?;
@@ -41,6 +45,33 @@ impl Model {
         };
         let n_rows = rows.map(run, "encoding", self.n_codes(), step, sink)?;
         Ok(Encoded { n_rows, unsolved: coder.unsolved() })
+    }
+
+    /// Codes of rows whose cells are the stored entries.
+    fn encode_cells<T: Real>(
+        &self,
+        sparse: &Sparse<'_, T>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<T>,
+    ) -> Result<u64> {
+        if let Some((row, column, x)) = sparse.first_not_finite() {
+            return Err(rows.not_finite_at("encoding", row, column, x));
+        }
+        let (encoder, k) = (self.code.encoder(), self.n_codes());
+        let row = |i: usize, out: &mut [T]| {
+            let (columns, values) = sparse.row(i);
+            let values: Vec<f64> = values.iter().map(|x| x.to_f64()).collect();
+            let mut code = vec![0.0; k];
+            encoder.of_cells(columns, &values, &mut code);
+            out.iter_mut().zip(&code).for_each(|(to, z)| *to = T::from_f64(*z));
+        };
+        sparse.map(run, "encoding", k, row, sink)
+    }
+
+    /// Sparse rows as rows with gaps, where the encoder takes their stored entries for cells.
+    pub(super) fn cells_of<'r, T: Real>(&self, rows: &'r Rows<'_, T>) -> Option<Rows<'r, T>> {
+        if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
     /// Rows that `codes` stand for, in order.
@@ -91,6 +122,8 @@ impl Model {
             return Err(Error::setting("exclude", c, why, "choose components that it has"));
         }
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
+        let cells = self.cells_of(rows);
+        let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>());
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstruct", rows, &block)?;

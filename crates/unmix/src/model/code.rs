@@ -47,6 +47,8 @@ pub struct Codes {
     pub non_negative: bool,
     /// NaN in a row is a missing cell, and the row is encoded by the cells that it has.
     pub missing: bool,
+    /// Of sparse rows, stored entries are the cells, zeros among them, and what is not stored is missing.
+    pub stored: bool,
 }
 
 /// Turns rows into codes.
@@ -78,7 +80,12 @@ pub trait Encoder: Debug + Send + Sync {
         None
     }
 
-    /// The linear-Gaussian model that codes are posterior means of, ready for rows.
+    /// Writes the code of a row whose cells are listed, by column, in double precision: of encoders with [`Codes::stored`].
+    fn of_cells(&self, columns: &[u32], values: &[f64], out: &mut [f64]) {
+        let _ = (columns, values, out);
+    }
+
+    /// The linear-Gaussian model that codes are posterior means of, ready for rows; factors beyond the number of codes are not codes.
     fn gaussian(&self) -> Option<&Conditional> {
         None
     }

@@ -183,13 +183,15 @@ impl Model {
     ) -> Result<u64> {
         let of = self.conditional()?;
         self.check_width("posterior", rows.n_features(), self.n_features(), rows.origin())?;
-        let k = of.model().n_factors();
+        let cells = self.cells_of(rows);
+        let rows = cells.as_ref().unwrap_or(rows);
+        let (k, all) = (self.n_codes(), of.model().n_factors());
         let width = k + k * k;
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("posterior", &block)?;
             let Posteriors { means, pattern, patterns, .. } = of.posteriors(block.data);
             for (i, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
-                out[..k].copy_from_slice(&means[i * k..(i + 1) * k]);
+                out[..k].copy_from_slice(&means[i * all..i * all + k]);
                 let covariance = &patterns[pattern[i]].covariance;
                 for a in 0..k {
                     for b in 0..=a {

@@ -228,6 +228,8 @@ impl Model {
     ) -> Result<u64> {
         let measures = Measures::of(self, parts);
         self.check_width("quality", rows.n_features(), self.n_features(), rows.origin())?;
+        let cells = self.cells_of(rows);
+        let rows = cells.as_ref().unwrap_or(rows);
         let (coder, decoder) = (ModelEncoder::of(self), self.code().decode_map::<T>());
         let width = measures.width();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {

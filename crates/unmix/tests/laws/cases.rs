@@ -213,6 +213,13 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
         ],
+        "matrix-completion" => vec![
+            otherwise("three factors", json!({"n_components": 3}), 60, 12),
+            otherwise("three factors, gaps", json!({"n_components": 3}), 60, 12),
+            otherwise("without offsets, gaps", json!({"n_components": 3, "offsets": false}), 40, 15),
+            otherwise("offsets alone, gaps", json!({"n_components": 0}), 30, 8),
+            otherwise("as many as there are, wide, gaps", json!({"tol": 0.01}), 25, 40),
+        ],
         "factor-analysis" => vec![
             otherwise("tall", json!({"n_components": 3}), 700, 9),
             otherwise("saturated", json!({}), 300, 6),

@@ -139,6 +139,10 @@ fn encoding_what_was_decoded_changes_nothing_more() {
         if model.n_codes() == 0 {
             continue;
         }
+        if model.tensor("row_offsets").is_some() {
+            // A decoded row has no offset of its own; posteriors of rows are tested against their formula.
+            continue;
+        }
         let mut codes = encode(&model, &x);
         let mut again = encode(&model, &decode(&model, &codes));
         if model.tensor("factor_correlation").is_some() {

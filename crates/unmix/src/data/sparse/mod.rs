@@ -27,6 +27,8 @@ pub struct Sparse<'a, T: Real> {
     /// By column too, where the rows came that way.
     given: Option<Layout<'a, T>>,
     made: OnceLock<Layout<'static, T>>,
+    /// What readers get where nothing is stored.
+    unstored: T,
 }
 
 impl<'a, T: Real> Sparse<'a, T> {
@@ -46,7 +48,7 @@ impl<'a, T: Real> Sparse<'a, T> {
         n_features: usize,
     ) -> Result<Self> {
         let by_row = Layout::new(["row", "column"], starts, columns, values.into(), n_features)?;
-        Ok(Self { n_features, by_row, given: None, made: OnceLock::new() })
+        Ok(Self { n_features, by_row, given: None, made: OnceLock::new(), unstored: T::default() })
     }
 
     /// From compressed sparse columns: column `j` has entries `starts[j]..starts[j + 1]` of `rows` and `values`.
@@ -63,7 +65,8 @@ impl<'a, T: Real> Sparse<'a, T> {
         let given = Layout::new(["column", "row"], starts, rows, values.into(), n_rows)?;
         check_list("rows", n_rows)?;
         let by_row = given.exchanged(n_rows);
-        Ok(Self { n_features: given.len(), by_row, given: Some(given), made: OnceLock::new() })
+        let unstored = T::default();
+        Ok(Self { n_features: given.len(), by_row, given: Some(given), made: OnceLock::new(), unstored })
     }
 
     /// How many rows.
@@ -117,7 +120,14 @@ impl<'a, T: Real> Sparse<'a, T> {
     /// Rows and columns exchanged. Lent, but for the copy by column, which is made where it is not there yet.
     pub(crate) fn transposed(&self) -> Sparse<'_, T> {
         let (by_row, given) = (self.by_column().lent(), Some(self.by_row.lent()));
-        Sparse { n_features: self.n_rows(), by_row, given, made: OnceLock::new() }
+        Sparse { n_features: self.n_rows(), by_row, given, made: OnceLock::new(), unstored: self.unstored }
+    }
+
+    /// The same entries as cells of rows that have no others: readers get NaN for all that is not stored. Lent.
+    pub(crate) fn as_cells(&self) -> Sparse<'_, T> {
+        let (by_row, given) = (self.by_row.lent(), self.given.as_ref().map(Layout::lent));
+        let unstored = T::from_f64(f64::NAN);
+        Sparse { n_features: self.n_features, by_row, given, made: OnceLock::new(), unstored }
     }
 
     /// Rows `rows` as a shard, where row 0 is number `first_row` of the data and `weights` are those of all rows that are here.

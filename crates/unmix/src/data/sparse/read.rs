@@ -35,7 +35,7 @@ impl<T: Real> RandomAccess<T> for Sparse<'_, T> {
 
     fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], _: &mut Vec<u8>) -> Result<()> {
         let (rows, p) = (rows.start as usize..rows.end as usize, columns.len());
-        out.fill(T::default());
+        out.fill(self.unstored);
         // A few columns of many rows are found faster column by column.
         if p < rows.len() && p < self.n_features {
             for j in columns.clone() {

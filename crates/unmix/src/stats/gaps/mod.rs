@@ -10,10 +10,12 @@
 //! has the prior: mean 0, covariance the identity, log-likelihood 0. The quadratic form is a sum of squares of residuals: nothing
 //! cancels. Everything is in double precision, whatever the type of the rows is.
 
+mod cells;
 mod factors;
 mod filled;
 mod seen;
 
+pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments, twice_divergence};
 pub use factors::{FactorSums, GatherFactors};
 pub use filled::GatherFilled;
 pub use seen::{GatherSeen, Seen};
@@ -86,6 +88,16 @@ pub struct Conditional {
     /// `W'`, `k x p`.
     back: Vec<f64>,
     log_noise: Vec<f64>,
+    errors: Option<Errors>,
+}
+
+/// What the parameters of columns are uncertain by.
+#[derive(Clone, Debug)]
+struct Errors {
+    /// Covariance of `(w_j, mean_j)`: lower triangles, row by row, `p x (k+1)(k+2)/2`.
+    covariances: Vec<f64>,
+    /// Covariance of `w_j` with `mean_j`, over `psi_j`: `p x k`.
+    shifts: Vec<f64>,
 }
 
 /// What all rows of one pattern of cells have in common.
@@ -129,7 +141,48 @@ impl Conditional {
         }
         let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
         let (back, log_noise) = (back.collect(), model.noise.iter().map(|psi| psi.ln()).collect());
-        Self { model, weighted, pairs, back, log_noise }
+        Self { model, weighted, pairs, back, log_noise, errors: None }
+    }
+
+    /// Of a model whose loadings and means are known up to errors, independent between columns: `covariances` are those of
+    /// `(w_j, mean_j)`, lower triangles row by row, `p x (k+1)(k+2)/2`. Posteriors are then the step of a row in variational Bayes,
+    ///
+    /// ```text
+    /// G = I + sum_o (w_j w_j' + cov w_j) / psi_j,   V = G⁻¹,   z | x_o ~ N(V sum_o (w_j (x_j - mean_j) - cov(w_j, mean_j)) / psi_j, V)
+    /// ```
+    ///
+    /// and log-densities are those at these posteriors, not of a distribution. `O(p k²)`.
+    pub fn with_errors(model: LinearGaussian, covariances: Vec<f64>) -> Self {
+        let (k, t) = (model.n_factors(), triangle(model.n_factors()));
+        let mut of = Self::new(model);
+        let mut shifts = Vec::with_capacity(of.weighted.len());
+        for (j, own) in covariances.chunks_exact(triangle(k + 1)).enumerate() {
+            let psi = of.model.noise[j];
+            let pairs = &mut of.pairs[j * t..(j + 1) * t];
+            pairs.iter_mut().zip(own).for_each(|(pair, c)| *pair += c / psi);
+            shifts.extend(own[t..t + k].iter().map(|c| c / psi));
+        }
+        of.errors = Some(Errors { covariances, shifts });
+        of
+    }
+
+    /// Whether loadings and means are known up to errors, which posteriors and [variances of cells](Self::cell_variance) count.
+    pub fn has_errors(&self) -> bool {
+        self.errors.is_some()
+    }
+
+    /// Variance of a new observation of column `j` of a row whose factors have mean `z` and this covariance (a lower triangle):
+    /// `w_j' V w_j + psi_j`, and what errors of loadings and mean add.
+    pub fn cell_variance(&self, j: usize, z: &[f64], covariance: &[f64]) -> f64 {
+        let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
+        let w = &self.model.loadings[j * k..(j + 1) * k];
+        let mut turned = vec![0.0; k];
+        symmetric_product(covariance, w, &mut turned);
+        let known = w.iter().zip(&turned).map(|(a, b)| a * b).sum::<f64>() + self.model.noise[j];
+        let Some(errors) = &self.errors else { return known };
+        let own = &errors.covariances[j * triangle(k + 1)..(j + 1) * triangle(k + 1)];
+        let cross: f64 = own[t..t + k].iter().zip(z).map(|(c, z)| c * z).sum();
+        known + quadratic(own, z) + 2.0 * cross + own[t + k] + inner(own, covariance, k)
     }
 
     /// The model.
@@ -156,6 +209,11 @@ impl Conditional {
         if k > 0 {
             let mut right = vec![0.0; n * k];
             kernel::product(&mut right, &centred, &self.weighted, n, p, k);
+            if let Some(errors) = &self.errors {
+                let mut shift = vec![0.0; n * k];
+                kernel::product(&mut shift, &seen, &errors.shifts, n, p, k);
+                right.iter_mut().zip(&shift).for_each(|(b, s)| *b -= s);
+            }
             for (i, (z, b)) in means.chunks_exact_mut(k).zip(right.chunks_exact(k)).enumerate() {
                 symmetric_product(&patterns[pattern[i]].covariance, b, z);
             }
@@ -228,10 +286,36 @@ pub fn symmetric_product(a: &[f64], b: &[f64], out: &mut [f64]) {
     }
 }
 
+/// `b' a b` for a symmetric matrix given by its lower triangle, row by row; a longer one counts as far as `b` reaches.
+pub fn quadratic(a: &[f64], b: &[f64]) -> f64 {
+    let line = |i: usize| {
+        let row = &a[triangle(i)..=triangle(i) + i];
+        let left: f64 = row[..i].iter().zip(b).map(|(a, b)| a * b).sum();
+        b[i] * (2.0 * left + row[i] * b[i])
+    };
+    (0..b.len()).map(line).sum()
+}
+
+/// `tr(a b)` of two symmetric `k x k` matrices given by their lower triangles, row by row.
+pub fn inner(a: &[f64], b: &[f64], k: usize) -> f64 {
+    let line = |i: usize| {
+        let (at, end) = (triangle(i), triangle(i) + i);
+        let left: f64 = a[at..end].iter().zip(&b[at..end]).map(|(a, b)| a * b).sum();
+        2.0 * left + a[end] * b[end]
+    };
+    (0..k).map(line).sum()
+}
+
 /// Replaces the lower triangle of a positive definite `k x k` matrix by that of its inverse; returns the logarithm of its determinant.
 /// `O(k³)`.
 pub fn invert(a: &mut [f64], k: usize) -> f64 {
     let log_determinant = cholesky(a, k);
+    invert_root(a, k);
+    log_determinant
+}
+
+/// The second half of [`invert`]: from the Cholesky factor.
+fn invert_root(a: &mut [f64], k: usize) {
     // The triangle's own inverse, in its place: columns from the left, each from its diagonal down.
     for j in 0..k {
         a[triangle(j) + j] = 1.0 / a[triangle(j) + j];
@@ -247,7 +331,6 @@ pub fn invert(a: &mut [f64], k: usize) -> f64 {
             a[triangle(i) + j] = (i..k).map(|l| a[triangle(l) + i] * a[triangle(l) + j]).sum();
         }
     }
-    log_determinant
 }
 
 /// Replaces `b` by the solution of `a x = b`, and the lower triangle of the positive definite `a` by its Cholesky factor. `O(k³)`.

@@ -1,0 +1,133 @@
+//! The cells of a matrix, centred and in units of their spread, by row and by column.
+
+use super::METHOD;
+use crate::data::{Rows, Sparse, check_n_rows};
+use crate::error::{Error, Result};
+use crate::num::{Dtype, Real};
+use crate::run::Run;
+use crate::spectrum::check_total;
+use crate::stats::gaps::{CellLists, GatherCells};
+
+/// How strongly offsets of few cells are drawn to 0 before factors are fitted: as by so many cells of offset 0.
+const DAMPING: f64 = 5.0;
+
+/// Sweeps over rows and columns for these offsets.
+const ROUNDS: usize = 10;
+
+/// Cells of `n x p`, as `(y - centre) / unit`.
+pub(super) struct Cells {
+    pub(super) by_row: Sparse<'static, f64>,
+    /// Mean of all cells, 0 without offsets.
+    pub(super) centre: f64,
+    /// Root of the mean square of what is left.
+    pub(super) unit: f64,
+    /// Type of the rows.
+    pub(super) dtype: Dtype,
+    /// Cells of each column.
+    pub(super) of_column: Vec<usize>,
+    /// Rows that have a cell.
+    pub(super) n_rows_seen: usize,
+    /// Columns in which two cells differ, and so do rows where offsets are not fitted, are not among these.
+    pub(super) n_constant: usize,
+}
+
+impl Cells {
+    /// Those of `rows`: numbers that are not NaN, or stored entries of sparse rows.
+    ///
+    /// # Errors
+    ///
+    /// Infinities, fewer than two rows with cells, cells that do not vary.
+    pub(super) fn of<T: Real>(rows: &Rows<'_, T>, offsets: bool, run: &Run<'_>) -> Result<Self> {
+        check_n_rows(METHOD.key, rows.n_rows().unwrap_or(0), rows.origin(), "factors are shared by rows")?;
+        let lists = match rows.sparse() {
+            Some(sparse) => stored(sparse),
+            None => rows.sweep(run, "cells", &GatherCells)?,
+        };
+        if let Some((row, column, x)) = lists.infinite {
+            return Err(rows.not_finite_at(METHOD.key, row, column as usize, x));
+        }
+        let p = rows.n_features();
+        let CellLists { starts, columns, mut values, .. } = lists;
+        let n_rows_seen = starts.windows(2).filter(|ends| ends[1] > ends[0]).count();
+        let why = "rows without any cell do not count";
+        check_n_rows(METHOD.key, n_rows_seen as u64, rows.origin(), why)?;
+        let n = values.len() as f64;
+        let first = values[0];
+        let nothing = match offsets {
+            true => values.iter().all(|x| *x == first),
+            false => values.iter().all(|x| *x == 0.0),
+        };
+        if nothing {
+            let n_samples = rows.n_rows().unwrap_or(0);
+            return Err(Error::NoVariance { method: METHOD.key.into(), n_features: p, n_samples });
+        }
+        let centre = if offsets { values.iter().map(|x| x / n).sum::<f64>() } else { 0.0 };
+        let mean_square = values.iter().map(|x| (x - centre).powi(2) / n).sum::<f64>();
+        if !mean_square.is_finite() {
+            return Err(Error::Overflow { method: METHOD.key.into(), dtype: T::DTYPE.name() });
+        }
+        check_total(METHOD.key, mean_square, T::DTYPE)?;
+        let unit = mean_square.sqrt();
+        values.iter_mut().for_each(|x| *x = (*x - centre) / unit);
+        let by_row = Sparse::from_csr(&starts, &columns, values, p)?;
+        let by_column = by_row.transposed();
+        let of_column = (0..p).map(|j| by_column.row(j).0.len()).collect();
+        let same = |j: usize| by_column.row(j).1.windows(2).all(|pair| pair[0] == pair[1]);
+        let n_constant = (0..p).filter(|j| same(*j)).count();
+        drop(by_column);
+        Ok(Self { by_row, centre, unit, dtype: T::DTYPE, of_column, n_rows_seen, n_constant })
+    }
+
+    /// Cells.
+    pub(super) fn len(&self) -> usize {
+        self.by_row.n_stored()
+    }
+
+    /// Rows and columns.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.by_row.n_rows(), self.by_row.n_features())
+    }
+
+    /// Offsets of rows and of columns, each drawn to 0 as by five cells.
+    pub(super) fn damped_offsets(&self) -> (Vec<f64>, Vec<f64>) {
+        let (n, p) = self.shape();
+        let (mut rows, mut columns) = (vec![0.0; n], vec![0.0; p]);
+        let by_column = self.by_row.transposed();
+        for _ in 0..ROUNDS {
+            alternate(&by_column, &rows, &mut columns);
+            alternate(&self.by_row, &columns, &mut rows);
+        }
+        (rows, columns)
+    }
+
+    /// What these offsets leave of the cells; what is not a cell counts as 0.
+    pub(super) fn rest(&self, rows: &[f64], columns: &[f64]) -> Result<Sparse<'static, f64>> {
+        let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
+        for (i, b) in rows.iter().enumerate() {
+            let (at, own) = self.by_row.row(i);
+            places.extend_from_slice(at);
+            values.extend(at.iter().zip(own).map(|(&j, x)| x - b - columns[j as usize]));
+            starts.push(places.len());
+        }
+        Sparse::from_csr(&starts, &places, values, columns.len())
+    }
+}
+
+/// Offsets of lines, beside those of the lines across them.
+fn alternate(lines: &Sparse<'_, f64>, across: &[f64], own: &mut [f64]) {
+    for (i, own) in own.iter_mut().enumerate() {
+        let (at, values) = lines.row(i);
+        let sum: f64 = at.iter().zip(values).map(|(&j, x)| x - across[j as usize]).sum();
+        *own = sum / (DAMPING + at.len() as f64);
+    }
+}
+
+/// Lists of the stored entries.
+fn stored<T: Real>(sparse: &Sparse<'_, T>) -> CellLists {
+    let mut lists = CellLists::default();
+    for i in 0..sparse.n_rows() {
+        let (columns, values) = sparse.row(i);
+        lists.push(i as u64, columns.iter().zip(values).map(|(&j, x)| (j, x.to_f64())));
+    }
+    lists
+}

@@ -1,0 +1,190 @@
+//! Matrix completion: a matrix of few factors, of which some cells are known.
+//!
+//! **Finds** factors of rows and of columns, an offset for each row and each column, and the noise, from the cells that are there, with
+//! errors for every cell that is not. NaN is a missing cell; of sparse rows the stored entries are the cells, zeros among them, and nothing is
+//! made dense.
+//! **Model** `y_ij = m + b_i + c_j + a_i v_j + e`, `a_i ~ N(0, I)`, `v_j ~ N(0, diag g)`, `b_i ~ N(0, t_b)`, `c_j ~ N(0, t_c)`, `e ~ N(0, s²)`.
+//! **Algorithm** variational alternating least squares (Lim & Teh 2007; Ilin & Raiko 2010): independent Gaussian posteriors of
+//! `(a_i, b_i)` and of `(v_j, c_j)`. From offsets drawn to 0 and the leading singular vectors of what they leave, each iteration
+//!  1. gives every row its posterior beside the columns, then every column its own beside the rows, one factorisation each;
+//!  2. takes the noise `s²` from the expected squares of all residuals;
+//!  3. turns and scales the factors so that rows have second moment `I` and columns a diagonal one, which is `g`, and takes the sizes of the
+//!     offsets. What the cells do not support gets size 0: `g` falls, and the factor is left out at the end.
+//!
+//! The bound on the evidence never falls. The last step is that of the rows, so the codes of the fit are those that `transform` gives.
+//! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
+//! **Fails** where cells are missing because of what they are.
+//!
+//! Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. A. Ilin & T. Raiko (2010), J. Mach. Learn. Res. 11:1957.
+
+mod cells;
+mod model;
+mod settings;
+mod start;
+mod variational;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Model, Report};
+use crate::num::Real;
+use crate::run::Run;
+use crate::solve::Limits;
+use cells::Cells;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+use variational::Ended;
+
+pub use settings::{Alpha, Completion, FromCells, MatrixCompletion};
+
+/// Factors to begin with where their number is not told.
+const FACTORS: usize = 10;
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "matrix-completion",
+    class: "MatrixCompletion",
+    summary: "few factors behind a matrix of which some cells are known, with errors for all others",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: true, weights: false, stream: false, missing: true },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &[],
+    references: &["Lim & Teh 2007", "Ilin & Raiko 2010"],
+    spec: |given| Ok(Box::new(MatrixCompletion::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("als", needs::of_cells(n, p, FACTORS))],
+};
+
+impl MatrixCompletion {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of its settings, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Fits. NaN is a missing cell; of sparse rows, stored entries are the cells.
+    ///
+    /// # Errors
+    ///
+    /// Infinities, fewer than two rows with a cell, cells that do not vary; more factors than rows or columns; weights.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        let rows = &*rows;
+        rows.pooled(run.threads, || {
+            let cells = Cells::of(rows, self.offsets, run)?;
+            let most = self.most(rows, &cells)?;
+            let (ended, sweeps) = self.iterated(&cells, most, run)?;
+            self.model(rows, &cells, ended, sweeps, run)
+        })
+    }
+
+    /// The most factors.
+    fn most<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells) -> Result<usize> {
+        let most = cells.n_rows_seen.min(rows.n_features());
+        match self.n_components.filter(|k| *k > most) {
+            None => Ok(most),
+            Some(k) => {
+                let (n, p) = (cells.n_rows_seen, rows.n_features());
+                let why = format!("{} has {n} rows with cells and {p} columns", rows.origin());
+                Err(Error::setting("n_components", k, why, format!("choose a number from 0 to {most}")))
+            }
+        }
+    }
+
+    /// Iterates with the number of factors that is asked for, or with more and more until the cells do not support all of them.
+    fn iterated(&self, cells: &Cells, most: usize, run: &Run<'_>) -> Result<(Ended, u64)> {
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let mut sweeps = 1;
+        let fewest = run.initial_components(cells.shape().1, 0)?.map_or(FACTORS, |start| start.rows());
+        let mut k = self.n_components.unwrap_or(fewest.min(most.saturating_sub(1)));
+        loop {
+            let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
+            sweeps += ended.n_iter;
+            let enough = self.n_components.is_some()
+                || cells.supported(&ended.state).len() < k
+                || k + 1 >= most
+                || run.init.is_some()
+                || run.out_of_time();
+            if enough {
+                return Ok((ended, sweeps));
+            }
+            k = (2 * k).clamp(1, most - 1);
+        }
+    }
+
+    fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        cells: &Cells,
+        ended: Ended,
+        sweeps: u64,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let asked = ended.state.sizes.factors.len();
+        let kept = cells.supported(&ended.state);
+        let state = cells.reduced(&ended.state, &kept);
+        let tensors = cells.tensors(&state, run)?;
+        let mut report = Report::closed_form(
+            "als",
+            rows.n_rows().unwrap_or(0) as f64,
+            rows.n_features(),
+            T::DTYPE,
+            run.seed,
+        );
+        (report.outcome, report.n_iter, report.sweeps) = (ended.outcome, ended.n_iter, sweeps);
+        report.residual = Some(ended.state.residual).filter(|r| r.is_finite());
+        report.tol = Some(self.tol);
+        report.objective = ended.objective;
+        report.n_constant = cells.n_constant;
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("n_components".into(), kept.len().into());
+        report.warnings = self.doubts(rows, cells, asked, kept.len());
+        report.end(run);
+        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+    }
+
+    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, cells: &Cells, asked: usize, kept: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        let empty: Vec<usize> = (0..cells.of_column.len()).filter(|j| cells.of_column[*j] == 0).collect();
+        if let Some(first) = empty.first() {
+            let name = rows.name(*first).map_or(String::new(), |name| format!(" ('{name}')"));
+            let more = match empty.len() {
+                1 => format!("column {first}{name} has no cell"),
+                m => format!("{m} columns have no cell, column {first}{name} first"),
+            };
+            out.push(format!("{more}: what is filled in there is the mean with the errors of the prior"));
+        }
+        let rows_without = rows.n_rows().unwrap_or(0) as usize - cells.n_rows_seen;
+        if rows_without > 0 {
+            let (rows, count) =
+                if rows_without == 1 { ("row has", "counts") } else { ("rows have", "count") };
+            out.push(format!("{rows_without} {rows} no cell, and {count} for nothing"));
+        }
+        if self.n_components.is_some() && kept < asked {
+            out.push(format!(
+                "the cells support {kept} of {asked} factors; the others have size 0 and are left out"
+            ));
+        }
+        out
+    }
+}
+
+impl Fit for MatrixCompletion {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

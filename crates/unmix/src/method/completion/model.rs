@@ -1,0 +1,200 @@
+//! From posteriors to a model file, and from its parameters to codes.
+
+use super::cells::Cells;
+use super::variational::State;
+use crate::data::Workspace;
+use crate::error::{Error, Result};
+use crate::model::{
+    Code, Codes, Described, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require, sign_of,
+};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, triangle};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// Factors whose size is below this share of the first one's are left out.
+const LEAST_SIZE: f64 = 1e-4;
+
+impl Cells {
+    /// Which factors the cells support, each with the sign that its loadings get.
+    pub(super) fn supported(&self, at: &State) -> Vec<(usize, f64)> {
+        let g = &at.sizes.factors;
+        let kept = (0..g.len()).filter(|a| g[*a] >= LEAST_SIZE * g[0] && g[*a] > 1e-300);
+        let sign = |a: usize| {
+            let line: Vec<f64> = (0..at.columns.len()).map(|j| at.columns.mean(j)[a]).collect();
+            sign_of(&line, self.dtype.eps())
+        };
+        kept.map(|a| (a, sign(a))).collect()
+    }
+
+    /// The state with these factors alone.
+    pub(super) fn reduced(&self, at: &State, kept: &[(usize, f64)]) -> State {
+        let mut sizes = at.sizes.clone();
+        sizes.factors = kept.iter().map(|(a, _)| at.sizes.factors[*a]).collect();
+        let mut of = kept.to_vec();
+        if sizes.offsets.is_some() {
+            of.push((at.sizes.factors.len(), 1.0));
+        }
+        State { columns: at.columns.chosen(&of), sizes, residual: at.residual }
+    }
+
+    /// The tensors of the model file, in the units of the cells.
+    ///
+    /// # Errors
+    ///
+    /// A stop that was requested.
+    pub(super) fn tensors(&self, at: &State, run: &Run<'_>) -> Result<Tensors> {
+        let rows = self.rows_beside(at, run)?;
+        let (k, dtype) = (at.sizes.factors.len(), self.dtype);
+        let (of_rows, of_columns) = at.sizes.offsets.unwrap_or((0.0, 0.0));
+        let root: Vec<f64> = at.sizes.factors.iter().map(|g| g.sqrt() * self.unit).collect();
+        let (n, p) = self.shape();
+        let components = Matrix::from_fn(k, p, |a, j| root[a] * at.columns.mean(j)[a]);
+        let codes = Matrix::from_fn(n, k, |i, a| rows.mean(i)[a]);
+        let offset =
+            |of: &LinePosteriors, i: usize, sd: f64| of.mean(i).get(k).map_or(0.0, |x| sd * self.unit * x);
+        let mean: Vec<f64> = (0..p).map(|j| self.centre + offset(&at.columns, j, of_columns)).collect();
+        let row_offsets: Vec<f64> = (0..n).map(|i| offset(&rows, i, of_rows)).collect();
+        let noise = (at.sizes.noise * self.unit * self.unit).max(dtype.least());
+        let ones = vec![1.0; k];
+        let errors = |of: &LinePosteriors, scale: &[f64], sd: f64| {
+            let scale: Vec<f64> =
+                scale.iter().copied().chain(at.sizes.offsets.map(|_| sd * self.unit)).collect();
+            Tensor::matrix(&scaled(of, &scale), dtype)
+        };
+        let variance: Vec<f64> = (0..k).map(|a| components.row(a).iter().map(|v| v * v).sum()).collect();
+        let described = Described {
+            components: &components,
+            mean: &mean,
+            decoder: None,
+            axes: None,
+            scale: None,
+            noise_scale: None,
+            second_rotation: None,
+        };
+        let own = [
+            ("noise_variance", Tensor::scalar(noise, dtype)),
+            ("component_variance", Tensor::vector(&variance, dtype)),
+            ("row_codes", Tensor::matrix(&codes, dtype)),
+            ("row_offsets", Tensor::vector(&row_offsets, dtype)),
+            ("row_offset_scale", Tensor::scalar(of_rows * self.unit, dtype)),
+            ("row_errors", errors(&rows, &ones, of_rows)),
+            ("column_errors", errors(&at.columns, &root, of_columns)),
+        ];
+        Ok(described.tensors(dtype, own))
+    }
+}
+
+/// Covariances of factors and offset of each line, in units of `scale`: lower triangles, one a row.
+fn scaled(of: &LinePosteriors, scale: &[f64]) -> Matrix<f64> {
+    let mut out = Vec::with_capacity(of.len() * triangle(scale.len()));
+    for i in 0..of.len() {
+        let v = of.covariance(i);
+        for a in 0..scale.len() {
+            out.extend((0..=a).map(|b| scale[a] * scale[b] * v[triangle(a) + b]));
+        }
+    }
+    Matrix::from_vec(of.len(), triangle(scale.len()), out)
+}
+
+/// Posterior means of the factors of a row beside the columns of the fit, and the rows that factors stand for.
+pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?.to_matrix();
+    let (k, p) = (components.rows(), components.cols());
+    let mean = require(tensors, "mean", &[Some(p)])?;
+    let noise = require(tensors, "noise_variance", &[])?.f64s()[0];
+    let scale = require(tensors, "row_offset_scale", &[])?.f64s()[0];
+    let corrupt = |found: String| Error::Unsupported {
+        asked: "using this model".into(),
+        found,
+        remedy: "the file is corrupt: fit the model again".into(),
+    };
+    if noise.is_nan() || noise <= 0.0 || scale < 0.0 {
+        return Err(corrupt(format!(
+            "its noise variance is {noise}, and the scale of its row offsets {scale}"
+        )));
+    }
+    let errors = require(tensors, "column_errors", &[Some(p), None])?.to_matrix();
+    let offsets = match errors.cols() {
+        w if w == triangle(k + 1) => true,
+        w if w == triangle(k) => false,
+        w => return Err(corrupt(format!("its column_errors have {w} numbers for {k} factors"))),
+    };
+    let q = k + usize::from(offsets);
+    let mut covariances = Vec::with_capacity(p * triangle(q + 1));
+    for j in 0..p {
+        let own = errors.row(j);
+        covariances.extend_from_slice(&own[..triangle(k)]);
+        covariances.extend(std::iter::repeat_n(0.0, if offsets { k + 1 } else { 0 }));
+        match offsets {
+            true => {
+                covariances.extend_from_slice(&own[triangle(k)..triangle(k) + k]);
+                covariances.extend([0.0, own[triangle(k) + k]]);
+            }
+            false => covariances.extend(std::iter::repeat_n(0.0, k + 1)),
+        }
+    }
+    let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
+    let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
+    let encoder = Completer { of: Arc::new(Conditional::with_errors(of, covariances)), k };
+    Code::new(encoder, LinearDecoder::new(mean.clone(), components))
+}
+
+/// `E[a | x]` of the factors of a row, whose offset is a factor beside them.
+#[derive(Clone, Debug)]
+struct Completer {
+    of: Arc<Conditional>,
+    k: usize,
+}
+
+impl Completer {
+    fn map<T: Real>(&self) -> Box<dyn RowMap<T>> {
+        Box::new(self.clone())
+    }
+}
+
+impl Encoder for Completer {
+    fn n_features(&self) -> usize {
+        self.of.model().n_features()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.k
+    }
+
+    fn codes(&self) -> Codes {
+        Codes { missing: true, stored: true, ..Codes::default() }
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        self.map()
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        self.map()
+    }
+
+    fn of_cells(&self, columns: &[u32], values: &[f64], out: &mut [f64]) {
+        let mut line = vec![0.0; LinePosteriors::width(self.of.model().n_factors())];
+        self.of.of_line(columns, values, false, &mut line);
+        out.copy_from_slice(&line[..self.k]);
+    }
+
+    fn gaussian(&self) -> Option<&Conditional> {
+        Some(&self.of)
+    }
+}
+
+impl<T: Real> RowMap<T> for Completer {
+    fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
+        let q = self.of.model().n_factors();
+        if self.k == 0 {
+            return;
+        }
+        let means = self.of.posteriors(rows).means;
+        for (out, z) in out.chunks_exact_mut(self.k).zip(means.chunks_exact(q)) {
+            out.iter_mut().zip(z).for_each(|(to, z)| *to = T::from_f64(*z));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Settings of matrix completion.
+
+use crate::model::{Kind, Setting};
+use serde::{Deserialize, Serialize};
+
+/// Settings of [matrix completion](super): `MatrixCompletion { n_components: Some(8), ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MatrixCompletion {
+    /// How many factors; from the cells when not told.
+    pub n_components: Option<usize>,
+    /// How factors are found.
+    pub algorithm: Completion,
+    /// Weight of the penalty.
+    pub alpha: Alpha,
+    /// Fit an offset for every row and column.
+    pub offsets: bool,
+    /// Convergence tolerance.
+    pub tol: f64,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+}
+
+impl Default for MatrixCompletion {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            algorithm: Completion::Als,
+            alpha: Alpha::default(),
+            offsets: true,
+            tol: 1e-3,
+            max_iter: 100,
+        }
+    }
+}
+
+/// How factors are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Completion {
+    /// Alternating least squares, variational where `alpha` is `"auto"`.
+    Als,
+}
+
+/// Weight of the penalty.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Alpha {
+    /// This weight.
+    Weight(f64),
+    /// `"auto"`: from the cells.
+    Auto(FromCells),
+}
+
+/// The word `"auto"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum FromCells {
+    /// The word `"auto"`.
+    Auto,
+}
+
+impl Default for Alpha {
+    fn default() -> Self {
+        Alpha::Auto(FromCells::Auto)
+    }
+}
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
+        "null",
+        "Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets alone; \
+         null to begin with 10 and double the number while all of them are supported.",
+    )
+    .by_rows(),
+    Setting::new(
+        "algorithm",
+        Kind::Words(&["als"]),
+        "\"als\"",
+        "How factors are found: 'als' by alternating least squares over the cells that are there.",
+    ),
+    Setting::new(
+        "alpha",
+        Kind::AnyOf(&[Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Weight of the penalty of the factors: 'auto' for variational alternating least squares, which has noise, sizes of factors and of \
+         offsets, and errors of all of them, from the cells.",
+    ),
+    Setting::new(
+        "offsets",
+        Kind::Bool,
+        "true",
+        "Fit an offset for every row and every column beside the factors; false for a model without mean and offsets.",
+    ),
+    Setting::new(
+        "tol",
+        Kind::NON_NEGATIVE,
+        "0.001",
+        "Convergence tolerance: the relative change of the noise variance in an iteration.",
+    )
+    .such_as("1e-4"),
+    Setting::new("max_iter", Kind::at_least(1), "100", "Maximum number of iterations."),
+];

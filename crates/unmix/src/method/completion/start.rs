@@ -1,0 +1,114 @@
+//! Where iterations begin: offsets drawn to 0, and the first directions of what they leave, cells that are missing counting as 0.
+
+use super::METHOD;
+use super::cells::Cells;
+use super::variational::{Sizes, State};
+use crate::data::{Features, Rows};
+use crate::error::{Error, Result};
+use crate::num::Matrix;
+use crate::run::Run;
+use crate::spectrum::{Request, Solver, decompose};
+use crate::stats::gaps::{LinePosteriors, triangle};
+
+/// Iterations of the randomised decomposition: the alternation takes over from there.
+const ROUNDS: u64 = 4;
+
+/// Offsets may be this small a share of the rest, at first.
+const LEAST_OFFSET: f64 = 1e-9;
+
+/// Columns of the rest's singular value decomposition, `p x k`, scaled so that codes of rows have mean square 1; and offsets.
+pub(super) struct Beginning {
+    pub(super) rows: Vec<f64>,
+    pub(super) columns: Vec<f64>,
+    /// Mean square of what offsets leave.
+    pub(super) rest: f64,
+    pub(super) factors: Matrix<f64>,
+}
+
+impl Cells {
+    /// With up to `k` factors.
+    pub(super) fn beginning(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<Beginning> {
+        let (n, p) = self.shape();
+        let (rows, columns) = match offsets {
+            true => self.damped_offsets(),
+            false => (vec![0.0; n], vec![0.0; p]),
+        };
+        let rest = self.rest(&rows, &columns)?;
+        let mean_square = mean_square(&rest, self.len());
+        let share = self.len() as f64 / (n as f64 * p as f64);
+        let mut factors = Matrix::zeros(p, k);
+        if k > 0 {
+            let request = Request {
+                method: METHOD.key,
+                solver: Solver::Randomized,
+                top: Some(k),
+                center: false,
+                standardize: false,
+                tol: 0.0,
+                rounds: Some(ROUNDS),
+                n_oversamples: 10,
+                start: None,
+            };
+            let rest = Rows::new(rest, Features::default(), "the cells");
+            match decompose(&rest, run, &request) {
+                // Offsets leave nothing, or next to nothing.
+                Err(Error::NoVariance { .. } | Error::Unsupported { .. }) => {}
+                found => {
+                    let found = found?;
+                    for (a, value) in found.values.iter().enumerate().take(found.axes.rows().min(k)) {
+                        let long = (value.max(0.0) * (found.n - 1.0) / n as f64).sqrt() / share;
+                        (0..p).for_each(|j| factors[(j, a)] = long * found.axes[(a, j)]);
+                    }
+                }
+            }
+        }
+        Ok(Beginning { rows, columns, rest: mean_square, factors })
+    }
+
+    /// What iterations begin with where they start from a model: its loadings, mean and noise, in the units of the cells.
+    fn given(&self, components: &Matrix<f64>, k: usize, run: &Run<'_>) -> Beginning {
+        let (n, p) = self.shape();
+        let number = |name: &str, len: usize| {
+            let found = run.init.and_then(|init| init.parameter(name)).map(|(_, v)| v);
+            found.filter(|v| v.len() == len && v.iter().all(|x| x.is_finite()))
+        };
+        let mean = number("mean", p).unwrap_or_else(|| vec![self.centre; p]);
+        let noise = number("noise_variance", 1).map_or(0.5, |v| v[0] / self.unit / self.unit);
+        let rows = number("row_offsets", n).unwrap_or_else(|| vec![0.1 * self.unit; n]);
+        Beginning {
+            rows: rows.iter().map(|b| b / self.unit).collect(),
+            columns: mean.iter().map(|m| (m - self.centre) / self.unit).collect(),
+            rest: noise,
+            factors: Matrix::from_fn(p, k, |j, a| components[(a, j)] / self.unit),
+        }
+    }
+
+    /// The first state of variational iterations, the parameters of columns without errors.
+    pub(super) fn first(&self, k: usize, offsets: bool, run: &Run<'_>) -> Result<State> {
+        let begin = match run.initial_components(self.shape().1, k)? {
+            Some(components) => self.given(&components, k, run),
+            None => self.beginning(k, offsets, run)?,
+        };
+        let p = begin.columns.len();
+        let least = LEAST_OFFSET * begin.rest.max(f64::MIN_POSITIVE);
+        let size = |of: &[f64]| (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64 + least).sqrt();
+        let sd = offsets.then(|| (size(&begin.rows), size(&begin.columns)));
+        let square = |a: usize| (0..p).map(|j| begin.factors[(j, a)].powi(2)).sum::<f64>() / p as f64;
+        let first = if k > 0 { square(0) } else { 0.0 };
+        let factors: Vec<f64> = (0..k).map(|a| square(a).max(1e-12 * first).max(f64::MIN_POSITIVE)).collect();
+        let q = k + usize::from(offsets);
+        let mut table = Vec::with_capacity(p * LinePosteriors::width(q));
+        for j in 0..p {
+            table.extend((0..k).map(|a| begin.factors[(j, a)] / factors[a].sqrt()));
+            table.extend(sd.map(|(_, sd)| begin.columns[j] / sd));
+            table.extend(std::iter::repeat_n(0.0, triangle(q) + 2));
+        }
+        let sizes = Sizes { factors, offsets: sd, noise: begin.rest.max(1e-24) };
+        Ok(State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY })
+    }
+}
+
+fn mean_square(rest: &crate::data::Sparse<'_, f64>, cells: usize) -> f64 {
+    let all = (0..rest.n_rows()).flat_map(|i| rest.row(i).1);
+    all.map(|x| x * x).sum::<f64>() / cells as f64
+}

@@ -1,0 +1,205 @@
+//! Variational alternating least squares: independent Gaussian posteriors of every row's and every column's factors and offset.
+//!
+//! Factors and offsets of both sides are in units of their prior standard deviations here, so that every prior is `N(0, I)`: cell `ij` is
+//! `sum_a sqrt(g_a) x_ia y_ja + sd_rows x_i0 + sd_columns y_j0 + N(0, noise)`. The step of the rows is then the posterior of a
+//! linear-Gaussian model whose loadings are those of the columns, known up to errors ([`Conditional::with_errors`]), and that of the columns
+//! the same with both exchanged.
+
+use super::cells::Cells;
+use crate::data::Sparse;
+use crate::error::Result;
+use crate::num::{Matrix, factor, fill};
+use crate::run::{Outcome, Run};
+use crate::solve::{Limits, Steps};
+use crate::stats::gaps::{
+    Conditional, LinePosteriors, LinearGaussian, cholesky, second_moments, triangle, twice_divergence,
+};
+use serde::{Deserialize, Serialize};
+
+/// The least noise variance, as a share of the mean square of a cell.
+const LEAST: f64 = 1e-24;
+
+/// The least size of a factor during iterations, as a share of the first one's.
+const LEAST_SIZE: f64 = 1e-20;
+
+/// Sizes of what is random.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Sizes {
+    /// `g`: mean square of a loading of each factor.
+    pub(super) factors: Vec<f64>,
+    /// Standard deviations of offsets of rows and of columns, where offsets are fitted.
+    pub(super) offsets: Option<(f64, f64)>,
+    /// Variance of the noise.
+    pub(super) noise: f64,
+}
+
+/// Columns and sizes: what the next iteration begins with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) columns: LinePosteriors,
+    pub(super) sizes: Sizes,
+    pub(super) residual: f64,
+}
+
+/// How iterations ended.
+pub(super) struct Ended {
+    pub(super) state: State,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    /// Evidence bound of a cell after each iteration, in nats.
+    pub(super) objective: Vec<f64>,
+}
+
+impl Cells {
+    /// Iterates from `start` until the noise variance changes by no more than the tolerance, relatively.
+    pub(super) fn iterate(
+        &self,
+        start: impl FnOnce() -> Result<State>,
+        limits: Limits,
+        run: &Run<'_>,
+    ) -> Result<Ended> {
+        let by_column = self.by_row.transposed();
+        let (mut steps, mut at) = Steps::begin(run, "als", limits, start)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(at.residual) {
+                break outcome;
+            }
+            let rows = self.rows_beside(&at, run)?;
+            let (next, bound) = self.next(&by_column, &rows, &at, run)?;
+            at = next;
+            steps.ended(at.residual, Some(bound), &at)?;
+        };
+        let n_iter = steps.n_iter();
+        Ok(Ended { state: at, outcome, n_iter, objective: steps.into_objective() })
+    }
+
+    /// Posteriors of the rows, given those of the columns.
+    pub(super) fn rows_beside(&self, at: &State, run: &Run<'_>) -> Result<LinePosteriors> {
+        let swapped = at.sizes.offsets.map(|(rows, columns)| (columns, rows));
+        let of = at.sizes.loadings(&at.columns, swapped);
+        step(&self.by_row, &of, false, run)
+    }
+
+    /// The columns given the rows, the noise given both, and the sizes; the bound before the sizes change.
+    fn next(
+        &self,
+        by_column: &Sparse<'_, f64>,
+        rows: &LinePosteriors,
+        at: &State,
+        run: &Run<'_>,
+    ) -> Result<(State, f64)> {
+        let mut sizes = at.sizes.clone();
+        let of = sizes.loadings(rows, sizes.offsets);
+        let mut columns = step(by_column, &of, true, run)?;
+        let n = self.len() as f64;
+        let misfit: f64 = (0..columns.len()).map(|j| columns.misfit(j)).sum();
+        sizes.noise = (misfit / n).max(LEAST.max(self.dtype.eps().powi(2)));
+        let divergence = |of: &LinePosteriors, lines: &Sparse<'_, f64>| -> f64 {
+            let seen = (0..of.len()).filter(|i| !lines.row(*i).0.is_empty());
+            seen.map(|i| twice_divergence(of, i)).sum()
+        };
+        let twice = n * (2.0 * std::f64::consts::PI * sizes.noise).ln()
+            + misfit / sizes.noise
+            + divergence(rows, &self.by_row)
+            + divergence(&columns, by_column);
+        let bound = -0.5 * twice / n - self.unit.ln();
+        sizes.balance(rows, &mut columns, [&self.by_row, by_column])?;
+        let residual = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
+        Ok((State { columns, sizes, residual }, bound))
+    }
+}
+
+/// Posteriors of all lines beside a model of what is across them.
+fn step(lines: &Sparse<'_, f64>, of: &Conditional, misfit: bool, run: &Run<'_>) -> Result<LinePosteriors> {
+    let q = of.model().n_factors();
+    let width = LinePosteriors::width(q);
+    let mut table = vec![0.0; lines.n_rows() * width];
+    let pace = |_: f64| run.check();
+    let line = |i: usize, out: &mut [f64]| {
+        let (places, values) = lines.row(i);
+        of.of_line(places, values, misfit, out);
+    };
+    fill(run.threads, lines.n_stored(), &pace, &mut table, width, line)?;
+    Ok(LinePosteriors::new(q, table))
+}
+
+impl Sizes {
+    /// What the lines of one side are to the other: loadings and means, with errors. `offsets`: standard deviations of these lines' own
+    /// offsets, and of those of the other side.
+    pub(super) fn loadings(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> Conditional {
+        // Offsets of the other side are drawn with the same loading by all lines here.
+        let (own, other) = match offsets {
+            Some((own, other)) => (own, Some(other)),
+            None => (0.0, None),
+        };
+        let (k, m) = (self.factors.len(), of.len());
+        let q = k + usize::from(other.is_some());
+        let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
+        let (mut mean, mut loadings) = (Vec::with_capacity(m), Vec::with_capacity(m * q));
+        let mut errors = Vec::with_capacity(m * triangle(q + 1));
+        for i in 0..m {
+            let (x, v) = (of.mean(i), of.covariance(i));
+            loadings.extend(x.iter().zip(&root).map(|(x, r)| x * r));
+            loadings.extend(other);
+            mean.push(x.get(k).map_or(0.0, |x| own * x));
+            for a in 0..k {
+                errors.extend((0..=a).map(|b| root[a] * root[b] * v[triangle(a) + b]));
+            }
+            if other.is_some() {
+                errors.extend(std::iter::repeat_n(0.0, k + 1));
+                errors.extend((0..k).map(|b| own * root[b] * v[triangle(k) + b]));
+                errors.extend([0.0, own * own * v[triangle(k) + k]]);
+            } else {
+                errors.extend(std::iter::repeat_n(0.0, k + 1));
+            }
+        }
+        let model = LinearGaussian { mean, loadings, noise: vec![self.noise; m] };
+        Conditional::with_errors(model, errors)
+    }
+
+    /// The sizes with the largest bound, and the factors turned and scaled so that these are sizes of independent factors: rows get second
+    /// moment `I`, columns a diagonal one. `columns` are written in the new units. No cell changes.
+    fn balance(
+        &mut self,
+        rows: &LinePosteriors,
+        columns: &mut LinePosteriors,
+        lines: [&Sparse<'_, f64>; 2],
+    ) -> Result<()> {
+        let k = self.factors.len();
+        let [of_rows, of_columns] = [(rows, lines[0]), (&*columns, lines[1])].map(|(of, lines)| {
+            let (mut sum, n) = second_moments(of, |i| !lines.row(i).0.is_empty());
+            sum.iter_mut().for_each(|s| *s /= n);
+            sum
+        });
+        let mut scale = 1.0;
+        if let Some((sd_rows, sd_columns)) = &mut self.offsets {
+            let last = triangle(k) + k;
+            *sd_rows *= of_rows[last].sqrt();
+            *sd_columns *= of_columns[last].sqrt();
+            scale = 1.0 / of_columns[last].sqrt();
+        }
+        let turn = self.turned(&of_rows, &of_columns)?;
+        columns.transform(&turn, scale, |j| !lines[1].row(j).0.is_empty());
+        Ok(())
+    }
+
+    /// The new sizes of the factors, and what columns are multiplied by: `k x k`.
+    fn turned(&mut self, rows: &[f64], columns: &[f64]) -> Result<Matrix<f64>> {
+        let k = self.factors.len();
+        if k == 0 {
+            return Ok(Matrix::zeros(0, 0));
+        }
+        let mut root = rows[..triangle(k)].to_vec();
+        cholesky(&mut root, k);
+        let lower = Matrix::from_fn(k, k, |i, j| if j <= i { root[triangle(i) + j] } else { 0.0 });
+        let size: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
+        let moment = Matrix::from_fn(k, k, |i, j| size[i] * size[j] * columns[triangle(i.max(j)) + i.min(j)]);
+        let upper = lower.transposed();
+        let inner = factor::multiply(&factor::multiply(&upper, &moment), &lower);
+        let (values, vectors) = factor::eigh(&inner)?;
+        let least = (LEAST_SIZE * values[0]).max(f64::MIN_POSITIVE);
+        self.factors = values.iter().map(|g| g.max(least)).collect();
+        let both = factor::multiply(&vectors, &upper);
+        Ok(Matrix::from_fn(k, k, |a, b| both[(a, b)] * size[b] / self.factors[a].sqrt()))
+    }
+}

@@ -1,0 +1,381 @@
+//! Rows as lists of the cells that they have, and posteriors of their factors from these lists: for rows of which few cells are there,
+//! and for the columns of a factorisation, whose own lists are those of its transpose.
+
+use super::{Conditional, Packer, Unpacker, cholesky, invert_root, quadratic, triangle};
+use crate::error::Result;
+use crate::num::{Block, Matrix, Real, Workspace, factor, widest};
+use crate::stats::{Gather, Partial};
+use serde::{Deserialize, Serialize};
+
+/// Rows as compressed lists of their cells: row `i` has cells `starts[i]..starts[i + 1]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellLists {
+    /// Where rows begin; one more than there are rows.
+    pub starts: Vec<usize>,
+    /// Columns of the cells, ascending within a row.
+    pub columns: Vec<u32>,
+    /// Their values.
+    pub values: Vec<f64>,
+    /// The first infinite number: row, column, value.
+    pub infinite: Option<(u64, u64, f64)>,
+}
+
+impl Default for CellLists {
+    fn default() -> Self {
+        Self { starts: vec![0], columns: Vec::new(), values: Vec::new(), infinite: None }
+    }
+}
+
+impl CellLists {
+    /// One row more, of these columns and values; NaN is no cell.
+    pub fn push(&mut self, row: u64, cells: impl Iterator<Item = (u32, f64)>) {
+        for (j, x) in cells.filter(|(_, x)| !x.is_nan()) {
+            if x.is_infinite() {
+                self.infinite.get_or_insert((row, j as u64, x));
+            }
+            self.columns.push(j);
+            self.values.push(x);
+        }
+        self.starts.push(self.columns.len());
+    }
+}
+
+/// Gathers [`CellLists`] of rows in which NaN is a missing cell. `O(n p)`.
+#[derive(Clone, Copy, Debug)]
+pub struct GatherCells;
+
+impl<T: Real> Gather<T> for GatherCells {
+    type Part = CellLists;
+    const KIND: &'static str = "lists of cells";
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn zero(&self, _: usize) -> CellLists {
+        CellLists::default()
+    }
+
+    fn add(&self, part: &mut CellLists, block: Block<'_, T>, _: &mut Workspace<T>) {
+        for (i, row) in block.rows().enumerate() {
+            let cells = row.iter().enumerate().map(|(j, x)| (j as u32, x.to_f64()));
+            part.push(block.first_row + i as u64, cells);
+        }
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+}
+
+impl Partial for CellLists {
+    fn merge(&mut self, right: Self) {
+        if self.starts.len() == 1 {
+            *self = right;
+            return;
+        }
+        let before = self.columns.len();
+        self.starts.extend(right.starts[1..].iter().map(|at| before + at));
+        self.columns.extend(right.columns);
+        self.values.extend(right.values);
+        // Parts are merged in the order of their rows.
+        self.infinite = self.infinite.or(right.infinite);
+    }
+
+    fn pack(&self, out: &mut Packer) {
+        out.count(self.starts.len() as u64);
+        self.starts.iter().for_each(|at| out.count(*at as u64));
+        self.columns.iter().for_each(|j| out.count(u64::from(*j)));
+        out.numbers(&self.values);
+        out.count(u64::from(self.infinite.is_some()));
+        if let Some((row, column, x)) = self.infinite {
+            out.count(row);
+            out.count(column);
+            out.number(x);
+        }
+    }
+
+    fn unpack(from: &mut Unpacker<'_>) -> Result<Self> {
+        let lines = from.count()?;
+        let mut part = Self { starts: Vec::new(), ..Self::default() };
+        for _ in 0..lines {
+            let (at, last) = (from.count()? as usize, part.starts.last().copied());
+            from.check(last.map_or(at == 0, |last| at >= last))?;
+            part.starts.push(at);
+        }
+        let cells = part.starts.last().copied();
+        from.check(cells.is_some())?;
+        for _ in 0..cells.unwrap_or(0) {
+            let j = from.count()?;
+            from.check(j <= u64::from(u32::MAX))?;
+            part.columns.push(j as u32);
+        }
+        part.values = from.numbers()?;
+        from.check(part.values.len() == part.columns.len())?;
+        part.infinite = match from.flag()? {
+            true => Some((from.count()?, from.count()?, from.number()?)),
+            false => None,
+        };
+        Ok(part)
+    }
+
+    fn bytes(&self) -> usize {
+        8 * (self.starts.len() + 4) + 12 * self.values.len()
+    }
+}
+
+/// Posteriors of the factors of lines of cells, rows or columns: for each `k` means, the lower triangle of the covariance, the logarithm of
+/// its determinant, and the misfit where it was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinePosteriors {
+    k: usize,
+    table: Vec<f64>,
+}
+
+impl LinePosteriors {
+    /// Numbers for a line with `k` factors.
+    pub fn width(k: usize) -> usize {
+        k + triangle(k) + 2
+    }
+
+    /// Of a table of lines of [`width`](Self::width) numbers, each written by [`Conditional::of_line`].
+    pub fn new(k: usize, table: Vec<f64>) -> Self {
+        Self { k, table }
+    }
+
+    /// Lines.
+    pub fn len(&self) -> usize {
+        self.table.len() / Self::width(self.k)
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// Factors.
+    pub fn n_factors(&self) -> usize {
+        self.k
+    }
+
+    /// The lines that `changes` says: the first factors `z` become `turn z`, `turn` being square, the ones after them are multiplied by
+    /// `scale`, and covariances with them. Determinants and misfits stay as they are. `O(lines k³)`.
+    pub fn transform(&mut self, turn: &Matrix<f64>, scale: f64, changes: impl Fn(usize) -> bool) {
+        let (q, k) = (self.k, turn.rows());
+        let entry = |a: usize, b: usize| match (a < k, b < k) {
+            (true, true) => turn[(a, b)],
+            (false, false) if a == b => scale,
+            _ => 0.0,
+        };
+        let full = Matrix::from_fn(q, q, entry);
+        for (_, line) in self.table.chunks_exact_mut(Self::width(q)).enumerate().filter(|(i, _)| changes(*i))
+        {
+            let (mean, rest) = line.split_at_mut(q);
+            let (before, v) = (mean.to_vec(), &mut rest[..triangle(q)]);
+            let half = Matrix::from_fn(q, q, |a, b| {
+                (0..q).map(|c| full[(a, c)] * v[triangle(c.max(b)) + c.min(b)]).sum::<f64>()
+            });
+            for a in 0..q {
+                mean[a] = full.row(a).iter().zip(&before).map(|(t, z)| t * z).sum();
+                for b in 0..=a {
+                    v[triangle(a) + b] = half.row(a).iter().zip(full.row(b)).map(|(h, t)| h * t).sum();
+                }
+            }
+        }
+    }
+
+    /// Some of the factors only, in this order, each with a sign.
+    pub fn chosen(&self, of: &[(usize, f64)]) -> Self {
+        let k = of.len();
+        let mut table = Vec::with_capacity(self.len() * Self::width(k));
+        for i in 0..self.len() {
+            let (mean, v) = (self.mean(i), self.covariance(i));
+            table.extend(of.iter().map(|(a, s)| s * mean[*a]));
+            for (c, (a, s)) in of.iter().enumerate() {
+                table.extend(of[..=c].iter().map(|(b, t)| s * t * v[triangle(*a.max(b)) + *a.min(b)]));
+            }
+            table.extend([self.log_determinant(i), self.misfit(i)]);
+        }
+        Self { k, table }
+    }
+
+    fn line(&self, i: usize) -> &[f64] {
+        &self.table[i * Self::width(self.k)..(i + 1) * Self::width(self.k)]
+    }
+
+    /// Means of the factors of line `i`.
+    pub fn mean(&self, i: usize) -> &[f64] {
+        &self.line(i)[..self.k]
+    }
+
+    /// Their covariance: the lower triangle, row by row.
+    pub fn covariance(&self, i: usize) -> &[f64] {
+        &self.line(i)[self.k..self.k + triangle(self.k)]
+    }
+
+    /// The logarithm of its determinant.
+    pub fn log_determinant(&self, i: usize) -> f64 {
+        self.line(i)[self.k + triangle(self.k)]
+    }
+
+    /// Expected sum of squares of the residuals of line `i`, under the posteriors of both sides.
+    pub fn misfit(&self, i: usize) -> f64 {
+        self.line(i)[self.k + triangle(self.k) + 1]
+    }
+}
+
+impl Conditional {
+    /// Writes the posterior of the factors of a line of cells over `out`, a line of [`LinePosteriors`]: of a row by its columns, where the
+    /// model is of the columns. A line without a cell has the prior. With `misfit` the noise has to be that of all columns alike.
+    /// `O(cells k² + k³)`.
+    pub fn of_line(&self, places: &[u32], values: &[f64], misfit: bool, out: &mut [f64]) {
+        let (k, t) = (self.model.n_factors(), triangle(self.model.n_factors()));
+        let (mean, rest) = out.split_at_mut(k);
+        let (covariance, facts) = rest.split_at_mut(t);
+        let mut right = vec![0.0; k];
+        covariance.fill(0.0);
+        widest(
+            #[inline(always)]
+            || self.add_cells(places, values, &mut right, covariance),
+        );
+        facts[0] = 0.0 - posterior(covariance, &mut right, k);
+        mean.copy_from_slice(&right);
+        facts[1] = if misfit { self.misfit(places, values, mean, covariance) } else { 0.0 };
+    }
+
+    /// Adds what cells say: to the right-hand side, and to the precision beside that of the prior.
+    #[inline(always)]
+    fn add_cells(&self, places: &[u32], values: &[f64], right: &mut [f64], precision: &mut [f64]) {
+        let (k, t) = (right.len(), precision.len());
+        for (&j, &x) in places.iter().zip(values) {
+            let j = j as usize;
+            let apart = x - self.model.mean[j];
+            let weighted = &self.weighted[j * k..(j + 1) * k];
+            right.iter_mut().zip(weighted).for_each(|(b, w)| *b += w * apart);
+            precision.iter_mut().zip(&self.pairs[j * t..(j + 1) * t]).for_each(|(g, pair)| *g += pair);
+            if let Some(errors) = &self.errors {
+                right.iter_mut().zip(&errors.shifts[j * k..(j + 1) * k]).for_each(|(b, s)| *b -= s);
+            }
+        }
+    }
+
+    /// Expected sum of squares of the residuals of a line whose factors have this posterior.
+    ///
+    /// ```text
+    /// sum r_j² + [z; 1]' E [z; 1] + tr(V sum (w_j w_j' + cov w_j)),   E = sum cov (w_j, mean_j)
+    /// ```
+    ///
+    /// where the trace is `psi (k - tr V)`: the precision is `V⁻¹ = I + sum / psi`.
+    fn misfit(&self, places: &[u32], values: &[f64], mean: &[f64], covariance: &[f64]) -> f64 {
+        let Some(&first) = places.first() else { return 0.0 };
+        let (k, t) = (mean.len(), covariance.len());
+        let mut squares = 0.0;
+        for (&j, &x) in places.iter().zip(values) {
+            let j = j as usize;
+            let w = &self.model.loadings[j * k..(j + 1) * k];
+            let fitted: f64 = w.iter().zip(mean).map(|(w, z)| w * z).sum();
+            squares += (x - self.model.mean[j] - fitted).powi(2);
+        }
+        let trace: f64 = (0..k).map(|a| 1.0 - covariance[triangle(a) + a]).sum();
+        squares += self.model.noise[first as usize] * trace;
+        if let Some(errors) = &self.errors {
+            let width = triangle(k + 1);
+            let mut sum = vec![0.0; width];
+            widest(
+                #[inline(always)]
+                || {
+                    for &j in places {
+                        let own = &errors.covariances[j as usize * width..(j as usize + 1) * width];
+                        sum.iter_mut().zip(own).for_each(|(s, e)| *s += e);
+                    }
+                },
+            );
+            let cross: f64 = sum[t..t + k].iter().zip(mean).map(|(c, z)| c * z).sum();
+            squares += quadratic(&sum, mean) + 2.0 * cross + sum[t + k];
+        }
+        squares
+    }
+}
+
+/// Replaces the lower triangle of `q`, positive semidefinite, by `V = (I + q)⁻¹`, and `b` by `V b`; returns `log|I + q|`.
+///
+/// Where `q` is so large that the prior's part is lost in rounding and `q` is singular, as for fewer cells than factors and next to no
+/// noise, directions that the cells say nothing of keep the prior: mean 0 and variance 1.
+fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
+    let diagonal: Vec<f64> = (0..k).map(|a| q[triangle(a) + a]).collect();
+    let level = 16.0 * k as f64 * f64::EPSILON;
+    let whole = diagonal.iter().fold(0.0f64, |m, d| m.max(*d)) * level >= 1e-3;
+    let kept = whole.then(|| q.to_vec());
+    (0..k).for_each(|a| q[triangle(a) + a] += 1.0);
+    let log_determinant = cholesky(q, k);
+    if let Some(kept) = kept {
+        let lost = |a: usize| q[triangle(a) + a].powi(2) <= level * diagonal[a];
+        if (0..k).any(lost) {
+            return deflated(&kept, q, b, k);
+        }
+    }
+    invert_root(q, k);
+    let right = b.to_vec();
+    super::symmetric_product(q, &right, b);
+    log_determinant
+}
+
+/// [`posterior`] through eigenvalues of `q`, those at rounding level being 0.
+fn deflated(q: &[f64], out: &mut [f64], b: &mut [f64], k: usize) -> f64 {
+    let full = Matrix::from_fn(k, k, |i, j| q[triangle(i.max(j)) + i.min(j)]);
+    // The library finds eigenvalues of every finite matrix; if not, the cells say nothing.
+    let Ok((values, vectors)) = factor::eigh(&full) else {
+        out.fill(0.0);
+        (0..k).for_each(|a| out[triangle(a) + a] = 1.0);
+        b.fill(0.0);
+        return 0.0;
+    };
+    let least = 16.0 * k as f64 * f64::EPSILON * values[0];
+    let right = b.to_vec();
+    out.fill(0.0);
+    b.fill(0.0);
+    let mut log_determinant = 0.0;
+    for (c, value) in values.iter().enumerate() {
+        let u = vectors.row(c);
+        let share = if *value > least { 1.0 / (1.0 + value) } else { 1.0 };
+        for i in 0..k {
+            (0..=i).for_each(|j| out[triangle(i) + j] += share * (u[i] * u[j]));
+        }
+        if *value > least {
+            log_determinant += (1.0 + value).ln();
+            let along: f64 = u.iter().zip(&right).map(|(u, b)| u * b).sum();
+            b.iter_mut().zip(u).for_each(|(b, u)| *b += share * along * u);
+        }
+    }
+    log_determinant
+}
+
+/// Sum over lines with cells of `z z' + V`, a lower triangle, and how many lines these are.
+pub fn second_moments(of: &LinePosteriors, has_cells: impl Fn(usize) -> bool) -> (Vec<f64>, f64) {
+    let k = of.n_factors();
+    let (mut sum, mut n) = (vec![0.0; triangle(k)], 0.0);
+    for i in (0..of.len()).filter(|i| has_cells(*i)) {
+        let z = of.mean(i);
+        n += 1.0;
+        let mut at = 0;
+        for a in 0..k {
+            for b in 0..=a {
+                sum[at] += z[a] * z[b] + of.covariance(i)[at];
+                at += 1;
+            }
+        }
+    }
+    (sum, n)
+}
+
+/// `2 KL(q || prior)` of a line: `tr V + ||z||² - k - log|V|`.
+pub fn twice_divergence(of: &LinePosteriors, i: usize) -> f64 {
+    let (k, z, v) = (of.n_factors(), of.mean(i), of.covariance(i));
+    let trace: f64 = (0..k).map(|a| v[triangle(a) + a] - 1.0).sum();
+    trace + z.iter().map(|z| z * z).sum::<f64>() - of.log_determinant(i)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Rows of the fit and others: codes, fills, errors of cells; sparse rows, whose stored entries are the cells.
+
+use super::{Design, completed};
+use crate::made::{apart, bits, digest, encode, numbers, on_threads, settings, try_fit};
+use serde_json::json;
+use unmix::data::{Sparse, VecSink};
+use unmix::impute::{Imputer, Wanted, completed as all_cells, predict_cells};
+use unmix::{AnyRows, Features, Model, Rows, Run};
+
+/// The cells of rows as stored entries.
+fn stored(x: &[f64], p: usize) -> Sparse<'static, f64> {
+    let (mut starts, mut columns, mut values) = (vec![0usize], Vec::new(), Vec::new());
+    for row in x.chunks_exact(p) {
+        for (j, v) in row.iter().enumerate().filter(|(_, v)| !v.is_nan()) {
+            columns.push(j as u32);
+            values.push(*v);
+        }
+        starts.push(columns.len());
+    }
+    Sparse::from_csr(&starts, &columns, values, p).unwrap()
+}
+
+fn sparse_rows(x: &[f64], p: usize) -> Rows<'static, f64> {
+    Rows::new(stored(x, p), Features::default(), "the sparse rows")
+}
+
+fn filled(model: &Model, rows: Rows<'_, f64>, std: bool) -> Vec<f64> {
+    let (wanted, run) = (Wanted { std, ..Wanted::default() }, Run::default());
+    let rows = AnyRows::F64(rows);
+    let imputer = Imputer::new(model, &rows, wanted, &run).unwrap();
+    assert!(imputer.notes().is_empty(), "{:?}", imputer.notes());
+    let mut sink = VecSink(Vec::new());
+    let AnyRows::F64(rows) = &rows else { unreachable!() };
+    imputer.fill(rows, &run, &mut sink).unwrap();
+    sink.0
+}
+
+#[test]
+fn lists_of_cells_and_rows_with_gaps_are_the_same_data() {
+    let mut design = Design::new((60, 40, 3), 0.3, 0.2, 7).with_offsets(1.0, 1.0, 1.0, 3);
+    // A stored zero is a cell.
+    let first = design.x.iter().position(|x| !x.is_nan()).unwrap();
+    design.x[first] = 0.0;
+    let given = settings(json!({"n_components": 3}));
+    let dense = design.fit(json!({"n_components": 3}));
+    for threads in [1, 3] {
+        let mut rows = AnyRows::F64(sparse_rows(&design.x, design.p));
+        let model = unmix::fit("matrix-completion", &given, &mut rows, &on_threads(threads)).unwrap();
+        assert!(digest(&model) == digest(&dense), "{}\n{}", bits(&model), bits(&dense));
+    }
+    let codes = encode(&dense, &design.x);
+    let sparse = dense.encode_to_vec(&sparse_rows(&design.x, design.p), &on_threads(2)).unwrap();
+    assert!(apart(&codes, &sparse) < 1e-12);
+    // The rows of the fit have the codes of the fit.
+    assert!(apart(&codes, &numbers(&dense, "row_codes")) < 1e-12);
+    let [a, b] = [Rows::from_slice(&design.x, design.p).unwrap(), sparse_rows(&design.x, design.p)]
+        .map(|rows| filled(&dense, rows, true));
+    assert_eq!(a, b);
+}
+
+#[test]
+fn cells_of_the_fit_are_filled_as_they_are_predicted_and_others_keep_their_bits() {
+    let design = Design::new((50, 30, 2), 0.4, 0.3, 17).with_offsets(4.0, 1.0, 1.0, 2);
+    let (n, p) = (design.n, design.p);
+    let model = design.fit(json!({"n_components": 2}));
+    let whole = completed(&model);
+    let (values, width) = all_cells(&model, &Run::default()).unwrap();
+    let unmix::model::Values::F64(values) = values else { panic!("double precision") };
+    assert!(width == p && apart(&values, &whole) < 1e-12);
+    let cells: Vec<(u64, u64)> = (0..n * p).map(|at| ((at / p) as u64, (at % p) as u64)).collect();
+    let (values, errors) = predict_cells(&model, &cells, true).unwrap();
+    assert!(apart(&values, &whole) < 1e-12);
+    assert!(predict_cells(&model, &cells, false).unwrap().1.is_empty());
+    let table = filled(&model, Rows::from_slice(&design.x, p).unwrap(), true);
+    for at in 0..n * p {
+        let (row, j) = (at / p, at % p);
+        let (fill, std) = (table[row * 2 * p + j], table[row * 2 * p + p + j]);
+        match design.x[at].is_nan() {
+            false => assert_eq!((fill.to_bits(), std), (design.x[at].to_bits(), 0.0)),
+            true => {
+                assert!((fill - values[at]).abs() < 1e-11 && (std - errors[at]).abs() < 1e-11, "{at}");
+                assert!(std * std > numbers(&model, "noise_variance")[0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn intervals_cover_as_often_as_they_say() {
+    // Enough cells for a standard error of 0.004 in a design.
+    let (mut inside, mut all) = ([0.0; 2], 0.0);
+    for seed in 0..3 {
+        let design = Design::new((120, 90, 4), 0.35, 0.5, 30 + seed).with_offsets(1.0, 1.0, 0.5, seed);
+        let model = design.fit(json!({}));
+        let hidden: Vec<usize> = (0..design.x.len()).filter(|at| design.x[*at].is_nan()).collect();
+        let cells: Vec<(u64, u64)> =
+            hidden.iter().map(|at| ((at / design.p) as u64, (at % design.p) as u64)).collect();
+        let (values, std) = predict_cells(&model, &cells, true).unwrap();
+        let noise = unmix::num::random::Stream::new(seed, 77);
+        for ((at, value), std) in hidden.iter().zip(values).zip(std) {
+            let off = (design.truth[*at] + 0.5 * noise.normal(*at as u64) - value).abs() / std;
+            inside[0] += f64::from(u8::from(off < 1.645));
+            inside[1] += f64::from(u8::from(off < 1.96));
+            all += 1.0;
+        }
+    }
+    let share = inside.map(|s| s / all);
+    assert!((share[0] - 0.9).abs() < 0.015 && (share[1] - 0.95).abs() < 0.015, "{share:?}");
+}
+
+#[test]
+fn a_new_row_is_coded_by_its_cells_and_one_without_any_has_the_prior() {
+    let design = Design::new((80, 40, 2), 0.5, 0.1, 5);
+    let model = design.fit(json!({"n_components": 2}));
+    // Half of the cells of new rows of the same factors: the others come back.
+    let more = Design::new((90, 40, 2), 1.0, 0.0, 5);
+    let mut new: Vec<f64> = more.truth[80 * 40..].to_vec();
+    new.iter_mut().step_by(2).for_each(|x| *x = f64::NAN);
+    let table = filled(&model, Rows::from_slice(&new, 40).unwrap(), false);
+    assert!(apart(&table, &more.truth[80 * 40..]) < 0.25, "{}", apart(&table, &more.truth[80 * 40..]));
+    let nothing = vec![f64::NAN; 40];
+    assert_eq!(encode(&model, &nothing), [0.0, 0.0]);
+    let table = filled(&model, Rows::from_slice(&nothing, 40).unwrap(), true);
+    assert!(apart(&table[..40], &numbers(&model, "mean")) < 1e-14);
+    let components = model.tensor("components").unwrap().to_matrix();
+    let prior = |j: usize| (components[(0, j)].powi(2) + components[(1, j)].powi(2)).sqrt();
+    assert!((0..40).all(|j| table[40 + j] > prior(j) && table[40 + j] < prior(j) + 0.5));
+    // Posterior: the codes, and the covariance that the fit has for its own rows.
+    let mut sink = VecSink(Vec::new());
+    model.posterior(&Rows::from_slice(&design.x, 40).unwrap(), &Run::default(), &mut sink).unwrap();
+    let (codes, errors) = (numbers(&model, "row_codes"), numbers(&model, "row_errors"));
+    for (i, row) in sink.0.chunks_exact(6).enumerate() {
+        assert!(apart(&row[..2], &codes[2 * i..2 * i + 2]) < 1e-12);
+        let v = &errors[6 * i..6 * i + 3];
+        assert!(apart(&row[2..], &[v[0], v[1], v[1], v[2]]) < 1e-12);
+    }
+}
+
+#[test]
+fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() {
+    let mut design = Design::new((60, 30, 2), 0.5, 0.2, 13).with_offsets(2.0, 1.0, 1.0, 3);
+    (0..60).for_each(|i| design.x[i * 30 + 7] = f64::NAN);
+    (0..30).for_each(|j| design.x[11 * 30 + j] = f64::NAN);
+    let given = json!({"n_components": 2, "tol": 1e-12, "max_iter": 2000});
+    let model = design.fit(given.clone());
+    let said = model.report().warnings.join("; ");
+    assert!(said.contains("column 7 has no cell") && said.contains("1 row has no cell"), "{said}");
+    let components = model.tensor("components").unwrap().to_matrix();
+    assert_eq!([components[(0, 7)], components[(1, 7)]], [0.0, 0.0]);
+    let (values, std) = predict_cells(&model, &[(0, 7), (11, 3), (0, 3)], true).unwrap();
+    assert!(std[0] > 3.0 * std[2] && std[1] > 3.0 * std[2], "{std:?}");
+    let seen: Vec<f64> = design.x.iter().copied().filter(|x| !x.is_nan()).collect();
+    let mean = seen.iter().sum::<f64>() / seen.len() as f64;
+    let own = numbers(&model, "row_offsets")[0];
+    assert!((values[0] - mean - own).abs() < 1e-12);
+    // The row counts for nothing.
+    let others: Vec<f64> = design
+        .x
+        .chunks_exact(30)
+        .enumerate()
+        .filter(|(i, _)| *i != 11)
+        .flat_map(|(_, r)| r.to_vec())
+        .collect();
+    let without = try_fit("matrix-completion", &settings(given), &others, 30).unwrap();
+    assert!(apart(&numbers(&without, "components"), &numbers(&model, "components")) < 1e-6);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_sentence() {
+    let design = Design::new((30, 20, 2), 0.5, 0.2, 1);
+    let model = design.fit(json!({"n_components": 2}));
+    let e = predict_cells(&model, &[(0, 0), (3, 20)], false).unwrap_err().to_string();
+    assert!(
+        e.contains("cells=(3, 20)") && e.contains("cell 1 is outside") && e.contains("30 rows and 20"),
+        "{e}"
+    );
+    let plain = crate::made::pca(json!({}), &crate::made::falling(20, 4, 1), 4);
+    let e = predict_cells(&plain, &[(0, 0)], false).unwrap_err().to_string();
+    assert!(e.contains("matrix-completion"), "{e}");
+    let refused = |x: &[f64], given: serde_json::Value| {
+        try_fit("matrix-completion", &settings(given), x, 20).unwrap_err().to_string()
+    };
+    let e = refused(&design.x, json!({"n_components": 21}));
+    assert!(e.contains("from 0 to 20"), "{e}");
+    let e = refused(&vec![f64::NAN; 60], json!({}));
+    assert!(e.contains("rows without any cell do not count"), "{e}");
+    let mut x = design.x.clone();
+    x[45] = f64::INFINITY;
+    let mut rows = AnyRows::F64(sparse_rows(&x, 20));
+    let e = unmix::fit("matrix-completion", &settings(json!({})), &mut rows, &Run::default()).unwrap_err();
+    assert!(e.to_string().contains("row 2, column 5 is infinity"), "{e}");
+    assert!(model.encode_to_vec(&sparse_rows(&x, 20), &Run::default()).is_err());
+}
+
+#[test]
+fn single_precision_stays_single() {
+    let design = Design::new((60, 40, 2), 0.5, 0.1, 23);
+    let single: Vec<f32> = design.x.iter().map(|x| *x as f32).collect();
+    let narrow = try_fit("matrix-completion", &settings(json!({"n_components": 2})), &single, 40).unwrap();
+    let wide = design.fit(json!({"n_components": 2}));
+    assert_eq!(narrow.dtype(), unmix::Dtype::F32);
+    assert!(apart(&numbers(&narrow, "components"), &numbers(&wide, "components")) < 1e-5);
+    let codes: Vec<f64> = encode(&narrow, &single).iter().map(|z| f64::from(*z)).collect();
+    assert!(apart(&codes, &encode(&wide, &design.x)) < 1e-4);
+}

@@ -1,0 +1,142 @@
+"""Matrix completion: few factors behind a matrix of which some cells are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._base import Estimator
+from ._gaps import Gaps
+from ._parameters import MatrixCompletionParameters
+from ._types import Array
+
+
+class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
+    """Matrix completion: factors of rows and columns, offsets and noise from the cells that are known, with errors for all others.
+
+    NaN is a missing cell. Of sparse rows the stored entries are the cells, zeros among them, and nothing is made dense.
+
+    Parameters
+    ----------
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Loadings of the columns: what a unit of each factor adds to a row, the entry of largest magnitude of each positive. Sorted by
+        ``component_variance_``. Arrays of a fitted model are read-only.
+    component_variance_ : ndarray of shape (n_components,)
+        Sum of the squared loadings of each factor: the variance that it adds over all columns.
+    row_codes_ : ndarray of shape (n_samples, n_components)
+        Factors of the rows of the fit: what ``transform`` gives for them. A row without a cell has 0.
+    row_offsets_ : ndarray of shape (n_samples,)
+        Offsets of the rows of the fit, 0 with ``offsets=False``.
+    row_offset_scale_ : float
+        Standard deviation of the offsets of rows.
+    mean_ : ndarray of shape (n_features,)
+        Mean of all cells and offset of each column together; 0 with ``offsets=False``.
+    noise_variance_ : float
+        Variance of the noise of a cell.
+    row_errors_ : ndarray of shape (n_samples, n_errors)
+        Posterior covariances of the factors of each row and its offset: lower triangles, row by row.
+    column_errors_ : ndarray of shape (n_features, n_errors)
+        The same of the loadings and the offset of each column.
+    mixing_ : ndarray of shape (n_features, n_components)
+        ``components_.T``: ``inverse_transform(z) = z @ mixing_.T + mean_`` is the row of these factors without an offset of its own.
+    completed_ : ndarray of shape (n_samples, n_features)
+        Every cell of the rows of the fit, as the model has it: ``row_codes_ @ components_ + mean_ + row_offsets_[:, None]``. Made at
+        each access; refused with its size where it does not fit into memory. ``impute`` leaves cells that are known as they are.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Numbers of factors, iterations, rows, and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; ``objective`` is the bound on the evidence of a cell, in nats, and never falls.
+
+    See Also
+    --------
+    PPCA : A Gaussian of complete rows, for many rows of few columns.
+
+    Notes
+    -----
+    Cell ``ij`` is modelled as ``m + b_i + c_j + a_i v_j`` and noise of one variance; factors, loadings and offsets have normal priors whose variances
+    come from the cells. Posteriors of rows and of columns are independent normal ones, found in turns. A factor that the cells do not
+    support gets loadings of size 0 and is left out, so asking for too many does no harm. The standard error of a cell counts the errors
+    of both its row and its column, and the noise.
+
+    References
+    ----------
+    Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. KDD Cup and Workshop.
+    A. Ilin & T. Raiko (2010), Practical approaches to principal component analysis in the presence of missing values. JMLR 11:1957-2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import MatrixCompletion
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(80, 2) @ draw.randn(2, 60) + 0.1 * draw.randn(80, 60)
+    >>> known = np.where(draw.rand(80, 60) < 0.4, X, np.nan)
+    >>> completion = MatrixCompletion().fit(known)
+    >>> completion.n_components_, round(float(completion.noise_variance_) ** 0.5, 1)
+    (2, 0.1)
+    >>> values, std = completion.predict_cells([[0, 1], [5, 7]], return_std=True)
+    >>> bool((abs(values - X[[0, 5], [1, 7]]) < 4 * std).all())
+    True
+    """
+
+    _method = "matrix-completion"
+    _derived = frozenset({"completed_"})
+
+    @property
+    def completed_(self) -> Array:
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("this MatrixCompletion is not fitted yet, and has no completed_")
+        return _unmix.completed(self._model, self._facts())
+
+    def predict_cells(self, cells: ArrayLike, return_std: bool = False) -> Any:
+        """Return the values of single cells of the rows of the fit.
+
+        Parameters
+        ----------
+        cells : array-like of shape (n_cells, 2)
+            Row and column of each cell, counted from 0.
+        return_std : bool, default=False
+            Whether to return the standard error of a new observation of each cell.
+
+        Returns
+        -------
+        values : ndarray of shape (n_cells,)
+            In float64.
+        std : ndarray of shape (n_cells,), with ``return_std=True``
+            In float64.
+
+        See Also
+        --------
+        impute : Fill the missing cells of rows, also of others than those of the fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import MatrixCompletion
+        >>> X = np.add.outer(np.arange(6.0), [0.0, 10.0, 20.0, 30.0])
+        >>> X[2, 3] = np.nan
+        >>> MatrixCompletion(n_components=0).fit(X).predict_cells([[2, 3]]).round()
+        array([32.])
+        """
+        check_is_fitted(self)
+        asked = np.asarray(cells)
+        if asked.size == 0:
+            asked = asked.reshape(0, 2)
+        if asked.ndim != 2 or asked.shape[1] != 2:
+            raise ValueError(f"cells of shape {asked.shape} are not possible: give an array of shape (n_cells, 2), row and column of each")
+        whole = asked.astype(np.int64, copy=False) if asked.dtype.kind in "biuf" else None
+        if whole is None or not np.array_equal(whole, asked):
+            raise ValueError("cells must be rows and columns as integers, counted from 0")
+        if (whole < 0).any():
+            at = int(np.flatnonzero((whole < 0).any(axis=1))[0])
+            raise ValueError(f"cells must be counted from 0: cell {at} is {tuple(whole[at].tolist())}")
+        values, std = _unmix.predict_cells(self._model, whole[:, 0].tolist(), whole[:, 1].tolist(), bool(return_std))
+        return (values, std) if return_std else values
