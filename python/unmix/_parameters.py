@@ -772,3 +772,68 @@ class FactorAnalysisParameters:
         self.resume = resume
         self.init = init
         self.verbose = verbose
+
+
+class MatrixCompletionParameters:
+    """Parameters and fitted attributes of :class:`MatrixCompletion`."""
+
+    components_: NDArray[Any]
+    component_variance_: NDArray[Any]
+    row_codes_: NDArray[Any]
+    row_offsets_: NDArray[Any]
+    row_offset_scale_: float
+    mean_: NDArray[Any]
+    noise_variance_: float
+    row_errors_: NDArray[Any]
+    column_errors_: NDArray[Any]
+    mixing_: NDArray[Any]
+    completed_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 0, None, closed="left"), None],
+        "algorithm": [StrOptions({"als"})],
+        "alpha": [StrOptions({"auto"})],
+        "offsets": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: Literal["als"] = "als",
+        alpha: Literal["auto"] = "auto",
+        offsets: bool = True,
+        tol: float = 0.001,
+        max_iter: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.offsets = offsets
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose

