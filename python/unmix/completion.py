@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix
-from ._base import Estimator
+from ._base import Estimator, _validated
 from ._gaps import Gaps
 from ._parameters import MatrixCompletionParameters
-from ._types import Array
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
@@ -119,6 +122,66 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
 
     _method = "matrix-completion"
     _derived = frozenset({"completed_"})
+
+    @_validated
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Fit the model to the cells of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell. Of sparse rows of scipy's the stored entries are the cells.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        impute : Fill the missing cells.
+
+        Examples
+        --------
+        >>> from unmix import MatrixCompletion
+        >>> X = [[1, 2, 4], [2, 3, float("nan")], [4, 5, 6]]
+        >>> MatrixCompletion(n_components=0).fit(X).row_offsets_.round(1)
+        array([-1. , -0.3,  1.5])
+        """
+        self._fit(X)
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+        """Fit the model to the cells of rows and return their factors: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Factors, in the type of the rows.
+
+        See Also
+        --------
+        fit : Fit the model alone.
+
+        Examples
+        --------
+        >>> from unmix import MatrixCompletion
+        >>> X = [[1, 2, 4], [2, 3, float("nan")], [4, 5, 6]]
+        >>> MatrixCompletion(n_components=0).fit_transform(X).shape
+        (3, 0)
+        """
+        rows, threads = self._fit(X)
+        return self._model.encode(rows, (0, threads, int(self.verbose)))
 
     @property
     def completed_(self) -> Array:
