@@ -179,10 +179,10 @@ impl Model {
         Ok(all)
     }
 
-    /// The columns that decode, `n_features x n_components`, in double precision.
+    /// The columns that decode, `n_features x n_components`, in double precision; None where codes are not decoded.
     #[getter]
-    fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        matrix(py, self.inner.code().mixing())
+    fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.inner.code().mixing().map(|mixing| matrix(py, mixing)).transpose()
     }
 
     /// Standard errors of the variances along the components, where the model has variances.

@@ -175,13 +175,13 @@ pub(crate) fn effort(model: &Model) -> Option<String> {
     (run.threads > 0).then(|| format!("{} on {} {threads}", seconds(run.seconds), run.threads))
 }
 
-/// Decoder vectors, one a row for each component: what one unit of it adds to a row.
+/// Decoder vectors, one a row for each component: what one unit of it adds to a row. None where codes are not decoded.
 pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     if model.n_codes() != model.n_components() {
         // Codes that are turned back are no components: these are the axes.
         return model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix());
     }
-    model.code().mixing().transposed()
+    model.code().mixing().map_or_else(|| Matrix::zeros(0, model.n_features()), |m| m.transposed())
 }
 
 /// How far to believe a component: the class of its mark on the page, a word or two, and in full.

@@ -4,11 +4,13 @@ mod laws;
 mod leaves;
 mod mixed;
 mod ppca;
+mod subspaces;
 
 pub use laws::{Distribution, LAWS};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
+pub use subspaces::{UnionOfSubspaces, union_of_subspaces};
 
 use crate::num::Matrix;
 use crate::num::factor;

@@ -1,7 +1,9 @@
 //! Similarity of two results, whatever order and signs they come in.
 
+mod clusters;
 mod sources;
 
+pub use clusters::{clustering_accuracy, nmi};
 pub use sources::{amari_distance, correlations, interference, mutual_information};
 
 use crate::error::{Error, Result};

@@ -160,7 +160,7 @@ fn what_a_solver_leaves_unsolved_is_told_with_the_worst_row() {
     assert_eq!((done.n_rows, done.unsolved), (900, None));
     assert!(codes.contains(&0.0) && codes.iter().any(|y| *y != 0.0));
     // First-order conditions: |<atom, rest>| is alpha where a code is not 0, and at most that where it is.
-    let (mixing, mean) = (model.code().mixing(), model.tensor("mean").unwrap().f64s());
+    let (mixing, mean) = (model.code().mixing().unwrap(), model.tensor("mean").unwrap().f64s());
     for (x, y) in x.chunks_exact(P).zip(codes.chunks_exact(2)) {
         let rest: Vec<f64> =
             (0..P).map(|j| x[j] - mean[j] - y[0] * mixing[(j, 0)] - y[1] * mixing[(j, 1)]).collect();
@@ -213,7 +213,7 @@ fn what_a_unit_of_a_code_adds_is_measured_where_a_decoder_is_no_matrix() {
     let model = fitted("toy-network", json!({}), &made::<f64>(400));
     let decode =
         |code: [f64; 2]| model.decode_to_vec(&Rows::from_slice(&code, 2).unwrap(), &Run::default()).unwrap();
-    let (zero, mixing) = (decode([0.0, 0.0]), model.code().mixing());
+    let (zero, mixing) = (decode([0.0, 0.0]), model.code().mixing().unwrap());
     for (i, unit) in [[1.0, 0.0], [0.0, 1.0]].into_iter().enumerate() {
         for (j, x) in decode(unit).into_iter().enumerate() {
             assert_eq!(mixing[(j, i)], x - zero[j]);

@@ -30,5 +30,6 @@ mod solvers;
 mod sparse;
 mod stability;
 mod stability_intervals;
+mod subspace_clustering;
 mod sums;
 mod theory;

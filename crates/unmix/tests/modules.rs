@@ -53,6 +53,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "Ppca",
             "Rica",
             "SigmaPca",
+            "SubspaceClustering",
         ],
     ),
 ];

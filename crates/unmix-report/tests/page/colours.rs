@@ -67,7 +67,7 @@ fn a_component_without_colour_is_grey_and_0_is_in_the_middle() {
     assert!(spread < 25 && (first.iter().all(|b| *b > 200) || first.iter().all(|b| *b < 55)), "{first:?}");
     // All channels have one scale: the largest loading alone reaches an end, and the bytes are symmetric about the middle.
     let model = fit(&mut rows(&x, Features { names: None, shape: Some(vec![4, 4, 3]) }), 3);
-    let component = model.code().mixing().transposed();
+    let component = model.code().mixing().unwrap().transposed();
     for (i, bytes) in shown[1..].iter().enumerate() {
         let most = component.row(i).iter().fold(0.0f64, |m, v| m.max(v.abs()));
         for (byte, loading) in bytes.iter().zip(component.row(i)) {

@@ -11,6 +11,7 @@ pub mod pca;
 pub mod ppca;
 pub mod rica;
 pub mod sigma_pca;
+pub mod subspace_clustering;
 
 pub use crate::model::{
     Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
@@ -25,6 +26,7 @@ pub use pca::Pca;
 pub use ppca::Ppca;
 pub use rica::Rica;
 pub use sigma_pca::SigmaPca;
+pub use subspace_clustering::SubspaceClustering;
 
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;

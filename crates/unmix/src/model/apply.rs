@@ -78,10 +78,10 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Codes of another width; numbers that are not finite; those of the source.
+    /// A model without a decoder; codes of another width; numbers that are not finite; those of the source.
     pub fn decode<T: Real>(&self, codes: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<T>) -> Result<u64> {
+        let decoder = self.code.decode_map::<T>("decoding")?;
         self.check_width("decode", codes.n_features(), self.n_codes(), codes.origin())?;
-        let decoder = self.code.decode_map::<T>();
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             codes.check_finite("decoding", &block)?;
             decoder.apply(block.data, out, work);
@@ -94,7 +94,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Those of [`encode`](Self::encode).
+    /// Those of [`encode`](Self::encode); a model without a decoder.
     pub fn reconstruct<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -124,7 +124,7 @@ impl Model {
         self.check_width("reconstruct", rows.n_features(), self.n_features, rows.origin())?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
-        let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>());
+        let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("reconstructing rows")?);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             coder.check("reconstruct", rows, &block)?;
             let mut codes = vec![T::default(); block.n_rows() * k];

@@ -118,11 +118,11 @@ pub trait Decoder: Debug + Send + Sync {
     }
 }
 
-/// The encoder and decoder of a model.
+/// The encoder of a model, and its decoder where codes determine rows.
 #[derive(Clone, Debug)]
 pub struct Code {
     encoder: Arc<dyn Encoder>,
-    decoder: Arc<dyn Decoder>,
+    decoder: Option<Arc<dyn Decoder>>,
 }
 
 impl Code {
@@ -143,7 +143,12 @@ impl Code {
                 remedy: "give maps of matching widths".into(),
             });
         }
-        Ok(Self { encoder: Arc::new(encoder), decoder: Arc::new(decoder) })
+        Ok(Self { encoder: Arc::new(encoder), decoder: Some(Arc::new(decoder)) })
+    }
+
+    /// An encoder whose codes do not determine rows, as distances do not: decoding and reconstructing are refused.
+    pub fn encoder_only(encoder: impl Encoder + 'static) -> Self {
+        Self { encoder: Arc::new(encoder), decoder: None }
     }
 
     /// `y = (x - mean) encoder`, `x = y decoder + mean`; `encoder` is `n_features x n_codes`, `decoder` `n_codes x n_features`.
@@ -160,9 +165,14 @@ impl Code {
         &*self.encoder
     }
 
-    /// The decoder.
-    pub fn decoder(&self) -> &dyn Decoder {
-        &*self.decoder
+    /// The decoder, where there is one.
+    pub fn decoder(&self) -> Option<&dyn Decoder> {
+        self.decoder.as_deref()
+    }
+
+    /// Whether codes can be decoded.
+    pub fn decodes(&self) -> bool {
+        self.decoder.is_some()
     }
 
     /// Numbers in a row.
@@ -185,14 +195,23 @@ impl Code {
         by_type(|| self.encoder.in_f32(), || self.encoder.in_f64())
     }
 
-    /// Codes to rows, in type `T`.
-    pub(super) fn decode_map<T: Real>(&self) -> Box<dyn RowMap<T>> {
-        by_type(|| self.decoder.in_f32(), || self.decoder.in_f64())
+    /// Codes to rows, in type `T`, for what was `asked`.
+    ///
+    /// # Errors
+    ///
+    /// No decoder.
+    pub(super) fn decode_map<T: Real>(&self, asked: &str) -> Result<Box<dyn RowMap<T>>> {
+        let decoder = self.decoder().ok_or_else(|| Error::Unsupported {
+            asked: asked.into(),
+            found: "the codes of this model do not determine rows".into(),
+            remedy: "encode rows alone".into(),
+        })?;
+        Ok(by_type(|| decoder.in_f32(), || decoder.in_f64()))
     }
 
-    /// `n_features x n_codes`: the loadings of each code.
-    pub fn mixing(&self) -> Matrix<f64> {
-        self.decoder.mixing()
+    /// `n_features x n_codes`: the loadings of each code, where there is a decoder.
+    pub fn mixing(&self) -> Option<Matrix<f64>> {
+        self.decoder().map(Decoder::mixing)
     }
 }
 

@@ -218,7 +218,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// Rows of another width; numbers that are not finite, or whose squares are not.
+    /// A model without a decoder; rows of another width; numbers that are not finite, or whose squares are not.
     pub fn quality<T: Real>(
         &self,
         rows: &Rows<'_, T>,
@@ -230,7 +230,8 @@ impl Model {
         self.check_width("quality", rows.n_features(), self.n_features(), rows.origin())?;
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
-        let (coder, decoder) = (ModelEncoder::of(self), self.code().decode_map::<T>());
+        let decoder = self.code().decode_map::<T>("the residuals of rows")?;
+        let coder = ModelEncoder::of(self);
         let width = measures.width();
         let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
             match &measures {

@@ -243,6 +243,31 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             otherwise("BIC", json!({"n_components": "bic"}), 300, 9),
         ],
+        "subspace-clustering" => vec![
+            otherwise("everything by the data", json!({}), 40, 60),
+            otherwise("given numbers", json!({"n_clusters": 3, "n_components": 2}), 60, 100),
+            otherwise(
+                "sparse coefficients alone, about the mean",
+                json!({"n_clusters": 3, "algorithm": "ssc", "center": true}),
+                40,
+                60,
+            ),
+            otherwise(
+                "shape",
+                json!({"n_clusters": 2, "n_components": 3, "algorithm": "shape", "center": true}),
+                40,
+                60,
+            ),
+            otherwise(
+                "iterations alone",
+                json!({
+                    "n_clusters": 3, "n_components": [1, 2, 2], "algorithm": "k-subspaces", "n_init": 3, "max_iter": 20,
+                }),
+                300,
+                6,
+            ),
+            otherwise("one cluster", json!({"n_clusters": 1}), 300, 9),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -1,0 +1,352 @@
+//! Subspace clustering: rows near a union of subspaces, each of its own dimension.
+//!
+//! **Finds** clusters of rows that lie near subspaces through 0 (or through the mean), whatever the angles between them, and the subspaces.
+//! **Model** `x = U_k' z + noise`, `k` the cluster of the row, `U_k` of `d_k` orthonormal rows. Codes are distances from every subspace.
+//! **Algorithm**
+//!  1. sparse subspace clustering: every row is a sparse combination of others, by the lasso (`ssc.rs`); rows of one subspace use each other;
+//!     normalized spectral clustering of the coefficients (`spectral.rs`, `kmeans.rs`). `shape`: of squared entries of `V' V`, `V` the leading
+//!     right singular vectors of the rows as columns;
+//!  2. the number of clusters by the largest gap between eigenvalues, or one where its Bayesian information criterion is better, and dimensions by
+//!     that criterion (`dimensions.rs`), where these are not given;
+//!  3. k-subspaces: rows to the nearest subspace, subspaces to their rows, in turn, which never raises the sum of squared distances
+//!     (`refine.rs`); empty clusters begin anew at the row that fits worst.
+//!
+//! **Cost** of sparse subspace clustering `O(n² p)` and the coefficients, `n x n` numbers in memory; of k-subspaces `O(n p Σ d_k)` an iteration.
+//! **Equals** PCA about 0 for one cluster. **Fails** where subspaces nearly coincide, and where a cluster has hardly more rows than dimensions.
+//!
+//! E. Elhamifar & R. Vidal (2013), IEEE Trans. Pattern Anal. Mach. Intell. 35:2765. P. Bradley & O. Mangasarian (2000), J. Glob. Optim. 16:23.
+//! P. Tseng (2000), J. Optim. Theory Appl. 105:249. J. Costeira & T. Kanade (1998), Int. J. Comput. Vis. 29:159. G. Liu et al. (2013), IEEE
+//! Trans. Pattern Anal. Mach. Intell. 35:171. A. Ng, M. Jordan & Y. Weiss (2002), NIPS 14.
+
+mod dimensions;
+mod kmeans;
+mod model;
+mod refine;
+mod settings;
+mod spectral;
+mod ssc;
+mod table;
+
+use super::{Fit, Method, Takes};
+use crate::data::{Features, Rows, check_n_rows};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::model::{Model, Outcome, Report, canonical_sign};
+use crate::num::{Dtype, Matrix, Real, factor};
+use crate::run::Run;
+use crate::solve::Limits;
+use crate::spectrum::Bounds;
+use refine::{Found, KSubspaces, Refined, nearest};
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+use spectral::Graph;
+use table::{Table, principal};
+
+pub use settings::{Algorithm, Dimensions, SubspaceClustering};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "subspace-clustering",
+    class: "SubspaceClustering",
+    summary: "clusters of rows that lie near a union of subspaces, and the subspaces",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: false, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["n_clusters=1: the axes of pca with center=false"],
+    references: &["Elhamifar & Vidal 2013", "Bradley & Mangasarian 2000", "Costeira & Kanade 1998"],
+    spec: |given| Ok(Box::new(SubspaceClustering::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| {
+        let rows = table::memory(n, p).saturating_add(12 << 20);
+        vec![("ssc", rows.saturating_add(square(n))), ("k-subspaces", rows)]
+    },
+};
+
+/// Tables of `n x n` numbers that spectral clustering holds: the Gram matrix, or affinities and eigenvectors.
+const SQUARES: u64 = 5;
+
+fn square(n: u64) -> u64 {
+    n.saturating_mul(n).saturating_mul(8 * SQUARES)
+}
+
+/// Clusters by affinities, before subspaces are fitted to them.
+struct Clusters {
+    /// A cluster for each row; the number of clusters for rows without one.
+    labels: Vec<usize>,
+    k: usize,
+    warnings: Vec<String>,
+}
+
+impl SubspaceClustering {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of subspace clustering's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Fits. All rows are held in memory; but for `k-subspaces` with both numbers given, so is a table with a number for each pair of rows.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, rows of zeros alone, more clusters than rows, dimensions above those that rows can
+    /// fill, rows or pairs of rows beyond memory, what the source reports.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        let (n, p) = (rows.n_counted(), rows.n_features());
+        check_n_rows(METHOD.key, n, rows.origin(), "give more rows")?;
+        if p == 0 {
+            let what = METHOD.key.into();
+            return Err(Error::Width { what, need: 1, got: 0, remedy: "choose columns".into() });
+        }
+        self.check(Bounds { n, p, origin: rows.origin(), least: 1, overcomplete: false })?;
+        let rows = &*rows;
+        rows.pooled(run.threads, || {
+            let table = Table::read(METHOD.key, rows, self.center, run)?;
+            let (found, warnings) = self.clusters(&table, run)?;
+            self.model(&table, found, warnings, (rows.features(), T::DTYPE), run)
+        })
+    }
+
+    /// Refuses numbers that do not suit the rows.
+    fn check(&self, bounds: Bounds<'_>) -> Result<()> {
+        if let Some(k) = self.n_clusters.filter(|k| *k as u64 > bounds.n) {
+            let why = format!("{} has {} rows", bounds.origin, bounds.n);
+            return Err(Error::setting("n_clusters", k, why, "choose a number from 1 to that"));
+        }
+        let asked: &[usize] = match &self.n_components {
+            None => &[],
+            Some(Dimensions::Same(d)) => &[*d],
+            Some(Dimensions::Each(list)) => {
+                if self.n_clusters.is_none_or(|k| k != list.len()) {
+                    let why = match self.n_clusters {
+                        Some(k) => format!("there are {k} clusters"),
+                        None => "the number of clusters is not given".into(),
+                    };
+                    let remedy = "give one for each of n_clusters";
+                    return Err(Error::setting("n_components", format!("{list:?}"), why, remedy));
+                }
+                list
+            }
+        };
+        asked.iter().try_for_each(|d| bounds.count(Some(*d)).map(|_| ()))
+    }
+
+    /// Clusters and their subspaces.
+    fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(Refined, Vec<String>)> {
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let starts_at_random = self.algorithm == Algorithm::KSubspaces
+            && self.n_clusters.is_some()
+            && self.n_components.is_some();
+        let clusters = match self.n_clusters {
+            Some(k) if starts_at_random || k == 1 => {
+                Clusters { labels: vec![0; table.n()], k, warnings: Vec::new() }
+            }
+            _ => self.by_affinities(table, run)?,
+        };
+        let Clusters { mut labels, mut k, warnings } = clusters;
+        let mut members = Table::members(&labels, k);
+        let mut dimensions = dimensions::of_clusters(table, &members, self.n_components.as_ref())?;
+        if self.n_clusters.is_none() && k > 1 {
+            let all = [(0..table.n()).collect::<Vec<usize>>()];
+            let own = dimensions::of_clusters(table, &all, self.n_components.as_ref())?;
+            let several = dimensions::criterion(table, &members, &dimensions)?;
+            if dimensions::criterion(table, &all, &own)? >= several {
+                (labels, k, members, dimensions) = (vec![0; table.n()], 1, all.to_vec(), own);
+            }
+        }
+        run.stage("subspaces")?;
+        let spans = |dimensions: &[usize]| -> Result<Vec<Matrix<f64>>> {
+            members.iter().zip(dimensions).map(|(rows, d)| table.span(rows, *d)).collect()
+        };
+        if k > 1 && self.n_components.is_none() {
+            let refined = self.with_own_dimensions(table, dimensions, spans, run)?;
+            if self.algorithm == Algorithm::SscKSubspaces {
+                return Ok((refined, warnings));
+            }
+            dimensions = refined.found.bases.iter().map(|basis| basis.rows().max(1)).collect();
+        }
+        let search = KSubspaces { table, dimensions: &dimensions, limits };
+        match self.algorithm {
+            Algorithm::KSubspaces if k > 1 => return Ok((search.restarted(self.n_init, run)?, warnings)),
+            Algorithm::SscKSubspaces if k > 1 => {
+                return Ok((search.refine(spans(&dimensions)?, run)?, warnings));
+            }
+            _ => {}
+        }
+        let bases = spans(&dimensions)?;
+        let (near, cost) = nearest(table, &bases);
+        let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
+        let found = Found { labels, bases, cost, fall: 0.0 };
+        Ok((Refined { found, outcome: Outcome::Completed, n_iter: 1, objective: Vec::new() }, warnings))
+    }
+
+    /// k-subspaces from clusters, whose dimensions are chosen anew where they settle, until they stay.
+    fn with_own_dimensions(
+        &self,
+        table: &Table,
+        mut dimensions: Vec<usize>,
+        spans: impl Fn(&[usize]) -> Result<Vec<Matrix<f64>>>,
+        run: &Run<'_>,
+    ) -> Result<Refined> {
+        const ROUNDS: usize = 5;
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let mut bases = spans(&dimensions)?;
+        let mut n_iter = 0;
+        for round in 0.. {
+            let mut refined = KSubspaces { table, dimensions: &dimensions, limits }.refine(bases, run)?;
+            n_iter += refined.n_iter;
+            let members = Table::members(&refined.found.labels, dimensions.len());
+            let next = dimensions::of_clusters(table, &members, None)?;
+            if next == dimensions || round == ROUNDS || run.out_of_time() {
+                refined.n_iter = n_iter;
+                return Ok(refined);
+            }
+            bases = members.iter().zip(&next).map(|(rows, d)| table.span(rows, *d)).collect::<Result<_>>()?;
+            dimensions = next;
+        }
+        unreachable!("rounds are counted")
+    }
+
+    /// Spectral clustering of the affinities of rows. Rows of zeros, and rows that are orthogonal to all others, are left out.
+    fn by_affinities(&self, table: &Table, run: &Run<'_>) -> Result<Clusters> {
+        let n = table.n();
+        let what = format!("{} of {n} rows, which makes tables of {n} x {n} numbers,", METHOD.key);
+        let remedy = "fit fewer rows, or choose algorithm='k-subspaces' with n_clusters and n_components";
+        check_memory(&what, square(n as u64), remedy)?;
+        let kept: Vec<usize> = (0..n).filter(|&i| table.squares[i] > 0.0).collect();
+        let mut warnings = Vec::new();
+        if kept.len() < n {
+            warnings.push(format!("{} rows are 0, and are in every subspace", n - kept.len()));
+        }
+        run.stage("affinities")?;
+        let graph = match self.algorithm {
+            Algorithm::Shape => self.shape(&table.rows(&kept))?,
+            _ => {
+                let mut unit = table.rows(&kept);
+                for (at, &i) in kept.iter().enumerate() {
+                    let norm = table.squares[i].sqrt();
+                    unit.row_mut(at).iter_mut().for_each(|x| *x /= norm);
+                }
+                let mut gram = factor::multiply_transposed(&unit, &unit);
+                drop(unit);
+                (0..kept.len()).for_each(|i| gram[(i, i)] = 1.0);
+                let found = ssc::coefficients(&gram, self.alpha, run)?;
+                if found.unsolved > 0 {
+                    warnings.push(format!(
+                        "the sparse coefficients of {} rows did not reach their tolerance",
+                        found.unsolved
+                    ));
+                }
+                found.graph
+            }
+        };
+        let linked = graph.linked();
+        if linked.len() < kept.len() {
+            let alone = kept.len() - linked.len();
+            warnings.push(format!(
+                "{alone} rows are orthogonal to all others; they are assigned to the nearest subspace"
+            ));
+        }
+        let clustered = spectral::cluster(&graph.among(&linked), self.n_clusters, run)?;
+        let k = self.n_clusters.unwrap_or(clustered.k);
+        let mut labels = vec![k; n];
+        for (at, c) in linked.iter().zip(clustered.labels) {
+            labels[kept[*at]] = c;
+        }
+        Ok(Clusters { labels, k, warnings })
+    }
+
+    /// Squared entries of `V' V`, `V` the leading right singular vectors of the rows as columns: as many as the subspaces have dimensions
+    /// together, or by the Bayesian information criterion.
+    fn shape(&self, x: &Matrix<f64>) -> Result<Graph> {
+        let (n, p) = (x.rows(), x.cols());
+        let (values, axes) = principal(x)?;
+        let r = match (&self.n_components, self.n_clusters) {
+            (Some(Dimensions::Each(list)), _) => list.iter().sum(),
+            (Some(Dimensions::Same(d)), Some(k)) => k * d,
+            _ => {
+                let variances: Vec<f64> = values.iter().map(|v| v / n as f64).collect();
+                crate::select::bic(&variances, n as f64, p).max(1)
+            }
+        };
+        let r = r.min(values.len());
+        let mut left = factor::multiply_transposed(x, &axes.top_rows(r));
+        for i in 0..n {
+            left.row_mut(i).iter_mut().zip(&values).for_each(|(u, v)| *u /= v.sqrt());
+        }
+        let mut table = factor::multiply_transposed(&left, &left);
+        table.as_mut_slice().iter_mut().for_each(|w| *w *= *w);
+        (0..n).for_each(|i| table[(i, i)] = 0.0);
+        Ok(Graph::Dense(table))
+    }
+
+    fn model(
+        &self,
+        table: &Table,
+        refined: Refined,
+        mut warnings: Vec<String>,
+        (features, dtype): (&Features, Dtype),
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let Refined { found, outcome, n_iter, objective } = refined;
+        let (mut bases, labels, counts) = ordered(found.bases, &found.labels);
+        bases.iter_mut().for_each(|basis| canonical_sign(basis, dtype.eps()));
+        let empty = counts.iter().filter(|n| **n == 0).count();
+        if empty > 0 {
+            warnings.push(format!(
+                "{empty} of {} clusters have no rows: choose a smaller n_clusters",
+                bases.len()
+            ));
+        }
+        let solver = if self.algorithm.iterates() && bases.len() > 1 { "k-subspaces" } else { "subspaces" };
+        let mut report = Report::closed_form(solver, table.n() as f64, table.p(), dtype, run.seed);
+        (report.outcome, report.n_iter, report.objective) = (outcome, n_iter, objective);
+        if self.algorithm.iterates() && bases.len() > 1 {
+            report.residual = Some(found.fall).filter(|fall| fall.is_finite());
+            report.tol = Some(self.tol);
+        }
+        report.n_constant = table.n_constant;
+        report.warnings = warnings;
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        let dimensions: Vec<usize> = bases.iter().map(Matrix::rows).collect();
+        report.settings.insert("n_clusters".into(), bases.len().into());
+        report.settings.insert("n_components".into(), dimensions.into());
+        report.end(run);
+        let tensors = model::parameters(&bases, &labels, &table.center, dtype);
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+}
+
+/// Clusters in the order of their numbers of rows, the largest first, then of their first rows; with these numbers.
+fn ordered(bases: Vec<Matrix<f64>>, labels: &[usize]) -> (Vec<Matrix<f64>>, Vec<usize>, Vec<usize>) {
+    let members = Table::members(labels, bases.len());
+    let mut order: Vec<usize> = (0..bases.len()).collect();
+    let first = |c: usize| members[c].first().copied().unwrap_or(usize::MAX);
+    order.sort_by(|&a, &b| members[b].len().cmp(&members[a].len()).then(first(a).cmp(&first(b))));
+    let mut place = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
+    let mut bases: Vec<Option<Matrix<f64>>> = bases.into_iter().map(Some).collect();
+    let sorted = order.iter().filter_map(|&c| bases[c].take()).collect();
+    let counts = order.iter().map(|&c| members[c].len()).collect();
+    (sorted, labels.iter().map(|&c| place[c]).collect(), counts)
+}
+
+impl Fit for SubspaceClustering {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

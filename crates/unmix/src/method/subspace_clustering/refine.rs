@@ -1,0 +1,148 @@
+//! k-subspaces (Bradley & Mangasarian 2000; Tseng 2000): rows assigned to the nearest subspace, and subspaces fitted to their rows, in turn.
+
+use super::kmeans::drawn;
+use super::table::Table;
+use crate::error::Result;
+use crate::num::Matrix;
+use crate::num::random::Stream;
+use crate::run::{Outcome, Run};
+use crate::solve::{Limits, Steps};
+use serde::{Deserialize, Serialize};
+
+/// Subspaces and the rows nearest to each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Found {
+    /// Orthonormal rows of each subspace.
+    pub(super) bases: Vec<Matrix<f64>>,
+    pub(super) labels: Vec<usize>,
+    /// Sum of the squared distances.
+    pub(super) cost: f64,
+    /// What it fell by in the last iteration, as a share of the squares of the rows.
+    pub(super) fall: f64,
+}
+
+/// How the iterations ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Refined {
+    pub(super) found: Found,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    pub(super) objective: Vec<f64>,
+}
+
+/// Clusters of these dimensions.
+pub(super) struct KSubspaces<'a> {
+    pub(super) table: &'a Table,
+    pub(super) dimensions: &'a [usize],
+    pub(super) limits: Limits,
+}
+
+impl KSubspaces<'_> {
+    /// From these subspaces on.
+    ///
+    /// # Errors
+    ///
+    /// A requested stop, an eigenvalue decomposition that does not converge.
+    pub(super) fn refine(&self, bases: Vec<Matrix<f64>>, run: &Run<'_>) -> Result<Refined> {
+        let first = || {
+            let (labels, cost) = nearest(self.table, &bases);
+            Ok(Found { bases, labels, cost, fall: f64::INFINITY })
+        };
+        let (mut steps, mut at) = Steps::begin(run, "k-subspaces", self.limits, first)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(at.fall) {
+                break outcome;
+            }
+            let bases = self.fitted(&at)?;
+            let (labels, cost) = nearest(self.table, &bases);
+            // The cost cannot rise but by rounding errors.
+            if cost > at.cost {
+                break Outcome::Converged;
+            }
+            let fall = if labels == at.labels { 0.0 } else { (at.cost - cost) / self.table.total };
+            at = Found { bases, labels, cost, fall };
+            steps.ended(at.fall, Some(at.cost / self.table.n() as f64), &at)?;
+        };
+        let n_iter = steps.n_iter();
+        Ok(Refined { found: at, outcome, n_iter, objective: steps.into_objective() })
+    }
+
+    /// The best of so many random starts, the first of several.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`refine`](Self::refine).
+    pub(super) fn restarted(&self, starts: u64, run: &Run<'_>) -> Result<Refined> {
+        let limits = Limits { tol: -1.0, max_iter: starts };
+        let (mut steps, mut best) = Steps::begin(run, "starts", limits, || Ok(None::<Refined>))?;
+        loop {
+            let spent = steps.spent().is_some();
+            match best {
+                Some(best) if spent => return Ok(best),
+                _ => {}
+            }
+            let next = self.refine(self.drawn(&Stream::new(run.seed, steps.n_iter()))?, run)?;
+            let better = best.as_ref().is_none_or(|b| next.found.cost < b.found.cost);
+            best = if better { Some(next) } else { best };
+            steps.counted(&best)?;
+        }
+    }
+
+    /// The subspaces of the rows of each cluster; an empty one begins anew around the row that is farthest from its own.
+    fn fitted(&self, at: &Found) -> Result<Vec<Matrix<f64>>> {
+        let members = Table::members(&at.labels, self.dimensions.len());
+        let mut far: Option<std::vec::IntoIter<usize>> = None;
+        let mut bases = Vec::with_capacity(members.len());
+        for (rows, &d) in members.iter().zip(self.dimensions) {
+            if !rows.is_empty() {
+                bases.push(self.table.span(rows, d)?);
+                continue;
+            }
+            let far = far.get_or_insert_with(|| farthest(self.table, at).into_iter());
+            bases.push(match far.next() {
+                Some(i) => self.table.span(&self.table.around(i, d), d)?,
+                None => Matrix::zeros(0, self.table.p()),
+            });
+        }
+        Ok(bases)
+    }
+
+    /// Subspaces around rows drawn with probabilities proportional to squared distances from the subspaces before.
+    fn drawn(&self, draws: &Stream) -> Result<Vec<Matrix<f64>>> {
+        let mut bases: Vec<Matrix<f64>> = Vec::new();
+        let mut far = self.table.squares.clone();
+        for (c, &d) in self.dimensions.iter().enumerate() {
+            let i = drawn(&far, draws.uniform(c as u64));
+            let basis = self.table.span(&self.table.around(i, d), d)?;
+            let distances = self.table.distances(std::slice::from_ref(&basis));
+            far.iter_mut().zip(distances.as_slice()).for_each(|(f, d)| *f = f.min(*d));
+            bases.push(basis);
+        }
+        Ok(bases)
+    }
+}
+
+/// The nearest subspace of every row, the first of several, and the sum of squared distances.
+pub(super) fn nearest(table: &Table, bases: &[Matrix<f64>]) -> (Vec<usize>, f64) {
+    let distances = table.distances(bases);
+    let mut cost = 0.0;
+    let mut label = |i: usize| {
+        let best = distances.row(i).iter().enumerate();
+        let (c, far) =
+            best.fold((0, f64::INFINITY), |best, (c, far)| if *far < best.1 { (c, *far) } else { best });
+        cost += far;
+        c
+    };
+    let labels = (0..table.n()).map(&mut label).collect();
+    (labels, cost)
+}
+
+/// Rows that are off their subspaces, the farthest first.
+fn farthest(table: &Table, at: &Found) -> Vec<usize> {
+    let distances = table.distances(&at.bases);
+    let far = |i: usize| distances[(i, at.labels[i])];
+    let mut order: Vec<usize> =
+        (0..table.n()).filter(|&i| far(i) > 1e-20 * table.squares[i].max(f64::MIN_POSITIVE)).collect();
+    order.sort_by(|&a, &b| far(b).total_cmp(&far(a)).then(a.cmp(&b)));
+    order
+}

@@ -1,0 +1,195 @@
+//! Sparse coefficients with which every row is represented by the others (Elhamifar & Vidal 2013): rows of one subspace use each other.
+//!
+//! For rows of length 1, `min_c 1/2 ||x_i - Σ c_j x_j||² + a ||c||_1`, `c_i = 0`, `a` the smallest of the largest inner products of each row with another,
+//! divided by `alpha`. Coordinate descent on the Gram matrix of a working set, which grows by the rows that violate the optimality conditions; it ends by
+//! the duality gap.
+
+use super::spectral::Graph;
+use crate::error::Result;
+use crate::num::Matrix;
+use crate::run::Run;
+use rayon::prelude::*;
+
+/// The duality gap at which a row ends, as a share of its value without coefficients, 1/2.
+const TOL: f64 = 1e-4;
+/// Rows between two looks at whether a stop was requested.
+const PART: usize = 256;
+/// Inner products up to which rows count as orthogonal.
+const ORTHOGONAL: f64 = 1e-12;
+/// Rows that a working set begins with, and the least number that joins it.
+const FEW: usize = 10;
+/// Passes over a working set, and working sets.
+const PASSES: usize = 1000;
+const SETS: usize = 60;
+/// How often a working set that is complete is gone through again.
+const AGAIN: usize = 10;
+
+/// Affinities of the rows.
+pub(super) struct Coefficients {
+    /// `|C| + |C|'`, each row of `C` divided by its largest entry.
+    pub(super) graph: Graph,
+    /// Rows whose gap is above the tolerance.
+    pub(super) unsolved: usize,
+}
+
+/// Affinities of rows with this Gram matrix, whose diagonal is 1.
+///
+/// # Errors
+///
+/// A requested stop.
+pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Result<Coefficients> {
+    let n = gram.rows();
+    let largest = |i: usize| {
+        let others = gram.row(i).iter().enumerate().filter(|(j, _)| *j != i);
+        others.fold(0.0f64, |m, (_, g)| m.max(g.abs()))
+    };
+    let largest: Vec<f64> = (0..n).into_par_iter().map(largest).collect();
+    let least = largest.iter().filter(|g| **g > ORTHOGONAL).fold(f64::INFINITY, |m, g| m.min(*g));
+    let penalty = least / alpha;
+    let mut all: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
+    let mut unsolved = 0;
+    for first in (0..n).step_by(PART) {
+        run.sweep_progress("sparse coefficients", first as u64, Some(n as u64))?;
+        let part: Vec<_> = (first..n.min(first + PART))
+            .into_par_iter()
+            .map(|i| match largest[i] > ORTHOGONAL {
+                true => Lasso { gram, row: i, penalty }.solve(),
+                false => (Vec::new(), true),
+            })
+            .collect();
+        for (coefficients, solved) in part {
+            unsolved += usize::from(!solved);
+            all.push(coefficients);
+        }
+    }
+    Ok(Coefficients { graph: symmetric(&all), unsolved })
+}
+
+/// `|C| + |C|'` of rows divided by their largest entries.
+fn symmetric(all: &[Vec<(usize, f64)>]) -> Graph {
+    let mut links: Vec<Vec<(usize, f64)>> = vec![Vec::new(); all.len()];
+    for (i, row) in all.iter().enumerate() {
+        let largest = row.iter().fold(0.0f64, |m, (_, c)| m.max(c.abs()));
+        for &(j, c) in row.iter().filter(|(_, c)| *c != 0.0) {
+            links[i].push((j, c.abs() / largest));
+            links[j].push((i, c.abs() / largest));
+        }
+    }
+    for row in &mut links {
+        row.sort_by_key(|(j, _)| *j);
+        row.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0.0 };
+            same
+        });
+    }
+    Graph::Sparse(links)
+}
+
+/// One row by the others.
+struct Lasso<'a> {
+    gram: &'a Matrix<f64>,
+    row: usize,
+    penalty: f64,
+}
+
+impl Lasso<'_> {
+    /// Coefficients that are not 0 and whose they are, and whether the gap was met.
+    fn solve(&self) -> (Vec<(usize, f64)>, bool) {
+        let (g, n) = (self.gram.row(self.row), self.gram.rows());
+        let mut set = self.worst(g, &vec![false; n], FEW);
+        let mut inside = vec![false; n];
+        set.iter().for_each(|&j| inside[j] = true);
+        let mut z = vec![0.0; set.len()];
+        let (mut solved, mut again) = (false, 0);
+        for _ in 0..SETS {
+            self.descend(&set, &mut z);
+            let mut rest = g.to_vec();
+            for (&l, &c) in set.iter().zip(&z).filter(|(_, c)| **c != 0.0) {
+                rest.iter_mut().zip(self.gram.row(l)).for_each(|(r, g)| *r -= c * g);
+            }
+            let others = rest.iter().enumerate().filter(|(j, _)| *j != self.row);
+            let steepest = others.fold(0.0f64, |m, (_, r)| m.max(r.abs()));
+            let inner: Vec<f64> = set.iter().map(|&j| rest[j]).collect();
+            if self.gap(&set, &z, &inner, steepest) <= 0.5 * TOL {
+                solved = true;
+                break;
+            }
+            let joined: Vec<usize> = self
+                .worst(&rest, &inside, FEW.max(set.len()))
+                .into_iter()
+                .filter(|&j| rest[j].abs() > self.penalty)
+                .collect();
+            if joined.is_empty() {
+                // Rows that are nearly parallel take many passes.
+                again += 1;
+                if again > AGAIN {
+                    break;
+                }
+            }
+            joined.iter().for_each(|&j| inside[j] = true);
+            set.extend(joined);
+            z.resize(set.len(), 0.0);
+        }
+        (set.into_iter().zip(z).filter(|(_, c)| *c != 0.0).collect(), solved)
+    }
+
+    /// Indices of the largest entries that are not `inside`, nor the row itself.
+    fn worst(&self, of: &[f64], inside: &[bool], count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..of.len()).filter(|&j| j != self.row && !inside[j]).collect();
+        let before = |a: &usize, b: &usize| of[*b].abs().total_cmp(&of[*a].abs()).then(a.cmp(b));
+        if order.len() > count {
+            order.select_nth_unstable_by(count, before);
+            order.truncate(count);
+        }
+        order.sort_by(before);
+        order
+    }
+
+    /// Coordinate descent over a working set.
+    fn descend(&self, set: &[usize], z: &mut [f64]) {
+        let m = set.len();
+        let g = self.gram.row(self.row);
+        let small = Matrix::from_fn(m, m, |a, b| self.gram[(set[a], set[b])]);
+        let mut rest: Vec<f64> = set.iter().map(|&j| g[j]).collect();
+        for (a, &c) in z.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+            rest.iter_mut().zip(small.row(a)).for_each(|(r, s)| *r -= c * s);
+        }
+        let mut old = vec![true; m];
+        for pass in 0..PASSES {
+            // Most passes are over coefficients that are not 0.
+            let whole = pass % 5 == 0;
+            for a in (0..m).filter(|&a| whole || old[a]) {
+                let at = rest[a] + small[(a, a)] * z[a];
+                let new = (at - at.clamp(-self.penalty, self.penalty)) / small[(a, a)];
+                let change = new - z[a];
+                if change != 0.0 {
+                    z[a] = new;
+                    rest.iter_mut().zip(small.row(a)).for_each(|(r, s)| *r -= change * s);
+                }
+            }
+            if whole {
+                old.iter_mut().zip(z.iter()).for_each(|(old, z)| *old = *z != 0.0);
+            }
+            let steepest = rest.iter().fold(0.0f64, |m, r| m.max(r.abs()));
+            if pass % 5 == 4 && self.gap(set, z, &rest, steepest) <= 0.1 * TOL {
+                return;
+            }
+        }
+    }
+
+    /// The duality gap: `rest` are inner products of the residual with the rows of the set, `steepest` the largest with any.
+    fn gap(&self, set: &[usize], z: &[f64], rest: &[f64], steepest: f64) -> f64 {
+        let g = self.gram.row(self.row);
+        let with_row: f64 = set.iter().zip(z).map(|(&j, c)| c * g[j]).sum();
+        let with_rest: f64 = z.iter().zip(rest).map(|(c, r)| c * r).sum();
+        let residual = (1.0 - with_row - with_rest).max(0.0);
+        if residual == 0.0 {
+            return self.penalty * z.iter().map(|c| c.abs()).sum::<f64>();
+        }
+        let bound = if steepest > 0.0 { self.penalty / steepest } else { f64::INFINITY };
+        let s = ((1.0 - with_row) / residual).clamp(-bound, bound);
+        let terms: f64 = z.iter().zip(rest).map(|(c, r)| self.penalty * c.abs() - s * c * r).sum();
+        0.5 * (1.0 - s) * (1.0 - s) * residual + terms
+    }
+}

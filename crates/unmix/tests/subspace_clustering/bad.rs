@@ -1,0 +1,70 @@
+//! Bad input: refused or reported, with what would work.
+
+use super::{fit, labels, union};
+use crate::made::{falling, on_threads, settings, try_fit};
+use serde_json::json;
+use unmix::method::subspace_clustering::Dimensions;
+use unmix::{Error, Matrix, Rows, SubspaceClustering};
+
+#[test]
+fn numbers_that_do_not_suit_the_rows_are_refused() {
+    let x = falling(20, 5, 1);
+    let said = |given| match try_fit("subspace-clustering", &settings(given), &x, 5) {
+        Err(e @ Error::Setting { .. }) => e.to_string(),
+        other => panic!("{:?}", other.map(|_| ())),
+    };
+    assert!(said(json!({"n_clusters": 0})).contains("n_clusters must be at least 1"));
+    assert!(said(json!({"n_clusters": 21})).contains("has 20 rows"));
+    assert!(said(json!({"n_components": 6})).contains("n_components=6"));
+    assert!(said(json!({"n_components": [2, 6], "n_clusters": 2})).contains("n_components=6"));
+    assert!(said(json!({"n_components": [2, 2]})).contains("number of clusters is not given"));
+    assert!(said(json!({"n_components": [2, 2], "n_clusters": 3})).contains("there are 3 clusters"));
+    assert!(said(json!({"alpha": 1.0})).contains("alpha"));
+    assert!(said(json!({"algorithm": "scc"})).contains("did you mean 'ssc'?"));
+}
+
+#[test]
+fn pairs_of_rows_beyond_memory_are_refused_before_they_are_formed() {
+    let x = vec![1.0f32; 4_000_000];
+    let mut rows = Rows::from_slice(&x, 1).unwrap();
+    let e = SubspaceClustering::default().fit(&mut rows, &on_threads(1)).unwrap_err();
+    assert!(matches!(e, Error::Memory { .. }), "{e:?}");
+    let text = e.to_string();
+    assert!(text.contains("4000000 x 4000000") && text.contains("algorithm='k-subspaces'"), "{text}");
+}
+
+#[test]
+fn rows_of_zeros_and_rows_alone_are_told_and_assigned() {
+    let made = union(6, &[1, 1], 20, 0.0, 1);
+    // Two columns more: one row is alone in its direction, one is 0.
+    let mut x = Matrix::from_fn(42, 8, |i, j| if i < 40 && j < 6 { made.x[(i, j)] } else { 0.0 });
+    x[(40, 7)] = 1.0;
+    let spec = SubspaceClustering {
+        n_clusters: Some(2),
+        n_components: Some(Dimensions::Same(1)),
+        ..Default::default()
+    };
+    let model = fit(&spec, &x);
+    let warnings = model.report().warnings.join("; ");
+    assert!(warnings.contains("1 rows are 0") && warnings.contains("1 rows are orthogonal"), "{warnings}");
+    let found = labels(&model);
+    assert!(found.len() == 42 && found.iter().all(|l| *l < 2));
+    assert_eq!(unmix::metrics::clustering_accuracy(&made.labels, &found[..40]), 1.0);
+}
+
+#[test]
+fn more_clusters_than_there_are_leave_none_unsaid() {
+    // Three different rows, each many times.
+    let x = Matrix::from_fn(30, 4, |i, j| f64::from(u8::from(i % 3 == j)));
+    for algorithm in ["ssc+k-subspaces", "ssc", "k-subspaces", "shape"] {
+        let given = json!({"n_clusters": 5, "n_components": 1, "algorithm": algorithm});
+        let model = try_fit("subspace-clustering", &settings(given), x.as_slice(), 4).unwrap();
+        let found = labels(&model);
+        let empty = (0..5).filter(|c| !found.contains(c)).count();
+        let told = model.report().warnings.iter().any(|w| w.contains("have no rows"));
+        assert_eq!(empty > 0, told, "{algorithm}: {:?}", model.report().warnings);
+        for i in 3..30 {
+            assert!(algorithm != "k-subspaces" || found[i] == found[i % 3], "{algorithm}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What follows from the definitions.
+
+use super::{bases, fit, labels, union};
+use crate::made::{apart, cast, encode, numbers, on_threads, pca};
+use serde_json::json;
+use unmix::method::subspace_clustering::{Algorithm, Dimensions};
+use unmix::metrics::subspace_angles;
+use unmix::num::factor;
+use unmix::{Error, Matrix, Model, Rows, SubspaceClustering};
+
+fn spec(k: usize, d: usize) -> SubspaceClustering {
+    SubspaceClustering { n_clusters: Some(k), n_components: Some(Dimensions::Same(d)), ..Default::default() }
+}
+
+#[test]
+fn rows_without_noise_give_the_subspaces_themselves() {
+    let made = union(12, &[2, 2, 3], 40, 0.0, 4);
+    let spec = SubspaceClustering { n_clusters: Some(3), ..Default::default() };
+    let model = fit(&spec, &made.x);
+    for (c, basis) in bases(&model).iter().enumerate() {
+        let at = labels(&model).iter().position(|l| *l == c).unwrap();
+        let truth = &made.bases[made.labels[at]];
+        assert_eq!(basis.rows(), truth.rows());
+        assert!(subspace_angles(basis, truth).unwrap()[0] < 1e-7);
+    }
+    let codes = encode(&model, made.x.as_slice());
+    for (i, row) in codes.chunks_exact(3).enumerate() {
+        let c = labels(&model)[i];
+        let size = made.x.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!(row[c] < 1e-12 * size, "row {i} is in its subspace");
+        assert!((0..3).all(|k| k == c || row[k] > 1e-6 * size), "and in no other");
+    }
+}
+
+#[test]
+fn codes_are_distances_in_any_units_and_labels_are_the_nearest() {
+    let made = union(10, &[2, 3], 50, 0.1, 1);
+    let model = fit(&SubspaceClustering { center: true, ..spec(2, 3) }, &made.x);
+    let (mean, bases) = (numbers(&model, "mean"), bases(&model));
+    let codes = encode(&model, made.x.as_slice());
+    for i in 0..100 {
+        let x: Vec<f64> = made.x.row(i).iter().zip(&mean).map(|(x, m)| x - m).collect();
+        for (c, basis) in bases.iter().enumerate() {
+            let scores: Vec<f64> =
+                (0..3).map(|a| basis.row(a).iter().zip(&x).map(|(u, x)| u * x).sum()).collect();
+            let rest = |j: usize| x[j] - (0..3).map(|a| scores[a] * basis[(a, j)]).sum::<f64>();
+            let want = (0..10).map(|j| rest(j).powi(2)).sum::<f64>().sqrt();
+            assert!((codes[2 * i + c] - want).abs() < 1e-12);
+        }
+        let nearest = usize::from(codes[2 * i + 1] < codes[2 * i]);
+        assert_eq!(labels(&model)[i], nearest);
+    }
+    let about_0 = fit(&spec(2, 3), &made.x);
+    let codes = encode(&about_0, made.x.as_slice());
+    for unit in [1e-200, 1e180] {
+        let scaled: Vec<f64> = made.x.as_slice().iter().map(|x| x * unit).collect();
+        let found = encode(&about_0, &scaled);
+        assert!(found.iter().zip(&codes).all(|(a, b)| (a / unit - b).abs() < 1e-12 * b.max(1.0)), "{unit:e}");
+    }
+}
+
+#[test]
+fn one_cluster_is_pca_about_0() {
+    let made = union(8, &[3], 60, 0.2, 2);
+    for algorithm in [Algorithm::SscKSubspaces, Algorithm::Ssc, Algorithm::KSubspaces, Algorithm::Shape] {
+        let model = fit(&SubspaceClustering { algorithm, ..spec(1, 3) }, &made.x);
+        let plain = pca(json!({"n_components": 3, "center": false}), made.x.as_slice(), 8);
+        assert!(apart(&numbers(&model, "bases"), &numbers(&plain, "components")) < 1e-10);
+        assert!(labels(&model).iter().all(|l| *l == 0));
+    }
+}
+
+#[test]
+fn distances_never_rise_and_orthonormal_rows_come_largest_cluster_first() {
+    let made = union(6, &[2, 2, 2, 2], 60, 0.3, 5);
+    for algorithm in [Algorithm::KSubspaces, Algorithm::SscKSubspaces] {
+        let model = fit(&SubspaceClustering { algorithm, tol: 0.0, ..spec(4, 2) }, &made.x);
+        let report = model.report();
+        assert!(report.objective.windows(2).all(|w| w[1] <= w[0]), "{:?}", report.objective);
+        assert!(report.outcome.is_success() && report.n_iter > 1);
+        let counts = (0..4).map(|c| labels(&model).iter().filter(|l| **l == c).count()).collect::<Vec<_>>();
+        assert!(counts.windows(2).all(|w| w[0] >= w[1]), "{counts:?}");
+        for basis in bases(&model) {
+            let products = factor::multiply_transposed(&basis, &basis);
+            let one = Matrix::from_fn(2, 2, |i, j| f64::from(u8::from(i == j)));
+            assert!(apart(products.as_slice(), one.as_slice()) < 1e-13);
+        }
+        let near = encode(&model, made.x.as_slice());
+        let mean =
+            near.chunks_exact(4).map(|d| d.iter().fold(f64::INFINITY, |m, d| m.min(*d)).powi(2)).sum::<f64>()
+                / 240.0;
+        assert!((mean / report.objective.last().unwrap() - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn codes_are_not_decoded_and_that_is_said() {
+    let made = union(6, &[2, 2], 30, 0.1, 0);
+    let model = fit(&spec(2, 2), &made.x);
+    assert!(!model.code().decodes() && model.code().mixing().is_none());
+    let rows = Rows::from_slice(made.x.as_slice(), 6).unwrap();
+    let codes = Rows::from_slice(&[1.0, 2.0], 2).unwrap();
+    let (run, mut sink) = (on_threads(1), unmix::data::VecSink(Vec::new()));
+    let told = |e: Error| {
+        assert!(matches!(e, Error::Unsupported { .. }), "{e:?}");
+        assert!(e.to_string().contains("do not determine rows"), "{e}");
+    };
+    told(model.decode(&codes, &run, &mut sink).unwrap_err());
+    told(model.reconstruct(&rows, &run, &mut sink).unwrap_err());
+    told(model.quality(&rows, Default::default(), &run, &mut sink).unwrap_err());
+    let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
+    assert!(!back.code().decodes());
+}
+
+#[test]
+fn single_precision_finds_the_same_clusters() {
+    let made = union(20, &[2, 2, 2], 40, 0.05, 3);
+    let x: Vec<f32> = cast(made.x.as_slice());
+    let single = spec(3, 2).fit(&mut Rows::from_slice(&x, 20).unwrap(), &on_threads(1)).unwrap();
+    let double = fit(&spec(3, 2), &made.x);
+    assert_eq!(labels(&single), labels(&double));
+    assert_eq!(single.tensor("bases").unwrap().values().dtype(), unmix::Dtype::F32);
+    let wide: Vec<f64> = encode(&single, &x).iter().map(|x| f64::from(*x)).collect();
+    assert!(apart(&wide, &encode(&double, made.x.as_slice())) < 1e-5);
+}
