@@ -44,8 +44,9 @@ use table::{Table, principal};
 
 pub use settings::{Algorithm, Dimensions, SubspaceClustering};
 
-/// The row of the registry.
-pub(super) const METHOD: Method = Method {
+/// The row of the registry; not among [`METHODS`](crate::METHODS) yet, so that files of its models are read once it is
+/// [registered](crate::method::register).
+pub const METHOD: Method = Method {
     key: "subspace-clustering",
     class: "SubspaceClustering",
     summary: "clusters of rows that lie near a union of subspaces, and the subspaces",

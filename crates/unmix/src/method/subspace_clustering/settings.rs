@@ -43,6 +43,7 @@ impl Default for SubspaceClustering {
 /// Dimensions of the subspaces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Dimensions {
     /// The same of all.
     Same(usize),
