@@ -7,6 +7,7 @@ mod completion;
 mod encoders;
 mod factor;
 mod golden;
+mod held_out;
 mod ica;
 mod laws;
 mod made;

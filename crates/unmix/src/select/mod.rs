@@ -1,20 +1,24 @@
-//! How many components to keep: rules over a spectrum of variances, two that examine the rows, and a table of them all.
+//! How many components to keep: rules over a spectrum of variances, two that examine the rows, and a table of them all; for methods that
+//! have a likelihood, one table over the number of components.
 //!
 //! Variances are given in descending order, those that are rounding errors left out; units do not matter to any rule. `n` is
 //! a number of samples, which need not be whole: with frequency weights it is their sum.
 
 mod bic;
+mod cells;
 mod cv;
 mod gap;
 mod gavish_donoho;
 mod minka;
 mod parallel;
 mod rows;
+mod sizes;
 mod table;
 
 #[doc(inline)]
 pub use crate::spectrum::by_share;
 pub use bic::{bic, bic_of};
+pub use cells::HeldOut;
 pub use cv::cv;
 pub use gap::{gap, gap_difference};
 pub use gavish_donoho::{
@@ -24,6 +28,7 @@ pub(crate) use minka::ln_gamma;
 pub use minka::minka;
 pub use parallel::parallel;
 pub use rows::FittedRows;
+pub use sizes::{Size, SizeRequest, SizeRule, Sizes, compare_sizes};
 pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;

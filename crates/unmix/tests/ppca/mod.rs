@@ -11,7 +11,7 @@ use unmix::{Model, Rows, Run};
 
 /// Parameters of a model of the rows' own units, as plain numbers.
 #[derive(Clone)]
-struct Plain {
+pub(crate) struct Plain {
     mean: Vec<f64>,
     /// `k x p`.
     axes: Matrix<f64>,
@@ -21,7 +21,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn of(model: &Model) -> Self {
+    pub(crate) fn of(model: &Model) -> Self {
         Self {
             mean: numbers(model, "mean"),
             axes: model.tensor("components").unwrap().to_matrix(),
@@ -45,7 +45,7 @@ impl Plain {
     }
 
     /// `log p` of the cells of a row that are there, by the whole covariance of these.
-    fn log_density(&self, row: &[f64]) -> f64 {
+    pub(crate) fn log_density(&self, row: &[f64]) -> f64 {
         let o: Vec<usize> = (0..self.p()).filter(|&j| !row[j].is_nan()).collect();
         if o.is_empty() {
             return 0.0;

@@ -3,7 +3,7 @@
 use super::blocks::bic_blocks;
 use super::em::{Cells, Ended, LEAST};
 use super::model::Estimate;
-use super::solution::{Problem, Size, Told, constant_columns};
+use super::solution::{Problem, Size, Told, constant_columns, criteria, parameters};
 use crate::data::{Rows, check_n_rows};
 use crate::error::{Error, Result};
 use crate::model::Report;
@@ -61,6 +61,7 @@ impl Problem {
         report.outcome = found.outcome;
         (report.n_iter, report.sweeps) = (found.n_iter, sweeps);
         (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(self.tol));
+        let value = found.objective.last().copied().unwrap_or(f64::NAN);
         report.objective = found.objective;
         report.n_constant = seen.squares.iter().filter(|s| **s == 0.0).count();
         if seen.has_gaps() {
@@ -74,6 +75,8 @@ impl Problem {
         if estimate.noise <= cells.floor {
             report.warnings.push("the noise variance is at its lower bound, noise_floor".into());
         }
+        let columns = (size.p - report.n_constant).max(k + 1);
+        report.fit = Some(criteria(n * value, n, parameters(columns, &vec![1; k])));
         let blocks = if self.blocks { bic_blocks(&estimate.variance, k, n) } else { Vec::new() };
         Ok((estimate, Told { report, blocks }))
     }

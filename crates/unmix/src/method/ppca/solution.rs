@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::select::Spectrum;
 use crate::spectrum::{self, Covariance, Decomposition, Request, Solver, auto_solver, check_total};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Which components have one variance.
 #[derive(Clone, Debug, PartialEq)]
@@ -234,6 +234,11 @@ impl Problem {
         report.n_constant = found.n_constant;
         report.warnings = self.doubts(&found, k, noise <= floor, size.p);
         report.settings.insert("svd_solver".into(), solver.name().into());
+        let along: f64 =
+            variance.iter().enumerate().map(|(i, v)| v.ln() + seen_variance(&found, i) * shrink / v).sum();
+        let rest = (size.p - k) as f64 * noise.ln() + found.discarded(k) * shrink / noise;
+        let columns = size.p - found.n_constant;
+        let sizes = if self.groups.is_some() { blocks.clone() } else { vec![1; k] };
         let unit = found.noise_scale.as_ref().map(|scale| {
             // Divisor n; a column that does not vary keeps its 1.
             let root = ((found.n - 1.0) / found.n).sqrt();
@@ -241,6 +246,9 @@ impl Problem {
             let each = scale.iter().enumerate();
             each.map(|(j, s)| if *s == 1.0 && still(j) { 1.0 } else { s * root }).collect()
         });
+        let units: f64 = unit.iter().flatten().map(|u: &f64| u.ln()).sum();
+        let mean = -0.5 * (size.p as f64 * (2.0 * std::f64::consts::PI).ln() + along + rest) - units;
+        report.fit = Some(criteria(found.n * mean, found.n, parameters(columns.max(k + 1), &sizes)));
         let axes = found.axes.top_rows(kept);
         Ok((Estimate { mean: found.mean, unit, axes, variance, noise }, Told { report, blocks }))
     }
@@ -317,6 +325,28 @@ impl Problem {
         let tensors = estimate.tensors(dtype, more)?;
         Model::fitted(self.method, settings, features.clone(), 0, tensors, report)
     }
+}
+
+/// The variance of the rows along component `i`, 0 where they have no such direction.
+fn seen_variance(found: &Decomposition, i: usize) -> f64 {
+    found.values.get(i).copied().unwrap_or(0.0)
+}
+
+/// Free parameters of blocks of these sizes, each of one variance, in `p` columns: axes up to rotations within a block, variances, mean.
+pub(super) fn parameters(p: usize, sizes: &[usize]) -> f64 {
+    let rotations = |d: usize| 0.5 * d as f64 * (d as f64 - 1.0);
+    let k: usize = sizes.iter().sum();
+    let kept: f64 = sizes.iter().map(|d| rotations(*d)).sum();
+    rotations(p) - kept - rotations(p - k) + sizes.len() as f64 + 1.0 + p as f64
+}
+
+/// The likelihood of all rows and the criteria that follow from it, by name.
+pub(super) fn criteria(log_likelihood: f64, n: f64, parameters: f64) -> Value {
+    json!({
+        "log_likelihood": log_likelihood,
+        "aic": -2.0 * log_likelihood + 2.0 * parameters,
+        "bic": -2.0 * log_likelihood + n.ln() * parameters,
+    })
 }
 
 /// Every variance becomes the mean of its block.

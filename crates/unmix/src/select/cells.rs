@@ -1,0 +1,247 @@
+//! Held-out cells: how likely cells that a fit did not see are, given the others of their rows.
+//!
+//! Every cell is in one of five folds, at random. For two of the folds the model is fitted to the rows without the cells of the fold, which
+//! are missing cells to it, and each of these is judged by its density given the cells that its row has left:
+//!
+//! ```text
+//! log N(x_j; mean_j + w_j' E[z | x_o], w_j' V w_j + psi_j)
+//! ```
+//!
+//! The number of components with the largest mean is the one that predicts best. Unlike bi-cross-validation, which sees half of the rows and
+//! columns at a time, a fit has four fifths of the cells. I. Wold (1978), Technometrics 20:397, holds out cells in this way.
+
+use crate::data::{Forward, RandomAccess, Rows, Sink, Source, Stream, Workspace};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::num::random::Stream as Draws;
+use crate::num::{Block, Real};
+use crate::run::Run;
+use crate::stats::gaps::{Conditional, GatherSeen, LinearGaussian, symmetric_product};
+use std::ops::Range;
+
+/// Folds that cells are dealt to.
+const FOLDS: u64 = 5;
+
+/// Folds that are held out, one after the other.
+const HELD_OUT: u64 = 2;
+
+/// Columns of fewer cells than these keep them all: a fold could hold every one of them.
+const FEWEST: f64 = 20.0;
+
+/// Iterations of a fit to rows with held-out cells: the estimates of cells settle long before the likelihood does.
+pub(crate) const ITERATIONS: u64 = 60;
+
+/// Log density of held-out cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HeldOut {
+    /// Mean over the cells.
+    pub mean: f64,
+    /// Its standard error, from sums over the cells of each row, which share their factors.
+    pub standard_error: f64,
+    /// Cells, each as often as its row counts.
+    pub n_cells: f64,
+}
+
+/// Which cells are held out: a rule, not a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Hidden {
+    seed: u64,
+    fold: u64,
+    /// Which columns have cells to spare.
+    columns: Vec<bool>,
+}
+
+impl Hidden {
+    /// For settled rows. One sweep.
+    ///
+    /// # Errors
+    ///
+    /// Rows that are sparse or elsewhere; those of the source; interruption.
+    pub(crate) fn new<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        rows.here("the rule 'cells'")?;
+        if rows.is_sparse() {
+            return Err(Error::Unsupported {
+                asked: "the rule 'cells' of sparse rows".into(),
+                found: "sparse rows have every cell, most of them 0, and it leaves cells out".into(),
+                remedy: "choose another rule, or make the rows dense".into(),
+            });
+        }
+        let seen = rows.sweep(run, "cells", &GatherSeen)?;
+        let spare = |(n, s): (&f64, &f64)| *n >= FEWEST.min(0.5 * seen.n) && *s > 0.0;
+        let columns = seen.count.iter().zip(&seen.squares).map(spare).collect();
+        Ok(Self { seed: run.seed, fold: 0, columns })
+    }
+
+    /// Whether a cell is: the same whatever the order in which cells are read.
+    fn is(&self, row: u64, j: usize) -> bool {
+        // A byte for each of 8 neighbouring columns: folds have 52 or 51 of 256 cells.
+        let words = self.columns.len().div_ceil(8) as u64;
+        let at = row.wrapping_mul(words).wrapping_add(j as u64 / 8);
+        let word = Draws::new(self.seed, 0x6365_6c6c).bits(at);
+        self.columns[j] && (((word >> (8 * (j % 8))) & 0xff) * FOLDS) >> 8 == self.fold
+    }
+
+    /// The log density of held-out cells of `rows`, those that this was made for, under what `fit` makes of the other cells.
+    ///
+    /// # Errors
+    ///
+    /// Those of the fits; a model without a distribution of codes; interruption.
+    pub(crate) fn judge<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        mut fit: impl FnMut(Rows<'_, T>, &Run<'_>) -> Result<Model>,
+    ) -> Result<HeldOut> {
+        let mut sums = Sums::new(rows.weights());
+        // What these fits find is not what a checkpoint of the fit holds.
+        let run = Run { checkpoint: None, init: None, ..*run };
+        for fold in 0..HELD_OUT {
+            let hidden = Self { fold, ..self.clone() };
+            let source = Masked { of: rows.settled(), p: rows.n_features(), hidden: hidden.clone() };
+            let left = Rows::new(source, rows.features().clone(), rows.origin());
+            let left = match rows.weights() {
+                Some(weights) => left.weighted(weights.to_vec())?,
+                None => left,
+            };
+            let model = fit(left, &run)?;
+            let of = model.conditional()?;
+            sums.next_row = 0;
+            let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+                judge_block(of, &hidden, &block, out);
+                Ok(())
+            };
+            rows.map(&run, "held-out cells", 2, step, &mut sums)?;
+        }
+        Ok(sums.held_out())
+    }
+}
+
+/// The sum of the log densities of the held-out cells of each row, and their number.
+fn judge_block<T: Real>(of: &Conditional, hidden: &Hidden, block: &Block<'_, T>, out: &mut [f64]) {
+    let p = block.n_features;
+    let mut left = block.data.to_vec();
+    for (i, row) in left.chunks_exact_mut(p).enumerate() {
+        let number = block.first_row + i as u64;
+        (0..p).filter(|&j| hidden.is(number, j)).for_each(|j| row[j] = T::from_f64(f64::NAN));
+    }
+    let found = of.posteriors(&left);
+    let (model, k) = (of.model(), of.model().n_factors());
+    let mut turned = vec![0.0; k];
+    for (i, (row, out)) in block.rows().zip(out.chunks_exact_mut(2)).enumerate() {
+        let (z, v) = (&found.means[i * k..(i + 1) * k], &found.patterns[found.pattern[i]].covariance);
+        let (mut sum, mut cells) = (0.0, 0.0);
+        for (j, x) in row.iter().map(|x| x.to_f64()).enumerate() {
+            // A column that does not vary under the model has no density.
+            if !x.is_nan() && left[i * p + j].to_f64().is_nan() && model.noise[j] > 0.0 {
+                sum += log_density(model, (j, x), z, v, &mut turned);
+                cells += 1.0;
+            }
+        }
+        out.copy_from_slice(&[sum, cells]);
+    }
+}
+
+/// Of cell `(j, x)` given the factors' posterior.
+fn log_density(of: &LinearGaussian, (j, x): (usize, f64), z: &[f64], v: &[f64], turned: &mut [f64]) -> f64 {
+    let w = &of.loadings[j * z.len()..(j + 1) * z.len()];
+    symmetric_product(v, w, turned);
+    let variance = of.noise[j] + w.iter().zip(&*turned).map(|(a, b)| a * b).sum::<f64>();
+    let rest = x - of.mean[j] - w.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+    -0.5 * ((2.0 * std::f64::consts::PI).ln() + variance.ln() + rest * rest / variance)
+}
+
+/// Sums over rows of what their held-out cells have, in the order of the rows.
+struct Sums<'a> {
+    weights: Option<&'a [f64]>,
+    next_row: usize,
+    /// The density of a cell that sums are taken about.
+    centre: Option<f64>,
+    cells: f64,
+    /// Of `s`, `s²`, `s m` and `m²` of each row, `s` the sum of the densities less the centre, and `m` the number of cells.
+    sums: [f64; 4],
+}
+
+impl<'a> Sums<'a> {
+    fn new(weights: Option<&'a [f64]>) -> Self {
+        Self { weights, next_row: 0, centre: None, cells: 0.0, sums: [0.0; 4] }
+    }
+
+    fn held_out(&self) -> HeldOut {
+        let [s, ss, sm, mm] = self.sums;
+        let shift = s / self.cells;
+        // Of s - shift m, whose sum is 0.
+        let squares = (ss - 2.0 * shift * sm + shift * shift * mm).max(0.0);
+        HeldOut {
+            mean: self.centre.unwrap_or(0.0) + shift,
+            standard_error: squares.sqrt() / self.cells,
+            n_cells: self.cells,
+        }
+    }
+}
+
+impl Sink<f64> for Sums<'_> {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        for row in rows.chunks_exact(2) {
+            let weight = self.weights.map_or(1.0, |w| w[self.next_row]);
+            self.next_row += 1;
+            let m = row[1];
+            if weight == 0.0 || m == 0.0 {
+                continue;
+            }
+            let s = row[0] - m * *self.centre.get_or_insert(row[0] / m);
+            self.cells += weight * m;
+            let each = [s, s * s, s * m, m * m];
+            self.sums.iter_mut().zip(each).for_each(|(sum, x)| *sum += weight * x);
+        }
+        Ok(())
+    }
+}
+
+/// Rows without some of their cells.
+struct Masked<'a, T: Real> {
+    of: &'a dyn RandomAccess<T>,
+    p: usize,
+    hidden: Hidden,
+}
+
+impl<T: Real> Source<T> for Masked<'_, T> {
+    fn n_features(&self) -> usize {
+        self.p
+    }
+
+    fn n_rows(&self) -> Option<u64> {
+        Some(self.of.n_rows())
+    }
+
+    fn stream(&self) -> Result<Box<dyn Stream<T> + '_>> {
+        Ok(Box::new(Forward::new(self, self.p)))
+    }
+
+    fn random(&self) -> Option<&dyn RandomAccess<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Real> RandomAccess<T> for Masked<'_, T> {
+    fn n_rows(&self) -> u64 {
+        self.of.n_rows()
+    }
+
+    fn read(&self, rows: Range<u64>, columns: Range<usize>, out: &mut [T], raw: &mut Vec<u8>) -> Result<()> {
+        let width = columns.len();
+        self.of.read(rows.clone(), columns.clone(), out, raw)?;
+        for (row, out) in rows.zip(out.chunks_exact_mut(width.max(1))) {
+            for (j, x) in columns.clone().zip(out) {
+                if self.hidden.is(row, j) {
+                    *x = T::from_f64(f64::NAN);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn by_rows(&self) -> bool {
+        self.of.by_rows()
+    }
+}

@@ -1,0 +1,293 @@
+//! One table over the number of components, for methods that have a likelihood: log-likelihood, AIC, BIC, held-out cells.
+
+use super::cells::{HeldOut, Hidden, ITERATIONS};
+use crate::data::AnyRows;
+use crate::error::{Error, Result};
+use crate::model::{Method, fit};
+use crate::run::Run;
+use serde_json::{Map, Value, json};
+use std::fmt;
+
+/// Numbers of components in a row that improve on nothing, after which no more are tried.
+const PATIENCE: usize = 3;
+
+/// How a number of components is chosen from the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SizeRule {
+    /// The least Akaike information criterion.
+    Aic,
+    /// The least Bayesian information criterion.
+    Bic,
+    /// The largest mean log density of held-out cells.
+    Cells,
+}
+
+impl SizeRule {
+    /// All of them, in the order of the table.
+    pub const ALL: [SizeRule; 3] = [SizeRule::Aic, SizeRule::Bic, SizeRule::Cells];
+
+    /// From a list of names; an empty one stands for all.
+    ///
+    /// # Errors
+    ///
+    /// A name that no rule has, with the nearest.
+    pub fn parse<S: AsRef<str>>(names: &[S]) -> Result<Vec<SizeRule>> {
+        let mut out = Vec::new();
+        for name in names.iter().map(|name| name.as_ref().trim()) {
+            let rule = Self::ALL.into_iter().find(|rule| rule.to_string() == name);
+            let known = ["aic", "bic", "cells"];
+            let rule = rule.ok_or_else(|| Error::unknown("rule", name, known.into_iter()))?;
+            if !out.contains(&rule) {
+                out.push(rule);
+            }
+        }
+        Ok(if out.is_empty() { Self::ALL.to_vec() } else { out })
+    }
+
+    /// The quantity that the number estimates, in a few words.
+    pub fn estimates(self) -> &'static str {
+        match self {
+            SizeRule::Aic => "least expected deviance of new rows, for large n",
+            SizeRule::Bic => "number of components of the model, for large n",
+            SizeRule::Cells => "best prediction of cells that were held out",
+        }
+    }
+}
+
+impl fmt::Display for SizeRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SizeRule::Aic => "aic",
+            SizeRule::Bic => "bic",
+            SizeRule::Cells => "cells",
+        })
+    }
+}
+
+/// A line of the table: the fit with `k` components.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Size {
+    /// Number of components.
+    pub k: usize,
+    /// Log-likelihood of all rows.
+    pub log_likelihood: f64,
+    /// Akaike's information criterion.
+    pub aic: f64,
+    /// The Bayesian information criterion.
+    pub bic: f64,
+    /// Log density of held-out cells, where they were asked for.
+    pub cells: Option<HeldOut>,
+}
+
+/// What is asked of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeRequest<'a> {
+    /// Settings of the method; `n_components` is the table's own.
+    pub settings: &'a Map<String, Value>,
+    /// Which rules; cells are held out only where [`SizeRule::Cells`] is one of them.
+    pub rules: &'a [SizeRule],
+    /// The largest number of components; `None` to end where three more have improved neither BIC nor held-out cells.
+    pub most: Option<usize>,
+}
+
+/// The table.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sizes {
+    /// Key of the method.
+    pub method: &'static str,
+    /// Samples that have a cell.
+    pub n: f64,
+    /// Features.
+    pub p: usize,
+    /// A line for each number of components, rising.
+    pub lines: Vec<Size>,
+    /// The rules, in the order requested.
+    pub rules: Vec<SizeRule>,
+    /// Notes for the user before taking a number.
+    pub warnings: Vec<String>,
+    /// Seed of the folds of cells.
+    pub seed: u64,
+}
+
+impl Sizes {
+    /// The number of components by `rule`: the smallest where several are equal; `None` where the rule was not requested.
+    pub fn get(&self, rule: SizeRule) -> Option<usize> {
+        if !self.rules.contains(&rule) {
+            return None;
+        }
+        let cost = |line: &Size| match rule {
+            SizeRule::Aic => Some(line.aic),
+            SizeRule::Bic => Some(line.bic),
+            SizeRule::Cells => line.cells.map(|cells| -cells.mean),
+        };
+        let each = self.lines.iter().filter_map(|line| Some((cost(line)?, line.k)));
+        each.fold(None, |best: Option<(f64, usize)>, (cost, k)| match best {
+            Some((least, _)) if cost >= least => best,
+            _ => Some((cost, k)),
+        })
+        .map(|(_, k)| k)
+    }
+
+    /// The number to begin with: that of the held-out cells where it is there, else that of the first rule.
+    pub fn suggested(&self) -> Option<usize> {
+        self.get(SizeRule::Cells).or(self.rules.first().and_then(|rule| self.get(*rule)))
+    }
+
+    /// As the command line prints it for scripts.
+    pub fn to_json(&self) -> Value {
+        let line = |line: &Size| {
+            json!({
+                "k": line.k,
+                "log_likelihood": line.log_likelihood,
+                "aic": line.aic,
+                "bic": line.bic,
+                "cells": line.cells.map(|cells| cells.mean),
+                "cells_standard_error": line.cells.map(|cells| cells.standard_error),
+            })
+        };
+        let rule = |rule: &SizeRule| json!({"rule": rule.to_string(), "k": self.get(*rule), "estimates": rule.estimates()});
+        json!({
+            "method": self.method,
+            "n_samples": self.n,
+            "n_features": self.p,
+            "table": self.lines.iter().map(line).collect::<Value>(),
+            "rules": self.rules.iter().map(rule).collect::<Value>(),
+            "suggested": self.suggested(),
+            "warnings": self.warnings,
+            "seed": self.seed,
+        })
+    }
+}
+
+/// Fits `method` with 0 (or its least number), 1, 2, ... components, and compares. Rows may have missing cells where the method takes them. For `cells` every number is
+/// fitted twice more, to rows without a fifth of their cells; these fits end after 60 iterations.
+///
+/// # Errors
+///
+/// A method without a likelihood, or that takes no missing cells where cells are to be held out; `n_components` among the settings; those of
+/// the first fit. A number of components that cannot be fitted ends the table.
+pub fn compare_sizes(
+    method: &'static Method,
+    rows: &mut AnyRows<'_>,
+    request: &SizeRequest<'_>,
+    run: &Run<'_>,
+) -> Result<Sizes> {
+    check(method, request)?;
+    crate::with_rows!(&mut *rows, rows => method.admit(rows, run))?;
+    let hidden = match request.rules.contains(&SizeRule::Cells) {
+        true => Some(crate::with_rows!(&*rows, rows => Hidden::new(rows, run))?),
+        false => None,
+    };
+    let counted = crate::with_rows!(&*rows, rows => rows.n_counted());
+    let all = counted.min(rows.n_features() as u64) as usize;
+    let most = request.most.map_or(all, |most| most.min(all));
+    let mut table = Sizes {
+        method: method.key,
+        n: 0.0,
+        p: rows.n_features(),
+        lines: Vec::new(),
+        rules: request.rules.to_vec(),
+        warnings: Vec::new(),
+        seed: run.seed,
+    };
+    let (mut best, mut worse) = ([f64::INFINITY; 2], 0);
+    for k in method.least_components()..=most {
+        let size = match line(method, k, rows, request, hidden.as_ref(), run) {
+            Ok((size, n)) => {
+                table.n = n;
+                size
+            }
+            Err(e @ (Error::Setting { .. } | Error::Unsupported { .. })) if !table.lines.is_empty() => {
+                if request.most.is_some() || matches!(e, Error::Unsupported { .. }) {
+                    table.warnings.push(format!("the table ends before {k} components: {e}"));
+                }
+                break;
+            }
+            Err(e) => return Err(e),
+        };
+        let costs = [size.bic, size.cells.map_or(f64::INFINITY, |cells| -cells.mean)];
+        worse = if costs.iter().zip(&best).any(|(cost, best)| cost < best) { 0 } else { worse + 1 };
+        best.iter_mut().zip(costs).for_each(|(best, cost)| *best = best.min(cost));
+        table.lines.push(size);
+        if worse == PATIENCE && request.most.is_none() {
+            break;
+        }
+    }
+    table.warnings.extend(ambiguous(&table));
+    Ok(table)
+}
+
+fn check(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
+    if request.settings.contains_key("n_components") {
+        return Err(Error::setting(
+            "n_components",
+            &request.settings["n_components"],
+            "the table has a line for each number of components",
+            "leave it out, or bound the numbers by max_components",
+        ));
+    }
+    if method.density.is_none() {
+        return Err(no_likelihood(method));
+    }
+    if request.rules.contains(&SizeRule::Cells) && !method.takes.missing {
+        return Err(Error::Unsupported {
+            asked: format!("the rule 'cells' with {}", method.key),
+            found: "it leaves cells out, and the method takes no missing cells".into(),
+            remedy: "choose other rules, or a method that takes missing cells, such as ppca".into(),
+        });
+    }
+    (method.spec)(request.settings).map(|_| ())
+}
+
+/// The fit with `k` components, and the rows that count in it.
+fn line(
+    method: &'static Method,
+    k: usize,
+    rows: &mut AnyRows<'_>,
+    request: &SizeRequest<'_>,
+    hidden: Option<&Hidden>,
+    run: &Run<'_>,
+) -> Result<(Size, f64)> {
+    run.stage(&format!("{k} components"))?;
+    let mut settings = request.settings.clone();
+    settings.insert("n_components".into(), k.into());
+    let model = fit(method.key, &settings, rows, run)?;
+    let fact = |name: &str| {
+        let value = model.report().fit.as_ref().and_then(|fit| fit.get(name)).and_then(Value::as_f64);
+        value.ok_or_else(|| no_likelihood(method))
+    };
+    let (log_likelihood, aic, bic) = (fact("log_likelihood")?, fact("aic")?, fact("bic")?);
+    if let Some(bound) = method.settings.iter().find(|s| s.name == "max_iter") {
+        let asked = settings.get(bound.name).and_then(Value::as_u64).unwrap_or(ITERATIONS);
+        settings.insert(bound.name.into(), asked.min(ITERATIONS).into());
+    }
+    let cells = match hidden {
+        None => None,
+        Some(hidden) => Some(crate::with_rows!(&*rows, rows => hidden.judge(rows, run, |left, run| {
+            fit(method.key, &settings, &mut AnyRows::from(left), run)
+        }))?),
+    };
+    Ok((Size { k, log_likelihood, aic, bic, cells }, model.report().n_samples))
+}
+
+fn no_likelihood(method: &Method) -> Error {
+    Error::Unsupported {
+        asked: format!("numbers of components of {} compared", method.key),
+        found: "its fits report no log-likelihood".into(),
+        remedy: "choose a method that has one, such as ppca or factor-analysis".into(),
+    }
+}
+
+/// A sentence where BIC and held-out cells are far apart.
+fn ambiguous(table: &Sizes) -> Option<String> {
+    let (bic, cells) = (table.get(SizeRule::Bic)?, table.get(SizeRule::Cells)?);
+    (bic.abs_diff(cells) > 1).then(|| {
+        format!(
+            "BIC selects {bic} components and held-out cells {cells}, so the data do not determine the number clearly; look at \
+             the table and its standard errors"
+        )
+    })
+}
