@@ -30,7 +30,7 @@ use model::Model;
 use options::{CheckpointTuple, RunOptions};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use unmix::select::{Criterion, select_components};
+use unmix::select::{Criterion, SizeRequest, SizeRule, compare_sizes, select_components};
 
 #[pymodule]
 mod _unmix {
@@ -73,7 +73,7 @@ mod _unmix {
         patterns, ppca, projection_distance, subspace_angles,
     };
     #[pymodule_export]
-    use super::{fit, methods, num_threads, partial_fit, run_cli, select, set_num_threads};
+    use super::{fit, methods, num_threads, partial_fit, run_cli, select, select_sizes, set_num_threads};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)] // Python's name for it.
@@ -168,6 +168,37 @@ fn select(
         }
         let table = unmix::with_rows!(&mut rows, rows => select_components(rows, &rules, run))?;
         Ok((table.to_json().to_string(), told))
+    })?;
+    tell(py, &told)?;
+    Ok(table)
+}
+
+/// One table over the number of components of a method with a likelihood, as JSON: `wanted` are the settings as JSON, rules by name, and the
+/// largest number of components.
+#[pyfunction]
+#[pyo3(signature = (method, x, wanted, facts, names=None, weights=None))]
+fn select_sizes(
+    py: Python<'_>,
+    method: &str,
+    x: &Bound<'_, PyAny>,
+    wanted: (String, Vec<String>, Option<usize>),
+    facts: FactsTuple,
+    names: Option<Vec<String>>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<String> {
+    let input = Input::new(x)?;
+    let refused = |e| raised(e, input.dtype());
+    let method = unmix::method::find(method).map_err(refused)?;
+    let (settings, rules, most) = wanted;
+    let rules = SizeRule::parse(&rules).map_err(refused)?;
+    let settings = serde_json::from_str(&settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let (table, told) = call(py, facts.into(), input.dtype(), None, move |run| {
+        let (mut rows, told) = input.rows(names, run)?;
+        if let Some(weights) = weights {
+            rows = rows.weighted(weights)?;
+        }
+        let request = SizeRequest { settings: &settings, rules: &rules, most };
+        Ok((compare_sizes(method, &mut rows, &request, run)?.to_json().to_string(), told))
     })?;
     tell(py, &told)?;
     Ok(table)

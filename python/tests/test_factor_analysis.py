@@ -188,3 +188,46 @@ def test_stability_judges_rotated_factors():
     # Three factors where there are two: the third is whatever the noise makes of it.
     found = unmix.stability(FactorAnalysis(3, rotation="varimax", random_state=0).fit(X), X, cuts=5, restarts=1, random_state=0)
     assert found.halves.max() > 0.95 > found.halves.min()
+
+
+def test_rows_with_gaps_are_fitted_scored_coded_and_filled():
+    X = made(300, 8, 2, 4)
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    fa = FactorAnalysis(2, rotation="oblimin", tol=1e-6, random_state=0).fit(gaps)
+    assert fa.report_.outcome == "converged" and fa.n_samples_ == 300
+    assert_allclose(fa.score_samples(gaps).sum(), fa.loglike_[-1])
+    assert fa.fit_.chi_square is None and fa.fit_.tests == "none, because cells are missing" and fa.fit_.bic > 0
+    # Codes and fills are conditional means of the joint Gaussian.
+    C, row = covariance(fa), int(np.isnan(gaps).any(axis=1).argmax())
+    seen = ~np.isnan(gaps[row])
+    pull = np.linalg.solve(C[np.ix_(seen, seen)], gaps[row, seen] - fa.mean_[seen])
+    assert_allclose(fa.transform(gaps)[row], (fa.factor_correlation_ @ fa.components_)[:, seen] @ pull, atol=1e-8)
+    means, covariances = fa.posterior(gaps)
+    assert_allclose(means, fa.transform(gaps), atol=1e-12)
+    structure = (fa.factor_correlation_ @ fa.components_)[:, seen]
+    rest = fa.factor_correlation_ - structure @ np.linalg.solve(C[np.ix_(seen, seen)], structure.T)
+    assert_allclose(covariances[row], rest, atol=1e-8)
+    filled, std = fa.impute(gaps, return_std=True)
+    assert_allclose(filled[row, ~seen], fa.mean_[~seen] + C[np.ix_(~seen, seen)] @ pull, atol=1e-8)
+    assert_array_equal(filled[~np.isnan(gaps)], X[~np.isnan(gaps)])
+    inside = np.abs(filled - X)[np.isnan(gaps)] < 1.96 * std[np.isnan(gaps)]
+    assert 0.9 < inside.mean() < 0.99
+    single = FactorAnalysis(2).fit(gaps.astype(np.float32))
+    assert single.transform(gaps.astype(np.float32)).dtype == np.float32
+    again = pickle.loads(pickle.dumps(fa))
+    assert_array_equal(again.transform(gaps), fa.transform(gaps))
+    with pytest.raises(ValueError, match="infinit|inf"):
+        FactorAnalysis(2).fit(np.where(np.isnan(gaps), np.inf, gaps))
+    with pytest.raises(ValueError, match="NaN"):
+        FactorAnalysis(2).partial_fit(gaps)
+
+
+def test_the_number_of_factors_by_held_out_cells():
+    X = made(300, 9, 2, 3)
+    fa = FactorAnalysis("cells", random_state=0).fit(X)
+    table = unmix.select_components(X, method="factor-analysis", random_state=0)
+    assert fa.n_components_ == table["cells"] == table["bic"] == 2
+    assert_allclose(table.log_likelihood[2], FactorAnalysis(2).fit(X).loglike_[-1])
+    assert_allclose(table.bic[2], FactorAnalysis(2).fit(X).fit_.bic)
+    with pytest.raises(ValueError, match="sums over them"):
+        FactorAnalysis("cells").partial_fit(X).components_

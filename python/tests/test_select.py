@@ -112,3 +112,49 @@ def test_generators_are_seeded_and_refuse_what_cannot_be():
     with pytest.raises(ValueError, match="n_components must be at most n_features=4, got 5"):
         low_rank_plus_noise(10, 4, 5)
     assert "low_rank_plus_noise" in unmix.datasets.__all__
+
+
+def with_gaps(x, share=0.1):
+    return np.where(np.random.RandomState(5).rand(*x.shape) < share, np.nan, x)
+
+
+@pytest.mark.parametrize("method", ["ppca", "linear-eigengan"])
+def test_methods_with_a_likelihood_have_one_table_over_the_number_of_components(method, tmp_path):
+    gaps = with_gaps(DATA.X)
+    found = select_components(gaps, method=method, random_state=0)
+    assert dict(found)["bic"] == found["cells"] == found.suggested == 4
+    assert_array_equal(found.k, range(8))
+    assert (np.diff(found.log_likelihood) > 0).all() and (found.cells_standard_error > 0).all()
+    assert found.k[found.bic.argmin()] == found.k[found.cells.argmax()] == 4
+    model = unmix.PPCA(4).fit(gaps)
+    assert_allclose(found.log_likelihood[4], model.score_samples(gaps).sum(), rtol=1e-6)
+    assert_allclose(found.bic[4] - found.aic[4], (np.log(400) - 2) * (4 * 20 - 6 + 20 + 1))
+    np.save(tmp_path / "x.npy", gaps)
+    assert select_components(tmp_path / "x.npy", method=method, random_state=0).to_dict() == found.to_dict()
+    assert max(map(len, repr(found).splitlines())) <= 80 and "cells     4  best" in repr(found)
+
+
+def test_the_program_has_the_same_table(tmp_path):
+    np.save(tmp_path / "x.npy", with_gaps(DATA.X))
+    program = "import sys; from unmix._cli import main; sys.exit(main())"
+    options = ["--json", "--seed", "7", "--method", "ppca", "--max-components", "3", "--set", "standardize=true"]
+    command = [sys.executable, "-c", program, "select", str(tmp_path / "x.npy"), *options]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    said.pop("input")
+    again = select_components(with_gaps(DATA.X), method="ppca", max_components=3, settings={"standardize": True}, random_state=7)
+    assert said == again.to_dict() and len(again.k) == 4
+
+
+def test_rules_of_a_table_are_checked():
+    with pytest.raises(ValueError, match="did you mean 'cells'"):
+        select_components(DATA.X, "cels", method="ppca")
+    with pytest.raises(ValueError, match="no likelihood|no log-likelihood"):
+        select_components(DATA.X, method="fastica")
+    with pytest.raises(ValueError, match="no method named 'nothing'"):
+        select_components(DATA.X, method="nothing")
+    with pytest.raises(ValueError, match="max_components and settings"):
+        select_components(DATA.X, max_components=3)
+    with pytest.raises(ValueError, match="max_components"):
+        select_components(DATA.X, method="ppca", settings={"n_components": 2})
+    with pytest.raises(KeyError, match="'cells' was not requested"):
+        select_components(DATA.X, "bic", method="ppca", max_components=2)["cells"]

@@ -22,7 +22,7 @@ from ._input import registry
 from ._fastica import FastICA, fastica
 from ._read import Files, open as open, read
 from ._report import Report
-from ._select import Selection, select_components
+from ._select import Comparison, Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .completion import MatrixCompletion
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "Comparison",
     "FactorAnalysis",
     "FastICA",
     "Files",

@@ -35,7 +35,7 @@ class Gaps(_Estimator):
         Returns
         -------
         means : ndarray of shape (n_samples, n_components)
-            What ``transform`` returns, in float64.
+            What ``transform`` returns (but for ``FactorAnalysis(scores="bartlett")``), in float64.
         covariances : ndarray of shape (n_samples, n_components, n_components)
             The same for all rows that have the same cells.
 

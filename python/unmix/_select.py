@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
 
 from . import _unmix
-from ._input import _weights, tell
+from ._input import _weights, registry, tell
 from ._threads import threads_here
-from ._types import Rows, Seed
+from ._types import Array, Rows, Seed
 from .pca import PCA
 
 if TYPE_CHECKING:
@@ -120,40 +122,191 @@ class Selection(Mapping[Any, int]):
         return "\n".join(lines + self.warnings)
 
 
+class Comparison(Mapping[str, int]):
+    """Fits of one method with 0, 1, 2, ... components compared: a mapping from rule to number of components, and the table.
+
+    Parameters
+    ----------
+    text : str
+        The facts, as JSON.
+
+    Attributes
+    ----------
+    suggested : int
+        The suggested number: that of the held-out cells where they were requested, else the first.
+    estimates : dict
+        What each number is an estimate of, in a few words.
+    k : ndarray of shape (n_lines,)
+        Numbers of components, rising.
+    log_likelihood, aic, bic : ndarray of shape (n_lines,)
+        Log-likelihood of all rows (given the cells that they have), and the criteria; a rule takes the least.
+    cells, cells_standard_error : ndarray of shape (n_lines,)
+        Mean log density of a held-out cell, and its standard error; a rule takes the largest. NaN where cells were not held out.
+    method : str
+        Key of the method.
+    n_samples, n_features : int
+        Rows that have a cell, and columns.
+    warnings : list of str
+        Warnings about the numbers.
+    seed : int
+        Seed of the folds of cells.
+
+    See Also
+    --------
+    select_components : The function that returns it.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.low_rank_plus_noise(300, 10, 3, signal=3.0).X
+    >>> found = unmix.select_components(X, method="ppca", random_state=0)
+    >>> found.suggested, found["bic"], found.k.tolist()
+    (3, 3, [0, 1, 2, 3, 4, 5, 6])
+    """
+
+    suggested: int
+    estimates: dict[str, str]
+    k: Array
+    log_likelihood: Array
+    aic: Array
+    bic: Array
+    cells: Array
+    cells_standard_error: Array
+    method: str
+    n_samples: float
+    n_features: int
+    warnings: list[str]
+    seed: int
+
+    def __init__(self, text: str) -> None:
+        facts = json.loads(text)
+        self._facts = facts
+        self._chosen = {rule["rule"]: rule["k"] for rule in facts["rules"]}
+        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
+        for name in ("method", "suggested", "n_features", "warnings", "seed"):
+            setattr(self, name, facts[name])
+        n = facts["n_samples"]
+        self.n_samples = int(n) if n == int(n) else n
+        lines = facts["table"]
+        self.k = np.array([line["k"] for line in lines], dtype=np.int64)
+        for name in ("log_likelihood", "aic", "bic", "cells", "cells_standard_error"):
+            setattr(self, name, np.array([line[name] for line in lines], dtype=np.float64))
+
+    def __getitem__(self, rule: str) -> int:
+        if rule not in self._chosen:
+            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._chosen)}")
+        return self._chosen[rule]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._chosen)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain Python values, under the names that ``unmix select --method KEY --json`` prints.
+
+        Returns
+        -------
+        dict
+            Facts by name.
+
+        See Also
+        --------
+        select_components : The function that returns it.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> X = unmix.datasets.low_rank_plus_noise(300, 10, 3, signal=3.0).X
+        >>> unmix.select_components(X, "bic", method="ppca").to_dict()["suggested"]
+        3
+        """
+        return json.loads(json.dumps(self._facts))
+
+    def __repr__(self) -> str:
+        lines = [f"{self.method}: {self.n_samples} rows, {self.n_features} columns"]
+        head = f"{'k':>4}  {'log-likelihood':>15}  {'aic':>15}  {'bic':>15}"
+        with_cells = "cells" in self._chosen
+        lines.append(head + ("      held-out cells" if with_cells else ""))
+        for i, k in enumerate(self.k):
+            line = f"{k:>4}  {self.log_likelihood[i]:>15.2f}  {self.aic[i]:>15.2f}  {self.bic[i]:>15.2f}"
+            cells = f"  {self.cells[i]:>8.4f} ({self.cells_standard_error[i]:.4f})" if with_cells else ""
+            lines.append(line + cells)
+        lines += [f"{rule:<5}  {k:>4}  {self.estimates[rule]}" for rule, k in self._chosen.items()]
+        return "\n".join(lines + self.warnings)
+
+
+@overload
 def select_components(
     X: Rows,
     rules: str | float | Sequence[str | float] | None = None,
     *,
+    method: Literal["pca"] = "pca",
+    max_components: None = None,
+    settings: None = None,
     sample_weight: ArrayLike | None = None,
     random_state: Seed = None,
     verbose: int = 0,
-) -> Selection:
+) -> Selection: ...
+@overload
+def select_components(
+    X: Rows,
+    rules: str | Sequence[str] | None = None,
+    *,
+    method: str,
+    max_components: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = None,
+    verbose: int = 0,
+) -> Comparison: ...
+def select_components(
+    X: Rows,
+    rules: str | float | Sequence[str | float] | None = None,
+    *,
+    method: str = "pca",
+    max_components: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: Seed = None,
+    verbose: int = 0,
+) -> Selection | Comparison:
     """Return the number of components by every rule.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or path
-        Rows, as for ``PCA.fit``.
+        Rows, as for ``PCA.fit``; NaN is a missing cell where ``method`` takes these.
     rules : str, float, or list of them, optional
         ``"minka"`` (``"mle"``), ``"bic"``, ``"gavish-donoho"``, ``"gap"``, ``"gap-difference"``, ``"share"`` (the usual shares
         of the variance) or a share as a number; ``"parallel"`` and ``"cv"``, which hold the rows in memory and run only when
-        they are named. None for all but these two.
+        they are named. None for all but these two. Of other methods than PCA ``"aic"``, ``"bic"`` and ``"cells"``, held-out cells; None
+        for these three.
+    method : str, default="pca"
+        Key of the method. For those with a likelihood (``"ppca"``, ``"linear-eigengan"``, ``"factor-analysis"``) the table has a line for each
+        number of components.
+    max_components : int, optional
+        The largest number of components of such a table; None to end where three more have improved neither BIC nor held-out cells.
+    settings : dict, optional
+        Settings of that method, such as ``{"standardize": True}``.
     sample_weight : array-like of shape (n_samples,), optional
         Sample weights (2 counts a row twice); integers for ``"parallel"`` and ``"cv"``.
     random_state : int, RandomState or None, default=None
-        Seed of ``"parallel"`` and ``"cv"``.
+        Seed of ``"parallel"``, ``"cv"`` and ``"cells"``.
     verbose : {0, 1, 2}, default=0
         0 silent, 1 a progress bar, 2 a line for each step, on stderr.
 
     Returns
     -------
-    Selection
-        A mapping from rule to number of components, with the spectrum; its repr is a table. Warns when Minka's rule and BIC
-        differ by more than 1: then the data do not determine the number clearly.
+    Selection or Comparison
+        A mapping from rule to number of components, with the spectrum, or for other methods than PCA with the table; its repr is a table.
+        Warns when Minka's rule and BIC, or BIC and held-out cells, differ by more than 1: then the data do not determine the number clearly.
 
     See Also
     --------
     PCA : Which takes a rule as ``n_components``.
+    PPCA : Whose number of components is that of BIC unless it is given.
 
     Examples
     --------
@@ -162,18 +315,32 @@ def select_components(
     >>> found = unmix.select_components(X)
     >>> found["minka"], found["bic"], found[0.9]
     (3, 3, 10)
+    >>> found = unmix.select_components(X, method="ppca", max_components=5, random_state=0)
+    >>> found["bic"], found["cells"]
+    (3, 3)
     """
     asked = [] if rules is None else [rules] if isinstance(rules, (str, float)) else list(rules)
     for rule in asked:
         if not isinstance(rule, (str, float)):
             raise TypeError(f"rules must be names of rules or shares between 0 and 1, got {rule!r}")
+    if method not in registry():
+        raise ValueError(f"there is no method named {method!r}; choose one of: {', '.join(registry())}")
+    of_variances = method == PCA._method
+    if of_variances and (max_components is not None or settings is not None):
+        raise ValueError("max_components and settings are for methods with a likelihood; give method, as in method='ppca'")
     reader = PCA(random_state=random_state, verbose=verbose)
+    reader._method = method
     reader._validate_params()
     rows = reader._rows(X, reset=True)
     facts = (reader._seed(), threads_here(), int(verbose))
     asked = [str(rule) for rule in asked]
-    text = _unmix.select(rows, asked, facts, reader._names(rows), _weights(sample_weight, rows))
-    found = Selection(text)
+    names, weights = reader._names(rows), _weights(sample_weight, rows)
+    found: Selection | Comparison
+    if of_variances:
+        found = Selection(_unmix.select(rows, asked, facts, names, weights))
+    else:
+        wanted = (json.dumps(dict(settings or {})), asked, None if max_components is None else int(max_components))
+        found = Comparison(_unmix.select_sizes(method, rows, wanted, facts, names, weights))
     for warning in found.warnings:
         tell(warning)
     return found

@@ -9,17 +9,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch
 
 from ._base import Estimator
+from ._gaps import Gaps
 from ._growing import Incremental
 from ._input import _is_path, tell
 from ._likelihood import Likelihood
 from ._parameters import FactorAnalysisParameters
 
 
-class FactorAnalysis(FactorAnalysisParameters, Likelihood, Incremental, Estimator):
+class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Estimator):
     """Factor analysis: a few common factors of many columns, each column with noise of its own size.
 
     A drop-in for ``sklearn.decomposition.FactorAnalysis``: parameters, attributes and errors are scikit-learn's. The likelihood is
-    maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows.
+    maximised by Newton's method on the uniquenesses, in a few steps, from one pass over the rows. NaN is a missing cell: rows are fitted,
+    encoded and scored by the cells that they have, and ``impute`` fills the others.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class FactorAnalysis(FactorAnalysisParameters, Likelihood, Incremental, Estimato
     second_rotation_ : ndarray of shape (n_components, n_components)
         What codes before the rotation are multiplied by; only with ``rotation``.
     n_iter_, n_components_, n_samples_, n_features_in_ : int
-        Iterations, and numbers of factors, rows and columns.
+        Iterations, and numbers of factors, rows (that have a cell) and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
@@ -125,6 +127,7 @@ class FactorAnalysis(FactorAnalysisParameters, Likelihood, Incremental, Estimato
     ----------
     D. N. Lawley & A. E. Maxwell (1971), Factor analysis as a statistical method.
     D. B. Rubin & D. T. Thayer (1982), EM algorithms for ML factor analysis. doi:10.1007/BF02293851
+    A. P. Dempster, N. M. Laird & D. B. Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     C. A. Bernaards & R. I. Jennrich (2005), Gradient projection algorithms for arbitrary rotation criteria in factor analysis.
     doi:10.1177/0013164404272507
 

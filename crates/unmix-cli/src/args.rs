@@ -132,8 +132,10 @@ Examples:
   unmix select data.npy --rules minka,bic,0.9      two of them, and a share of the variance
   unmix select data.csv --rules parallel,cv        these two need the rows, in memory
   unmix select data.csv --json                     the same for a script, with the spectrum
+  unmix select gaps.csv --method ppca              one table over k: log-likelihood, AIC, BIC, held-out cells
 
-Rules: minka (or mle), bic, gavish-donoho, gap, gap-difference, share, parallel, cv.")]
+Rules of pca: minka (or mle), bic, gavish-donoho, gap, gap-difference, share, parallel, cv.
+Rules of the methods with a likelihood (ppca, linear-eigengan, factor-analysis): aic, bic, cells.")]
     Select(Select),
     /// Write one self-contained HTML page about a model, and about rows when given
     #[command(after_help = "\

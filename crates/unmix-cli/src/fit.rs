@@ -121,12 +121,7 @@ pub(crate) fn save(model: &Model, place: &Destination) -> Result<(), Failure> {
 fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     let usage = |e: Error| Failure::Usage(e.to_string());
     let method = method::find(&args.method).map_err(usage)?;
-    let mut settings = Map::new();
-    for (key, value) in &args.set {
-        if settings.insert(key.clone(), value.clone()).is_some() {
-            return Err(Failure::Usage(format!("--set {key}=... is given twice; keep one of them")));
-        }
-    }
+    let mut settings = typed_settings(&args.set)?;
     if let Some(k) = &args.k {
         let k = if k == "all" { Value::Null } else { json_or_word(k) };
         if settings.insert("n_components".into(), k).is_some() {
@@ -136,6 +131,17 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
         }
     }
     (method.spec)(&settings).map_err(usage)?;
+    Ok(settings)
+}
+
+/// The values of `--set`.
+pub(crate) fn typed_settings(set: &[(String, Value)]) -> Result<Map<String, Value>, Failure> {
+    let mut settings = Map::new();
+    for (key, value) in set {
+        if settings.insert(key.clone(), value.clone()).is_some() {
+            return Err(Failure::Usage(format!("--set {key}=... is given twice; keep one of them")));
+        }
+    }
     Ok(settings)
 }
 

@@ -1,12 +1,16 @@
-//! `unmix select`: number of components, by every rule.
+//! `unmix select`: number of components, by every rule; of methods with a likelihood one table over it.
 
 use crate::args::Select;
 use crate::failure::{Done, Failure};
+use crate::fit::typed_settings;
 use crate::input;
 use crate::progress::Progress;
 use crate::terminal::{self, FAINT, TITLE, TYPED, paint};
 use serde_json::Value;
-use unmix::select::{Criterion, Table, select_components};
+use unmix::method::{Method, find};
+use unmix::select::{
+    Criterion, SizeRequest, SizeRule, Sizes, Table, check_sizes, compare_sizes, select_components,
+};
 use unmix::{Run, with_rows};
 
 /// Variances that are drawn.
@@ -14,8 +18,25 @@ const DRAWN: usize = 12;
 /// Characters of the longest bar.
 const BAR: usize = 40;
 
+/// The method whose rules are those of variances.
+const OF_VARIANCES: &str = "pca";
+
 /// Shows the results of the rules.
 pub(crate) fn select(args: &Select) -> Done {
+    let method = find(&args.method).map_err(|e| Failure::Usage(e.to_string()))?;
+    match args.method == OF_VARIANCES {
+        true => of_variances(args),
+        false => of_sizes(args, method),
+    }
+}
+
+/// The rules that look at variances.
+fn of_variances(args: &Select) -> Done {
+    if !args.set.is_empty() || args.max_components.is_some() {
+        return Err(Failure::Usage(
+            "--set and --max-components are for methods with a likelihood; give --method, as in --method ppca".into(),
+        ));
+    }
     let rules = Criterion::parse(&args.rules).map_err(|e| Failure::Usage(e.to_string()))?;
     let files = args.input.files()?;
     let progress = Progress::new(&args.running);
@@ -27,15 +48,71 @@ pub(crate) fn select(args: &Select) -> Done {
     let table = with_rows!(&mut input.rows, rows => select_components(rows, &rules, &run))?;
     progress.clear();
     if args.json {
-        let mut json = table.to_json();
-        if let Value::Object(map) = &mut json {
-            let typed = args.input.paths.iter().map(|path| path.display().to_string());
-            map.insert("input".into(), typed.collect());
-        }
-        return terminal::json(&json);
+        return json(args, table.to_json());
     }
     table.warnings.iter().for_each(|w| terminal::warning(w));
-    terminal::text(&format!("{}{}", text(input.rows.origin(), &table), next(args, &table)))
+    terminal::text(&format!("{}{}", text(input.rows.origin(), &table), next(args, table.suggested())))
+}
+
+/// One table over the number of components.
+fn of_sizes(args: &Select, method: &'static Method) -> Done {
+    let usage = |e: unmix::Error| Failure::Usage(e.to_string());
+    let rules = SizeRule::parse(&args.rules).map_err(usage)?;
+    let settings = typed_settings(&args.set)?;
+    let request = SizeRequest { settings: &settings, rules: &rules, most: args.max_components };
+    check_sizes(method, &request).map_err(usage)?;
+    let files = args.input.files()?;
+    let progress = Progress::new(&args.running);
+    let run = Run { seed: args.seed, ..progress.run(&args.running) };
+    let mut input = unmix_io::open_many(&files, &args.reading.options()?, &run)?;
+    if !args.running.quiet {
+        input::tell(&input.rows);
+    }
+    let table = compare_sizes(method, &mut input.rows, &request, &run)?;
+    progress.clear();
+    if args.json {
+        return json(args, table.to_json());
+    }
+    table.warnings.iter().for_each(|w| terminal::warning(w));
+    terminal::text(&format!("{}{}", sizes(input.rows.origin(), &table), next(args, table.suggested())))
+}
+
+fn json(args: &Select, mut json: Value) -> Done {
+    if let Value::Object(map) = &mut json {
+        let typed = args.input.paths.iter().map(|path| path.display().to_string());
+        map.insert("input".into(), typed.collect());
+    }
+    terminal::json(&json)
+}
+
+/// A line for each number of components, at most 80 characters wide; a star after the value that a rule chooses.
+fn sizes(origin: &str, table: &Sizes) -> String {
+    let facts = format!("{} rows, {} columns; {}", table.n, table.p, table.method);
+    let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
+    let head = format!("  {:>4}  {:>15}  {:>15} {:>16} ", "k", "log-likelihood", "aic", "bic");
+    let cells = if table.rules.contains(&SizeRule::Cells) { "    held-out cells" } else { "" };
+    out += &paint(FAINT, format!("{}\n", format!("{head}{cells}").trim_end()));
+    let star = |rule: SizeRule, k: usize| if table.get(rule) == Some(k) { "*" } else { " " };
+    for line in &table.lines {
+        let k = line.k;
+        let mut text =
+            format!("  {k:>4}  {:>15.2}  {:>15.2}{}", line.log_likelihood, line.aic, star(SizeRule::Aic, k));
+        text += &format!(" {:>15.2}{}", line.bic, star(SizeRule::Bic, k));
+        if let Some(cells) = line.cells {
+            text +=
+                &format!("  {:>8.4} ({:.4}){}", cells.mean, cells.standard_error, star(SizeRule::Cells, k));
+        }
+        out += &format!("{}\n", text.trim_end());
+    }
+    out += "\n";
+    for rule in &table.rules {
+        let k = table.get(*rule).map_or(String::new(), |k| k.to_string());
+        out += &format!("  {:5}  {k:>4}  {}\n", rule.to_string(), rule.estimates());
+    }
+    if !cells.is_empty() {
+        out += &paint(FAINT, "  held-out cells: mean log density of a cell (its standard error)\n");
+    }
+    out
 }
 
 /// At most 80 characters wide.
@@ -70,13 +147,19 @@ fn spectrum(table: &Table) -> String {
 }
 
 /// The command that most people type next.
-fn next(args: &Select, table: &Table) -> String {
-    let Some(k) = table.suggested() else { return String::new() };
-    let mut words = vec!["unmix".to_string(), "fit".into(), "pca".into()];
+fn next(args: &Select, suggested: Option<usize>) -> String {
+    let Some(k) = suggested else { return String::new() };
+    let mut words = vec!["unmix".to_string(), "fit".into(), args.method.clone()];
     words.extend(args.input.paths.iter().map(|path| path.display().to_string()));
     words.extend(args.reading.typed());
     words.extend(["-k".into(), k.to_string()]);
+    words.extend(args.set.iter().flat_map(|(key, value)| ["--set".into(), setting(key, value)]));
     format!("\n{}\n  {}\n", paint(TITLE, "Next"), paint(TYPED, terminal::command(&words)))
+}
+
+/// A setting as it is typed.
+fn setting(key: &str, value: &Value) -> String {
+    format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_string))
 }
 
 #[cfg(test)]
@@ -97,5 +180,19 @@ mod tests {
         assert!(plain.lines().all(|l| l.chars().count() <= 80), "{plain}");
         assert!(plain.contains("  minka              3  rank of"), "{plain}");
         assert!(plain.contains("... 3 more"), "{plain}");
+    }
+
+    #[test]
+    fn the_table_over_k_fits_a_terminal_of_80_columns() {
+        let made = low_rank_plus_noise(300, 15, 3, 3e4, 1);
+        let mut rows = unmix::AnyRows::from(Rows::from_slice(made.x.as_slice(), 15).unwrap());
+        let settings = serde_json::Map::new();
+        let request = SizeRequest { settings: &settings, rules: &SizeRule::ALL, most: Some(5) };
+        let table = compare_sizes(find("ppca").unwrap(), &mut rows, &request, &Run::default()).unwrap();
+        let plain = anstream::adapter::strip_str(&sizes("made.npy", &table)).to_string();
+        assert!(plain.lines().all(|l| l.chars().count() <= 80), "{plain}");
+        assert!(plain.contains("\n  cells     3  best"), "{plain}");
+        let line = plain.lines().find(|l| l.starts_with("     3  ")).unwrap();
+        assert!(line.ends_with(")*") && line.matches('*').count() >= 2, "{plain}");
     }
 }

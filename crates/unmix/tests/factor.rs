@@ -7,6 +7,7 @@ use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Outcome, Rows};
 
+mod gaps;
 mod golden;
 mod rotations;
 

@@ -178,10 +178,19 @@ pub(crate) struct Show {
 pub(crate) struct Select {
     #[command(flatten)]
     pub(crate) input: Inputs,
+    /// The method; of those with a likelihood, such as ppca, a line for each number of components
+    #[arg(long, value_name = "KEY", default_value = "pca")]
+    pub(crate) method: String,
     /// Rules, separated by commas; a number is a share of the variance [default: all but parallel and cv]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) rules: Vec<String>,
-    /// Random seed of the rules parallel and cv
+    /// The largest number of components [default: until three more have improved neither BIC nor held-out cells]
+    #[arg(long, value_name = "N")]
+    pub(crate) max_components: Option<usize>,
+    /// A setting of the method, as in standardize=true; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    pub(crate) set: Vec<(String, serde_json::Value)>,
+    /// Random seed of the rules parallel, cv and cells
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Print JSON

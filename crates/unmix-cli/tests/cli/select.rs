@@ -80,3 +80,41 @@ fn ambiguity_is_a_warning_on_standard_error() {
         ran.err
     );
 }
+
+#[test]
+fn a_method_with_a_likelihood_has_one_table_over_the_number_of_components() {
+    let b = Bench::new();
+    let made = low_rank_plus_noise(200, 8, 3, 3.0, 2);
+    let draws = unmix::num::random::Stream::new(1, 0);
+    let gap = |(i, x): (usize, &f64)| if draws.uniform(i as u64) < 0.1 { f64::NAN } else { *x };
+    let gaps: Vec<f64> = made.x.as_slice().iter().enumerate().map(gap).collect();
+    write_npy(&b.path("d.npy"), &gaps, &[8]).unwrap();
+    let shown = b.ok("select d.npy --method ppca").out;
+    assert!(shown.contains("200 rows, 8 columns; ppca") && shown.contains("log-likelihood"), "{shown}");
+    for rule in ["bic ", "cells "] {
+        let line = shown.lines().find(|l| l.trim_start().starts_with(rule)).unwrap();
+        assert_eq!(line.split_whitespace().nth(1), Some("3"), "{line}");
+    }
+    let next = shown.lines().last().unwrap().trim();
+    assert_eq!(next, "unmix fit ppca d.npy -k 3");
+    b.ok(next.strip_prefix("unmix ").unwrap());
+
+    let json = |command: &str| -> Value { serde_json::from_str(&b.ok(command).out).unwrap() };
+    let table = json("select d.npy --method linear-eigengan --max-components 4 --rules bic,cells --json");
+    let lines = table["table"].as_array().unwrap();
+    assert_eq!((lines.len(), &table["suggested"]), (5, &Value::from(3)));
+    assert!(lines.iter().all(|l| l["cells_standard_error"].as_f64().unwrap() > 0.0), "{table}");
+    let fit = json("select d.npy --method ppca --max-components 2 --rules bic --set standardize=true --json");
+    assert_eq!((&fit["suggested"], &fit["table"][2]["cells"]), (&Value::from(2), &Value::Null));
+    for (command, code, word) in [
+        ("select d.npy --method ppca --rules gap", 2, "no rule named 'gap'"),
+        ("select d.npy --method fastica", 2, "no log-likelihood"),
+        ("select d.npy --method ppca --set n_components=3", 2, "max_components"),
+        ("select d.npy --max-components 3", 2, "--method ppca"),
+        ("select d.npy --method pcaa", 2, "did you mean 'pca'?"),
+    ] {
+        let ran = b.run(command);
+        assert_eq!(ran.code, code, "{command}: {}", ran.err);
+        assert!(ran.err.contains(word), "{command}: {}", ran.err);
+    }
+}

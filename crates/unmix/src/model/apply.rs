@@ -276,8 +276,12 @@ impl<'m, T: Real> ModelEncoder<'m, T> {
     /// Refuses numbers that are not finite, but for NaN where that is a missing cell.
     pub(super) fn check(&self, stage: &str, rows: &Rows<'_, T>, block: &Block<'_, T>) -> Result<()> {
         match self.model.code.codes().missing {
-            true => rows.check_infinite(stage, block),
-            false => rows.check_finite(stage, block),
+            true => rows.check_infinite(stage, block)?,
+            false => rows.check_finite(stage, block)?,
+        }
+        match self.model.code.encoder().least_cells() {
+            0 => Ok(()),
+            least => rows.check_cells(stage, block, least),
         }
     }
 
@@ -316,6 +320,23 @@ impl<T: Real> Rows<'_, T> {
     /// An error that names the first infinite number of the block; NaN is a missing cell.
     pub(crate) fn check_infinite(&self, what: &str, block: &Block<'_, T>) -> Result<()> {
         self.check_each(what, block, |x| x.finite() || x.to_f64().is_nan())
+    }
+
+    /// An error that names the first row with missing cells that has fewer than `least` others.
+    fn check_cells(&self, what: &str, block: &Block<'_, T>, least: usize) -> Result<()> {
+        let p = block.n_features;
+        let cells = |row: &[T]| row.iter().filter(|x| !x.to_f64().is_nan()).count();
+        let few = block.rows().map(cells).position(|cells| cells < least.min(p));
+        few.map_or(Ok(()), |i| {
+            Err(Error::Unsupported {
+                asked: format!("{what} of row {} of {}", block.first_row + i as u64, self.origin()),
+                found: format!(
+                    "it has {} cells, and scores='bartlett' needs one for each of the {least} factors",
+                    cells(&block.data[i * p..(i + 1) * p])
+                ),
+                remedy: "leave the row out, or fit with scores='regression'".into(),
+            })
+        })
     }
 
     fn check_each(&self, what: &str, block: &Block<'_, T>, is_right: impl Fn(T) -> bool) -> Result<()> {

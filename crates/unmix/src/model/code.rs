@@ -89,6 +89,16 @@ pub trait Encoder: Debug + Send + Sync {
     fn gaussian(&self) -> Option<&Conditional> {
         None
     }
+
+    /// What the factors of [`gaussian`](Self::gaussian) are multiplied by from the right, `k x k`, where codes are others.
+    fn turn(&self) -> Option<&Matrix<f64>> {
+        None
+    }
+
+    /// The fewest cells that a row with missing cells must have to be encoded.
+    fn least_cells(&self) -> usize {
+        0
+    }
 }
 
 /// Turns codes into rows.

@@ -7,9 +7,9 @@ use super::{Gaussian, Model};
 use crate::data::{Rows, Sink, Workspace};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
-use crate::num::{Block, Matrix, Real, kernel};
+use crate::num::{Block, Matrix, Real, factor, kernel};
 use crate::run::Run;
-use crate::stats::gaps::{Conditional, LinearGaussian, Posteriors, triangle};
+use crate::stats::gaps::{Conditional, LinearGaussian, Pattern, Posteriors, symmetric, triangle};
 use std::sync::Arc;
 
 /// `E[z | x]` under `x = mean + W z + e`, where NaN is a missing cell. Whole rows are encoded by `(x - mean) B`, with the bits of any
@@ -20,12 +20,19 @@ pub struct PosteriorMean {
     of: Arc<Conditional>,
     /// What posterior means are multiplied by from the right, `k x k`, where codes are others than the factors of the model.
     turn: Option<Arc<Matrix<f64>>>,
+    /// Whether codes are weighted least squares in place of posterior means, and the number of factors that have loadings.
+    unshrunk: Option<usize>,
 }
 
 impl PosteriorMean {
     /// Of `of`, whose posterior means of whole rows are `(x - mean) matrix`, `matrix` being `n_features x n_codes`.
     pub fn new(mean: Tensor, matrix: Matrix<f64>, of: LinearGaussian) -> Self {
-        Self { whole: LinearEncoder::new(mean, matrix), of: Arc::new(Conditional::new(of)), turn: None }
+        Self {
+            whole: LinearEncoder::new(mean, matrix),
+            of: Arc::new(Conditional::new(of)),
+            turn: None,
+            unshrunk: None,
+        }
     }
 
     /// The same with codes `z turn`, `turn` being `n_factors x n_codes`: as for factors that are correlated.
@@ -33,9 +40,22 @@ impl PosteriorMean {
         Self { turn: Some(Arc::new(turn)), ..self }
     }
 
+    /// The same with codes of weighted least squares (Bartlett 1937), of a model in which this many factors have loadings: what the prior shrinks of
+    /// a posterior mean is undone. Rows need a cell for each of these factors.
+    pub fn unshrunk(self, factors: usize) -> Self {
+        Self { unshrunk: Some(factors), ..self }
+    }
+
     fn map<T: Real>(&self, whole: Box<dyn RowMap<T>>) -> Box<dyn RowMap<T>> {
         let (p, k) = (self.whole.n_features(), self.whole.n_codes());
-        Box::new(Map { whole, of: self.of.clone(), turn: self.turn.clone(), p, k })
+        Box::new(Map {
+            whole,
+            of: self.of.clone(),
+            turn: self.turn.clone(),
+            unshrunk: self.unshrunk.is_some(),
+            p,
+            k,
+        })
     }
 }
 
@@ -67,12 +87,58 @@ impl Encoder for PosteriorMean {
     fn gaussian(&self) -> Option<&Conditional> {
         Some(&self.of)
     }
+
+    fn turn(&self) -> Option<&Matrix<f64>> {
+        self.turn.as_deref()
+    }
+
+    fn least_cells(&self) -> usize {
+        self.unshrunk.unwrap_or(0)
+    }
+}
+
+/// Weighted least squares from posterior means: `(I - V)^-1 z`, along the directions that the cells of a row say something of.
+fn unshrink(found: &mut Posteriors) {
+    let n = found.pattern.len();
+    let k = found.means.len() / n.max(1);
+    let maps: Vec<Option<Matrix<f64>>> = found
+        .patterns
+        .iter()
+        .map(|pattern| {
+            let v = &pattern.covariance;
+            let of = symmetric(k, |i, j| v[triangle(i) + j]);
+            let (values, vectors) = factor::eigh(&of).ok()?;
+            let left = |v: f64| if 1.0 - v > 1e-12 { 1.0 / (1.0 - v) } else { 0.0 };
+            let scaled = Matrix::from_fn(k, k, |i, j| vectors[(i, j)] * left(values[i]));
+            Some(factor::multiply(&scaled.transposed(), &vectors))
+        })
+        .collect();
+    for (z, pattern) in found.means.chunks_exact_mut(k).zip(&found.pattern) {
+        let Some(map) = &maps[*pattern] else { continue };
+        let out: Vec<f64> = (0..k).map(|i| map.row(i).iter().zip(&*z).map(|(a, b)| a * b).sum()).collect();
+        z.copy_from_slice(&out);
+    }
+}
+
+/// Posteriors of `z turn`.
+fn turned(turn: &Matrix<f64>, means: &mut [f64], patterns: &mut [Pattern]) {
+    let k = turn.rows();
+    for z in means.chunks_exact_mut(k.max(1)) {
+        let out: Vec<f64> = (0..k).map(|b| (0..k).map(|a| z[a] * turn[(a, b)]).sum()).collect();
+        z.copy_from_slice(&out);
+    }
+    for pattern in patterns {
+        let v = symmetric(k, |i, j| pattern.covariance[triangle(i) + j]);
+        let out = factor::multiply(&factor::multiply(&turn.transposed(), &v), turn);
+        (0..k).for_each(|i| (0..=i).for_each(|j| pattern.covariance[triangle(i) + j] = out[(i, j)]));
+    }
 }
 
 struct Map<T> {
     whole: Box<dyn RowMap<T>>,
     of: Arc<Conditional>,
     turn: Option<Arc<Matrix<f64>>>,
+    unshrunk: bool,
     p: usize,
     k: usize,
 }
@@ -85,7 +151,11 @@ impl<T: Real> RowMap<T> for Map<T> {
         if with_gaps.is_empty() || self.k == 0 {
             return;
         }
-        let mut codes = self.of.posteriors(&numbers).means;
+        let mut found = self.of.posteriors(&numbers);
+        if self.unshrunk {
+            unshrink(&mut found);
+        }
+        let mut codes = found.means;
         if let Some(turn) = &self.turn {
             let mut turned = vec![0.0; with_gaps.len() * self.k];
             kernel::product(&mut turned, &codes, turn.as_slice(), with_gaps.len(), turn.rows(), self.k);
@@ -113,10 +183,16 @@ fn gaps_of<T: Real>(rows: &[T], p: usize) -> (Vec<usize>, Vec<T>) {
 impl Gaussian {
     /// The same distribution as loadings and noise of columns.
     pub fn factors(&self) -> LinearGaussian {
+        self.factors_of(self.axes.rows())
+    }
+
+    /// [`factors`](Self::factors) with factors without loadings after those that the distribution has, `n` in all.
+    pub(crate) fn factors_of(&self, n: usize) -> LinearGaussian {
         let (k, p) = (self.axes.rows(), self.axes.cols());
         let unit = |j: usize| self.noise_scale.as_ref().map_or(1.0, |s| s[j]);
         let long = |i: usize| (self.variance[i] - self.noise).max(0.0).sqrt();
-        let loadings = Matrix::from_fn(p, k, |j, i| long(i) * self.axes[(i, j)] * unit(j));
+        let entry = |j: usize, i: usize| if i < k { long(i) * self.axes[(i, j)] * unit(j) } else { 0.0 };
+        let loadings = Matrix::from_fn(p, n.max(k), entry);
         let noise = (0..p).map(|j| self.noise * unit(j) * unit(j)).collect();
         LinearGaussian::new(self.mean.clone(), loadings, noise)
     }
@@ -186,10 +262,14 @@ impl Model {
         let cells = self.cells_of(rows);
         let rows = cells.as_ref().unwrap_or(rows);
         let (k, all) = (self.n_codes(), of.model().n_factors());
+        let turn = self.code().encoder().turn();
         let width = k + k * k;
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
             rows.check_infinite("posterior", &block)?;
-            let Posteriors { means, pattern, patterns, .. } = of.posteriors(block.data);
+            let Posteriors { mut means, pattern, mut patterns, .. } = of.posteriors(block.data);
+            if let Some(turn) = turn {
+                turned(turn, &mut means, &mut patterns);
+            }
             for (i, out) in out.chunks_exact_mut(width.max(1)).enumerate() {
                 out[..k].copy_from_slice(&means[i * all..i * all + k]);
                 let covariance = &patterns[pattern[i]].covariance;

@@ -31,6 +31,28 @@ const FEWEST: f64 = 20.0;
 /// Iterations of a fit to rows with held-out cells: the estimates of cells settle long before the likelihood does.
 pub(crate) const ITERATIONS: u64 = 60;
 
+/// Numbers of components in a row that improve on nothing, after which no more are tried.
+pub(crate) const PATIENCE: usize = 3;
+
+/// The number of components, from 0 to `most`, of the largest mean log density of held-out cells; the smallest of several. Ends where
+/// three more have not raised it.
+///
+/// # Errors
+///
+/// Those of `judge`.
+pub(crate) fn best_by_cells(most: usize, mut judge: impl FnMut(usize) -> Result<HeldOut>) -> Result<usize> {
+    let mut best = (f64::NEG_INFINITY, 0);
+    for k in 0..=most {
+        let found = judge(k)?.mean;
+        if found > best.0 {
+            best = (found, k);
+        } else if k >= best.1 + PATIENCE {
+            break;
+        }
+    }
+    Ok(best.1)
+}
+
 /// Log density of held-out cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -19,6 +19,7 @@ mod table;
 pub use crate::spectrum::by_share;
 pub use bic::{bic, bic_of};
 pub use cells::HeldOut;
+pub(crate) use cells::{Hidden, ITERATIONS, best_by_cells};
 pub use cv::cv;
 pub use gap::{gap, gap_difference};
 pub use gavish_donoho::{
@@ -28,7 +29,7 @@ pub(crate) use minka::ln_gamma;
 pub use minka::minka;
 pub use parallel::parallel;
 pub use rows::FittedRows;
-pub use sizes::{Size, SizeRequest, SizeRule, Sizes, compare_sizes};
+pub use sizes::{Size, SizeRequest, SizeRule, Sizes, check_sizes, compare_sizes};
 pub use table::{Choice, Criterion, Table, select_components};
 
 use crate::spectrum::Decomposition;

@@ -1,15 +1,12 @@
 //! One table over the number of components, for methods that have a likelihood: log-likelihood, AIC, BIC, held-out cells.
 
-use super::cells::{HeldOut, Hidden, ITERATIONS};
+use super::cells::{HeldOut, Hidden, ITERATIONS, PATIENCE};
 use crate::data::AnyRows;
 use crate::error::{Error, Result};
 use crate::model::{Method, fit};
 use crate::run::Run;
 use serde_json::{Map, Value, json};
 use std::fmt;
-
-/// Numbers of components in a row that improve on nothing, after which no more are tried.
-const PATIENCE: usize = 3;
 
 /// How a number of components is chosen from the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +172,7 @@ pub fn compare_sizes(
     request: &SizeRequest<'_>,
     run: &Run<'_>,
 ) -> Result<Sizes> {
-    check(method, request)?;
+    check_sizes(method, request)?;
     crate::with_rows!(&mut *rows, rows => method.admit(rows, run))?;
     let hidden = match request.rules.contains(&SizeRule::Cells) {
         true => Some(crate::with_rows!(&*rows, rows => Hidden::new(rows, run))?),
@@ -220,7 +217,13 @@ pub fn compare_sizes(
     Ok(table)
 }
 
-fn check(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
+/// What [`compare_sizes`] refuses whatever the rows are.
+///
+/// # Errors
+///
+/// A method without a likelihood, or that takes no missing cells where cells are to be held out; settings that the method refuses,
+/// `n_components` among them.
+pub fn check_sizes(method: &Method, request: &SizeRequest<'_>) -> Result<()> {
     if request.settings.contains_key("n_components") {
         return Err(Error::setting(
             "n_components",

@@ -40,6 +40,8 @@ pub enum Rule {
     GavishDonoho,
     /// Bi-cross-validation (Owen & Perry 2009); holds the rows in memory.
     Cv,
+    /// Prediction of held-out cells; of factor analysis.
+    Cells,
 }
 
 impl Rule {
@@ -51,6 +53,7 @@ impl Rule {
             Rule::Parallel => "parallel",
             Rule::GavishDonoho => "gavish-donoho",
             Rule::Cv => "cv",
+            Rule::Cells => "cells",
         }
     }
 }

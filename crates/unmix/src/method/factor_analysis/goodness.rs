@@ -43,7 +43,13 @@ pub(super) fn goodness(seen: &Seen, found: &Found, q: usize) -> Result<Map<Strin
         for name in NAMES {
             out.insert(name.into(), Value::Null);
         }
-        let why = if n > p { "the correlations are singular" } else { "there are no more rows than columns" };
+        let why = if seen.gaps.is_some() {
+            "cells are missing"
+        } else if n > p {
+            "the correlations are singular"
+        } else {
+            "there are no more rows than columns"
+        };
         out.insert("tests".into(), format!("none, because {why}").into());
         return Ok(out);
     };

@@ -7,7 +7,8 @@
 //!  2. the likelihood at given uniquenesses has its best loadings in closed form, from the first `q` eigenvectors of
 //!     `Psi^(-1/2) R Psi^(-1/2)`; Newton's method on the logarithms of the uniquenesses, within bounds (`likelihood.rs`, `search.rs`);
 //!     for no more rows than columns the same eigenvectors through an `n x n` table, and a monotone fixed point;
-//!  3. rotation, order, signs (`rotation.rs`).
+//!  3. rotation, order, signs (`rotation.rs`);
+//!  4. rows with missing cells: expectation-maximisation over the cells, with a step of Newton's method in each iteration (`gaps.rs`).
 //!
 //! **Cost** the sums of PCA; an eigendecomposition and a Cholesky factor of `p x p` a step, of which there are 3 to 15; `O(p^2)` memory.
 //! For no more rows than columns `n^2 p` a step and two copies of the rows.
@@ -15,6 +16,7 @@
 //! rotations of the factors apart, which have the same likelihood; has no finite maximum where a column is a multiple of a factor (Heywood
 //! cases: its uniqueness stays at `noise_floor`, and the report names the column).
 
+mod gaps;
 mod goodness;
 mod likelihood;
 mod model;
@@ -48,7 +50,7 @@ pub(super) const METHOD: Method = Method {
     summary: "common factors of the columns, each column with noise of its own size",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    takes: Takes { sparse: true, weights: true, stream: true, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],
@@ -64,6 +66,11 @@ pub(super) const METHOD: Method = Method {
     density: Some(model::density),
     memory: |n, p| vec![("newton", needs::of_fit(n, p, 12))],
 };
+
+/// Whether the covariance of `p` columns determines `q` factors: the Ledermann bound.
+fn determined(p: f64, q: f64) -> bool {
+    q == 0.0 || (p > q && (p - q).powi(2) >= p + q)
+}
 
 impl Rotation {
     /// Whether factors become correlated.
@@ -90,7 +97,12 @@ impl FactorAnalysis {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
         serde_json::from_value(resolved.clone()).map_err(|e| {
             let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
-            Error::setting("n_components", got, e.to_string(), "give a number, 'bic', 'parallel', or null")
+            Error::setting(
+                "n_components",
+                got,
+                e.to_string(),
+                "give a number, 'bic', 'parallel', 'cells', or null",
+            )
         })
     }
 
@@ -114,6 +126,39 @@ impl FactorAnalysis {
     }
 
     fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let by_cells = match self.n_components {
+            Components::Rule(Rule::Cells) => Some(self.by_cells(rows, run)?),
+            _ => None,
+        };
+        match self.fit_whole(rows, by_cells, run) {
+            // A cell that is missing; infinities are found on that way, too.
+            Err(Error::NotFinite { what: "NaN", .. }) if !rows.is_sparse() => {
+                self.fit_gaps(rows, by_cells, run)
+            }
+            found => found,
+        }
+    }
+
+    /// The number of factors that predicts held-out cells best, up to the Ledermann bound.
+    fn by_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<usize> {
+        let hidden = select::Hidden::new(rows, run)?;
+        let p = rows.n_features();
+        let most = rows.n_counted().min(p as u64) as usize;
+        let allowed = (0..=most).take_while(|&q| determined(p as f64, q as f64)).last().unwrap_or(0);
+        select::best_by_cells(allowed, |q| {
+            run.stage(&format!("{q} factors"))?;
+            let max_iter = self.max_iter.min(select::ITERATIONS);
+            let spec = Self { n_components: q.into(), rotation: None, max_iter, ..self.clone() };
+            hidden.judge(rows, run, |mut left, run| spec.fit(&mut left, run))
+        })
+    }
+
+    fn fit_whole<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        by_cells: Option<usize>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
         let seen = Seen::of(rows, run)?;
         run.stage("uniquenesses")?;
         let most = rows.n_counted().min(rows.n_features() as u64) as usize;
@@ -123,6 +168,7 @@ impl FactorAnalysis {
                 let fitted = FittedRows { rows, mean: &seen.mean, scale: Some(&scale) };
                 select::parallel(&fitted, run)?.min(most)
             }
+            Components::Rule(Rule::Cells) => by_cells.unwrap_or(0),
             _ => self.count(&seen, most, run)?,
         };
         self.fit_seen(&seen, q, rows.features(), run)
@@ -141,10 +187,11 @@ impl FactorAnalysis {
             check_total_weight(n, "what was summed")?;
         }
         self.check(n as u64, p, "what was summed")?;
-        if let Components::Rule(Rule::Parallel) = self.n_components {
+        if let Components::Rule(rule @ (Rule::Parallel | Rule::Cells)) = self.n_components {
             let why =
                 "this rule looks at rows, and there are only sums over them, as after partial_fit or merge";
-            return Err(Error::setting("n_components", "'parallel'", why, "choose a number, or 'bic'"));
+            let rule = format!("'{}'", rule.name());
+            return Err(Error::setting("n_components", rule, why, "choose a number, or 'bic'"));
         }
         let seen = Seen::of_sums(&scatter, sums.dtype())?;
         let solve = || {
@@ -182,16 +229,28 @@ impl FactorAnalysis {
         }
     }
 
+    /// The number of factors of least BIC where every cell is there.
+    fn least_bic(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
+        self.least_bic_of(seen.n, seen.varying.len(), most, |q| {
+            let (_, found) = self.searched(seen, q, run)?;
+            Ok(found.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY))
+        })
+    }
+
     /// The number of factors of least BIC, `-2 log L + log n (p q - q (q - 1) / 2 + 2 p)`, up to the Ledermann bound; the search ends where five
     /// more factors have not lowered it.
-    fn least_bic(&self, seen: &Seen, most: usize, run: &Run<'_>) -> Result<usize> {
-        let p = seen.varying.len() as f64;
-        let allowed = |q: usize| q == 0 || (p > q as f64 && (p - q as f64).powi(2) >= p + q as f64);
+    fn least_bic_of(
+        &self,
+        n: f64,
+        p: usize,
+        most: usize,
+        likelihood: impl Fn(usize) -> Result<f64>,
+    ) -> Result<usize> {
+        let p = p as f64;
+        let allowed = |q: usize| determined(p, q as f64);
         let mut best = (f64::INFINITY, 0);
-        for q in (0..=most).take_while(|&q| allowed(q)).take_while(|q| seen.n > *q as f64) {
-            let (_, found) = self.searched(seen, q, run)?;
-            let likelihood = found.log_likelihood.last().copied().unwrap_or(f64::NEG_INFINITY);
-            let bic = -2.0 * likelihood + seen.n.ln() * goodness::parameters(p, q as f64);
+        for q in (0..=most).take_while(|&q| allowed(q)).take_while(|q| n > *q as f64) {
+            let bic = -2.0 * likelihood(q)? + n.ln() * goodness::parameters(p, q as f64);
             if bic < best.0 {
                 best = (bic, q);
             } else if q >= best.1 + 5 {

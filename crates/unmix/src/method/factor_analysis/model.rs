@@ -8,7 +8,10 @@ use super::settings::{FactorAlgorithm, FactorAnalysis};
 use super::{METHOD, likelihood::Moments};
 use crate::data::Features;
 use crate::error::Result;
-use crate::model::{Arrangement, Code, Described, Gaussian, Linear, Model, Report, Tensor, Tensors, require};
+use crate::model::{
+    Arrangement, Code, Described, Gaussian, Linear, LinearDecoder, Model, PosteriorMean, Report, Tensor,
+    Tensors, require,
+};
 use crate::num::{Matrix, factor, pseudo_inverse};
 use crate::run::Run;
 use serde_json::{Map, Value};
@@ -38,8 +41,7 @@ impl FactorAnalysis {
         let Fitted { seen, found, q, features, .. } = fitted;
         let dtype = seen.dtype;
         let settings = super::as_map(self);
-        let mut report =
-            Report::closed_form(self.solver(&seen.moments), seen.n, seen.mean.len(), dtype, run.seed);
+        let mut report = Report::closed_form(self.solver(seen), seen.n, seen.mean.len(), dtype, run.seed);
         report.outcome = found.outcome;
         report.n_iter = found.n_iter.max(1);
         report.objective = found.log_likelihood.clone();
@@ -48,6 +50,12 @@ impl FactorAnalysis {
         report.tell_rounding();
         report.fit = Some(Value::Object(goodness(seen, found, *q)?));
         report.warnings.extend(warnings(fitted));
+        if let Some(gaps) = &seen.gaps {
+            (report.rows_checksum, report.sweeps) = (Some(gaps.checksum), gaps.sweeps);
+            if gaps.empty > 0.0 {
+                report.warnings.push(format!("{} rows have no cell, and count for nothing", gaps.empty));
+            }
+        }
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), (*q).into());
         let tensors = self.tensors(fitted, run.seed)?;
@@ -55,8 +63,9 @@ impl FactorAnalysis {
         Model::fitted(&METHOD, settings, (*features).clone(), 0, tensors, report)
     }
 
-    fn solver(&self, moments: &Moments) -> &'static str {
-        match (self.algorithm, moments) {
+    fn solver(&self, seen: &Seen) -> &'static str {
+        match (self.algorithm, &seen.moments) {
+            _ if seen.gaps.is_some() => "em",
             (FactorAlgorithm::Em, _) => "em",
             (_, Moments::Table(_)) => "newton",
             (_, Moments::Columns(_)) => "gram",
@@ -238,7 +247,16 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
     let encoder =
         Linear { noise: Some(&noise), axes: &axes, scale: Some(&scale), turn: turn.as_ref() }.encoder();
     let mixing = require(tensors, "mixing", &[Some(p), Some(k)])?.f64s();
-    Code::linear(mean, encoder, Matrix::from_vec(p, k, mixing).transposed())
+    let of = density(tensors)?.factors_of(k);
+    let kept = of.n_factors().min(scale.iter().filter(|s| **s != 0.0).count());
+    let mut posterior = PosteriorMean::new(mean.clone(), encoder, of);
+    if let Some(turn) = turn {
+        posterior = posterior.turned(turn);
+    }
+    if bartlett {
+        posterior = posterior.unshrunk(kept);
+    }
+    Code::new(posterior, LinearDecoder::new(mean, Matrix::from_vec(p, k, mixing).transposed()))
 }
 
 /// The axes before the rotation of the factors, `k x p`, which may be none.

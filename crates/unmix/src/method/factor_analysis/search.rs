@@ -32,7 +32,7 @@ pub(super) struct Found {
 }
 
 /// A step from a point, and the rise of the log-likelihood that it predicts.
-struct Step {
+pub(super) struct Step {
     free: Vec<usize>,
     direction: Vec<f64>,
     rise: f64,
@@ -81,7 +81,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Newton's step. Columns at a bound that the gradient holds there stay.
-    fn step(&self, at: &Point) -> Result<Step> {
+    pub(super) fn step(&self, at: &Point) -> Result<Step> {
         let held = |i: usize| {
             let (x, g) = (at.log_psi[i], at.gradient[i]);
             (x <= self.low[i] && g >= 0.0) || (x >= self.high[i] && g <= 0.0)
@@ -106,7 +106,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The point that the step leads to, halved until `f` falls; `None` where it does not.
-    fn along(&self, at: &Point, step: &Step) -> Result<Option<Point>> {
+    pub(super) fn along(&self, at: &Point, step: &Step) -> Result<Option<Point>> {
         let mut length = 1.0;
         while length >= 1e-6 {
             let mut x = at.log_psi.clone();

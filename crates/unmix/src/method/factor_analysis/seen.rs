@@ -24,6 +24,18 @@ pub(super) struct Seen {
     /// Columns that do not vary; those whose squares are too small for numbers are none of them.
     pub(super) n_constant: usize,
     pub(super) dtype: Dtype,
+    /// Where cells are missing: then there is no table of sample correlations.
+    pub(super) gaps: Option<Incomplete>,
+}
+
+/// What is reported of rows with missing cells.
+pub(super) struct Incomplete {
+    /// Checksum of the rows.
+    pub(super) checksum: u32,
+    /// Rows without a cell.
+    pub(super) empty: f64,
+    /// Full passes over the rows.
+    pub(super) sweeps: u64,
 }
 
 impl Seen {
@@ -85,6 +97,7 @@ impl Seen {
             varying,
             moments: Moments::Table(table),
             dtype,
+            gaps: None,
         }
     }
 
@@ -121,11 +134,20 @@ impl Seen {
         }
         let moments = Moments::Columns(Matrix::from_vec(varying.len(), n, lines));
         let n_constant = p - varying.len();
-        Ok(Self { n: rows.n_samples(), mean, varying, scales, moments, n_constant, dtype: T::DTYPE })
+        Ok(Self {
+            n: rows.n_samples(),
+            mean,
+            varying,
+            scales,
+            moments,
+            n_constant,
+            dtype: T::DTYPE,
+            gaps: None,
+        })
     }
 
     /// Refuses variances of which not all digits are there.
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let total: f64 = self.scales.iter().map(|s| s * s).sum();
         check_total("factor-analysis", total, self.dtype)?;
         let small = self.scales.iter().position(|s| s * s < self.dtype.least());

@@ -117,10 +117,11 @@ pub enum Scores {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "n_components",
-        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["bic", "parallel"]), Kind::Null]),
+        Kind::AnyOf(&[Kind::at_least(0), Kind::Words(&["bic", "parallel", "cells"]), Kind::Null]),
         "null",
         "How many factors: a number; null for `min(n_samples, n_features)`, which leaves the model saturated; 'bic', the number of least BIC; \
-         or 'parallel', parallel analysis of the correlations, which holds the rows in memory.",
+         'parallel', parallel analysis of the correlations, which holds the rows in memory; or 'cells', the number that predicts held-out \
+         cells best.",
     )
     .by_rows(),
     Setting::new(

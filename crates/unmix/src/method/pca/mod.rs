@@ -263,6 +263,10 @@ impl Pca {
             Components::Rule(Rule::GavishDonoho) => spectrum().gavish_donoho(),
             Components::Rule(Rule::Parallel) => select::parallel(&seen()?, run)?,
             Components::Rule(Rule::Cv) => select::cv(&seen()?, run)?,
+            Components::Rule(Rule::Cells) => {
+                let why = "this rule needs a likelihood of rows with missing cells";
+                return Err(Error::setting("n_components", "'cells'", why, "choose 'cv', or fit ppca"));
+            }
         })
     }
 

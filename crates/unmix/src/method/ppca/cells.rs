@@ -81,33 +81,9 @@ impl Problem {
         Ok((estimate, Told { report, blocks }))
     }
 
-    /// Which cells there are; refuses infinities, columns without a cell, and rows that do not vary.
+    /// [`cells_of`], for as many components as these settings ask for.
     fn seen<T: Real>(&self, rows: &Rows<'_, T>, size: Size<'_>, run: &Run<'_>) -> Result<Seen> {
-        let key = self.method.key;
-        let seen = rows.sweep(run, "cells", &GatherSeen)?;
-        if let Some((row, column, x)) = seen.infinite {
-            return Err(rows.not_finite_at(key, row, column as usize, x));
-        }
-        if seen.squares.iter().chain(&seen.mean).any(|x| !x.is_finite()) {
-            return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
-        }
-        check_n_rows(key, seen.n_rows, size.origin, "rows without any cell do not count")?;
-        if let Some(j) = seen.count.iter().position(|c| *c == 0.0) {
-            let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
-            return Err(Error::Unsupported {
-                asked: format!("{key} of {}", size.origin),
-                found: format!("column {j}{name} has no cell that is not missing"),
-                remedy: "leave that column out".into(),
-            });
-        }
-        if seen.squares.iter().all(|s| *s == 0.0) {
-            return Err(Error::NoVariance {
-                method: key.into(),
-                n_features: size.p,
-                n_samples: seen.n as u64,
-            });
-        }
-        check_total(key, seen.squares.iter().zip(&seen.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
+        let seen = cells_of(self.method.key, rows, run)?;
         let most = (seen.n_rows.min(size.p as u64) as usize).saturating_sub(1);
         if let Some(k) = self.n_components.filter(|k| *k > most) {
             let why = format!("only {} rows of {} have a cell", seen.n_rows, size.origin);
@@ -165,4 +141,34 @@ impl Problem {
             None => unreachable!("there is a number of components to try"),
         }
     }
+}
+
+/// Which cells `rows` have; for the method named `key`. One sweep.
+///
+/// # Errors
+///
+/// Infinities, columns without a cell, rows that do not vary, fewer than two rows with a cell.
+pub(crate) fn cells_of<T: Real>(key: &str, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Seen> {
+    let (p, origin) = (rows.n_features(), rows.origin());
+    let seen = rows.sweep(run, "cells", &GatherSeen)?;
+    if let Some((row, column, x)) = seen.infinite {
+        return Err(rows.not_finite_at(key, row, column as usize, x));
+    }
+    if seen.squares.iter().chain(&seen.mean).any(|x| !x.is_finite()) {
+        return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
+    }
+    check_n_rows(key, seen.n_rows, origin, "rows without any cell do not count")?;
+    if let Some(j) = seen.count.iter().position(|c| *c == 0.0) {
+        let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
+        return Err(Error::Unsupported {
+            asked: format!("{key} of {origin}"),
+            found: format!("column {j}{name} has no cell that is not missing"),
+            remedy: "leave that column out".into(),
+        });
+    }
+    if seen.squares.iter().all(|s| *s == 0.0) {
+        return Err(Error::NoVariance { method: key.into(), n_features: p, n_samples: seen.n as u64 });
+    }
+    check_total(key, seen.squares.iter().zip(&seen.count).map(|(s, n)| s / n).sum(), T::DTYPE)?;
+    Ok(seen)
 }

@@ -9,9 +9,7 @@ use crate::num::random::Stream;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::{Limits, Steps};
-use crate::stats::gaps::{
-    FactorSums, GatherFactors, GatherFilled, LinearGaussian, Seen, cholesky, solve, triangle,
-};
+use crate::stats::gaps::{FactorSums, GatherFactors, GatherFilled, LinearGaussian, Maximised, Seen};
 use serde::{Deserialize, Serialize};
 
 /// Columns up to which the start comes from a square table of them.
@@ -140,36 +138,13 @@ impl Cells<'_> {
 
     /// The parameters that are likeliest beside these posteriors of the factors, with the expanded ones reduced.
     fn maximised(&self, before: &LinearGaussian, sums: &FactorSums) -> LinearGaussian {
-        let (p, k) = (before.n_features(), before.n_factors());
-        let (mut mean, mut loadings) = (before.mean.clone(), before.loadings.clone());
-        let (mut squares, mut cells) = (0.0, 0.0);
-        for j in 0..p {
-            let w = &mut loadings[j * k..(j + 1) * k];
-            let mut column = sums.column(j, w);
-            let mut change = column.cross.clone();
-            solve(&mut column.table, &mut change);
-            let explained: f64 = change.iter().zip(&column.cross).map(|(d, c)| d * c).sum();
-            squares += (column.squares - explained).max(0.0) / self.unit[j] / self.unit[j];
-            cells += column.n;
-            w.iter_mut().zip(&change).for_each(|(w, d)| *w += d);
-            mean[j] += change[k];
+        let Maximised { mean, loadings, squares, cells } = sums.maximised(before);
+        let (mut total, mut n) = (0.0, 0.0);
+        for (j, unit) in self.unit.iter().enumerate() {
+            total += squares[j] / unit / unit;
+            n += cells[j];
         }
-        let noise = (squares / cells).max(self.floor).max(LEAST * self.mean_square());
-        // The factors may have any mean and covariance: both go into the parameters.
-        let average: Vec<f64> = sums.means.iter().map(|z| z / sums.n).collect();
-        let mut root: Vec<f64> = sums.moments.iter().map(|m| m / sums.n).collect();
-        for a in 0..k {
-            (0..=a).for_each(|b| root[triangle(a) + b] -= average[a] * average[b]);
-        }
-        cholesky(&mut root, k);
-        for j in 0..p {
-            let w = &mut loadings[j * k..(j + 1) * k];
-            mean[j] += w.iter().zip(&average).map(|(w, a)| w * a).sum::<f64>();
-            for b in 0..k {
-                // Entry b needs those from b on, which are still as they were.
-                w[b] = (b..k).map(|a| w[a] * root[triangle(a) + b]).sum();
-            }
-        }
+        let noise = (total / n).max(self.floor).max(LEAST * self.mean_square());
         LinearGaussian { mean, loadings, noise: self.noises(noise) }
     }
 }

@@ -33,6 +33,7 @@ use crate::error::Result;
 use crate::model::{Model, Sums};
 use crate::num::Real;
 use crate::run::Run;
+pub(super) use cells::cells_of;
 pub(super) use model::{code, density};
 use serde_json::{Map, Value};
 use settings::SETTINGS;

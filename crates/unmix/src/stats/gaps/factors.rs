@@ -1,6 +1,6 @@
 //! The sums over rows of an EM step for loadings, means and noise, of rows with gaps.
 
-use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, triangle};
+use super::{Conditional, LinearGaussian, Packer, Posteriors, Unpacker, cholesky, solve, triangle};
 use crate::error::Result;
 use crate::num::{Block, Plan, Real, Workspace, kernel};
 use crate::stats::{Gather, Partial, both};
@@ -47,6 +47,18 @@ pub struct ColumnSums {
     pub n: f64,
 }
 
+/// Means and loadings after an EM step, and what is left of each column.
+pub struct Maximised {
+    /// Mean, `p`.
+    pub mean: Vec<f64>,
+    /// Loadings, `p x k`, row-major.
+    pub loadings: Vec<f64>,
+    /// Sum of squares of each column that the factors leave.
+    pub squares: Vec<f64>,
+    /// Cells of each column.
+    pub cells: Vec<f64>,
+}
+
 impl FactorSums {
     fn zero(p: usize, k: usize) -> Self {
         let (q, t) = (k + 1, triangle(k));
@@ -80,6 +92,40 @@ impl FactorSums {
         cross.iter_mut().zip(&pull).for_each(|(c, v)| *c -= v);
         let spread: f64 = pull.iter().zip(w).map(|(v, w)| v * w).sum();
         ColumnSums { table, cross, squares: self.squares[j] + spread, n: products[triangle(q) - 1] }
+    }
+
+    /// The parameters that are likeliest beside these posteriors of the factors, with the expanded ones reduced (PX-EM): the factors may have any mean and
+    /// covariance, which go into means and loadings. `O(p k³)`.
+    pub fn maximised(&self, before: &LinearGaussian) -> Maximised {
+        let (p, k) = (before.n_features(), before.n_factors());
+        let (mut mean, mut loadings) = (before.mean.clone(), before.loadings.clone());
+        let (mut squares, mut cells) = (Vec::with_capacity(p), Vec::with_capacity(p));
+        for j in 0..p {
+            let w = &mut loadings[j * k..(j + 1) * k];
+            let mut column = self.column(j, w);
+            let mut change = column.cross.clone();
+            solve(&mut column.table, &mut change);
+            let explained: f64 = change.iter().zip(&column.cross).map(|(d, c)| d * c).sum();
+            squares.push((column.squares - explained).max(0.0));
+            cells.push(column.n);
+            w.iter_mut().zip(&change).for_each(|(w, d)| *w += d);
+            mean[j] += change[k];
+        }
+        let average: Vec<f64> = self.means.iter().map(|z| z / self.n).collect();
+        let mut root: Vec<f64> = self.moments.iter().map(|m| m / self.n).collect();
+        for a in 0..k {
+            (0..=a).for_each(|b| root[triangle(a) + b] -= average[a] * average[b]);
+        }
+        cholesky(&mut root, k);
+        for j in 0..p {
+            let w = &mut loadings[j * k..(j + 1) * k];
+            mean[j] += w.iter().zip(&average).map(|(w, a)| w * a).sum::<f64>();
+            for b in 0..k {
+                // Entry b needs those from b on, which are still as they were.
+                w[b] = (b..k).map(|a| w[a] * root[triangle(a) + b]).sum();
+            }
+        }
+        Maximised { mean, loadings, squares, cells }
     }
 
     /// Adds rows, `weights` of them beside their posteriors.

@@ -13,11 +13,13 @@
 mod cells;
 mod factors;
 mod filled;
+mod moments;
 mod seen;
 
 pub use cells::{CellLists, GatherCells, LinePosteriors, second_moments, twice_divergence};
-pub use factors::{FactorSums, GatherFactors};
+pub use factors::{FactorSums, GatherFactors, Maximised};
 pub use filled::GatherFilled;
+pub use moments::{ExpectedMoments, GatherMoments, symmetric};
 pub use seen::{GatherSeen, Seen};
 
 use super::{Packer, Unpacker};
@@ -33,7 +35,7 @@ pub struct LinearGaussian {
     pub mean: Vec<f64>,
     /// `W`, `p x k`, row-major.
     pub loadings: Vec<f64>,
-    /// Variance of the noise of each column, `p`, all positive.
+    /// Variance of the noise of each column, `p`; 0 for a column that has no part in the model, whose loadings are 0.
     pub noise: Vec<f64>,
 }
 
@@ -103,7 +105,7 @@ struct Errors {
 /// What all rows of one pattern of cells have in common.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Cells that are there.
+    /// Cells that are there, of columns that have noise.
     pub n_seen: usize,
     /// Posterior covariance `V` of the factors: its lower triangle, row by row.
     pub covariance: Vec<f64>,
@@ -129,18 +131,20 @@ pub struct Posteriors {
 }
 
 impl Conditional {
-    /// Of a model whose noise is positive in every column. `O(p k²)`.
+    /// Of a model. Columns without noise are left out: they have no part in densities, and say nothing of factors. `O(p k²)`.
     pub fn new(model: LinearGaussian) -> Self {
         let (p, k) = (model.n_features(), model.n_factors());
         let (mut weighted, mut pairs) = (Vec::with_capacity(p * k), Vec::with_capacity(p * triangle(k)));
         for (w, psi) in model.loadings.chunks_exact(k.max(1)).zip(&model.noise) {
-            weighted.extend(w.iter().map(|w| w / psi));
+            let over = |x: f64| if *psi > 0.0 { x / psi } else { 0.0 };
+            weighted.extend(w.iter().map(|w| over(*w)));
             for a in 0..k {
-                pairs.extend((0..=a).map(|b| w[a] * w[b] / psi));
+                pairs.extend((0..=a).map(|b| over(w[a] * w[b])));
             }
         }
         let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
-        let (back, log_noise) = (back.collect(), model.noise.iter().map(|psi| psi.ln()).collect());
+        let log = |psi: &f64| if *psi > 0.0 { psi.ln() } else { 0.0 };
+        let (back, log_noise) = (back.collect(), model.noise.iter().map(log).collect());
         Self { model, weighted, pairs, back, log_noise, errors: None }
     }
 
@@ -225,7 +229,8 @@ impl Conditional {
         let log_density = (0..n).map(|i| {
             let (r, z) = (&residuals[i * p..(i + 1) * p], &means[i * k..(i + 1) * k]);
             let Pattern { n_seen, log_determinant, .. } = &patterns[pattern[i]];
-            let across: f64 = r.iter().zip(&self.model.noise).map(|(r, psi)| r * r / psi).sum();
+            let each = r.iter().zip(&self.model.noise).filter(|(_, psi)| **psi > 0.0);
+            let across: f64 = each.map(|(r, psi)| r * r / psi).sum();
             let along: f64 = z.iter().map(|z| z * z).sum();
             let twice = *n_seen as f64 * (2.0 * std::f64::consts::PI).ln() + log_determinant + across + along;
             // A row without cells has 0, not -0.
@@ -250,7 +255,8 @@ impl Conditional {
             (0..k).for_each(|a| covariance[triangle(a) + a] += 1.0);
             let log_g = invert(&mut covariance, k);
             let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
-            let n_seen = mask.iter().filter(|s| **s > 0.0).count();
+            let counts = |(s, psi): &(&f64, &f64)| **s > 0.0 && **psi > 0.0;
+            let n_seen = mask.iter().zip(&self.model.noise).filter(counts).count();
             Pattern { n_seen, covariance, log_determinant: log_g + log_noise }
         };
         (0..m).map(pattern).collect()
