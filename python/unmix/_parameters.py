@@ -711,7 +711,7 @@ class FactorAnalysisParameters:
 
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
-        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"bic", "parallel"}), None],
+        "n_components": [Interval(Integral, 0, None, closed="left"), StrOptions({"bic", "parallel", "cells"}), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "copy": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -730,7 +730,7 @@ class FactorAnalysisParameters:
 
     def __init__(
         self,
-        n_components: int | Literal["bic", "parallel"] | None = None,
+        n_components: int | Literal["bic", "parallel", "cells"] | None = None,
         *,
         tol: float = 0.01,
         copy: bool = True,

@@ -25,9 +25,10 @@ class FactorAnalysis(FactorAnalysisParameters, Gaps, Likelihood, Incremental, Es
 
     Parameters
     ----------
-    n_components : int, {"bic", "parallel"} or None, default=None
+    n_components : int, {"bic", "parallel", "cells"} or None, default=None
         How many factors: a number; None for ``min(n_samples, n_features)``, which leaves the model saturated; ``"bic"``, the number
-        of least BIC; or ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory.
+        of least BIC; ``"parallel"``, parallel analysis of the correlations, which holds the rows in memory; or ``"cells"``, the
+        number that predicts held-out cells best.
     tol : float, default=0.01
         Convergence tolerance: the rise of the log-likelihood of all rows that the next step predicts.
     copy : bool, default=True
