@@ -116,6 +116,14 @@ def fa(job):
     return lambda: unmix.FactorAnalysis(job.k).fit(X), lambda fa: {"loadings": fa.components_, "noise": fa.noise_variance_}
 
 
+@engine("completion", "unmix", needs="unmix")
+def completion(job):
+    import unmix
+
+    X = job.X
+    return lambda: unmix.MatrixCompletion(job.k).fit(X), lambda model: {"completed": model.completed_}
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

@@ -203,6 +203,13 @@ def check_fa(row, answer, path):
     return _judge(row, {"nats": float(value - np.load(kept)) / 2})
 
 
+def check_completion(row, answer, path):
+    """Root mean square error over the cells that are not known, against the matrix without noise."""
+    X, truth = np.load(path, mmap_mode="r"), np.load(beside(path, ".truth.npy"), mmap_mode="r")
+    hidden = np.isnan(X)
+    return _judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
+
+
 def _judge(row, errors):
     for name, error in errors.items():
         allowed = row.answer.get(name)
@@ -256,4 +263,5 @@ CHECKS = {
     "epoch": check_pca,
     "ica": check_ica,
     "fa": check_fa,
+    "completion": check_completion,
 }

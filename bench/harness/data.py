@@ -155,6 +155,19 @@ def factors(path, n, p, q, dtype):
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
 
 
+def some_cells(path, n, p, q, share, noise, dtype):
+    """A matrix of ``q`` normal factors, noise, and gaps: rows and columns differ in how many of their cells are known, as with ratings. All
+    cells without noise are kept beside."""
+    generator = np.random.default_rng(71)
+    truth = generator.standard_normal((n, q)) @ generator.standard_normal((q, p)) / np.sqrt(q)
+    often = generator.gamma(4.0, 0.25, n)[:, None] * generator.gamma(4.0, 0.25, p)
+    known = generator.random((n, p)) < np.minimum(share * often / often.mean(), 0.9)
+    X = np.where(known, truth + noise * generator.standard_normal((n, p)), np.nan)
+    np.save(beside(path, ".truth.npy"), truth)
+    with path.open("wb") as file:
+        np.save(file, np.ascontiguousarray(X, dtype=dtype))
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
@@ -168,6 +181,7 @@ def rotation(k):
 
 MAKERS = {
     "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
+    "some_cells": some_cells,
 }
 
 

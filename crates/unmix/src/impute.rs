@@ -92,6 +92,10 @@ impl Imputer {
                 "{why}, so its parameters count as known: standard errors and draws leave out what these are uncertain by"
             )
         };
+        if !model.method().takes.weights {
+            self.notes.push(known("this model is not fitted again to resampled rows"));
+            return Ok(());
+        }
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
         if model.report().rows_checksum != Some(sum) || rows.weights().is_some() {
             self.notes.push(known("these are not the rows that the model was fitted to with missing cells"));

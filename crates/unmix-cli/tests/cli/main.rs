@@ -18,3 +18,4 @@ mod select;
 mod skipped;
 mod sources;
 mod stability;
+mod triplets;

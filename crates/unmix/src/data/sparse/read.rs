@@ -24,7 +24,8 @@ impl<T: Real> Source<T> for Sparse<'_, T> {
     }
 
     fn sparse(&self) -> Option<&Sparse<'_, T>> {
-        Some(self)
+        // Of rows with gaps, what is not stored is not 0.
+        if self.unstored == T::default() { Some(self) } else { None }
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod cells;
 mod model;
+mod ridge;
 mod settings;
 mod start;
 mod variational;
@@ -104,6 +105,11 @@ impl MatrixCompletion {
         let mut sweeps = 1;
         let fewest = run.initial_components(cells.shape().1, 0)?.map_or(FACTORS, |start| start.rows());
         let mut k = self.n_components.unwrap_or(fewest.min(most.saturating_sub(1)));
+        if let Alpha::Weight(alpha) = self.alpha {
+            let ended = cells.ridge((alpha, k, self.offsets), limits, run)?;
+            let sweeps = 1 + ended.n_iter;
+            return Ok((ended, sweeps));
+        }
         loop {
             let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
             sweeps += ended.n_iter;

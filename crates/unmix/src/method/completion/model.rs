@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::num::{Matrix, Real};
 use crate::run::Run;
-use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, triangle};
+use crate::stats::gaps::{Conditional, LinePosteriors, LinearGaussian, Precision, triangle};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -20,7 +20,9 @@ impl Cells {
     /// Which factors the cells support, each with the sign that its loadings get.
     pub(super) fn supported(&self, at: &State) -> Vec<(usize, f64)> {
         let g = &at.sizes.factors;
-        let kept = (0..g.len()).filter(|a| g[*a] >= LEAST_SIZE * g[0] && g[*a] > 1e-300);
+        // Without errors, all that were asked for are kept.
+        let all = at.ridge.is_some();
+        let kept = (0..g.len()).filter(|a| all || (g[*a] >= LEAST_SIZE * g[0] && g[*a] > 1e-300));
         let sign = |a: usize| {
             let line: Vec<f64> = (0..at.columns.len()).map(|j| at.columns.mean(j)[a]).collect();
             sign_of(&line, self.dtype.eps())
@@ -36,7 +38,7 @@ impl Cells {
         if sizes.offsets.is_some() {
             of.push((at.sizes.factors.len(), 1.0));
         }
-        State { columns: at.columns.chosen(&of), sizes, residual: at.residual }
+        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, ridge: at.ridge.clone() }
     }
 
     /// The tensors of the model file, in the units of the cells.
@@ -73,6 +75,14 @@ impl Cells {
             noise_scale: None,
             second_rotation: None,
         };
+        // Of penalised least squares, columns have no errors, and rows a prior of their own.
+        let last = match &at.ridge {
+            None => ("column_errors", errors(&at.columns, &root, of_columns)),
+            Some(prior) => {
+                let each = |a: usize, b: usize| if b == 0 { prior[a].constant } else { prior[a].per_cell };
+                ("row_prior", Tensor::matrix(&Matrix::from_fn(prior.len(), 2, each), dtype))
+            }
+        };
         let own = [
             ("noise_variance", Tensor::scalar(noise, dtype)),
             ("component_variance", Tensor::vector(&variance, dtype)),
@@ -80,7 +90,7 @@ impl Cells {
             ("row_offsets", Tensor::vector(&row_offsets, dtype)),
             ("row_offset_scale", Tensor::scalar(of_rows * self.unit, dtype)),
             ("row_errors", errors(&rows, &ones, of_rows)),
-            ("column_errors", errors(&at.columns, &root, of_columns)),
+            last,
         ];
         Ok(described.tensors(dtype, own))
     }
@@ -114,6 +124,18 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         return Err(corrupt(format!(
             "its noise variance is {noise}, and the scale of its row offsets {scale}"
         )));
+    }
+    if let Some(prior) = tensors.get("row_prior") {
+        let prior = prior.to_matrix();
+        let q = prior.rows();
+        if !(q == k || q == k + 1) || prior.cols() != 2 {
+            return Err(corrupt(format!("its row_prior is of {q} factors, and it has {k}")));
+        }
+        let loadings = Matrix::from_fn(p, q, |j, a| if a < k { components[(a, j)] } else { scale });
+        let of = LinearGaussian::new(mean.f64s(), loadings, vec![noise; p]);
+        let prior = (0..q).map(|a| Precision { constant: prior[(a, 0)], per_cell: prior[(a, 1)] }).collect();
+        let of = Arc::new(Conditional::new(of).with_prior(prior));
+        return Code::new(Completer { of, k }, LinearDecoder::new(mean.clone(), components));
     }
     let errors = require(tensors, "column_errors", &[Some(p), None])?.to_matrix();
     let offsets = match errors.cols() {

@@ -86,11 +86,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "alpha",
-        Kind::AnyOf(&[Kind::Words(&["auto"])]),
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
         "Weight of the penalty of the factors: 'auto' for variational alternating least squares, which has noise, sizes of factors and of \
-         offsets, and errors of all of them, from the cells.",
-    ),
+         offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a column, 0 for none.",
+    )
+    .such_as("0.1"),
     Setting::new(
         "offsets",
         Kind::Bool,
@@ -101,7 +102,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::NON_NEGATIVE,
         "0.001",
-        "Convergence tolerance: the relative change of the noise variance in an iteration.",
+        "Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for `alpha` of the mean square of the \
+         residuals.",
     )
     .such_as("1e-4"),
     Setting::new("max_iter", Kind::at_least(1), "100", "Maximum number of iterations."),

@@ -104,7 +104,7 @@ impl Cells {
             table.extend(std::iter::repeat_n(0.0, triangle(q) + 2));
         }
         let sizes = Sizes { factors, offsets: sd, noise: begin.rest.max(1e-24) };
-        Ok(State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY })
+        Ok(State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY, ridge: None })
     }
 }
 

@@ -12,7 +12,8 @@ use crate::num::{Matrix, factor, fill};
 use crate::run::{Outcome, Run};
 use crate::solve::{Limits, Steps};
 use crate::stats::gaps::{
-    Conditional, LinePosteriors, LinearGaussian, cholesky, second_moments, triangle, twice_divergence,
+    Conditional, LinePosteriors, LinearGaussian, Precision, cholesky, second_moments, triangle,
+    twice_divergence,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,8 @@ pub(super) struct State {
     pub(super) columns: LinePosteriors,
     pub(super) sizes: Sizes,
     pub(super) residual: f64,
+    /// Precisions of the rows' prior where posteriors are those of penalised least squares, and columns have no errors.
+    pub(super) ridge: Option<Vec<Precision>>,
 }
 
 /// How iterations ended.
@@ -73,10 +76,18 @@ impl Cells {
         Ok(Ended { state: at, outcome, n_iter, objective: steps.into_objective() })
     }
 
+    /// The least noise variance.
+    pub(super) fn least_noise(&self) -> f64 {
+        LEAST.max(self.dtype.eps().powi(2))
+    }
+
     /// Posteriors of the rows, given those of the columns.
     pub(super) fn rows_beside(&self, at: &State, run: &Run<'_>) -> Result<LinePosteriors> {
         let swapped = at.sizes.offsets.map(|(rows, columns)| (columns, rows));
-        let of = at.sizes.loadings(&at.columns, swapped);
+        let of = match &at.ridge {
+            None => at.sizes.loadings(&at.columns, swapped),
+            Some(prior) => Conditional::new(at.sizes.known(&at.columns, swapped)).with_prior(prior.clone()),
+        };
         step(&self.by_row, &of, false, run)
     }
 
@@ -93,7 +104,7 @@ impl Cells {
         let mut columns = step(by_column, &of, true, run)?;
         let n = self.len() as f64;
         let misfit: f64 = (0..columns.len()).map(|j| columns.misfit(j)).sum();
-        sizes.noise = (misfit / n).max(LEAST.max(self.dtype.eps().powi(2)));
+        sizes.noise = (misfit / n).max(self.least_noise());
         let divergence = |of: &LinePosteriors, lines: &Sparse<'_, f64>| -> f64 {
             let seen = (0..of.len()).filter(|i| !lines.row(*i).0.is_empty());
             seen.map(|i| twice_divergence(of, i)).sum()
@@ -105,12 +116,17 @@ impl Cells {
         let bound = -0.5 * twice / n - self.unit.ln();
         sizes.balance(rows, &mut columns, [&self.by_row, by_column])?;
         let residual = (at.sizes.noise - sizes.noise).abs() / at.sizes.noise;
-        Ok((State { columns, sizes, residual }, bound))
+        Ok((State { columns, sizes, residual, ridge: None }, bound))
     }
 }
 
 /// Posteriors of all lines beside a model of what is across them.
-fn step(lines: &Sparse<'_, f64>, of: &Conditional, misfit: bool, run: &Run<'_>) -> Result<LinePosteriors> {
+pub(super) fn step(
+    lines: &Sparse<'_, f64>,
+    of: &Conditional,
+    misfit: bool,
+    run: &Run<'_>,
+) -> Result<LinePosteriors> {
     let q = of.model().n_factors();
     let width = LinePosteriors::width(q);
     let mut table = vec![0.0; lines.n_rows() * width];
@@ -124,10 +140,24 @@ fn step(lines: &Sparse<'_, f64>, of: &Conditional, misfit: bool, run: &Run<'_>) 
 }
 
 impl Sizes {
-    /// What the lines of one side are to the other: loadings and means, with errors. `offsets`: standard deviations of these lines' own
-    /// offsets, and of those of the other side.
+    /// What the lines of one side are to the other: loadings and means. `offsets`: standard deviations of these lines' own offsets, and of
+    /// those of the other side.
+    pub(super) fn known(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> LinearGaussian {
+        let (k, m) = (self.factors.len(), of.len());
+        let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
+        let (mut mean, mut loadings) = (Vec::with_capacity(m), Vec::with_capacity(m * (k + 1)));
+        for i in 0..m {
+            let x = of.mean(i);
+            loadings.extend(x.iter().zip(&root).map(|(x, r)| x * r));
+            // Offsets of the other side are drawn with the same loading by all lines here.
+            loadings.extend(offsets.map(|(_, other)| other));
+            mean.push(offsets.map_or(0.0, |(own, _)| own * x[k]));
+        }
+        LinearGaussian { mean, loadings, noise: vec![self.noise; m] }
+    }
+
+    /// The same with the errors of loadings and means.
     pub(super) fn loadings(&self, of: &LinePosteriors, offsets: Option<(f64, f64)>) -> Conditional {
-        // Offsets of the other side are drawn with the same loading by all lines here.
         let (own, other) = match offsets {
             Some((own, other)) => (own, Some(other)),
             None => (0.0, None),
@@ -135,13 +165,9 @@ impl Sizes {
         let (k, m) = (self.factors.len(), of.len());
         let q = k + usize::from(other.is_some());
         let root: Vec<f64> = self.factors.iter().map(|g| g.sqrt()).collect();
-        let (mut mean, mut loadings) = (Vec::with_capacity(m), Vec::with_capacity(m * q));
         let mut errors = Vec::with_capacity(m * triangle(q + 1));
         for i in 0..m {
-            let (x, v) = (of.mean(i), of.covariance(i));
-            loadings.extend(x.iter().zip(&root).map(|(x, r)| x * r));
-            loadings.extend(other);
-            mean.push(x.get(k).map_or(0.0, |x| own * x));
+            let v = of.covariance(i);
             for a in 0..k {
                 errors.extend((0..=a).map(|b| root[a] * root[b] * v[triangle(a) + b]));
             }
@@ -153,13 +179,12 @@ impl Sizes {
                 errors.extend(std::iter::repeat_n(0.0, k + 1));
             }
         }
-        let model = LinearGaussian { mean, loadings, noise: vec![self.noise; m] };
-        Conditional::with_errors(model, errors)
+        Conditional::with_errors(self.known(of, offsets), errors)
     }
 
     /// The sizes with the largest bound, and the factors turned and scaled so that these are sizes of independent factors: rows get second
     /// moment `I`, columns a diagonal one. `columns` are written in the new units. No cell changes.
-    fn balance(
+    pub(super) fn balance(
         &mut self,
         rows: &LinePosteriors,
         columns: &mut LinePosteriors,

@@ -240,7 +240,16 @@ impl Conditional {
             #[inline(always)]
             || self.add_cells(places, values, &mut right, covariance),
         );
-        facts[0] = 0.0 - posterior(covariance, &mut right, k);
+        facts[0] = match self.prior {
+            None => 0.0 - posterior(covariance, &mut right, k),
+            Some(_) => {
+                (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, places.len()));
+                let log_determinant = pseudo_invert(covariance, k);
+                let b = right.clone();
+                super::symmetric_product(covariance, &b, &mut right);
+                0.0 - log_determinant
+            }
+        };
         mean.copy_from_slice(&right);
         facts[1] = if misfit { self.misfit(places, values, mean, covariance) } else { 0.0 };
     }
@@ -267,7 +276,8 @@ impl Conditional {
     /// sum r_j² + [z; 1]' E [z; 1] + tr(V sum (w_j w_j' + cov w_j)),   E = sum cov (w_j, mean_j)
     /// ```
     ///
-    /// where the trace is `psi (k - tr V)`: the precision is `V⁻¹ = I + sum / psi`.
+    /// where the trace is `psi (k - tr V)`: the precision is `V⁻¹ = I + sum / psi`. With another prior than `N(0, I)`, of penalised least
+    /// squares, the squares of the residuals alone.
     fn misfit(&self, places: &[u32], values: &[f64], mean: &[f64], covariance: &[f64]) -> f64 {
         let Some(&first) = places.first() else { return 0.0 };
         let (k, t) = (mean.len(), covariance.len());
@@ -278,8 +288,10 @@ impl Conditional {
             let fitted: f64 = w.iter().zip(mean).map(|(w, z)| w * z).sum();
             squares += (x - self.model.mean[j] - fitted).powi(2);
         }
-        let trace: f64 = (0..k).map(|a| 1.0 - covariance[triangle(a) + a]).sum();
-        squares += self.model.noise[first as usize] * trace;
+        if self.prior.is_none() {
+            let trace: f64 = (0..k).map(|a| 1.0 - covariance[triangle(a) + a]).sum();
+            squares += self.model.noise[first as usize] * trace;
+        }
         if let Some(errors) = &self.errors {
             let width = triangle(k + 1);
             let mut sum = vec![0.0; width];
@@ -319,6 +331,32 @@ fn posterior(q: &mut [f64], b: &mut [f64], k: usize) -> f64 {
     invert_root(q, k);
     let right = b.to_vec();
     super::symmetric_product(q, &right, b);
+    log_determinant
+}
+
+/// Replaces the lower triangle of a positive semidefinite matrix by that of its inverse, or of its pseudo-inverse where it is singular up to
+/// rounding; returns the logarithm of the determinant of what is inverted.
+pub(super) fn pseudo_invert(a: &mut [f64], k: usize) -> f64 {
+    let kept = a.to_vec();
+    let level = 16.0 * k as f64 * f64::EPSILON;
+    let log_determinant = cholesky(a, k);
+    let lost = |i: usize| a[triangle(i) + i].powi(2) <= level * kept[triangle(i) + i];
+    if !(0..k).any(lost) {
+        invert_root(a, k);
+        return log_determinant;
+    }
+    a.fill(0.0);
+    let full = Matrix::from_fn(k, k, |i, j| kept[triangle(i.max(j)) + i.min(j)]);
+    let Ok((values, vectors)) = factor::eigh(&full) else { return 0.0 };
+    let above = values.iter().enumerate().filter(|(_, v)| **v > level * values[0] && **v > 0.0);
+    let mut log_determinant = 0.0;
+    for (c, value) in above {
+        let u = vectors.row(c);
+        log_determinant += value.ln();
+        for i in 0..k {
+            (0..=i).for_each(|j| a[triangle(i) + j] += u[i] * u[j] / value);
+        }
+    }
     log_determinant
 }
 

@@ -91,6 +91,24 @@ pub struct Conditional {
     back: Vec<f64>,
     log_noise: Vec<f64>,
     errors: Option<Errors>,
+    /// Precisions of the factors' prior, where they are others than 1.
+    prior: Option<Vec<Precision>>,
+}
+
+/// Precision of the prior of a factor, whose mean is 0: a constant, and so much for every cell of the row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Precision {
+    /// Whatever the row has.
+    pub constant: f64,
+    /// For each cell that it has: the ridge of weighted least squares.
+    pub per_cell: f64,
+}
+
+impl Precision {
+    /// Of a row with so many cells.
+    pub fn of(self, cells: usize) -> f64 {
+        self.constant + self.per_cell * cells as f64
+    }
 }
 
 /// What the parameters of columns are uncertain by.
@@ -145,7 +163,7 @@ impl Conditional {
         let back = (0..k).flat_map(|a| (0..p).map(move |j| (j, a))).map(|(j, a)| model.loadings[j * k + a]);
         let log = |psi: &f64| if *psi > 0.0 { psi.ln() } else { 0.0 };
         let (back, log_noise) = (back.collect(), model.noise.iter().map(log).collect());
-        Self { model, weighted, pairs, back, log_noise, errors: None }
+        Self { model, weighted, pairs, back, log_noise, errors: None, prior: None }
     }
 
     /// Of a model whose loadings and means are known up to errors, independent between columns: `covariances` are those of
@@ -168,6 +186,17 @@ impl Conditional {
         }
         of.errors = Some(Errors { covariances, shifts });
         of
+    }
+
+    /// The same with other precisions of the factors' prior, one for each factor. All may be 0: least squares, of least norm where the cells
+    /// leave directions open.
+    pub fn with_prior(self, prior: Vec<Precision>) -> Self {
+        Self { prior: Some(prior), ..self }
+    }
+
+    /// Precision of the prior of factor `a` of a row with so many cells.
+    fn precision(&self, a: usize, cells: usize) -> f64 {
+        self.prior.as_ref().map_or(1.0, |prior| prior[a].of(cells))
     }
 
     /// Whether loadings and means are known up to errors, which posteriors and [variances of cells](Self::cell_variance) count.
@@ -252,11 +281,14 @@ impl Conditional {
         let pattern = |i: usize| {
             let mask = &masks[i * p..(i + 1) * p];
             let mut covariance = precisions[i * t..(i + 1) * t].to_vec();
-            (0..k).for_each(|a| covariance[triangle(a) + a] += 1.0);
-            let log_g = invert(&mut covariance, k);
-            let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
             let counts = |(s, psi): &(&f64, &f64)| **s > 0.0 && **psi > 0.0;
             let n_seen = mask.iter().zip(&self.model.noise).filter(counts).count();
+            (0..k).for_each(|a| covariance[triangle(a) + a] += self.precision(a, n_seen));
+            let log_g = match self.prior {
+                None => invert(&mut covariance, k),
+                Some(_) => cells::pseudo_invert(&mut covariance, k),
+            };
+            let log_noise: f64 = mask.iter().zip(&self.log_noise).map(|(s, l)| s * l).sum();
             Pattern { n_seen, covariance, log_determinant: log_g + log_noise }
         };
         (0..m).map(pattern).collect()

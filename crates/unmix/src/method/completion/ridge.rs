@@ -1,0 +1,204 @@
+//! Alternating least squares with a ridge of a given weight: the squares of the residuals plus `alpha` times
+//! `sum_i n_i ||a_i||² + sum_j n_j ||v_j||²`, `n_i` and `n_j` being the cells of row and column (Zhou et al. 2008).
+//!
+//! Offsets are fitted with the factors, penalised as by five cells of offset 0; with `alpha` of 0 nothing is penalised, and where the cells
+//! leave directions open the solution of least norm is taken.
+
+use super::METHOD;
+use super::cells::Cells;
+use super::variational::{Ended, Sizes, State, step};
+use crate::data::Sparse;
+use crate::error::{Error, Result};
+use crate::num::{Matrix, factor};
+use crate::run::Run;
+use crate::solve::{Limits, Steps};
+use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments, triangle};
+use serde::{Deserialize, Serialize};
+
+/// As many cells of offset 0 as the penalty of an offset is worth.
+const DAMPING: f64 = 5.0;
+
+/// A mean square of the residuals that counts as none, as a share of that of the cells.
+const NONE: f64 = 1e-20;
+
+/// Columns, and the mean square of the residuals that they leave.
+#[derive(Serialize, Deserialize)]
+struct At {
+    columns: LinePosteriors,
+    mean_square: Option<f64>,
+    residual: f64,
+}
+
+impl Cells {
+    /// Factors of penalised least squares, in the units and the order of a model.
+    pub(super) fn ridge(
+        &self,
+        (alpha, k, offsets): (f64, usize, bool),
+        limits: Limits,
+        run: &Run<'_>,
+    ) -> Result<Ended> {
+        if alpha == 0.0 {
+            self.check_connected()?;
+        }
+        let by_column = self.by_row.transposed();
+        let damping = if alpha > 0.0 { DAMPING } else { 0.0 };
+        let mut prior = vec![Precision { constant: 0.0, per_cell: alpha }; k];
+        prior.extend(offsets.then_some(Precision { constant: damping, per_cell: 0.0 }));
+        let sizes = Sizes { factors: vec![1.0; k], offsets: offsets.then_some((1.0, 1.0)), noise: 1.0 };
+        let ready =
+            |of: &LinePosteriors| Conditional::new(sizes.known(of, sizes.offsets)).with_prior(prior.clone());
+        let first = || {
+            let start = self.first(k, offsets, run)?;
+            let mut columns = start.columns;
+            let size = Matrix::from_fn(k, k, |a, b| if a == b { start.sizes.factors[a].sqrt() } else { 0.0 });
+            columns.transform(&size, start.sizes.offsets.map_or(1.0, |(_, sd)| sd), |_| true);
+            Ok(At { columns, mean_square: None, residual: f64::INFINITY })
+        };
+        let (mut steps, mut at) = Steps::begin(run, "ridge", limits, first)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(at.residual) {
+                break outcome;
+            }
+            let rows = step(&self.by_row, &ready(&at.columns), false, run)?;
+            let columns = step(&by_column, &ready(&rows), true, run)?;
+            let squares: f64 = (0..columns.len()).map(|j| columns.misfit(j)).sum();
+            let cost = squares + penalty(&rows, &self.by_row, &prior) + penalty(&columns, &by_column, &prior);
+            let mean_square = squares / self.len() as f64;
+            let residual = match at.mean_square {
+                _ if mean_square <= NONE => 0.0,
+                Some(before) => (before - mean_square).abs() / before,
+                None => f64::INFINITY,
+            };
+            at = At { columns, mean_square: Some(mean_square), residual };
+            steps.ended(residual, Some(cost / self.len() as f64 * self.unit * self.unit), &at)?;
+        };
+        let n_iter = steps.n_iter();
+        let rows = step(&self.by_row, &ready(&at.columns), false, run)?;
+        let state = self.canonical(at, (rows, sizes, prior), run)?;
+        Ok(Ended { state, outcome, n_iter, objective: steps.into_objective() })
+    }
+
+    /// The same cells by factors in the order of their size, each of mean square 1 over the rows, and the ridge in these units.
+    fn canonical(
+        &self,
+        at: At,
+        (rows, mut sizes, prior): (LinePosteriors, Sizes, Vec<Precision>),
+        run: &Run<'_>,
+    ) -> Result<State> {
+        let k = sizes.factors.len();
+        let mut columns = without_errors(&at.columns);
+        let noise = at.mean_square.unwrap_or(1.0).max(self.least_noise());
+        let by_column = self.by_row.transposed();
+        let seen = |lines: &Sparse<'_, f64>, i: usize| !lines.row(i).0.is_empty();
+        let mut ridge: Vec<Precision> = prior;
+        if k > 0 {
+            // Turned so that the sum of the columns' products, weighted by their cells, is diagonal: this leaves the penalty as it is.
+            let mut sum = Matrix::zeros(k, k);
+            for j in 0..columns.len() {
+                let (v, n) = (columns.mean(j), by_column.row(j).0.len() as f64);
+                (0..k).for_each(|a| (0..k).for_each(|b| sum[(a, b)] += n * v[a] * v[b]));
+            }
+            let (_, turn) = factor::eigh(&sum)?;
+            let (of_rows, n) = second_moments(&without_errors(&rows), |i| seen(&self.by_row, i));
+            let long = |a: usize| {
+                let u = turn.row(a);
+                let own = |b: usize, c: usize| of_rows[triangle(b.max(c)) + b.min(c)] / n;
+                let all: f64 = (0..k).map(|b| (0..k).map(|c| u[b] * own(b, c) * u[c]).sum::<f64>()).sum();
+                all.max(f64::MIN_POSITIVE).sqrt()
+            };
+            let scale: Vec<f64> = (0..k).map(long).collect();
+            let both = Matrix::from_fn(k, k, |a, b| scale[a] * turn[(a, b)]);
+            columns.transform(&both, 1.0, |_| true);
+            let (of_columns, m) = second_moments(&columns, |j| seen(&by_column, j));
+            let size: Vec<f64> =
+                (0..k).map(|a| (of_columns[triangle(a) + a] / m).max(f64::MIN_POSITIVE)).collect();
+            columns.transform(
+                &Matrix::from_fn(k, k, |a, b| if a == b { 1.0 / size[a].sqrt() } else { 0.0 }),
+                1.0,
+                |_| true,
+            );
+            for a in 0..k {
+                ridge[a].per_cell *= scale[a] * scale[a];
+            }
+            let mut order: Vec<usize> = (0..k).collect();
+            order.sort_by(|a, b| size[*b].total_cmp(&size[*a]));
+            let mut all: Vec<(usize, f64)> = order.iter().map(|a| (*a, 1.0)).collect();
+            all.extend(sizes.offsets.map(|_| (k, 1.0)));
+            columns = columns.chosen(&all);
+            sizes.factors = order.iter().map(|a| size[*a]).collect();
+            ridge = all.iter().map(|(a, _)| ridge[*a]).collect();
+        }
+        sizes.noise = noise;
+        for own in &mut ridge {
+            own.constant /= noise;
+            own.per_cell /= noise;
+        }
+        run.check()?;
+        Ok(State { columns, sizes, residual: at.residual, ridge: Some(ridge) })
+    }
+
+    /// Refuses cells that fall apart into blocks without a row or column in common: nothing links the factors of one with those of another.
+    fn check_connected(&self) -> Result<()> {
+        let (n, p) = self.shape();
+        let by_column = self.by_row.transposed();
+        let mut part = vec![usize::MAX; n + p];
+        let mut parts: Vec<(usize, usize)> = Vec::new();
+        for start in (0..n).filter(|i| !self.by_row.row(*i).0.is_empty()) {
+            if part[start] != usize::MAX {
+                continue;
+            }
+            let (own, mut open) = (parts.len(), vec![start]);
+            parts.push((0, 0));
+            part[start] = own;
+            while let Some(at) = open.pop() {
+                let (lines, shift) = if at < n { (&self.by_row, n) } else { (&by_column, 0) };
+                let counts = &mut parts[own];
+                *(if at < n { &mut counts.0 } else { &mut counts.1 }) += 1;
+                for &next in lines.row(if at < n { at } else { at - n }).0 {
+                    let next = next as usize + shift;
+                    if part[next] == usize::MAX {
+                        part[next] = own;
+                        open.push(next);
+                    }
+                }
+            }
+        }
+        if parts.len() <= 1 {
+            return Ok(());
+        }
+        let sizes: Vec<String> = parts.iter().take(5).map(|(r, c)| format!("{r} x {c}")).collect();
+        let first = |own: usize| (0..n).find(|i| part[*i] == own).unwrap_or(0);
+        Err(Error::Unsupported {
+            asked: format!("{} with alpha=0", METHOD.key),
+            found: format!(
+                "the cells fall into {} parts that share no row and no column, of {} rows and columns{}, as row {} and row {}",
+                parts.len(),
+                sizes.join(", "),
+                if parts.len() > 5 { ", ..." } else { "" },
+                first(0),
+                first(1)
+            ),
+            remedy: "leave alpha at 'auto', or fit each part by itself".into(),
+        })
+    }
+}
+
+/// The same means, covariances of 0.
+fn without_errors(of: &LinePosteriors) -> LinePosteriors {
+    let k = of.n_factors();
+    let mut table = Vec::with_capacity(of.len() * LinePosteriors::width(k));
+    for i in 0..of.len() {
+        table.extend_from_slice(of.mean(i));
+        table.extend(std::iter::repeat_n(0.0, triangle(k) + 2));
+    }
+    LinePosteriors::new(k, table)
+}
+
+/// What a side adds to the cost beside the squares of the residuals.
+fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
+    let one = |i: usize| {
+        let cells = lines.row(i).0.len();
+        of.mean(i).iter().zip(prior).map(|(x, own)| own.of(cells) * x * x).sum::<f64>()
+    };
+    (0..of.len()).map(one).sum()
+}
