@@ -30,13 +30,15 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
         alone; None to begin with 10 and double the number while all of them are supported.
     algorithm : "als", default="als"
         How factors are found: ``"als"`` by alternating least squares over the cells that are there.
-    alpha : "auto", default="auto"
+    alpha : float or "auto", default="auto"
         Weight of the penalty of the factors: ``"auto"`` for variational alternating least squares, which has noise, sizes of
-        factors and of offsets, and errors of all of them, from the cells.
+        factors and of offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a
+        column, 0 for none.
     offsets : bool, default=True
         Fit an offset for every row and every column beside the factors; False for a model without mean and offsets.
     tol : float, default=0.001
-        Convergence tolerance: the relative change of the noise variance in an iteration.
+        Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for ``alpha`` of the mean
+        square of the residuals.
     max_iter : int, default=100
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None

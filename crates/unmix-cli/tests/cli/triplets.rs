@@ -7,8 +7,7 @@ fn list() -> (String, Vec<Vec<f64>>) {
     let draws = unmix::num::random::Stream::new(8, 0);
     let (n, p) = (40u64, 25u64);
     let (a, v, b) = (|i| draws.normal(i), |j| draws.normal(1000 + j), |i| draws.normal(2000 + i));
-    let truth: Vec<Vec<f64>> =
-        (0..n).map(|i| (0..p).map(|j| 3.0 + a(i) * v(j) + b(i)).collect()).collect();
+    let truth: Vec<Vec<f64>> = (0..n).map(|i| (0..p).map(|j| 3.0 + a(i) * v(j) + b(i)).collect()).collect();
     let mut text = String::from("user,item,rating\n");
     for i in 0..n {
         for j in (0..p).filter(|j| draws.uniform(5000 + i * p + j) < 0.5) {

@@ -34,7 +34,7 @@ impl<T: Real> Rows<'_, T> {
         for (line, row) in numbers.chunks_exact(p).enumerate() {
             let place = |j: usize, what: &str| {
                 let x = row[j].to_f64();
-                if x >= 0.0 && x <= MOST && x.fract() == 0.0 {
+                if (0.0..=MOST).contains(&x) && x.fract() == 0.0 {
                     return Ok(x as u64);
                 }
                 let why = format!("line {line} of {origin} (from 0) has {what} {x}");

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod recovery;
+mod ridge;
 mod rows;
 
 use crate::made::{numbers, settings, try_fit};

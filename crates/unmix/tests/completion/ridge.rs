@@ -1,0 +1,106 @@
+//! A ridge of given weight: penalised least squares by its equations, and what is refused.
+
+use super::{Design, completed};
+use crate::made::{apart, encode, numbers, settings, try_fit};
+use serde_json::json;
+use unmix::num::Matrix;
+
+/// `sum (y - m - b - c - a v)² + alpha (sum n_i |a_i|² + sum n_j |v_j|²) + 5 (sum b² + sum c²)` over the cells, in units of their
+/// spread.
+struct Cost<'a> {
+    design: &'a Design,
+    m: f64,
+    unit: f64,
+    alpha: f64,
+}
+
+/// Factors of rows and columns, and their offsets.
+#[derive(Clone)]
+struct Parts {
+    rows: Matrix<f64>,
+    columns: Matrix<f64>,
+    b: Vec<f64>,
+    c: Vec<f64>,
+}
+
+impl Cost<'_> {
+    fn of(&self, x: &Parts) -> f64 {
+        let (p, mut cost) = (self.design.p, 0.0);
+        for (at, y) in self.design.x.iter().enumerate().filter(|(_, y)| !y.is_nan()) {
+            let (i, j) = (at / p, at % p);
+            let k = x.rows.cols();
+            let shared: f64 = (0..k).map(|a| x.rows[(i, a)] * x.columns[(j, a)]).sum();
+            cost += ((y - self.m) / self.unit - x.b[i] - x.c[j] - shared).powi(2);
+            let square = |of: &Matrix<f64>, i: usize| (0..k).map(|a| of[(i, a)].powi(2)).sum::<f64>();
+            cost += self.alpha * (square(&x.rows, i) + square(&x.columns, j));
+        }
+        cost + 5.0 * x.b.iter().chain(&x.c).map(|x| x * x).sum::<f64>()
+    }
+}
+
+#[test]
+fn no_change_of_factors_or_offsets_costs_less_and_the_cost_never_rises() {
+    let design = Design::new((40, 30, 2), 0.5, 0.4, 21).with_offsets(2.0, 0.7, 1.2, 8);
+    let model = design.fit(json!({"n_components": 2, "alpha": 0.1, "tol": 1e-14, "max_iter": 5000}));
+    let cost = &model.report().objective;
+    assert!(cost.windows(2).all(|v| v[1] <= v[0] * (1.0 + 1e-12)), "{cost:?}");
+    let seen: Vec<f64> = design.x.iter().copied().filter(|x| !x.is_nan()).collect();
+    let n = seen.len() as f64;
+    let m = seen.iter().sum::<f64>() / n;
+    let unit = (seen.iter().map(|x| (x - m).powi(2)).sum::<f64>() / n).sqrt();
+    let (codes, components) =
+        (model.tensor("row_codes").unwrap().to_matrix(), model.tensor("components").unwrap().to_matrix());
+    // The penalty says how a factor is shared between the sides: `per_cell noise` is alpha times the square of the rows' scale.
+    let (prior, noise) = (numbers(&model, "row_prior"), numbers(&model, "noise_variance")[0] / unit / unit);
+    let scale: Vec<f64> = (0..2).map(|a| (prior[2 * a + 1] * noise / 0.1).sqrt()).collect();
+    let best = Parts {
+        rows: Matrix::from_fn(40, 2, |i, a| codes[(i, a)] * scale[a]),
+        columns: Matrix::from_fn(30, 2, |j, a| components[(a, j)] / unit / scale[a]),
+        b: numbers(&model, "row_offsets").iter().map(|b| b / unit).collect(),
+        c: numbers(&model, "mean").iter().map(|c| (c - m) / unit).collect(),
+    };
+    let of = Cost { design: &design, m, unit, alpha: 0.1 };
+    let top = of.of(&best);
+    assert!((top / n * unit * unit / cost[cost.len() - 1] - 1.0).abs() < 1e-6, "{top}");
+    let draws = unmix::num::random::Stream::new(4, 0);
+    for trial in 0..40u64 {
+        let mut other = best.clone();
+        let normal = |i: usize| 1e-3 * draws.normal(1000 * trial + i as u64);
+        other.rows.as_mut_slice().iter_mut().enumerate().for_each(|(i, x)| *x += normal(i));
+        other.columns.as_mut_slice().iter_mut().enumerate().for_each(|(i, x)| *x += normal(200 + i));
+        other.b.iter_mut().chain(&mut other.c).enumerate().for_each(|(i, x)| *x += normal(400 + i));
+        assert!(of.of(&other) > top - 1e-8, "trial {trial}");
+    }
+    // A row of the fit has its factors again.
+    assert!(apart(&encode(&model, &design.x), codes.as_slice()) < 1e-10);
+}
+
+#[test]
+fn without_a_penalty_a_matrix_without_noise_comes_back() {
+    let design = Design::new((60, 50, 2), 0.5, 0.0, 3);
+    let model =
+        design.fit(json!({"n_components": 2, "alpha": 0, "offsets": false, "max_iter": 500, "tol": 1e-9}));
+    assert!(design.error(&model) < 1e-8, "{:e}", design.error(&model));
+    assert_eq!(model.n_components(), 2);
+    // First column and last row of a matrix of rank one: as many cells as degrees of freedom.
+    let mut corner = Design::new((6, 9, 1), 1.0, 0.0, 5);
+    let known = |at: usize| at.is_multiple_of(9) || at / 9 == 5;
+    (0..54).filter(|at| !known(*at)).for_each(|at| corner.x[at] = f64::NAN);
+    let given = json!({"n_components": 1, "alpha": 0, "offsets": false, "max_iter": 3000, "tol": 1e-12});
+    let exact = corner.fit(given);
+    assert!(corner.error(&exact) < 1e-6, "{:e}: {:?}", corner.error(&exact), completed(&exact));
+}
+
+#[test]
+fn parts_that_nothing_links_are_listed() {
+    let mut x = vec![f64::NAN; 40];
+    // Rows 0 to 4 with columns 0 and 1, rows 5 to 9 with columns 2 and 3.
+    for i in 0..10 {
+        let first = if i < 5 { 0 } else { 2 };
+        (x[4 * i + first], x[4 * i + first + 1]) = (i as f64, (i * i) as f64);
+    }
+    let fit = |given| try_fit("matrix-completion", &settings(given), &x, 4);
+    let e = fit(json!({"n_components": 1, "alpha": 0})).unwrap_err().to_string();
+    assert!(e.contains("2 parts") && e.contains("5 x 2, 5 x 2") && e.contains("row 0 and row 5"), "{e}");
+    assert!(fit(json!({"n_components": 1, "alpha": 0.1})).is_ok() && fit(json!({"n_components": 1})).is_ok());
+}
