@@ -124,6 +124,20 @@ def completion(job):
     return lambda: unmix.MatrixCompletion(job.k).fit(X), lambda model: {"completed": model.completed_}
 
 
+@engine("rpca", "unmix", needs="unmix")
+def rpca(job):
+    import unmix
+
+    X = job.X
+
+    def work():
+        fitted = unmix.RobustPCA(random_state=0).fit(X)
+        low = fitted.low_rank_
+        return low, X - low
+
+    return work, lambda parts: {"low_rank": parts[0]}
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

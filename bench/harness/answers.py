@@ -210,6 +210,16 @@ def check_completion(row, answer, path):
     return _judge(row, {"rmse": float(np.sqrt(np.mean((np.asarray(answer["completed"]) - truth)[hidden] ** 2)))})
 
 
+def check_rpca(row, answer, path):
+    """The relative error of the low-rank part, and by how much its rank differs: singular values above 1e-4 of the first count."""
+    truth, low = np.load(beside(path, ".low.npy")), np.asarray(answer["low_rank"], dtype=np.float64)
+    if low.shape != truth.shape or not np.isfinite(low).all():
+        raise Wrong(f"a low-rank part of shape {low.shape}, or numbers that are not finite")
+    values = np.linalg.svd(low, compute_uv=False)
+    rank = int((values > 1e-4 * values[0]).sum())
+    return _judge(row, {"low": float(np.linalg.norm(low - truth) / np.linalg.norm(truth)), "rank": abs(rank - row.data["rank"])})
+
+
 def _judge(row, errors):
     for name, error in errors.items():
         allowed = row.answer.get(name)
@@ -264,4 +274,5 @@ CHECKS = {
     "ica": check_ica,
     "fa": check_fa,
     "completion": check_completion,
+    "rpca": check_rpca,
 }

@@ -168,6 +168,16 @@ def some_cells(path, n, p, q, share, noise, dtype):
         np.save(file, np.ascontiguousarray(X, dtype=dtype))
 
 
+def corrupted(path, n, p, rank, share, dtype):
+    """A matrix of this rank, with entries of about ``sqrt(rank) / n``, and errors of -1 and 1 in a share of its cells. Beside it: the matrix."""
+    generator = np.random.default_rng(zlib.crc32(f"corrupted {n} {p} {rank} {share}".encode()))
+    low = generator.standard_normal((n, rank)) @ generator.standard_normal((rank, p)) / n
+    wrong = generator.random((n, p)) < share
+    np.save(beside(path, ".low.npy"), low)
+    with path.open("wb") as file:
+        np.save(file, np.asarray(low + np.where(wrong, np.sign(generator.standard_normal((n, p))), 0), dtype=dtype))
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
@@ -182,6 +192,7 @@ def rotation(k):
 MAKERS = {
     "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
     "some_cells": some_cells,
+    "corrupted": corrupted,
 }
 
 

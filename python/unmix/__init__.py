@@ -33,6 +33,7 @@ from .pca import PCA
 from .ppca import PPCA, LinearEigenGAN
 from ._types import Path, Rows
 from .rica import RICA
+from .robust import RobustPCA
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -50,6 +51,7 @@ __all__ = [
     "PPCA",
     "RICA",
     "Report",
+    "RobustPCA",
     "Selection",
     "SigmaPCA",
     "Stability",
@@ -72,7 +74,20 @@ __all__ = [
 __version__ = _unmix.__version__
 
 _CLASSES = {
-    cls._method: cls for cls in (PCA, PPCA, LinearEigenGAN, FactorAnalysis, MatrixCompletion, NeuralPCA, SigmaPCA, ICA, FastICA, RICA)
+    cls._method: cls
+    for cls in (
+        PCA,
+        PPCA,
+        LinearEigenGAN,
+        FactorAnalysis,
+        MatrixCompletion,
+        NeuralPCA,
+        SigmaPCA,
+        ICA,
+        FastICA,
+        RICA,
+        RobustPCA,
+    )
 }
 
 

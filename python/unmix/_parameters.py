@@ -837,3 +837,61 @@ class MatrixCompletionParameters:
         self.resume = resume
         self.init = init
         self.verbose = verbose
+
+
+class RobustPCAParameters:
+    """Parameters and fitted attributes of :class:`RobustPCA`."""
+
+    components_: NDArray[Any]
+    singular_values_: NDArray[Any]
+    noise_std_: float
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    low_rank_: NDArray[Any]
+    sparse_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "alpha": [Interval(Real, 0, None, closed="neither"), None],
+        "noise": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "center": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float | None = None,
+        noise: float | Literal["auto"] = "auto",
+        tol: float = 1e-07,
+        max_iter: int = 500,
+        center: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.noise = noise
+        self.tol = tol
+        self.max_iter = max_iter
+        self.center = center
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose

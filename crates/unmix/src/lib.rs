@@ -78,7 +78,7 @@ pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
-    Rica, SigmaPca, SubspaceClustering,
+    Rica, RobustPca, SigmaPca, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, partial_fit};
 #[doc(inline)]

@@ -20,6 +20,7 @@ mod ppca;
 mod property;
 mod quality;
 mod rica;
+mod robust_pca;
 mod same_bits;
 mod seen;
 mod select;

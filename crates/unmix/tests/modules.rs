@@ -52,6 +52,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "Pca",
             "Ppca",
             "Rica",
+            "RobustPca",
             "SigmaPca",
             "SubspaceClustering",
         ],

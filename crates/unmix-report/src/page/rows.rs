@@ -103,6 +103,10 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
         VectorStyle::Bars => ("panels", bars(context, sample)),
     };
     let legend = match look {
+        VectorStyle::Pictures(_) if departures(context, &sample.examples).is_some() => {
+            html! { "Left: the data. Middle: the low-rank part (of a video, the background). Right: the sparse part (what moves), 0 in white "
+            "or grey. The low-rank part is" }
+        }
         VectorStyle::Pictures(_) => html! { "Left: the data. Right: the reconstruction" },
         VectorStyle::Heads | VectorStyle::Curves => {
             html! { span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the reconstruction" }
@@ -152,8 +156,18 @@ fn heading(context: &Context<'_>, example: &Example) -> Markup {
     }
 }
 
+/// The distance of a cell from the low-rank part beyond which it belongs to the sparse one, for models that have one.
+fn departures(context: &Context<'_>, examples: &[Example]) -> Option<f64> {
+    let noise = context.model.tensor("noise_std")?.f64s()[0];
+    let fitted = examples.iter().flat_map(|e| &e.fitted);
+    let size = (fitted.clone().map(|x| x * x).sum::<f64>() / fitted.count().max(1) as f64).sqrt();
+    Some(if noise > 0.0 { 4.5 * noise } else { 1e-4 * size })
+}
+
 fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Result<Vec<Markup>> {
-    let shrink = layout.shrink_for(2 * examples.len(), PICTURE_BYTES);
+    let cut = departures(context, examples);
+    let across = if cut.is_some() { 3 } else { 2 };
+    let shrink = layout.shrink_for(across * examples.len(), PICTURE_BYTES);
     let one = |example: &Example| -> Result<Markup> {
         let scale = Scale::plain(layout, [example.row.as_slice()]);
         let (row, fitted) = (
@@ -161,9 +175,20 @@ fn pictures(context: &Context<'_>, examples: &[Example], layout: Layout) -> Resu
             data_uri(&example.fitted, layout, scale, shrink)?,
         );
         let alt = context.row_called(example.index);
+        let sparse = cut.map(|cut| {
+            let left = |(x, f): (&f64, &f64)| if (x - f).abs() > cut { x - f } else { 0.0 };
+            let sparse: Vec<f64> = example.row.iter().zip(&example.fitted).map(left).collect();
+            data_uri(&sparse, layout, Scale::signed(&sparse), shrink)
+        });
+        let sparse = sparse.transpose()?;
+        let class = if sparse.is_some() { "pair three" } else { "pair" };
         Ok(html! {
             figure {
-                div.pair { img src=(row) alt=(alt); img src=(fitted) alt=(format!("{alt}, reconstructed")); }
+                div class=(class) {
+                    img src=(row) alt=(alt);
+                    img src=(fitted) alt=(format!("{alt}, reconstructed"));
+                    @if let Some(sparse) = sparse { img src=(sparse) alt=(format!("{alt}, sparse part")); }
+                }
                 figcaption { (heading(context, example)) }
             }
         })

@@ -19,9 +19,12 @@ fn kinds() -> Vec<(&'static str, Matrix<f64>, Features)> {
 }
 
 fn settings(key: &str, more: Value) -> Map<String, Value> {
-    let mut settings = json!({ "n_components": 2 }).as_object().cloned().unwrap();
-    if key == "rica" {
-        settings.insert("max_iter".into(), 20.into());
+    let mut settings = Map::new();
+    match key {
+        // Its rank is found: few directions above that noise.
+        "robust-pca" => settings.extend([("noise".into(), 0.2.into()), ("alpha".into(), 2.into())]),
+        "rica" => settings.extend([("n_components".into(), 2.into()), ("max_iter".into(), 20.into())]),
+        _ => settings.extend([("n_components".into(), 2.into())]),
     }
     settings.extend(more.as_object().cloned().unwrap());
     settings
@@ -39,7 +42,8 @@ fn every_method_has_a_page_of_every_kind_of_data() {
             let given = rows(&x, features.clone());
             let html = made(&model, Some(&given), &Options::default());
             let components = section(&html, "components");
-            assert_eq!(components.matches("class=\"component\"").count(), 2, "{} of {kind}", method.key);
+            let k = model.n_components();
+            assert_eq!(components.matches("class=\"component\"").count(), k, "{} of {kind}", method.key);
             let pictures = matches!(kind, "pictures" | "colour");
             assert_eq!(components.contains("<img"), pictures, "{} of {kind}", method.key);
             for id in ["scores", "reconstructions", "fit", "reproduce"] {
@@ -73,8 +77,9 @@ fn every_method_shows_time_sensors_labels_truth_and_another_model() {
         for id in ["components", "sources", "truth", "beside", "scores"] {
             assert!(section(&html, id).contains("<svg"), "{}: {id}", method.key);
         }
+        let k = model.n_components();
         // Heads in place of bars, and beside each course.
-        assert_eq!(section(&html, "components").matches("class=\"head\"").count(), 2 * 2, "{}", method.key);
+        assert_eq!(section(&html, "components").matches("class=\"head\"").count(), 2 * k, "{}", method.key);
         assert!(
             section(&html, "sources").contains(">dB<")
                 && section(&html, "sources").contains("over all 900 rows")
@@ -90,11 +95,12 @@ fn standardised_fits_and_stability_are_on_the_page() {
         let more = if takes("standardize") { json!({ "standardize": true }) } else { json!({}) };
         let model = fitted(method.key, &mut rows(&x, Features::default()), more);
         let given = rows(&x, Features::default());
+        let k = model.n_components();
         let found = stability(&model, &given, Trials { cuts: 2, restarts: 1 }, &Run::default()).unwrap();
         let html = made(&model.with_stability(&found), Some(&given), &Options::default());
         assert!(section(&html, "stability").contains("<svg"), "{}", method.key);
         let told = section(&html, "components").matches("class=\"verdict ").count();
-        assert_eq!(told, 2, "{}", method.key);
+        assert_eq!(told, k, "{}", method.key);
         let zero = html.find(">-0.0").map(|at| &html[at.saturating_sub(80)..at + 20]);
         assert!(
             zero.is_none_or(|text| text[80..].contains(|c: char| ('1'..='9').contains(&c))),
@@ -172,4 +178,24 @@ fn of_standardised_columns_the_share_kept_is_in_their_standard_deviations() {
     let said: f64 = said.split(' ').next().unwrap().parse().unwrap();
     assert!((said - 100.0 * kept).abs() < 0.06 && kept < 0.99, "{said} %, not {kept}");
     assert!(section(&html, "reconstructions").contains("both in standard deviations of the columns"));
+}
+
+#[test]
+fn rows_with_a_sparse_part_are_shown_in_three_pictures() {
+    let (n, side) = (40usize, 12usize);
+    // A gradient that is brighter in some frames, and a square that moves over it.
+    let frame = |i: usize, y: usize, x: usize| match (y, x) {
+        (4..=6, x) if x == (i % side) => 9.0,
+        _ => (1.0 + 0.1 * (i % 5) as f64) * (1.0 + y as f64 / side as f64),
+    };
+    let x = Matrix::from_fn(n, side * side, |i, j| frame(i, j / side, j % side));
+    let features = Features { names: None, shape: Some(vec![side, side]) };
+    let model =
+        unmix::fit("robust-pca", &Map::new(), &mut rows(&x, features.clone()), &Run::default()).unwrap();
+    assert_eq!(model.n_components(), 1);
+    let html = made(&model, Some(&rows(&x, features)), &Options::default());
+    let shown = section(&html, "reconstructions");
+    assert_eq!(shown.matches("<img").count(), 24);
+    assert_eq!(shown.matches("sparse part\"").count(), 8);
+    assert!(shown.contains("what moves"));
 }

@@ -10,6 +10,7 @@ pub mod neural_pca;
 pub mod pca;
 pub mod ppca;
 pub mod rica;
+pub mod robust_pca;
 pub mod sigma_pca;
 pub mod subspace_clustering;
 
@@ -25,6 +26,7 @@ pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use ppca::Ppca;
 pub use rica::Rica;
+pub use robust_pca::RobustPca;
 pub use sigma_pca::SigmaPca;
 pub use subspace_clustering::SubspaceClustering;
 
@@ -45,6 +47,7 @@ pub const METHODS: &[Method] = &[
     rica::METHOD,
     factor_analysis::METHOD,
     completion::METHOD,
+    robust_pca::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

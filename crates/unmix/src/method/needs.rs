@@ -3,7 +3,7 @@
 use crate::data::KEPT;
 
 /// Bytes of the program's own code and libraries that a fit reads into memory, with what every fit takes.
-const PROGRAM: u64 = 16 << 20;
+pub(super) const PROGRAM: u64 = 16 << 20;
 /// Vectors as long as a row with which a direction in which the rows do not vary is found.
 const NULL: u64 = 300;
 

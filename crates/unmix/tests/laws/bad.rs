@@ -217,7 +217,8 @@ fn settings_outside_their_domain_are_refused_with_what_would_work() {
 #[test]
 fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
     let x = falling(20, 5, 1);
-    for method in unmix::METHODS {
+    let counts = |m: &&unmix::Method| m.settings.iter().any(|s| s.name == "n_components");
+    for method in unmix::METHODS.iter().filter(counts) {
         let fit = |k: i64| try_fit(method.key, &settings(json!({"n_components": k})), &x, 5);
         // More features than columns are RICA's own; FastICA takes as many as there are, as scikit-learn's does.
         if !["rica", "fastica"].contains(&method.key) {

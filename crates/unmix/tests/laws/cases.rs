@@ -268,6 +268,14 @@ fn of(method: &'static Method) -> Vec<Case> {
             ),
             otherwise("one cluster", json!({"n_clusters": 1}), 300, 9),
         ],
+        "robust-pca" => vec![
+            otherwise("noise by the data", json!({}), 40, 60),
+            otherwise("exact form", json!({"noise": 0.0, "max_iter": 60}), 30, 60),
+            otherwise("known noise, about medians", json!({"noise": 0.1, "center": true}), 40, 60),
+            otherwise("tall", json!({"noise": 0.0, "max_iter": 6}), 300, 6),
+            otherwise("wide", json!({"noise": 0.0, "alpha": 0.1, "max_iter": 8}), 60, 300),
+            otherwise("with gaps", json!({"noise": 0.0, "max_iter": 60}), 40, 60),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -1,0 +1,189 @@
+//! The rows in memory, which cells they have, and what is summed over cells.
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::spectrum::check_total;
+use rayon::prelude::*;
+
+/// Cells that one thread does at a time: sums over them are added in their order.
+pub(super) const PART: usize = 1 << 14;
+
+/// Tables of the size of the rows that a fit holds.
+const TABLES: u64 = 8;
+
+/// Bytes of a fit of `n x p` cells.
+pub(super) fn memory(n: u64, p: usize) -> u64 {
+    n.saturating_mul(p as u64).saturating_mul(8 * TABLES)
+}
+
+/// What is fitted.
+pub(super) struct Cells {
+    /// Rows less the centre, 0 where a cell is missing.
+    pub(super) x: Matrix<f64>,
+    /// Which cells there are; none is missing where this is empty.
+    pub(super) seen: Vec<bool>,
+    /// How many cells there are.
+    pub(super) n_seen: usize,
+    /// What is subtracted from rows.
+    pub(super) center: Vec<f64>,
+    /// Columns whose cells are all 0 after that.
+    pub(super) n_constant: usize,
+    /// Rows without a cell.
+    pub(super) empty: usize,
+    /// `||x||_F`.
+    pub(super) norm: f64,
+}
+
+impl Cells {
+    /// Reads the rows.
+    ///
+    /// # Errors
+    ///
+    /// Infinities, columns without a cell, no number that differs from the centre, numbers whose squares are none, rows beyond memory.
+    pub(super) fn read<T: Real>(key: &str, rows: &Rows<'_, T>, center: bool, run: &Run<'_>) -> Result<Self> {
+        let (n, p) = (rows.n_rows().unwrap_or(0), rows.n_features());
+        let need = memory(n, p);
+        check_memory(
+            &format!("{key} of {n} x {p} cells, which it holds in memory,"),
+            need,
+            "fit fewer rows or columns",
+        )?;
+        run.stage("rows")?;
+        let numbers = rows.picked((0..n).collect(), run)?;
+        let mut seen = Vec::new();
+        let mut x = Matrix::zeros(n as usize, p);
+        for (at, (to, from)) in x.as_mut_slice().iter_mut().zip(&numbers).enumerate() {
+            let value = from.to_f64();
+            if value.is_infinite() {
+                return Err(rows.not_finite_at(key, (at / p) as u64, at % p, value));
+            }
+            match value.is_nan() {
+                true => {
+                    if seen.is_empty() {
+                        seen = vec![true; numbers.len()];
+                    }
+                    seen[at] = false;
+                }
+                false => *to = value,
+            }
+        }
+        drop(numbers);
+        let n_seen = if seen.is_empty() { x.as_slice().len() } else { seen.iter().filter(|s| **s).count() };
+        let has = |i: usize, j: usize| seen.is_empty() || seen[i * p + j];
+        if let Some(j) = (0..p).find(|&j| !(0..n as usize).any(|i| has(i, j))) {
+            let name = rows.name(j).map_or(String::new(), |name| format!(" ('{name}')"));
+            return Err(Error::Unsupported {
+                asked: format!("{key} of {}", rows.origin()),
+                found: format!("column {j}{name} has no cell that is not missing"),
+                remedy: "leave that column out".into(),
+            });
+        }
+        let empty = (0..n as usize).filter(|&i| !(0..p).any(|j| has(i, j))).count();
+        let mut cells = Self { x, seen, n_seen, center: vec![0.0; p], n_constant: 0, empty, norm: 0.0 };
+        if center {
+            cells.subtract(&cells.medians());
+        }
+        cells.measured(key, rows)
+    }
+
+    fn measured<T: Real>(mut self, key: &str, rows: &Rows<'_, T>) -> Result<Self> {
+        let p = self.x.cols();
+        let largest = self.x.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let squares: f64 = self
+            .x
+            .as_slice()
+            .par_chunks(PART)
+            .map(|c| c.iter().map(|x| x * x).sum())
+            .collect::<Vec<f64>>()
+            .iter()
+            .sum();
+        if largest == 0.0 {
+            return Err(Error::NoVariance {
+                method: key.into(),
+                n_features: p,
+                n_samples: rows.n_samples() as u64,
+            });
+        }
+        if !squares.is_finite() {
+            return Err(Error::Overflow { method: key.into(), dtype: T::DTYPE.name() });
+        }
+        check_total(key, squares / self.x.rows() as f64, T::DTYPE)?;
+        self.norm = squares.sqrt();
+        self.n_constant = (0..p).filter(|&j| (0..self.x.rows()).all(|i| self.x[(i, j)] == 0.0)).count();
+        Ok(self)
+    }
+
+    /// Medians of the columns, over the cells that there are.
+    pub(super) fn medians(&self) -> Vec<f64> {
+        let (n, p) = (self.x.rows(), self.x.cols());
+        let column = |j: usize| (0..n).filter(|i| self.has(i * p + j)).map(|i| self.x[(i, j)]).collect();
+        (0..p).into_par_iter().map(|j| median(column(j))).collect()
+    }
+
+    fn subtract(&mut self, center: &[f64]) {
+        let p = center.len();
+        for at in 0..self.x.as_slice().len() {
+            if self.has(at) {
+                self.x.as_mut_slice()[at] -= center[at % p];
+            }
+        }
+        self.center = center.to_vec();
+    }
+
+    /// Whether the cell at this place of the table is there.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.seen.is_empty() || self.seen[at]
+    }
+
+    /// The share of cells that are there.
+    pub(super) fn share(&self) -> f64 {
+        self.n_seen as f64 / self.x.as_slice().len() as f64
+    }
+
+    /// The median over cells of what `of` makes of the number of the cell and of `low` there.
+    pub(super) fn median_of(&self, low: &Matrix<f64>, of: impl Fn(f64, f64) -> f64) -> f64 {
+        let both = self.x.as_slice().iter().zip(low.as_slice()).enumerate();
+        median(both.filter(|(at, _)| self.has(*at)).map(|(_, (x, l))| of(*x, *l)).collect())
+    }
+
+    /// The typical size of a number: the median of absolute values, or their mean where most are 0.
+    pub(super) fn size(&self) -> f64 {
+        let numbers = self.x.as_slice().iter().enumerate().filter(|(at, _)| self.has(*at));
+        let sizes: Vec<f64> = numbers.map(|(_, x)| x.abs()).collect();
+        let mean = sizes.iter().sum::<f64>() / sizes.len().max(1) as f64;
+        match median(sizes) {
+            0.0 => mean,
+            size => size,
+        }
+    }
+}
+
+/// The middle of some numbers, or the mean of the two in the middle; 0 of none.
+pub(super) fn median(mut of: Vec<f64>) -> f64 {
+    let n = of.len();
+    if n == 0 {
+        return 0.0;
+    }
+    let (below, middle, _) = of.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let middle = *middle;
+    match n % 2 {
+        1 => middle,
+        _ => 0.5 * (middle + below.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x))),
+    }
+}
+
+/// `max(|x| - t, 0)` with the sign of `x`.
+pub(super) fn soft(x: f64, t: f64) -> f64 {
+    x - x.clamp(-t, t)
+}
+
+/// Sums of parts, in their order.
+pub(super) fn total<const K: usize>(parts: &[[f64; K]]) -> [f64; K] {
+    parts.iter().fold([0.0; K], |mut sum, part| {
+        sum.iter_mut().zip(part).for_each(|(s, x)| *s += x);
+        sum
+    })
+}

@@ -1,0 +1,394 @@
+//! The code of a row by least absolute deviations, `min_c ||x - c V||_1` for orthonormal rows `V`, with its duality gap.
+//!
+//! The alternating direction method of multipliers (ADMM) converges in a few steps where most residuals are 0, and slowly where every cell has noise.
+//! Of exact cells it need only find most: least squares over these give the code, which the gap proves.
+//! With noise the solution interpolates as many cells as there are components, a vertex of the linear programme, and simplex steps with the line
+//! search of Barrodale & Roberts (1973), which passes sign changes, end after finitely many. The gap is that to the dual, `max y'x` over
+//! `||y||_∞ <= 1`, `V y = 0`.
+
+use super::cells::{median, soft};
+use crate::num::{Matrix, factor};
+
+/// A row is solved where its gap is at most this share of `||x||_1`: about what the row space of a fit is known to.
+pub(super) const TOL: f64 = 1e-6;
+/// Primal and dual residual at which ADMM ends, as fractions of `||x||`, and its maximum number of iterations.
+const MET: f64 = 1e-9;
+const ALTERNATIONS: usize = 60;
+/// Iterations between two attempts to end by least squares, and the residual of exact cells, as a fraction of the median of `|x|`.
+const BETWEEN: usize = 6;
+const NEAR: f64 = 1e-3;
+
+/// A row, and what spans its low-rank part.
+pub(super) struct Deviations<'a> {
+    /// Orthonormal rows, `r x m`.
+    pub(super) v: &'a Matrix<f64>,
+    /// `m` numbers.
+    pub(super) x: &'a [f64],
+}
+
+/// A vertex of the linear programme: the cells that are interpolated, one for each component.
+struct Vertex {
+    cells: Vec<usize>,
+    /// Inverse of the columns of `V` at these cells: row `i` belongs to component `i`, column `k` to cell `k`.
+    inverse: Matrix<f64>,
+    /// Signs of the residuals of all other cells; 0 for those of the vertex.
+    signs: Vec<f64>,
+}
+
+/// In eight sums, so that the loop is a vector loop.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a8, a1) = a.as_chunks::<8>();
+    let (b8, b1) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a8.iter().zip(b8) {
+        (0..8).for_each(|i| sums[i] += a[i] * b[i]);
+    }
+    let rest: f64 = a1.iter().zip(b1).map(|(x, y)| x * y).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+impl Deviations<'_> {
+    /// The code, and the gap as a share of `||x||_1`.
+    pub(super) fn solve(&self) -> (Vec<f64>, f64) {
+        let size: f64 = self.x.iter().map(|x| x.abs()).sum();
+        let r = self.v.rows();
+        if size == 0.0 || r == 0 {
+            return (vec![0.0; r], 0.0);
+        }
+        let (code, gap, met) = self.alternations(size);
+        if met && gap <= TOL {
+            return (code, gap);
+        }
+        match self.pivots(&code, size) {
+            Some((better, least)) if least <= gap => (better, least),
+            _ => (code, gap),
+        }
+    }
+
+    fn products(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.v.rows()).map(|i| dot(self.v.row(i), x)).collect()
+    }
+
+    /// `c V`.
+    fn fitted(&self, code: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.x.len()];
+        for (i, c) in code.iter().enumerate() {
+            out.iter_mut().zip(self.v.row(i)).for_each(|(o, v)| *o += c * v);
+        }
+        out
+    }
+
+    fn left(&self, code: &[f64]) -> Vec<f64> {
+        self.x.iter().zip(self.fitted(code)).map(|(x, f)| x - f).collect()
+    }
+
+    /// The gap between `||left||_1` and the value of multipliers near `y`.
+    fn gap(&self, left: &[f64], mut y: Vec<f64>, size: f64) -> f64 {
+        let outside = self.fitted(&self.products(&y));
+        y.iter_mut().zip(outside).for_each(|(y, o)| *y -= o);
+        let most = y.iter().fold(1.0f64, |m, y| m.max(y.abs()));
+        let primal: f64 = left.iter().map(|l| l.abs()).sum();
+        ((primal - dot(&y, self.x) / most) / size).max(0.0)
+    }
+
+    /// Code, gap, and whether the last change was small enough.
+    fn alternations(&self, size: f64) -> (Vec<f64>, f64, bool) {
+        let m = self.x.len();
+        let typical = match median(self.x.iter().map(|x| x.abs()).collect()) {
+            0.0 => size / m as f64,
+            middle => middle,
+        };
+        let bound = MET * dot(self.x, self.x).sqrt();
+        let (mut s, mut u) = (vec![0.0; m], vec![0.0; m]);
+        let (mut code, mut met) = (Vec::new(), false);
+        for step in 1..=ALTERNATIONS {
+            let rest: Vec<f64> = (0..m).map(|j| self.x[j] - s[j] - u[j]).collect();
+            code = self.products(&rest);
+            let fitted = self.fitted(&code);
+            let (mut missed, mut changed) = (0.0, 0.0);
+            for j in 0..m {
+                let w = self.x[j] - fitted[j] - u[j];
+                let new = soft(w, typical);
+                missed += (fitted[j] + new - self.x[j]).powi(2);
+                changed += (new - s[j]).powi(2);
+                (s[j], u[j]) = (new, new - w);
+            }
+            met = missed.sqrt() <= bound && changed.sqrt() <= bound;
+            if met {
+                break;
+            }
+            if step % BETWEEN == 0
+                && let Some((code, gap)) = self.of_exact_cells(&s, typical, size)
+            {
+                return (code, gap, true);
+            }
+        }
+        let y = u.iter().map(|u| -u / typical).collect();
+        let gap = self.gap(&self.left(&code), y, size);
+        (code, gap, met)
+    }
+
+    /// The code by least squares over the cells that it leaves nearly nothing of, beginning at those where `sparse` is 0, where this is a solution.
+    fn of_exact_cells(&self, sparse: &[f64], typical: f64, size: f64) -> Option<(Vec<f64>, f64)> {
+        let exact: Vec<bool> = sparse.iter().map(|s| *s == 0.0).collect();
+        let (first, _) = self.least_squares(&exact)?;
+        let exact: Vec<bool> = self.left(&first).iter().map(|l| l.abs() <= NEAR * typical).collect();
+        let (code, gram) = self.least_squares(&exact)?;
+        let left = self.left(&code);
+        // Multipliers: signs of the residuals of other cells, and the shortest ones with V y = 0 of these.
+        let mut y: Vec<f64> =
+            left.iter().zip(&exact).map(|(l, exact)| if *exact { 0.0 } else { l.signum() }).collect();
+        let pull = Matrix::from_vec(1, self.v.rows(), self.products(&y));
+        let back = self.fitted(gram.solve_rows(&pull).as_slice());
+        y.iter_mut().zip(&exact).zip(back).filter(|((_, exact), _)| **exact).for_each(|((y, _), b)| *y = -b);
+        let gap = self.gap(&left, y, size);
+        (gap <= TOL).then_some((code, gap))
+    }
+
+    /// The code of some cells by least squares, and the factor of the Gram matrix of their columns: the identity less that of the others.
+    fn least_squares(&self, of: &[bool]) -> Option<(Vec<f64>, factor::Cholesky)> {
+        let r = self.v.rows();
+        let mut gram = Matrix::from_fn(r, r, |a, b| f64::from(u8::from(a == b)));
+        let others: Vec<usize> = (0..of.len()).filter(|&j| !of[j]).collect();
+        if others.len() + r > of.len() {
+            return None;
+        }
+        for j in others {
+            let column: Vec<f64> = (0..r).map(|i| self.v[(i, j)]).collect();
+            for (a, x) in column.iter().enumerate() {
+                gram.row_mut(a).iter_mut().zip(&column).for_each(|(g, y)| *g -= x * y);
+            }
+        }
+        let kept: Vec<f64> = self.x.iter().zip(of).map(|(x, of)| if *of { *x } else { 0.0 }).collect();
+        let gram = factor::Cholesky::new(&gram)?;
+        let code = gram.solve_rows(&Matrix::from_vec(1, r, self.products(&kept)));
+        Some((code.into_vec(), gram))
+    }
+
+    /// Simplex steps from the vertex near `code`; `None` where the columns of `V` do not have full rank.
+    fn pivots(&self, code: &[f64], size: f64) -> Option<(Vec<f64>, f64)> {
+        let mut at = self.vertex(&self.left(code))?;
+        let r = self.v.rows();
+        for _ in 0..50 + 20 * r {
+            let pull = self.products(&at.signs);
+            // Multipliers of the vertex's cells: V y = 0.
+            let y: Vec<f64> =
+                (0..r).map(|k| -(0..r).map(|i| at.inverse[(i, k)] * pull[i]).sum::<f64>()).collect();
+            let (leaving, most) =
+                y.iter().enumerate().fold((0, 0.0f64), |best, (k, y)| match y.abs() > best.1 {
+                    true => (k, y.abs()),
+                    false => best,
+                });
+            let (code, left) = self.at(&at);
+            if most <= 1.0 + 1e-9 {
+                let mut all = at.signs.clone();
+                at.cells.iter().zip(&y).for_each(|(j, y)| all[*j] = *y);
+                let gap = self.gap(&left, all, size);
+                return Some((code, gap));
+            }
+            if !self.step(&mut at, leaving, y[leaving], &left) {
+                break;
+            }
+        }
+        let (code, left) = self.at(&at);
+        let gap = self.gap(&left, at.signs.clone(), size);
+        Some((code, gap))
+    }
+
+    /// Code of a vertex, and what it leaves.
+    fn at(&self, vertex: &Vertex) -> (Vec<f64>, Vec<f64>) {
+        let r = self.v.rows();
+        let code: Vec<f64> =
+            (0..r).map(|i| (0..r).map(|k| vertex.inverse[(i, k)] * self.x[vertex.cells[k]]).sum()).collect();
+        let mut left = self.left(&code);
+        vertex.cells.iter().for_each(|j| left[*j] = 0.0);
+        (code, left)
+    }
+
+    /// The vertex of the cells that leave least, as far as they are independent.
+    fn vertex(&self, left: &[f64]) -> Option<Vertex> {
+        let (r, m) = (self.v.rows(), self.x.len());
+        let mut order: Vec<usize> = (0..m).collect();
+        order.sort_by(|&a, &b| left[a].abs().total_cmp(&left[b].abs()));
+        let (mut cells, mut basis) = (Vec::new(), Vec::<Vec<f64>>::new());
+        for j in order {
+            let column: Vec<f64> = (0..r).map(|i| self.v[(i, j)]).collect();
+            let mut rest = column.clone();
+            for _ in 0..2 {
+                for b in &basis {
+                    let along = dot(b, &rest);
+                    rest.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
+                }
+            }
+            let length = dot(&rest, &rest).sqrt();
+            if length > 1e-3 * dot(&column, &column).sqrt() && length > 1e-9 {
+                basis.push(rest.iter().map(|x| x / length).collect());
+                cells.push(j);
+            }
+            if cells.len() == r {
+                break;
+            }
+        }
+        if cells.len() < r {
+            return None;
+        }
+        let inverse = inverted(&Matrix::from_fn(r, r, |k, i| self.v[(i, cells[k])]))?;
+        let mut signs: Vec<f64> = left.iter().map(|l| if *l < 0.0 { -1.0 } else { 1.0 }).collect();
+        let mut vertex = Vertex { cells, inverse, signs: vec![0.0; m] };
+        // Signs of what this vertex leaves; those of cells that leave nothing are as they were.
+        let (_, now) = self.at(&vertex);
+        signs.iter_mut().zip(&now).filter(|(_, l)| **l != 0.0).for_each(|(s, l)| *s = l.signum());
+        vertex.cells.iter().for_each(|j| signs[*j] = 0.0);
+        vertex.signs = signs;
+        Some(vertex)
+    }
+
+    /// Exchanges cell number `leaving` of the vertex, whose multiplier `y` exceeds 1 in absolute value, for the cell at the minimum along
+    /// that edge. False where no cell enters.
+    fn step(&self, at: &mut Vertex, leaving: usize, y: f64, left: &[f64]) -> bool {
+        let r = self.v.rows();
+        let way = -y.signum();
+        let direction: Vec<f64> = (0..r).map(|i| way * at.inverse[(i, leaving)]).collect();
+        let rates = self.fitted(&direction);
+        let mut turns: Vec<(f64, usize)> = Vec::new();
+        for (j, rate) in rates.iter().enumerate() {
+            if at.signs[j] * rate > 1e-12 {
+                turns.push(((left[j] / rate).max(0.0), j));
+            }
+        }
+        turns.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut slope = 1.0 - y.abs();
+        for (_, j) in turns {
+            slope += 2.0 * rates[j].abs();
+            if slope < 0.0 {
+                at.signs[j] = -at.signs[j];
+                continue;
+            }
+            let column: Vec<f64> = (0..r).map(|i| self.v[(i, j)]).collect();
+            if !exchanged(&mut at.inverse, leaving, &column) {
+                return false;
+            }
+            at.signs[at.cells[leaving]] = y.signum();
+            at.cells[leaving] = j;
+            at.signs[j] = 0.0;
+            return true;
+        }
+        false
+    }
+}
+
+/// The inverse after row `k` of the matrix became `row`; whether there is one.
+fn exchanged(inverse: &mut Matrix<f64>, k: usize, row: &[f64]) -> bool {
+    let r = row.len();
+    let image: Vec<f64> = (0..r).map(|j| (0..r).map(|i| row[i] * inverse[(i, j)]).sum()).collect();
+    if image[k].abs() < 1e-12 {
+        return false;
+    }
+    for i in 0..r {
+        let share = inverse[(i, k)] / image[k];
+        for (j, image) in image.iter().enumerate() {
+            let unit = f64::from(u8::from(j == k));
+            inverse[(i, j)] -= share * (image - unit);
+        }
+    }
+    true
+}
+
+/// The inverse by elimination with the largest pivots, `None` of a singular matrix.
+fn inverted(a: &Matrix<f64>) -> Option<Matrix<f64>> {
+    let r = a.rows();
+    let mut both = Matrix::from_fn(r, 2 * r, |i, j| match j < r {
+        true => a[(i, j)],
+        false => f64::from(u8::from(j - r == i)),
+    });
+    for c in 0..r {
+        let best = (c..r).max_by(|&a, &b| both[(a, c)].abs().total_cmp(&both[(b, c)].abs()))?;
+        if both[(best, c)].abs() < 1e-14 {
+            return None;
+        }
+        for j in 0..2 * r {
+            (both[(c, j)], both[(best, j)]) = (both[(best, j)], both[(c, j)]);
+        }
+        let pivot = both[(c, c)];
+        both.row_mut(c).iter_mut().for_each(|x| *x /= pivot);
+        let row = both.row(c).to_vec();
+        for i in (0..r).filter(|i| *i != c) {
+            let share = both[(i, c)];
+            both.row_mut(i).iter_mut().zip(&row).for_each(|(x, y)| *x -= share * y);
+        }
+    }
+    Some(Matrix::from_fn(r, r, |i, j| both[(i, r + j)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::factor;
+    use crate::num::random::Stream;
+
+    fn axes(r: usize, m: usize, seed: u64) -> Matrix<f64> {
+        let draws = Stream::new(seed, 0);
+        factor::orthonormal_rows(&Matrix::from_fn(r, m, |i, j| draws.normal((i * m + j) as u64)))
+    }
+
+    /// A row of a code, noise and some large errors.
+    fn row(v: &Matrix<f64>, noise: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
+        let draws = Stream::new(seed, 1);
+        let code: Vec<f64> = (0..v.rows()).map(|i| 3.0 * draws.normal(i as u64)).collect();
+        let mut x = Deviations { v, x: &vec![0.0; v.cols()] }.fitted(&code);
+        for (j, x) in x.iter_mut().enumerate() {
+            *x += noise * draws.normal(1000 + j as u64);
+            *x += if j % 10 == 3 { 3.0 * draws.normal(2000 + j as u64).signum() } else { 0.0 };
+        }
+        (code, x)
+    }
+
+    #[test]
+    fn errors_in_a_tenth_of_the_cells_change_nothing_at_any_scale() {
+        for (r, m) in [(1, 30), (5, 100), (5, 60), (10, 400)] {
+            let v = axes(r, m, 3);
+            for scale in [1e-6, 1.0, 1e3] {
+                let (code, x) = row(&v, 0.0, 7);
+                let x: Vec<f64> = x.iter().map(|x| scale * x).collect();
+                let (found, gap) = Deviations { v: &v, x: &x }.solve();
+                let far = found.iter().zip(&code).fold(0.0f64, |m, (a, b)| m.max((a / scale - b).abs()));
+                assert!(far < 1e-7 && gap <= TOL, "{r} of {m}: {far:e}, gap {gap:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn noisy_rows_are_solved_to_the_gap_and_no_neighbour_is_better() {
+        for (r, m, noise) in [(3, 12, 0.1), (4, 9, 1.0), (5, 100, 0.1), (20, 300, 0.3), (1, 7, 0.5)] {
+            let v = axes(r, m, 5);
+            for seed in 0..6 {
+                let (_, x) = row(&v, noise, seed);
+                let of = Deviations { v: &v, x: &x };
+                let (code, gap) = of.solve();
+                assert!(gap <= TOL, "{r} of {m}: {gap:e}");
+                let value = |code: &[f64]| of.left(code).iter().map(|l| l.abs()).sum::<f64>();
+                let (least, draws) = (value(&code), Stream::new(9, seed));
+                for t in 0..50 {
+                    let near: Vec<f64> = code
+                        .iter()
+                        .enumerate()
+                        .map(|(i, c)| c + 0.01 * draws.normal((t * r + i) as u64))
+                        .collect();
+                    assert!(value(&near) >= least * (1.0 - 1e-9));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_with_many_ties_end() {
+        let v = axes(4, 40, 1);
+        for seed in 0..20 {
+            let draws = Stream::new(seed, 2);
+            let x: Vec<f64> = (0..40).map(|j| (2.0 * draws.normal(j)).round()).collect();
+            let (code, gap) = Deviations { v: &v, x: &x }.solve();
+            assert!(code.iter().all(|c| c.is_finite()) && gap <= 1e-6, "{gap:e}");
+        }
+        assert_eq!(Deviations { v: &v, x: &[0.0; 40] }.solve(), (vec![0.0; 4], 0.0));
+    }
+}

@@ -1,0 +1,250 @@
+//! Robust PCA: rows as a matrix of low rank and a sparse one, with noise or without.
+//!
+//! **Finds** what rows have in common (a background, a common trend) and the cells that depart from it, wherever and however far.
+//! **Model** `X = L + S`, `L` of low rank, `S` with few entries that are not 0: `min ||L||_* + alpha ||S||_1`, which finds both exactly where
+//! `L` is not itself sparse and the places of `S` are like random ones. With noise of standard deviation `s` in every cell:
+//! `min ||L||_* + alpha ||S||_1 + 1/(2m) ||X - L - S||²`, `m = 1.5 (sqrt n + sqrt p) s`, and then `L` of that rank by least squares over the
+//! cells within 4.5 `s` of it.
+//! **Algorithm**
+//!  1. principal component pursuit (Candès et al. 2011) by the augmented Lagrangian: singular values of `L` and entries of `S` shrunk in
+//!     turn, the penalty grown by 1.5 only while the constraint lags behind the dual (`pursuit.rs`). Singular values by subspace
+//!     iteration from the last vectors, as many as are found above the threshold (`svd.rs`);
+//!  2. with `noise="auto"`: where that does not leave most cells without rest, which is seen after 20 to 60 iterations, the stable form by accelerated proximal
+//!     gradients with restarts, the refit, and the noise by what this leaves, until that moves by less than 2 % (`stable.rs`);
+//!  3. new rows: least absolute deviations in the row space of `L` (`l1.rs`); with noise then least squares over the cells near that.
+//!
+//! A missing cell (NaN) is in neither term. **Cost** `O(n p r)` an iteration; eight tables of the size of the rows in memory.
+//! **Equals** PCA about 0 where no cell departs. **Fails** where whole columns or rows are corrupt, where `L` is sparse (one row that is
+//! alone in its direction), and where the rank is a large share of `min(n, p)`.
+//!
+//! E. Candès, X. Li, Y. Ma & J. Wright (2011), J. ACM 58:11. Z. Zhou et al. (2010), Stable principal component pursuit, ISIT. Z. Lin, M. Chen
+//! & Y. Ma (2010), arXiv:1009.5055. I. Barrodale & F. Roberts (1973), SIAM J. Numer. Anal. 10:839.
+
+mod cells;
+mod l1;
+mod model;
+mod pursuit;
+mod settings;
+mod stable;
+mod svd;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::{Features, Rows, check_n_rows};
+use crate::error::{Error, Result};
+use crate::model::{Model, Outcome, Report, canonical_sign};
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use crate::solve::Limits;
+use cells::Cells;
+use pursuit::{EXACT, Pursuit};
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+use stable::{SETTLED, Stable};
+use svd::Low;
+
+pub use settings::{Noise, RobustPca};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "robust-pca",
+    class: "RobustPCA",
+    summary: "rows as a low-rank matrix plus a sparse one, whose entries may be arbitrarily wrong",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: false, missing: true },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["rows without large errors: pca with center=false, of the rank that is found"],
+    references: &["Candès, Li, Ma & Wright 2011", "Zhou, Li, Wright, Candès & Ma 2010"],
+    spec: |given| Ok(Box::new(RobustPca::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("alm", cells::memory(n, p).saturating_add(needs::PROGRAM))],
+};
+
+/// Iterations of the exact form after which rows that still leave something in most cells count as noisy.
+const TRIAL: u64 = 60;
+/// Iterations with noise end at a change of so many times the tolerance.
+const COARSER: f64 = 1e3;
+
+/// What a fit found.
+struct Found {
+    low: Low,
+    noise: f64,
+    solver: &'static str,
+    outcome: Outcome,
+    n_iter: u64,
+    residual: f64,
+    tol: f64,
+    objective: Vec<f64>,
+}
+
+impl RobustPca {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of robust PCA's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        let resolved = Value::Object(super::resolve(SETTINGS, given)?);
+        serde_json::from_value(resolved).map_err(|e| {
+            Error::setting("robust-pca", "these settings", e.to_string(), "see 'unmix methods robust-pca'")
+        })
+    }
+
+    /// Fits. NaN is a missing cell. All rows are held in memory.
+    ///
+    /// # Errors
+    ///
+    /// Infinities, fewer than two rows, a column without a cell, rows of zeros alone, rows beyond memory, what the source reports. Rows
+    /// that vary in no common direction are not an error: the rank is then 0.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        let (n, p) = (rows.n_counted(), rows.n_features());
+        check_n_rows(METHOD.key, n, rows.origin(), "give more rows")?;
+        if p == 0 {
+            return Err(Error::Width {
+                what: METHOD.key.into(),
+                need: 1,
+                got: 0,
+                remedy: "choose columns".into(),
+            });
+        }
+        let rows = &*rows;
+        rows.pooled(run.threads, || {
+            let cells = Cells::read(METHOD.key, rows, self.center, run)?;
+            let found = self.parts(&cells, run)?;
+            self.model(&cells, found, rows.features(), T::DTYPE, run)
+        })
+    }
+
+    /// The weight of the sparse part.
+    fn weight(&self, cells: &Cells) -> f64 {
+        let long = cells.x.rows().max(cells.x.cols()) as f64;
+        self.alpha.unwrap_or(1.0 / (long * cells.share()).sqrt())
+    }
+
+    fn parts(&self, cells: &Cells, run: &Run<'_>) -> Result<Found> {
+        let p = cells.x.cols();
+        let least = cells.x.rows().min(p);
+        let basis = match run.initial_components(p, 0)? {
+            Some(components) => {
+                let rows = components.rows().min(least / 4);
+                components.top_rows(rows)
+            }
+            None => Matrix::zeros(0, p),
+        };
+        let alpha = self.weight(cells);
+        let stable =
+            Stable { cells, alpha, limits: Limits { tol: COARSER * self.tol, max_iter: self.max_iter } };
+        let trial = match self.noise {
+            Noise::Std(std) if std > 0.0 => {
+                run.stage("low-rank and sparse part")?;
+                return Ok(noisy(stable.fit(std, basis, run)?, stable.limits.tol));
+            }
+            Noise::Std(_) => None,
+            Noise::Auto(_) => Some(TRIAL),
+        };
+        run.stage("low-rank and sparse part")?;
+        let pursuit = |trial| Pursuit {
+            cells,
+            alpha,
+            limits: Limits { tol: self.tol, max_iter: self.max_iter },
+            trial,
+        };
+        let found = pursuit(trial).solve(basis.clone(), run)?;
+        if found.exact || found.outcome == Outcome::Time || stable.first_guess() == 0.0 {
+            return Ok(exact(found, self.tol));
+        }
+        let before = found.n_iter;
+        drop(found);
+        let (rounds, moved, outcome) = stable.with_unknown_noise(&basis, run)?;
+        if rounds.std <= EXACT * cells.size() {
+            // Rows without noise that take many iterations.
+            let found = pursuit(None).solve(basis, run)?;
+            let n_iter = found.n_iter + before + rounds.n_iter;
+            return Ok(Found { n_iter, ..exact(found, self.tol) });
+        }
+        let n_iter = before + rounds.n_iter;
+        Ok(Found { n_iter, residual: moved, tol: SETTLED, outcome, ..noisy(rounds, SETTLED) })
+    }
+
+    fn model(
+        &self,
+        cells: &Cells,
+        found: Found,
+        features: &Features,
+        dtype: Dtype,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let (n, p) = (cells.x.rows(), cells.x.cols());
+        let (singular, mut components) = found.low.axes()?;
+        // What rounding leaves in columns that the rows leave empty.
+        let still = |j: usize| (0..n).all(|i| cells.x[(i, j)] == 0.0);
+        for j in (0..p).filter(|&j| cells.n_constant > 0 && still(j)) {
+            (0..components.rows()).for_each(|i| components[(i, j)] = 0.0);
+        }
+        canonical_sign(&mut components, dtype.eps());
+        let mut report = Report::closed_form(found.solver, (n - cells.empty) as f64, p, dtype, run.seed);
+        report.outcome = found.outcome;
+        report.n_iter = found.n_iter;
+        report.objective = found.objective;
+        report.residual = Some(found.residual).filter(|r| r.is_finite());
+        report.tol = Some(found.tol);
+        report.rank = Some(singular.len());
+        report.n_constant = cells.n_constant;
+        report.warnings = self.doubts(cells, singular.len());
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("alpha".into(), self.weight(cells).into());
+        report.settings.insert("noise".into(), found.noise.into());
+        report.end(run);
+        let tensors = model::parameters(&components, &singular, &cells.center, found.noise, dtype);
+        Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
+    }
+
+    fn doubts(&self, cells: &Cells, rank: usize) -> Vec<String> {
+        let (n, p) = (cells.x.rows(), cells.x.cols());
+        let mut out = Vec::new();
+        if cells.n_constant > 0 && self.center {
+            let columns = if cells.n_constant == 1 { "column does" } else { "columns do" };
+            out.push(format!(
+                "{} of {p} {columns} not vary; their entries in every component are 0",
+                cells.n_constant
+            ));
+        }
+        if cells.empty > 0 {
+            out.push(format!("{} rows have no cell, and count for nothing", cells.empty));
+        }
+        if 2 * rank > n.min(p) {
+            out.push(format!(
+                "the low-rank part has rank {rank} of at most {}: the rows are not a matrix of low rank with few errors",
+                n.min(p)
+            ));
+        }
+        out
+    }
+}
+
+fn exact(found: pursuit::Pursued, tol: f64) -> Found {
+    let pursuit::Pursued { at, outcome, n_iter, objective, .. } = found;
+    Found { low: at.low, noise: 0.0, solver: "alm", outcome, n_iter, residual: at.residual, tol, objective }
+}
+
+fn noisy(found: stable::Found, tol: f64) -> Found {
+    let stable::Found { low, std, outcome, n_iter, residual, objective, .. } = found;
+    Found { low, noise: std, solver: "stable", outcome, n_iter, residual, tol, objective }
+}
+
+impl Fit for RobustPca {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

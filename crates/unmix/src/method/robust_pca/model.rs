@@ -1,0 +1,157 @@
+//! From the two parts to a model, and from a model's parameters to its codes.
+
+use super::l1::{Deviations, TOL};
+use super::stable::CUT;
+use crate::data::Workspace;
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
+use crate::num::{Dtype, Matrix, Real, factor};
+use serde_json::{Map, Value};
+
+/// The tensors of the model file.
+pub(super) fn parameters(
+    components: &Matrix<f64>,
+    singular: &[f64],
+    center: &[f64],
+    noise: f64,
+    dtype: Dtype,
+) -> Tensors {
+    let named = [
+        ("components", Tensor::matrix(components, dtype)),
+        ("mean", Tensor::vector(center, dtype)),
+        ("singular_values", Tensor::vector(singular, dtype)),
+        ("noise_std", Tensor::scalar(noise, dtype)),
+    ];
+    named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+}
+
+/// Codes of rows in the row space of the low-rank part, whatever some of their cells are.
+pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (k, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let noise = require(tensors, "noise_std", &[])?.f64s()[0];
+    if k > p || noise < 0.0 {
+        return Err(Error::Unsupported {
+            asked: "using this model".into(),
+            found: format!("it has {k} components of {p} features and noise of {noise}"),
+            remedy: "the file is corrupt: fit the model again".into(),
+        });
+    }
+    let v = components.to_matrix();
+    // Stored in single precision, axes are orthonormal to its digits alone.
+    let axes = match (k, components.values().dtype()) {
+        (0, _) | (_, Dtype::F64) => v.clone(),
+        _ => factor::orthonormal_rows_signed(&v),
+    };
+    let encoder = Robust { center: mean.f64s(), v: axes.clone(), noise };
+    Code::new(encoder, LinearDecoder::new(mean, axes))
+}
+
+/// `c` of `min_c ||x - center - c V||_1`; with noise, least squares over the cells that this leaves within it.
+#[derive(Clone, Debug)]
+struct Robust {
+    center: Vec<f64>,
+    /// `k x p`.
+    v: Matrix<f64>,
+    noise: f64,
+}
+
+impl Robust {
+    /// The code of a row, and its gap. NaN is a missing cell.
+    fn solve(&self, row: &[f64]) -> (Vec<f64>, f64) {
+        let x: Vec<f64> = row.iter().zip(&self.center).map(|(x, m)| x - m).collect();
+        if x.iter().all(|x| !x.is_nan()) {
+            return self.within(&self.v, &x);
+        }
+        let seen: Vec<usize> = (0..x.len()).filter(|&j| !x[j].is_nan()).collect();
+        let part = Matrix::from_fn(self.v.rows(), seen.len(), |i, a| self.v[(i, seen[a])]);
+        let x: Vec<f64> = seen.iter().map(|&j| x[j]).collect();
+        let Some(turn) = orthonormalizing(&part) else { return (vec![0.0; self.v.rows()], 0.0) };
+        let (code, gap) = self.within(&factor::multiply(&turn, &part), &x);
+        let back = |i: usize| code.iter().enumerate().map(|(a, c)| c * turn[(a, i)]).sum();
+        ((0..self.v.rows()).map(back).collect(), gap)
+    }
+
+    /// In orthonormal rows `v`.
+    fn within(&self, v: &Matrix<f64>, x: &[f64]) -> (Vec<f64>, f64) {
+        let (code, gap) = Deviations { v, x }.solve();
+        if self.noise == 0.0 || code.is_empty() {
+            return (code, gap);
+        }
+        let fitted = |j: usize| code.iter().enumerate().map(|(i, c)| c * v[(i, j)]).sum::<f64>();
+        let near: Vec<usize> =
+            (0..x.len()).filter(|&j| (x[j] - fitted(j)).abs() <= CUT * self.noise).collect();
+        (least_squares(v, x, &near).unwrap_or(code), gap)
+    }
+}
+
+/// The code of the cells `near`, where they determine it.
+fn least_squares(v: &Matrix<f64>, x: &[f64], near: &[usize]) -> Option<Vec<f64>> {
+    let k = v.rows();
+    if near.len() < k {
+        return None;
+    }
+    let gram = Matrix::from_fn(k, k, |a, b| near.iter().map(|&j| v[(a, j)] * v[(b, j)]).sum());
+    let right = Matrix::from_fn(1, k, |_, a| near.iter().map(|&j| v[(a, j)] * x[j]).sum());
+    let (values, _) = factor::eigh(&gram).ok()?;
+    // Cells that hardly see some direction would say anything of it.
+    if values.last().is_none_or(|v| *v < 1e-6) {
+        return None;
+    }
+    Some(factor::Cholesky::new(&gram)?.solve_rows(&right).into_vec())
+}
+
+/// `W` with `W part` of orthonormal rows that span those of `part`; `None` where this is 0.
+fn orthonormalizing(part: &Matrix<f64>) -> Option<Matrix<f64>> {
+    if part.cols() == 0 || part.rows() == 0 {
+        return None;
+    }
+    let (values, vectors) = factor::eigh(&factor::multiply_transposed(part, part)).ok()?;
+    let kept = values.iter().take_while(|v| **v > 1e-10).count();
+    let scaled = |i: usize, j: usize| vectors[(i, j)] / values[i].sqrt();
+    (kept > 0).then(|| Matrix::from_fn(kept, part.rows(), scaled))
+}
+
+impl Encoder for Robust {
+    fn n_features(&self) -> usize {
+        self.v.cols()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.v.rows()
+    }
+
+    fn codes(&self) -> Codes {
+        Codes { missing: true, ..Codes::default() }
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        Some(Certificate { name: "relative duality gap", tol: TOL })
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        Box::new(self.clone())
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        Box::new(self.clone())
+    }
+}
+
+impl<T: Real> RowMap<T> for Robust {
+    fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
+        let n = rows.len() / self.center.len().max(1);
+        self.certified(rows, out, &mut vec![0.0; n], work);
+    }
+
+    fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], _: &mut Workspace<T>) {
+        let (p, k) = (self.v.cols(), self.v.rows());
+        for (i, (row, gap)) in rows.chunks_exact(p).zip(gaps).enumerate() {
+            let wide: Vec<f64> = row.iter().map(|x| x.to_f64()).collect();
+            let (code, bound) = self.solve(&wide);
+            *gap = bound;
+            out[i * k..(i + 1) * k].iter_mut().zip(code).for_each(|(to, c)| *to = T::from_f64(c));
+        }
+    }
+}

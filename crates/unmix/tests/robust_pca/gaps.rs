@@ -1,0 +1,62 @@
+//! Rows with missing cells.
+
+use super::{Made, fit, low_rank, rank, without_noise};
+use crate::made::{on_threads, settings};
+use serde_json::json;
+use unmix::num::random::Stream;
+use unmix::{Error, Outcome, RobustPca, Rows};
+
+/// The rows with a share of their cells missing.
+fn with_gaps(made: &Made, share: f64) -> Vec<f64> {
+    let draws = Stream::new(77, 0);
+    let gap = |at: usize| draws.uniform(at as u64) < share;
+    made.x().iter().enumerate().map(|(at, x)| if gap(at) { f64::NAN } else { *x }).collect()
+}
+
+#[test]
+fn rows_are_recovered_from_the_cells_that_they_have() {
+    let made = Made::square(100, 0.05, 0.05, 0);
+    for (share, most) in [(0.1, 60), (0.3, 120)] {
+        let x = with_gaps(&made, share);
+        let model = fit(&without_noise(), &x, 100);
+        assert_eq!(rank(&model), 5, "{share} missing");
+        assert!(model.report().n_iter <= most, "{share} missing: {} iterations", model.report().n_iter);
+        let error = made.error(&low_rank(&model, &x));
+        assert!(error < 1e-5, "{share} missing: {error:e}");
+    }
+    let noisy = Made::new((100, 100, 5), 100.0, (0.05, 0.3), 0.005, 2);
+    assert_eq!(rank(&fit(&RobustPca::default(), &with_gaps(&noisy, 0.2), 100)), 5);
+}
+
+#[test]
+fn the_weight_is_that_of_the_cells_that_there_are() {
+    let made = Made::square(100, 0.05, 0.05, 0);
+    let x = with_gaps(&made, 0.4);
+    let model = fit(&without_noise(), &x, 100);
+    assert_eq!((rank(&model), model.report().outcome), (5, Outcome::Converged));
+    assert!(made.error(&low_rank(&model, &x)) < 1e-4);
+    let seen = x.iter().filter(|x| !x.is_nan()).count() as f64 / 1e4;
+    let alpha = model.report().settings["alpha"].as_f64().unwrap();
+    assert!((alpha - 1.0 / (100.0 * seen).sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn empty_columns_are_named_and_empty_rows_are_coded_0() {
+    let made = Made::new((40, 12, 2), 1.0, (0.05, 5.0), 0.0, 3);
+    let mut x = made.x();
+    x.chunks_exact_mut(12).for_each(|row| row[7] = f64::NAN);
+    let said = RobustPca::default().fit(&mut Rows::from_slice(&x, 12).unwrap(), &on_threads(1)).unwrap_err();
+    assert!(matches!(said, Error::Unsupported { .. }) && said.to_string().contains("column 7"), "{said}");
+    let mut x = made.x();
+    x[12..24].fill(f64::NAN);
+    let model = fit(&RobustPca::default(), &x, 12);
+    assert_eq!(model.report().n_samples, 39.0);
+    assert!(model.report().warnings.iter().any(|w| w.contains("1 rows have no cell")));
+    let low = low_rank(&model, &x);
+    assert!(low[12..24].iter().all(|l| *l == 0.0));
+    // Infinity is no gap.
+    x[30] = f64::INFINITY;
+    let given = settings(json!({}));
+    let said = crate::made::try_fit("robust-pca", &given, &x, 12).unwrap_err();
+    assert!(matches!(said, Error::NotFinite { row: 2, column: 6, .. }), "{said}");
+}

@@ -1,0 +1,74 @@
+"""Robust PCA in Python: both parts, gaps, files, and the page about it."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import unmix
+from unmix import RobustPCA
+
+
+@pytest.fixture
+def parts():
+    draw = np.random.RandomState(2)
+    low = draw.randn(90, 3) @ draw.randn(3, 60)
+    sparse = np.where(draw.rand(90, 60) < 0.05, 10 * np.sign(draw.randn(90, 60)), 0)
+    return low, sparse
+
+
+def test_both_parts_are_computed_from_the_rows_of_the_fit(parts, tmp_path):
+    low, sparse = parts
+    model = RobustPCA(random_state=0).fit(low + sparse)
+    assert model.n_components_ == 3 and model.noise_std_ == 0 and model.report_.rank == 3
+    assert_allclose(model.low_rank_, low, atol=1e-4)
+    assert_allclose(model.sparse_, sparse, atol=1e-4)
+    assert_array_equal(model.sparse_ != 0, sparse != 0)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-12)
+    assert_allclose(model.singular_values_, np.linalg.svd(low, compute_uv=False)[:3], rtol=1e-5)
+    model.save(tmp_path / "m.safetensors")
+    for other in (unmix.load(tmp_path / "m.safetensors"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert_array_equal(other.transform(low), model.transform(low))
+    with pytest.raises(AttributeError, match="not in a model file"):
+        unmix.load(tmp_path / "m.safetensors").low_rank_
+    assert not hasattr(RobustPCA(), "low_rank_")
+    np.save(tmp_path / "rows.npy", low + sparse)
+    of_file = RobustPCA(random_state=0).fit(tmp_path / "rows.npy")
+    assert_array_equal(of_file.sparse_, model.sparse_)
+
+
+def test_gaps_noise_and_rank_0(parts):
+    low, sparse = parts
+    draw = np.random.RandomState(3)
+    X = low + sparse + 0.1 * draw.randn(*low.shape)
+    X[draw.rand(*X.shape) < 0.1] = np.nan
+    model = RobustPCA(random_state=0).fit(X)
+    assert model.n_components_ == 3 and 0.09 < model.noise_std_ < 0.12
+    assert np.isfinite(model.low_rank_).all() and not model.sparse_[np.isnan(X)].any()
+    assert np.abs(model.low_rank_ - low).max() < 0.5
+    codes = RobustPCA(random_state=0).fit_transform(X)
+    assert_array_equal(codes, model.transform(X))
+    none = RobustPCA(random_state=0).fit(sparse)
+    assert none.n_components_ == 0 and none.transform(sparse).shape == (90, 0)
+    assert not none.low_rank_.any() and none.low_rank_.shape == (90, 60)
+    assert_array_equal(none.sparse_, sparse)
+
+
+def test_single_precision_comes_back_single(parts):
+    model = RobustPCA(random_state=0).fit((parts[0] + parts[1]).astype(np.float32))
+    assert model.components_.dtype == model.low_rank_.dtype == model.sparse_.dtype == np.float32
+    assert_allclose(model.low_rank_, parts[0], atol=1e-3)
+
+
+def test_what_is_refused_is_said(parts):
+    X = parts[0].copy()
+    with pytest.raises(ValueError, match="infinity"):
+        RobustPCA().fit(np.where(np.arange(60) == 7, np.inf, X))
+    with pytest.raises(ValueError, match="column 7"):
+        RobustPCA().fit(np.where(np.arange(60) == 7, np.nan, X))
+    with pytest.raises(ValueError):
+        RobustPCA(alpha=0.0).fit(X)
+    with pytest.raises(AttributeError):
+        RobustPCA().fit(X).low_rank_ = X

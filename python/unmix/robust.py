@@ -1,0 +1,215 @@
+"""Robust PCA: rows as a matrix of low rank and a sparse one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import Estimator, _validated
+from ._parameters import RobustPCAParameters
+from ._sources import read
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class RobustPCA(RobustPCAParameters, Estimator):
+    """Robust PCA: rows as a matrix of low rank plus a sparse one, whose entries may be arbitrarily wrong.
+
+    The rank is found. Rows may have gaps (NaN), and noise in every cell beside the two parts. New rows are encoded by least absolute
+    deviations, so that wrong cells do not change their codes. All rows are held in memory.
+
+    Parameters
+    ----------
+    alpha : float or None, default=None
+        Weight of the sparse part against the nuclear norm of the low-rank part; None for ``1 / sqrt(max(n_samples, n_features)
+        f)``, ``f`` the share of cells that are not missing.
+    noise : float or "auto", default="auto"
+        Standard deviation of the noise in every cell; 0 for none: rows are then low rank plus sparse exactly. ``"auto"`` takes 0
+        where the exact form leaves nothing in most cells, and else estimates it.
+    tol : float, default=1e-07
+        Convergence tolerance of the exact form: the norm of rows less both parts, as a share of that of the rows; the change of the
+        sparse part is bounded by 100 times that. With noise, iterations end at a change of 1000 times that.
+    max_iter : int, default=500
+        Maximum number of iterations, of each convex problem that is solved.
+    center : bool, default=False
+        Subtract the median of every column. By default nothing is subtracted: offsets of columns are one more rank of the low-rank
+        part.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The row space of the low-rank part: orthonormal rows, by falling singular value, the entry of largest magnitude of each positive.
+    singular_values_ : ndarray of shape (n_components,)
+        Singular values of the low-rank part.
+    noise_std_ : float
+        Standard deviation of the noise in a cell; 0 where rows are low rank plus sparse exactly.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from rows: medians of the columns with ``center=True``, else zeros.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``components_.T``.
+    low_rank_ : ndarray of shape (n_samples, n_features)
+        The low-rank part of the rows of the fit, ``inverse_transform(transform(X))``. Computed on request, and not in the file.
+    sparse_ : ndarray of shape (n_samples, n_features)
+        What the rows of the fit have beside it: 0 in missing cells and within 4.5 standard deviations of
+        the noise; without noise, within 1e-4 of the root mean square of the low-rank part. Computed on request.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        The rank, iterations, and numbers of rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; ``objective`` is that of the convex problem after each of its last iterations.
+
+    See Also
+    --------
+    PCA : Without wrong cells.
+
+    Notes
+    -----
+    Minimises ``||L||_* + alpha * ||S||_1`` with ``L + S = X``, by an augmented Lagrangian with partial singular value decompositions. With
+    noise: ``||L||_* + alpha * ||S||_1 + ||X - L - S||**2 / (2 m)``, and then ``L`` of that rank by least squares over the cells near it.
+
+    References
+    ----------
+    E. Candès, X. Li, Y. Ma & J. Wright (2011), Robust principal component analysis?
+    Z. Zhou, X. Li, J. Wright, E. Candès & Y. Ma (2010), Stable principal component pursuit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import RobustPCA
+    >>> draw = np.random.RandomState(0)
+    >>> low = draw.randn(60, 2) @ draw.randn(2, 40)
+    >>> X = low + 10 * (draw.rand(60, 40) < 0.05)
+    >>> robust = RobustPCA(random_state=0).fit(X)
+    >>> robust.n_components_, bool(abs(robust.low_rank_ - low).max() < 1e-4)
+    (2, True)
+    """
+
+    _method = "robust-pca"
+
+    @_validated
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell. They are held in memory, and until the next fit for ``low_rank_`` and ``sparse_``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        transform : Codes of other rows.
+
+        Examples
+        --------
+        >>> from unmix import RobustPCA
+        >>> X = [[1, 2, 3], [2, 4, 6], [3, 6, 9], [4, 8, 12], [5, 10, 15]]
+        >>> RobustPCA(alpha=1.0, noise=0.0).fit(X).components_.round(2)
+        array([[0.27, 0.53, 0.8 ]])
+        """
+        self._fit(X)
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+        """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Fit the model alone.
+
+        Examples
+        --------
+        >>> from unmix import RobustPCA
+        >>> X = [[1, 2, 3], [2, 4, 6], [3, 6, 9], [4, 8, 12], [5, 10, 15]]
+        >>> RobustPCA(alpha=1.0, noise=0.0).fit_transform(X).shape
+        (5, 1)
+        """
+        rows, threads = self._fit(X)
+        return self._model.encode(rows, (0, threads, int(self.verbose)))
+
+    def _fit(self, X, sample_weight=None):
+        rows, threads = super()._fit(X, sample_weight)
+        vars(self)["_rows_of_fit"] = rows
+        return rows, threads
+
+    def _forget(self):
+        super()._forget()
+        vars(self).pop("_rows_of_fit", None)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_rows_of_fit"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    #: Made of the rows of the fit when somebody asks.
+    _derived = frozenset({"low_rank_", "sparse_"})
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name not in type(self)._derived:
+                return super().__getattr__(name)
+            check_is_fitted(self)
+            rows = vars(self).get("_rows_of_fit")
+            if rows is None:
+                raise AttributeError(
+                    f"{name} is not in a model file; low_rank_ is inverse_transform(transform(X)) of the rows X, and sparse_ X less that"
+                )
+            low = self._low_rank(rows)
+            return low if name == "low_rank_" else self._sparse(rows, low)
+
+    def _low_rank(self, rows):
+        codes = self._model.encode(rows, self._facts())
+        if self.n_components_ == 0:
+            return np.tile(self.mean_.astype(codes.dtype, copy=False), (len(codes), 1))
+        return self._model.decode(codes, self._facts())
+
+    def _sparse(self, rows, low):
+        left = np.asarray(read(rows), dtype=low.dtype) - low
+        # What is left beside an exact low-rank part is judged as the fit judges it.
+        cut = 4.5 * self.noise_std_ if self.noise_std_ > 0 else 1e-4 * np.sqrt(np.mean(np.square(low)))
+        return np.where(np.abs(left) > cut, left, low.dtype.type(0))
