@@ -65,14 +65,14 @@ PAIRS = [
 FITTED = [("adaptive", ours(fun="adaptive")), ("adaptive, ortho=False", ours(fun="adaptive", ortho=False))]
 
 
-def distances(laws, n):
+def distances(distributions, n):
     found = {name: ([], []) for name, *_ in PAIRS}
     fitted = {name: [] for name, _ in FITTED}
     for seed in range(5):
         draw = np.random.RandomState(seed)
-        k = len(laws)
+        k = len(distributions)
         mixing, W = draw.randn(k, k), np.linalg.qr(draw.randn(k, k))[0]
-        X = unmix.datasets.independent(n, laws, seed=seed).sources @ mixing.T
+        X = unmix.datasets.independent(n, distributions, seed=seed).sources @ mixing.T
         for name, our, _, their in PAIRS:
             for which, work in ((0, our), (1, their)):
                 found[name][which].append(unmix.metrics.amari_distance(work(X, W) @ mixing))
@@ -86,8 +86,8 @@ def table():
     heads = [f"{name}: ours / {peer}" for name, _, peer, _ in PAIRS] + ["default / best peer"] + [name for name, _ in FITTED]
     lines = ["| input | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
     worst, best, least = 0.0, [], {name: [] for name, _ in FITTED}
-    for label, laws, n in INPUTS:
-        found, fitted = distances(laws, n)
+    for label, distributions, n in INPUTS:
+        found, fitted = distances(distributions, n)
         worst = max([worst, *(a / b for a, b in found.values())])
         peer = min(b for _, b in found.values())
         best.append(found[PAIRS[0][0]][0] / peer)

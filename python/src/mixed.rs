@@ -21,14 +21,16 @@ fn arrays(py: Python<'_>, make: impl FnOnce() -> Result<Mixed> + Send) -> PyResu
 pub(crate) fn independent(
     py: Python<'_>,
     n_samples: usize,
-    laws: Vec<String>,
+    distributions: Vec<String>,
     variances: Vec<f64>,
     seed: u64,
 ) -> PyResult<Arrays<'_>> {
     arrays(py, || {
-        let laws =
-            laws.iter().map(|name| Distribution::named(name)).collect::<Result<Vec<Distribution>>>()?;
-        datasets::independent(n_samples, &laws, &variances, seed)
+        let distributions = distributions
+            .iter()
+            .map(|name| Distribution::named(name))
+            .collect::<Result<Vec<Distribution>>>()?;
+        datasets::independent(n_samples, &distributions, &variances, seed)
     })
 }
 
@@ -41,14 +43,14 @@ pub(crate) fn signals(py: Python<'_>, setting: String, seed: Option<u64>) -> PyR
 
 /// Points of two sources, turned by 45 degrees.
 #[pyfunction]
-#[pyo3(signature = (law, n_samples, seed=None))]
+#[pyo3(signature = (distribution, n_samples, seed=None))]
 pub(crate) fn points(
     py: Python<'_>,
-    law: String,
+    distribution: String,
     n_samples: usize,
     seed: Option<u64>,
 ) -> PyResult<Arrays<'_>> {
-    arrays(py, || datasets::points(Distribution::named(&law)?, n_samples, seed))
+    arrays(py, || datasets::points(Distribution::named(&distribution)?, n_samples, seed))
 }
 
 /// Pictures of discs that hide each other.

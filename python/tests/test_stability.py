@@ -70,7 +70,7 @@ def test_one_cut_leaves_everything_undecided_and_says_how_many_would_do():
 def test_ends_of_intervals_are_cut_off_so_that_they_agree_with_the_verdict():
     ends = [[0.89996, 0.99], [0.9, 0.99], [0.5, 0.89996], [0.5, 0.9]]
     facts = {"halves": [0.9] * 4, "interval": ends, "space": [0.9] * 4, "space_interval": ends, "index": [1] * 4, "gaussian": [1] * 4}
-    facts |= {"restarts": None, "stretch": 1, "cuts": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
+    facts |= {"restarts": None, "block_length": 1, "cuts": 20, "verdict": ["undecided", "resolved", "not resolvable", "undecided"]}
     facts["clusters"] = dict.fromkeys(["halves", "restarts", "both"])
     shown = repr(unmix.Stability(json.dumps(facts))).splitlines()[1:]
     for line, ends in zip(shown, ["0.899 to 0.990", "0.900 to 0.990", "0.500 to 0.899", "0.500 to 0.900"]):
@@ -102,8 +102,8 @@ def test_neighbours_stay_together_where_rows_follow_one_another():
     slow -= np.apply_along_axis(np.convolve, 0, slow, np.ones(200) / 200, mode="same")
     ica = ICA(random_state=0).fit(slow)
     found = unmix.stability(ica, slow, cuts=2, restarts=0)
-    assert found.stretch > 20 and "were kept together" in repr(found)
-    assert unmix.stability(ica, draw.permutation(slow), cuts=2, restarts=0).stretch == 1
+    assert found.block_length > 20 and "were kept together" in repr(found)
+    assert unmix.stability(ica, draw.permutation(slow), cuts=2, restarts=0).block_length == 1
 
 
 def test_report_shows_time_places_and_another_model(tmp_path):

@@ -90,6 +90,7 @@ class Clusters:
     ----------
     .. [1] Himberg, J., Hyvärinen, A. & Esposito, F. (2004). Validating the independent components of neuroimaging time series via
        clustering and visualization. NeuroImage 22(3), 1214-1222.
+       doi:10.1016/j.neuroimage.2004.03.027
     """
 
     restarts: Clustering | None
@@ -136,7 +137,7 @@ class Stability:
         quality index Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
-    stretch : int
+    block_length : int
         Block length: number of consecutive rows that were kept together when rows were cut into halves and tested: 1 for independent
         rows; more for a recording, whose consecutive samples are autocorrelated.
     verdict : list of str
@@ -165,7 +166,7 @@ class Stability:
     index: Array
     clusters: Clusters
     gaussian: Array
-    stretch: int
+    block_length: int
     verdict: list[str]
 
     def __init__(self, text: str) -> None:
@@ -173,7 +174,7 @@ class Stability:
         self.verdict = facts["verdict"]
         for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
             setattr(self, name, np.array(facts[name], dtype=float))
-        self.stretch, self.cuts = int(facts["stretch"]), int(facts["cuts"])
+        self.block_length, self.cuts = int(facts["block_length"]), int(facts["cuts"])
         self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
         self.clusters = Clusters(facts["clusters"])
 
@@ -192,8 +193,8 @@ class Stability:
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
         if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
             lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
-        if self.stretch > 1:
-            lines.append(f"consecutive rows are autocorrelated: blocks of {self.stretch} rows were kept together")
+        if self.block_length > 1:
+            lines.append(f"consecutive rows are autocorrelated: blocks of {self.block_length} rows were kept together")
         return "\n".join(lines)
 
 

@@ -32,7 +32,7 @@ def _mixed(made):
 
 def independent(
     n_samples: int = 1000,
-    laws: Sequence[str] = ("laplace", "uniform", "laplace"),
+    distributions: Sequence[str] = ("laplace", "uniform", "laplace"),
     variances: Sequence[float] | None = None,
     *,
     seed: int = 0,
@@ -43,7 +43,7 @@ def independent(
     ----------
     n_samples : int
         Number of rows, at least 2.
-    laws : sequence of str
+    distributions : sequence of str
         The distribution of each source: ``"laplace"``, ``"logistic"``, ``"exponential"``, ``"student-3"``, ``"student-5"``, ``"student-6"``,
         ``"bernoulli-gaussian"`` (0 in seven of ten rows, else normal; super-Gaussian), ``"uniform"``, ``"arcsine"``, ``"bimodal"``,
         ``"laplace-pair"`` (sub-Gaussian), ``"gaussian"``, or normal humps, ``"two-humps-apart"``: two or four of them,
@@ -72,9 +72,9 @@ def independent(
     (500, 4)
     """
     _check(n_samples=(n_samples, 2), seed=(seed, 0))
-    laws = [laws] if isinstance(laws, str) else [str(law) for law in laws]
-    variances = [1.0] * len(laws) if variances is None else [float(v) for v in variances]
-    return _mixed(_unmix.independent(int(n_samples), laws, variances, int(seed)))
+    distributions = [distributions] if isinstance(distributions, str) else [str(distribution) for distribution in distributions]
+    variances = [1.0] * len(distributions) if variances is None else [float(v) for v in variances]
+    return _mixed(_unmix.independent(int(n_samples), distributions, variances, int(seed)))
 
 
 def leaves(n_pictures: int = 100, side: int = 32, *, seed: int = 0) -> Any:
@@ -180,12 +180,12 @@ def patterns(
     return Bunch(**dict(zip(["X", "components", "scores", "labels"], made)))
 
 
-def points(law: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
+def points(distribution: str = "uniform", n_samples: int = 1000, *, seed: int | None = None) -> Any:
     """Return points in the plane: two independent sources of equal variance, rotated by 45 degrees. PCA cannot identify their axes.
 
     Parameters
     ----------
-    law : {"uniform", "laplace"}
+    distribution : {"uniform", "laplace"}
         Of both sources. Their variance is 2/3 (uniform) or 1 (Laplace).
     n_samples : int
         Number of points; without a seed there are 1000.
@@ -208,7 +208,7 @@ def points(law: str = "uniform", n_samples: int = 1000, *, seed: int | None = No
     (1000, 2)
     """
     _check(n_samples=(n_samples, 2))
-    return _mixed(_unmix.points(str(law), int(n_samples), _seed(seed)))
+    return _mixed(_unmix.points(str(distribution), int(n_samples), _seed(seed)))
 
 
 def ppca(
@@ -277,7 +277,7 @@ def signals(
 
     See Also
     --------
-    independent : Independent sources of given laws.
+    independent : Independent sources of given distributions.
 
     Examples
     --------

@@ -282,7 +282,9 @@ class PCA(PCAParameters, Likelihood, Incremental, Estimator):
 
         References
         ----------
-        Hotelling 1947, Multivariate quality control. Jackson & Mudholkar 1979, Technometrics 21, 341-349.
+        H. Hotelling (1947), Multivariate quality control. In: Techniques of statistical analysis.
+        J. E. Jackson & G. S. Mudholkar (1979), Control procedures for residuals associated with principal component analysis.
+        doi:10.1080/00401706.1979.10489779
 
         Examples
         --------

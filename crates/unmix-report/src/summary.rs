@@ -46,8 +46,10 @@ fn stability(found: &Value, k: usize) -> String {
         let cells: String = clusters.iter().map(|(name, _)| format!("{:>9}  ", quality(name))).collect();
         out += &format!("{j:>9}  {halves:>6.3}  {interval:<14}  {seeds:>11}  {cells}{verdict}\n");
     }
-    if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
-        out += &format!("consecutive rows are autocorrelated: blocks of {stretch} rows were kept together\n");
+    if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
+        out += &format!(
+            "consecutive rows are autocorrelated: blocks of {block_length} rows were kept together\n"
+        );
     }
     if let Some(few) = facts::few_cuts(found) {
         out += &format!("{few}\n");

@@ -1,12 +1,12 @@
 //! Data made by seeded code, with the truth that made it.
 
-mod laws;
+mod distributions;
 mod leaves;
 mod mixed;
 mod ppca;
 mod subspaces;
 
-pub use laws::{Distribution, LAWS};
+pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};

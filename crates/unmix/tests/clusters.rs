@@ -18,12 +18,12 @@ fn tried(key: &str, x: &Matrix<f64>, settings: Value, trials: Trials, threads: u
 #[test]
 fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
     use Distribution::{Gaussian, Laplace};
-    let laws = [Laplace, Gaussian, Laplace, Laplace, Gaussian, Laplace];
-    let data = independent(4000, &laws, &[1.0; 6], 5).unwrap();
+    let distributions = [Laplace, Gaussian, Laplace, Laplace, Gaussian, Laplace];
+    let data = independent(4000, &distributions, &[1.0; 6], 5).unwrap();
     let (model, found) = tried("ica", &data.x, json!({}), Trials { cuts: 6, restarts: 6 }, 1);
     let components = model.tensor("components").unwrap().to_matrix();
     let source = unmix::metrics::match_rows(&components, &data.mixing.transposed());
-    let gaussian = |j: &usize| laws[source.order[*j]] == Gaussian;
+    let gaussian = |j: &usize| distributions[source.order[*j]] == Gaussian;
     let sets = [(&found.clusters.halves, 12), (&found.clusters.restarts, 7), (&found.clusters.both, 19)];
     for (clustering, n_fits) in sets {
         let c = clustering.as_ref().unwrap();
@@ -80,8 +80,8 @@ fn of_an_exact_solver_halves_alone_are_clustered() {
 #[test]
 fn clusters_have_the_same_bits_for_any_number_of_threads() {
     use Distribution::{Gaussian, Laplace};
-    let laws = [Laplace, Gaussian, Laplace, Gaussian, Gaussian];
-    let data = independent(1500, &laws, &[1.0; 5], 8).unwrap();
+    let distributions = [Laplace, Gaussian, Laplace, Gaussian, Gaussian];
+    let data = independent(1500, &distributions, &[1.0; 5], 8).unwrap();
     for key in ["ica", "rica"] {
         let of = |trials, threads| tried(key, &data.x, json!({}), trials, threads).1.clusters;
         let trials = Trials { cuts: 3, restarts: 4 };

@@ -146,7 +146,7 @@ fn autocorrelated_gaussian_sources_are_no_more_often_resolved() {
     let (told, _) = alarms(200, 2, ONE, rows);
     assert!(told <= allowed(200), "{told} of 200");
     let (_, one) = tried_by("ica", &rows(0), 2, TEN, 0);
-    assert!(one.stretch > 10, "{}", one.stretch);
+    assert!(one.block_length > 10, "{}", one.block_length);
 }
 
 #[test]

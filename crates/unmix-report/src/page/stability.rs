@@ -41,8 +41,8 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                      rows. Above the broken line a component counted as found again."
                 }
                 @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
-                @if let Some(stretch) = found["stretch"].as_u64().filter(|s| *s > 1) {
-                    " Consecutive rows are autocorrelated: blocks of " (count(stretch)) " rows were kept together when the rows were cut."
+                @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
+                    " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows were cut."
                 }
             }
             (drawing(context, &halves[..k], &interval[..k]))

@@ -339,7 +339,7 @@ fn a_verdict_stands_beside_its_component() {
     let of = |class: &str| html.matches(&format!("class=\"verdict {class}\"")).count();
     let said = of("good") + of("warn") + of("open");
     assert_eq!(said, 6, "beside three components, and beside three time courses");
-    assert!(found.stretch > 1 && html.contains("rows were kept together"), "{}", found.stretch);
+    assert!(found.block_length > 1 && html.contains("rows were kept together"), "{}", found.block_length);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn named_rows_are_called_by_their_names() {
         html.contains("<b>&lt;day 0&gt;</b>") && !html.contains("<b>row 0</b>"),
         "beside reconstructions"
     );
-    // 2000 rows from the middle are drawn, row 500 the first of them: names are in the middle of each of seven stretches of 286.
+    // 2000 rows from the middle are drawn, row 500 the first of them: names are in the middle of each of seven runs of 286.
     assert!(html.contains(">&lt;day 643&gt;</text>"), "along time courses");
     assert!(!html.contains("<day"));
     // Seconds say where rows are.

@@ -2,10 +2,10 @@
 //!
 //! Rows that are independent of each other are dealt out one by one. Samples of a recording are not such rows: neighbours are
 //! nearly the same, so that two halves dealt sample by sample would be copies of each other, and everything that any fit finds
-//! would be found again. So halves are drawn in blocks ("stretches"), long enough to be nearly independent of each other.
+//! would be found again. So halves are drawn in blocks, long enough to be nearly independent of each other.
 //!
-//! The length is estimated from the codes. For a quantity averaged over stretches of `l` rows, the variance is `time / l` times
-//! that of one row once stretches are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where
+//! The length is estimated from the codes. For a quantity averaged over blocks of `l` rows, the variance is `time / l` times
+//! that of one row once blocks are long, where `time = 1 + 2 (sum of autocorrelations)` is the autocorrelation time, and 1 where
 //! rows are independent (batch means: Conway 1963). The quantities are the squares of the codes, and products of neighbours: what
 //! covariances and contrasts are sums of. The number of independent rows that `n` are worth is `n / time`, the effective sample
 //! size.
@@ -20,7 +20,7 @@ const SAMPLE: u64 = 41;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Autocorrelation {
     /// Rows that stay together; 1 where each stands alone.
-    pub(crate) stretch: u64,
+    pub(crate) block_length: u64,
     /// For each component its autocorrelation time: `n` rows are worth `n` over this of independent ones.
     pub(crate) times: Vec<f64>,
 }
@@ -52,12 +52,12 @@ impl Autocorrelation {
             }
         }
         // Each half needs some of them.
-        let stretch = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
-        Self { stretch, times }
+        let block_length = if most > 1.0 { (4 * longest as u64).min(n / 20).max(1) } else { 1 };
+        Self { block_length, times }
     }
 }
 
-/// The autocorrelation time that stretches of a series of `seen` numbers grew to; none where independent numbers would do the same.
+/// The autocorrelation time that blocks of a series of `seen` numbers grew to; none where independent numbers would do the same.
 fn clear_time(found: &[(usize, f64)], seen: usize) -> Option<f64> {
     let clear =
         |&(length, ratio): &(usize, f64)| ratio > 1.0 + CLEAR * (2.0 * length as f64 / seen as f64).sqrt();
@@ -80,7 +80,7 @@ fn standardised(codes: &[f64], k: usize, j: usize) -> Vec<f64> {
     column.iter().map(|y| (y - mean) * scale).collect()
 }
 
-/// For stretches of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
+/// For blocks of 2, 4, 8, ... rows: the length, and the variance of their sums over that of as many independent rows.
 pub(crate) fn block_variance_ratios(mut series: Vec<f64>) -> Vec<(usize, f64)> {
     let (alone, mut length, mut out) = (variance(&series), 1, Vec::new());
     if alone <= 0.0 {
@@ -107,25 +107,26 @@ pub(crate) fn consecutive(n: u64, k: usize) -> Vec<u64> {
     (first..first + most).collect()
 }
 
-/// Two halves of the rows, in stretches. Where rows stand alone each half is in random order, else in that of the rows.
-pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, stretch: u64) -> (Vec<u64>, Vec<u64>) {
+/// Two halves of the rows, in blocks. Where rows stand alone each half is in random order, else in that of the rows.
+pub(crate) fn cut_in_two(n: u64, seed: u64, cut: usize, block_length: u64) -> (Vec<u64>, Vec<u64>) {
     let draws = Stream::new(seed, CUTS + cut as u64);
-    let mut left: Vec<u64> = (0..n / stretch).collect();
+    let mut left: Vec<u64> = (0..n / block_length).collect();
     draws.shuffle(0, &mut left);
     let mut right = left.split_off(left.len() / 2);
-    if stretch == 1 {
+    if block_length == 1 {
         return (left, right);
     }
-    let last = n / stretch - 1;
+    let last = n / block_length - 1;
     let rows = |pieces: &mut Vec<u64>| {
         pieces.sort_unstable();
-        let of = |&piece: &u64| piece * stretch..if piece == last { n } else { (piece + 1) * stretch };
+        let of =
+            |&piece: &u64| piece * block_length..if piece == last { n } else { (piece + 1) * block_length };
         pieces.iter().flat_map(of).collect()
     };
     (rows(&mut left), rows(&mut right))
 }
 
-/// As many rows as a test needs: either in random order, or long enough stretches.
+/// As many rows as a test needs: either in random order, or long enough blocks.
 pub(crate) fn thinned(mut rows: Vec<u64>) -> Vec<u64> {
     rows.truncate(1 << 16);
     rows
@@ -138,7 +139,7 @@ pub(crate) fn sample(n: u64, seed: u64) -> Vec<u64> {
         return (0..n).collect();
     }
     let draws = Stream::new(seed, SAMPLE);
-    // One of each of as many equal stretches.
+    // One of each of as many equal blocks.
     (0..MOST)
         .map(|i| {
             let (a, b) = (i * n / MOST, (i + 1) * n / MOST);
@@ -166,12 +167,12 @@ mod tests {
     fn independent_rows_stand_alone_and_others_stay_together() {
         for seed in 0..20 {
             let alone = Autocorrelation::of(&remembering(2000, 3, 0.0, seed), 3, 2000);
-            assert_eq!((alone.stretch, &alone.times[..]), (1, &[1.0; 3][..]));
+            assert_eq!((alone.block_length, &alone.times[..]), (1, &[1.0; 3][..]));
         }
         let found = Autocorrelation::of(&remembering(20_000, 3, 0.95, 1), 3, 20_000);
         // Squares of such a column have autocorrelations r^(2 l): 1 + 2 sum = (1 + r²) / (1 - r²) = 19.5.
         assert!(found.times.iter().all(|m| (12.0..30.0).contains(m)), "{:?}", found.times);
-        assert!((40..=1000).contains(&found.stretch), "{}", found.stretch);
+        assert!((40..=1000).contains(&found.block_length), "{}", found.block_length);
     }
 
     #[test]
@@ -188,14 +189,19 @@ mod tests {
 
     #[test]
     fn halves_share_no_row_and_leave_none_out() {
-        for (n, stretch) in [(10, 1), (11, 1), (1003, 50), (40, 2)] {
-            let (left, right) = cut_in_two(n, 3, 1, stretch);
+        for (n, block_length) in [(10, 1), (11, 1), (1003, 50), (40, 2)] {
+            let (left, right) = cut_in_two(n, 3, 1, block_length);
             let mut all: Vec<u64> = left.iter().chain(&right).copied().collect();
             all.sort_unstable();
             assert_eq!(all, (0..n).collect::<Vec<u64>>());
-            assert!(left.len().abs_diff(right.len()) as u64 <= 2 * stretch, "{} {}", left.len(), right.len());
+            assert!(
+                left.len().abs_diff(right.len()) as u64 <= 2 * block_length,
+                "{} {}",
+                left.len(),
+                right.len()
+            );
             let joins = left.windows(2).filter(|w| w[1] != w[0] + 1).count() as u64;
-            assert!(stretch == 1 || joins <= n / stretch);
+            assert!(block_length == 1 || joins <= n / block_length);
         }
     }
 }

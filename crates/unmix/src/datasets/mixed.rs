@@ -1,7 +1,7 @@
 //! Mixtures of independent sources whose truth is known: the sources of the literature, and the published time signals and
 //! points.
 
-use super::{Distribution, LAWS};
+use super::{DISTRIBUTIONS, Distribution};
 use crate::error::{Error, Result};
 use crate::num::random::Stream;
 use crate::num::{Matrix, factor};
@@ -26,16 +26,16 @@ impl Mixed {
     }
 }
 
-/// `n` rows of independent sources along random orthonormal directions: source `j` follows `laws[j]` and has exactly the variance
+/// `n` rows of independent sources along random orthonormal directions: source `j` follows `distributions[j]` and has exactly the variance
 /// `variances[j]` in these rows, and mean 0. Equal variances make ties that variance alone cannot resolve.
 ///
 /// With `square` mixing `p = k`; the columns of `mixing` are orthonormal. `O(n k^2)`.
 ///
 /// # Errors
 ///
-/// No law, another number of variances than of laws, a variance that is not a finite number above 0, fewer than two rows.
-pub fn independent(n: usize, laws: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
-    let k = laws.len();
+/// No distribution, another number of variances than of distributions, a variance that is not a finite number above 0, fewer than two rows.
+pub fn independent(n: usize, distributions: &[Distribution], variances: &[f64], seed: u64) -> Result<Mixed> {
+    let k = distributions.len();
     if k == 0 || variances.len() != k {
         let why = format!("there are {k} distributions");
         let got = format!("{} of them", variances.len());
@@ -53,7 +53,7 @@ pub fn independent(n: usize, laws: &[Distribution], variances: &[f64], seed: u64
         return Err(Error::setting("n_samples", n, "must be at least 2", ""));
     }
     let streams: Vec<Stream> = (0..k as u64).map(|j| Stream::new(seed, FIRST_SOURCE + j)).collect();
-    let mut sources = Matrix::from_fn(n, k, |i, j| laws[j].draw(&streams[j], i as u64));
+    let mut sources = Matrix::from_fn(n, k, |i, j| distributions[j].draw(&streams[j], i as u64));
     let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
     standardise(&mut sources, &deviations);
     let turn = Stream::new(seed, TURN);
@@ -150,13 +150,16 @@ pub fn signals(setting: SignalDesign, seed: Option<u64>) -> Mixed {
 ///
 /// # Errors
 ///
-/// A law that is neither uniform nor Laplace.
-pub fn points(law: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
-    let (file, size) = match law {
+/// A distribution that is neither uniform nor Laplace.
+pub fn points(distribution: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
+    let (file, size) = match distribution {
         Distribution::Uniform => (UNIFORM, (2.0f64 / 3.0).sqrt()),
         Distribution::Laplace => (LAPLACE, 1.0),
         other => {
-            let name = LAWS.iter().find(|(_, law)| *law == other).map_or("", |(name, _)| name);
+            let name = DISTRIBUTIONS
+                .iter()
+                .find(|(_, distribution)| *distribution == other)
+                .map_or("", |(name, _)| name);
             return Err(Error::setting(
                 "kind",
                 name,
@@ -169,7 +172,7 @@ pub fn points(law: Distribution, n: usize, seed: Option<u64>) -> Result<Mixed> {
         None => published(file, 2),
         Some(seed) => {
             let streams = [22, 23].map(|stream| Stream::new(seed, stream));
-            Matrix::from_fn(n, 2, |i, j| size * law.draw(&streams[j], i as u64))
+            Matrix::from_fn(n, 2, |i, j| size * distribution.draw(&streams[j], i as u64))
         }
     };
     let (s, c) = FRAC_PI_4.sin_cos();
@@ -268,11 +271,11 @@ mod tests {
     }
 
     #[test]
-    fn points_come_in_two_laws() {
-        for law in [Distribution::Uniform, Distribution::Laplace] {
-            let published = points(law, 0, None).unwrap();
+    fn points_come_in_two_distributions() {
+        for distribution in [Distribution::Uniform, Distribution::Laplace] {
+            let published = points(distribution, 0, None).unwrap();
             assert_eq!((published.x.rows(), published.x.cols()), (1000, 2));
-            let ours = points(law, 4000, Some(1)).unwrap();
+            let ours = points(distribution, 4000, Some(1)).unwrap();
             let ratio = deviation(&ours.sources, 0) / deviation(&published.sources, 0);
             assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
         }

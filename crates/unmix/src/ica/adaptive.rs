@@ -1,9 +1,9 @@
 //! Contrasts that are fitted to the sources: quasi-maximum likelihood (Pham & Garat 1997).
 //!
-//! A search by a fixed contrast comes near the sources whatever their laws are; how near depends on the law. Once there, the law of
+//! A search by a fixed contrast comes near the sources whatever their distributions are; how near depends on the distribution. Once there, the distribution of
 //! each can be seen: every source gets the contrast that is nearest to its score ([`ScoreFunction`]), and the search continues by
-//! these, over rotations or over all invertible matrices. Sources that moved have other laws, a little, so this is done a few
-//! times. The errors that are left are those of maximum likelihood with known laws, as far as the basis functions approximate
+//! these, over rotations or over all invertible matrices. Sources that moved have other distributions, a little, so this is done a few
+//! times. The errors that are left are those of maximum likelihood with known distributions, as far as the basis functions approximate
 //! these: of the order of the bound of Cramér and Rao.
 
 use super::view::View;

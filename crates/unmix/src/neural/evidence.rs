@@ -141,13 +141,13 @@ fn sums<T: Real>(
 }
 
 impl<T: Real> Principal<'_, T> {
-    /// The components, rows of `w` in coordinates, through `h` and all rows, `stretch` of which hang together; none where rows are too
+    /// The components, rows of `w` in coordinates, through `h` and all rows, in blocks of `block_length`; none where rows are too
     /// few, or components are no axes of a rotation.
     pub(crate) fn seen(
         &self,
         w: &Matrix<f64>,
         h: &Nonlinearity,
-        stretch: u64,
+        block_length: u64,
         run: &Run<'_>,
     ) -> Result<Option<BlockEvidence>> {
         if orthonormality(w) > FAR {
@@ -155,8 +155,8 @@ impl<T: Real> Principal<'_, T> {
         }
         let frame = self.frame(w)?;
         let n = self.n_rows() as usize;
-        // A stretch is as long as the autocorrelation: blocks of two stretches are nearly independent.
-        let length = if stretch > 1 { 2 * stretch as usize } else { ROWS };
+        // A block is as long as the autocorrelation: pairs of blocks are nearly independent.
+        let length = if block_length > 1 { 2 * block_length as usize } else { ROWS };
         let count = (n / length).min(BLOCKS).min((NUMBERS / (2 * w.rows() * frame.rows())).max(FEWEST));
         if count < FEWEST {
             return Ok(None);

@@ -40,7 +40,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
             let chi2 = standardised_square(even, EVEN.1, follow) + standardised_square(odd, ODD, follow);
             let p = match follow {
                 false => (-0.5 * chi2).exp(),
-                // The autocorrelation time is estimated from that many stretches: an F distribution with 2 degrees of freedom
+                // The autocorrelation time is estimated from that many blocks: an F distribution with 2 degrees of freedom
                 // above.
                 true => (1.0 + chi2 / (FEWEST - 1) as f64).powf(-0.5 * (FEWEST - 1) as f64),
             };
@@ -54,7 +54,7 @@ pub(super) fn p_values(codes: &[f64], k: usize, follow: bool) -> Vec<f64> {
 /// rows.
 fn standardised_square(terms: Vec<f64>, alone: f64, follow: bool) -> f64 {
     let (n, sum) = (terms.len() as f64, terms.iter().sum::<f64>());
-    // Its own variance may be anything where a column is not Gaussian; how much longer stretches have is what counts.
+    // Its own variance may be anything where a column is not Gaussian; how much longer blocks have is what counts.
     let autocorrelation = if follow {
         block_variance_ratios(terms).iter().fold(1.0f64, |m, (_, ratio)| m.max(*ratio))
     } else {

@@ -5,7 +5,7 @@
 //! by component ([`Stability::halves`]). That is the test of Meinecke et al. 2002 and of ICASSO (Himberg et al. 2004) without
 //! resampling with repetition: halves are disjoint, so they share no row and no luck. The same fit from other seeds
 //! ([`Stability::restarts`]) shows whether the solver, rather than the data, is the reason. Consecutive rows, as samples of a
-//! recording do, go into halves in stretches ([`Stability::stretch`]): halves of neighbours would be copies of each other. The
+//! recording do, go into halves in blocks ([`Stability::block_length`]): halves of neighbours would be copies of each other. The
 //! verdict on a component follows the interval that is given for the agreement, never the estimate alone (`interval.rs`).
 //!
 //! The model of all rows is the reference: components of every other fit are given to its components by the assignment of the
@@ -89,7 +89,7 @@ pub struct Stability {
     /// both ways round, the larger one. Autocorrelated rows count by their effective sample size.
     pub gaussian: Vec<f64>,
     /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
-    pub stretch: u64,
+    pub block_length: u64,
     /// The verdicts.
     pub verdicts: Vec<Verdict>,
 }
@@ -119,7 +119,7 @@ impl Stability {
             "index": self.index,
             "clusters": self.clusters.to_json(),
             "gaussian": self.gaussian,
-            "stretch": self.stretch,
+            "block_length": self.block_length,
             "verdict": verdicts,
         })
     }
@@ -160,7 +160,7 @@ where
     let (following, n_codes) = (codes(model, &of(consecutive(n, k)), run)?, model.n_codes());
     let together = Autocorrelation::of(&following, n_codes, n);
     let cuts: Vec<(Vec<u64>, Vec<u64>)> =
-        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, together.stretch)).collect();
+        (0..trials.cuts).map(|cut| cut_in_two(n, run.seed, cut, together.block_length)).collect();
     let fits = Fits {
         key,
         settings: model.method().settings_to_compare(model.settings(), model.n_components()),
@@ -173,7 +173,7 @@ where
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
-    let gaussian = halved.gaussian(k, &fitted, cuts.first(), held_out, together.stretch > 1, run)?;
+    let gaussian = halved.gaussian(k, &fitted, cuts.first(), held_out, together.block_length > 1, run)?;
     let restarted = RestartsResult::compared(&seen, model, &others, run)?;
     let variances = variances(model);
     let squares =
@@ -201,7 +201,7 @@ where
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
-        stretch: together.stretch,
+        block_length: together.block_length,
     })
 }
 

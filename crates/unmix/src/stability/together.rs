@@ -332,11 +332,11 @@ mod tests {
 
     #[test]
     fn fits_beside_each_other_have_the_bits_of_each_alone() {
-        let laws =
+        let distributions =
             [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Arcsine]
                 .repeat(4);
         let (n, p) = (20_000, 16);
-        let x = independent(n, &laws, &[1.0; 16], 5).unwrap().x;
+        let x = independent(n, &distributions, &[1.0; 16], 5).unwrap().x;
         let settings = json!({"ortho": false, "extended": true}).as_object().cloned().unwrap();
         let (left, right) = cut_in_two(n as u64, 1, 0, 1);
         let jobs = || vec![(Some(left.clone()), 3), (Some(right.clone()), 4), (None, 5), (None, 6)];

@@ -7,17 +7,17 @@ use unmix::datasets::{Distribution, independent};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Outcome, Rows, Run};
 
-fn made(laws: &[Distribution], n: usize, seed: u64) -> Matrix<f64> {
-    independent(n, laws, &vec![1.0; laws.len()], seed).unwrap().sources
+fn made(distributions: &[Distribution], n: usize, seed: u64) -> Matrix<f64> {
+    independent(n, distributions, &vec![1.0; distributions.len()], seed).unwrap().sources
 }
 
 /// Mean square, times the number of rows, of what a source found holds of another.
-fn error(given: &serde_json::Value, law: Distribution) -> f64 {
+fn error(given: &serde_json::Value, distribution: Distribution) -> f64 {
     let (n, k, seeds) = (8000, 5, 20);
     let mut sum = 0.0;
     for seed in 0..seeds {
         let a = mixing(k, k, seed);
-        let gain = gain(&fit("ica", given.clone(), &mix(&made(&[law; 5], n, seed), &a), k), &a);
+        let gain = gain(&fit("ica", given.clone(), &mix(&made(&[distribution; 5], n, seed), &a), k), &a);
         for i in 0..k {
             let most = gain.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs()));
             sum += gain.row(i).iter().map(|x| (x / most).powi(2)).sum::<f64>() - 1.0;
@@ -28,7 +28,7 @@ fn error(given: &serde_json::Value, law: Distribution) -> f64 {
 
 #[test]
 fn errors_are_near_the_bound_of_cramer_and_rao() {
-    // The mean square of the score of a source of variance 1: of Laplace's law it is sqrt(2) or its negative.
+    // The mean square of the score of a source of variance 1: of Laplace's distribution it is sqrt(2) or its negative.
     let hump = |y: f64, m: f64, s: f64| (-0.5 * ((y - m) / s).powi(2)).exp() / s / 5.013_256_549_262_001;
     let size = (0.95f64 * 0.95 + 0.31 * 0.31).sqrt();
     let (m, s) = (0.95 / size, 0.31 / size);
@@ -41,14 +41,14 @@ fn errors_are_near_the_bound_of_cramer_and_rao() {
             step * slope * slope / (a + b)
         })
         .sum();
-    for (law, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, humps)] {
+    for (distribution, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, humps)] {
         // Tichavský, Koldovský & Oja 2006: any invertible matrix, and rotations of white rows.
         let bound = kappa / (kappa * kappa - 1.0);
         let rotations = 0.5 / (kappa - 1.0) + 0.25;
-        let free = error(&json!({"fun": "adaptive", "ortho": false}), law);
-        let turned = error(&json!({"fun": "adaptive"}), law);
-        assert!(free > 0.8 * bound && free < 1.3 * bound, "{law:?}: {free}, bound {bound}");
-        assert!((turned / rotations - 1.0).abs() < 0.25, "{law:?}: {turned} instead of {rotations}");
+        let free = error(&json!({"fun": "adaptive", "ortho": false}), distribution);
+        let turned = error(&json!({"fun": "adaptive"}), distribution);
+        assert!(free > 0.8 * bound && free < 1.3 * bound, "{distribution:?}: {free}, bound {bound}");
+        assert!((turned / rotations - 1.0).abs() < 0.25, "{distribution:?}: {turned} instead of {rotations}");
     }
 }
 

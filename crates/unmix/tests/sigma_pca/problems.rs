@@ -26,11 +26,11 @@ impl Problem {
     }
 }
 
-/// Ten sources with the laws of the first five given, the others Laplace.
+/// Ten sources with the distributions of the first five given, the others Laplace.
 pub(crate) fn tied(name: &str, n: usize, first: [Distribution; 5], seed: u64) -> Problem {
-    let mut laws = [Distribution::Laplace; 10];
-    laws[..5].copy_from_slice(&first);
-    Problem::new(name, independent(n, &laws, &TIED, seed).unwrap(), 5)
+    let mut distributions = [Distribution::Laplace; 10];
+    distributions[..5].copy_from_slice(&first);
+    Problem::new(name, independent(n, &distributions, &TIED, seed).unwrap(), 5)
 }
 
 pub(crate) fn published() -> Vec<Problem> {

@@ -6,10 +6,10 @@ use unmix::datasets::Distribution::{self, Arcsine, Exponential, Laplace, Uniform
 use unmix::datasets::{Mixed, independent};
 use unmix::{Matrix, Model, Outcome};
 
-/// So many sources of equal variance, of the given laws in turn.
-fn tied(n: usize, k: usize, laws: &[Distribution], seed: u64) -> Mixed {
-    let laws: Vec<Distribution> = (0..k).map(|j| laws[j % laws.len()]).collect();
-    independent(n, &laws, &vec![1.0; k], seed).unwrap()
+/// So many sources of equal variance, of the given distributions in turn.
+fn tied(n: usize, k: usize, distributions: &[Distribution], seed: u64) -> Mixed {
+    let distributions: Vec<Distribution> = (0..k).map(|j| distributions[j % distributions.len()]).collect();
+    independent(n, &distributions, &vec![1.0; k], seed).unwrap()
 }
 
 fn fit(key: &str, given: Value, x: &Matrix<f64>) -> Model {
@@ -26,12 +26,12 @@ fn found(model: &Model, truth: &Matrix<f64>) -> usize {
 }
 
 /// Everything is found by `a="auto"`, in both classes, and nobody says that there is nothing to find.
-fn all_found(n: usize, k: usize, laws: &[Distribution], seed: u64) {
-    let data = tied(n, k, laws, seed);
+fn all_found(n: usize, k: usize, distributions: &[Distribution], seed: u64) {
+    let data = tied(n, k, distributions, seed);
     for (key, given) in [("sigma-pca", json!({"halves": false})), ("ica", json!({"algorithm": "sigma-pca"}))]
     {
         let model = fit(key, given, &data.x);
-        let (report, said) = (model.report(), format!("{key}: {n} rows of {k}, {laws:?}"));
+        let (report, said) = (model.report(), format!("{key}: {n} rows of {k}, {distributions:?}"));
         assert_eq!(found(&model, &data.mixing), k, "{said}");
         assert_eq!(report.outcome, Outcome::Converged, "{said}: {:?}", report.residual);
         let warnings = report.warnings.join("; ");
@@ -42,8 +42,8 @@ fn all_found(n: usize, k: usize, laws: &[Distribution], seed: u64) {
 
 #[test]
 fn many_tied_sources_of_one_kind_are_all_found() {
-    for law in [Uniform, Arcsine, Laplace] {
-        all_found(8000, 20, &[law], 1);
+    for distribution in [Uniform, Arcsine, Laplace] {
+        all_found(8000, 20, &[distribution], 1);
     }
     all_found(8000, 30, &[Uniform], 2);
     all_found(2000, 10, &[Uniform], 3);
@@ -60,13 +60,18 @@ fn many_tied_sources_of_several_kinds_are_all_found() {
 #[test]
 fn no_fixed_width_finds_more() {
     // Few rows for so many columns, where no component is certain of its kind for the first sweeps.
-    for (n, k, law) in [(1000, 20, Uniform), (500, 10, Uniform), (1000, 10, Arcsine), (2000, 20, Laplace)] {
+    for (n, k, distribution) in
+        [(1000, 20, Uniform), (500, 10, Uniform), (1000, 10, Arcsine), (2000, 20, Laplace)]
+    {
         for seed in 0..2 {
-            let data = tied(n, k, &[law], 20 + seed);
+            let data = tied(n, k, &[distribution], 20 + seed);
             let of = |given: Value| found(&fit("sigma-pca", given, &data.x), &data.mixing);
             let auto = of(json!({"halves": false}));
             let fixed = [0.8, 4.0].map(|a| of(json!({"a": a, "halves": false})));
-            assert!(auto >= fixed[0].max(fixed[1]), "{n} rows of {k}, {law:?}: {auto}, and {fixed:?}");
+            assert!(
+                auto >= fixed[0].max(fixed[1]),
+                "{n} rows of {k}, {distribution:?}: {auto}, and {fixed:?}"
+            );
         }
     }
 }

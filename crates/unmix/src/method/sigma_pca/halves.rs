@@ -26,7 +26,7 @@ pub(super) struct Halves {
     /// The least cosine among the two and the component.
     pub(super) all: Vec<f64>,
     /// Consecutive rows that stayed together.
-    pub(super) stretch: u64,
+    pub(super) block_length: u64,
 }
 
 impl SigmaPca {
@@ -51,8 +51,8 @@ impl SigmaPca {
             return Ok(None);
         }
         run.stage("halves")?;
-        let stretch = stretch(&ended.principal, &ended.solved.w, usize::MAX, run)?;
-        let (left, right) = cut_in_two(n, run.seed, 0, stretch);
+        let block_length = block_length(&ended.principal, &ended.solved.w, usize::MAX, run)?;
+        let (left, right) = cut_in_two(n, run.seed, 0, block_length);
         let whole = self.components(ended, k, T::DTYPE.eps())?;
         let alike = self.with_width_of(ended);
         let mut found = Vec::new();
@@ -77,7 +77,7 @@ impl SigmaPca {
         };
         let agree: Vec<f64> = (0..k).map(|j| cosine(&found[0], &found[1], j)).collect();
         let least = |j: usize| found.iter().fold(agree[j], |m, half| m.min(cosine(&whole, half, j)));
-        Ok(Some(Halves { all: (0..k).map(least).collect(), agree, stretch }))
+        Ok(Some(Halves { all: (0..k).map(least).collect(), agree, block_length }))
     }
 }
 
@@ -95,7 +95,7 @@ impl SigmaPca {
 }
 
 /// How many consecutive rows hang together, by `most` codes along the rows of `w` at most.
-pub(super) fn stretch<T: Real>(
+pub(super) fn block_length<T: Real>(
     principal: &Principal<'_, T>,
     w: &Matrix<f64>,
     most: usize,
@@ -109,5 +109,5 @@ pub(super) fn stretch<T: Real>(
     let mut codes = vec![T::default(); m * k];
     kernel::product(&mut codes, &x, w.transposed().cast::<T>().as_slice(), m, r, k);
     let codes: Vec<f64> = codes.iter().map(|y| y.to_f64()).collect();
-    Ok(Autocorrelation::of(&codes, k, n).stretch)
+    Ok(Autocorrelation::of(&codes, k, n).block_length)
 }

@@ -1,6 +1,6 @@
 //! Which components count as resolved.
 
-use super::halves::{Halves, stretch};
+use super::halves::{Halves, block_length};
 use super::{SigmaPca, SolverOutput};
 use crate::error::Result;
 use crate::model::{LEVEL, Outcome};
@@ -26,9 +26,9 @@ impl SigmaPca {
         run: &Run<'_>,
     ) -> Result<Vec<Verdict>> {
         let (solved, rows) = (&ended.solved, &ended.principal);
-        let stretch = match halves {
-            Some(halves) => halves.stretch,
-            None => stretch(rows, &solved.w, FOLLOWING, run)?,
+        let block_length = match halves {
+            Some(halves) => halves.block_length,
+            None => block_length(rows, &solved.w, FOLLOWING, run)?,
         };
         let at_rest = solved.outcome == Outcome::Converged;
         let demand = Confidence {
@@ -37,7 +37,7 @@ impl SigmaPca {
             search: if halves.is_some() { 0.0 } else { SEARCH },
             moving: !at_rest || solved.solver != "gpm",
         };
-        let seen = rows.seen(&solved.w, &ended.h, stretch, run)?;
+        let seen = rows.seen(&solved.w, &ended.h, block_length, run)?;
         let certainty = seen.map(|seen| seen.certainty(solved.alpha, demand));
         Ok(verdicts(&VerdictInput {
             sigma: &solved.sigma,

@@ -1,4 +1,4 @@
-//! The laws that sources follow in the literature on independent components: those of benchmarks such as that of Bach & Jordan
+//! The distributions that sources follow in the literature on independent components: those of benchmarks such as that of Bach & Jordan
 //! (2002), J. Mach. Learn. Res. 3:1, with heavy and light tails, one hump and several, symmetric and not.
 
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub enum Distribution {
 }
 
 /// Distributions by the names that Python and the command line use.
-pub const LAWS: [(&str, Distribution); 24] = [
+pub const DISTRIBUTIONS: [(&str, Distribution); 24] = [
     ("laplace", Distribution::Laplace),
     ("logistic", Distribution::Logistic),
     ("exponential", Distribution::Exponential),
@@ -84,12 +84,15 @@ impl Distribution {
     ///
     /// # Errors
     ///
-    /// A name that is not among [`LAWS`].
+    /// A name that is not among [`DISTRIBUTIONS`].
     pub fn named(name: &str) -> Result<Self> {
-        LAWS.iter()
+        DISTRIBUTIONS
+            .iter()
             .find(|(known, _)| *known == name)
-            .map(|(_, law)| *law)
-            .ok_or_else(|| Error::unknown("law", name, LAWS.iter().map(|(known, _)| *known)))
+            .map(|(_, distribution)| *distribution)
+            .ok_or_else(|| {
+                Error::unknown("distribution", name, DISTRIBUTIONS.iter().map(|(known, _)| *known))
+            })
     }
 
     /// Draw `i` of a stream, for `i` below 2^40.
@@ -152,8 +155,8 @@ mod tests {
 
     #[test]
     fn distributions_have_mean_0_variance_1_and_the_stated_kurtosis() {
-        for (name, law) in LAWS {
-            let kurtosis = match law {
+        for (name, distribution) in DISTRIBUTIONS {
+            let kurtosis = match distribution {
                 Distribution::Laplace => 3.0,
                 Distribution::Logistic => 1.2,
                 Distribution::Exponential => 6.0,
@@ -171,14 +174,15 @@ mod tests {
                 _ => f64::NAN,
             };
             let (stream, n) = (Stream::new(5, 99), 400_000u64);
-            let moment =
-                |power: i32| (0..n).map(|i| law.draw(&stream, i).powi(power)).sum::<f64>() / n as f64;
+            let moment = |power: i32| {
+                (0..n).map(|i| distribution.draw(&stream, i).powi(power)).sum::<f64>() / n as f64
+            };
             assert!(moment(1).abs() < 0.007, "{name}: mean {}", moment(1));
             // A variance that is known exactly, but whose estimate has none of its own.
-            let slack = if law == Distribution::Student(3) { 0.2 } else { 0.02 };
+            let slack = if distribution == Distribution::Student(3) { 0.2 } else { 0.02 };
             assert!((moment(2) - 1.0).abs() < slack, "{name}: variance {}", moment(2));
             // Three to four standard errors at this n; the exponential's fourth moment is the noisiest.
-            let slack = if law == Distribution::Exponential { 0.9 } else { 0.2 };
+            let slack = if distribution == Distribution::Exponential { 0.9 } else { 0.2 };
             assert!(
                 kurtosis.is_nan() || (moment(4) - 3.0 - kurtosis).abs() < slack,
                 "{name}: {}",
@@ -188,10 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn uneven_laws_are_skewed_and_even_ones_are_not() {
+    fn uneven_distributions_are_skewed_and_even_ones_are_not() {
         let (stream, n) = (Stream::new(5, 98), 200_000u64);
-        for (name, law) in LAWS.into_iter().filter(|(name, _)| name.contains("humps")) {
-            let third = (0..n).map(|i| law.draw(&stream, i).powi(3)).sum::<f64>() / n as f64;
+        for (name, distribution) in DISTRIBUTIONS.into_iter().filter(|(name, _)| name.contains("humps")) {
+            let third = (0..n).map(|i| distribution.draw(&stream, i).powi(3)).sum::<f64>() / n as f64;
             assert_eq!(third.abs() > 0.05, name.contains("uneven"), "{name}: {third}");
         }
     }
