@@ -2,7 +2,7 @@
 
 use crate::Options;
 use std::path::Path;
-use unmix::{Error, Result, nearest};
+use unmix::{Error, Result};
 
 /// Names that a message has room for.
 const SHOWN: usize = 30;
@@ -25,11 +25,9 @@ pub(crate) fn choose(options: &Options, names: &[String], path: &Path) -> Result
                 format!("choose it as in {}", options.wording.plain("key", &names[0], true)),
             ))
         }
-        (Some(key), _) => names.iter().position(|name| name == key).ok_or_else(|| Error::Unknown {
-            kind: "array".into(),
-            got: key.into(),
-            suggestion: nearest(key, &all).map(Into::into),
-            known,
-        }),
+        (Some(key), _) => names
+            .iter()
+            .position(|name| name == key)
+            .ok_or_else(|| Error::unknown("array", key, all.iter().copied())),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Options;
 use std::collections::{HashMap, HashSet};
-use unmix::{Error, Result, nearest};
+use unmix::{Error, Result};
 
 /// Columns by number, from 0.
 #[derive(Debug)]
@@ -156,15 +156,7 @@ impl<'a> Columns<'a> {
     }
 
     fn no_such_name(&self, word: &str) -> Error {
-        // A table may have thousands of columns; a message has room for a few.
-        const SHOWN: usize = 20;
-        let all: Vec<&str> = self.known.iter().map(String::as_str).collect();
-        let mut known = all[..all.len().min(SHOWN)].join(", ");
-        if all.len() > SHOWN {
-            known += &format!(", ... ({} in all)", all.len());
-        }
-        let suggestion = nearest(word, &all).map(Into::into);
-        Error::Unknown { kind: "column".into(), got: word.into(), suggestion, known }
+        Error::unknown("column", word, self.known.iter().map(String::as_str))
     }
 }
 

@@ -79,7 +79,7 @@ pub enum Error {
         remedy: String,
     },
     /// An unknown name.
-    #[error("there is no {kind} named '{got}'{}; choose one of: {known}", did_you_mean(.suggestion))]
+    #[error("there is no {kind} named '{got}'{}; choose one of: {}", did_you_mean(.suggestion), listed(.known))]
     Unknown {
         /// Kind of name, as in "method".
         kind: String,
@@ -87,8 +87,8 @@ pub enum Error {
         got: String,
         /// The nearest known name, when one is near.
         suggestion: Option<String>,
-        /// The known names, some of them where there are many.
-        known: String,
+        /// The known names.
+        known: Vec<String>,
     },
     /// Two shapes that should agree.
     #[error("{what}: {need} columns are needed, but {got} were given; {remedy}")]
@@ -220,7 +220,7 @@ impl Error {
             kind: kind.into(),
             got: got.into(),
             suggestion: nearest(got, &known).map(Into::into),
-            known: known.join(", "),
+            known: known.into_iter().map(Into::into).collect(),
         }
     }
 }
@@ -301,6 +301,16 @@ fn name_column(column: usize, name: Option<&str>) -> String {
     match name {
         Some(name) => format!("column {column} ('{name}')"),
         None => format!("column {column}"),
+    }
+}
+
+/// Names in a row; of more than a message has room for, the first and how many there are.
+fn listed(known: &[String]) -> String {
+    const ALL: usize = 40;
+    const SHOWN: usize = 20;
+    match known.len() {
+        n if n > ALL => format!("{}, ... ({n} in all)", known[..SHOWN].join(", ")),
+        _ => known.join(", "),
     }
 }
 

@@ -1,0 +1,126 @@
+//! A part of a table, read forward: columns of the usual case straight from their pages, the others by the general reader.
+
+use super::Table;
+use super::general::General;
+use crate::guard::guarded;
+use crate::pages::{Chunk, Spare, TILE};
+use unmix::{Real, Result};
+
+/// What one thread uses again from part to part.
+pub(super) struct Tools<T> {
+    spare: Spare,
+    /// Cells of a few columns, one column after the other.
+    tile: Vec<T>,
+}
+
+impl<T: Real> Default for Tools<T> {
+    fn default() -> Self {
+        Self { spare: Spare::default(), tile: vec![T::default(); WIDE * TILE] }
+    }
+}
+
+/// Columns of a tile: with 256 rows of them, the tile and the rows that it becomes fit the first cache.
+const WIDE: usize = 8;
+
+/// A part of a table, read from its first row on. Columns of the usual case are decoded straight to where they belong; from the row
+/// on where one turns out not to be of it, the general reader reads it. Of every column one page is held.
+pub(super) struct Part<'a> {
+    of: &'a Table,
+    number: usize,
+    pub(super) n_rows: u64,
+    pub(super) done: u64,
+    /// The features that are decoded straight, ascending.
+    pub(super) straight: Vec<(usize, Chunk)>,
+    pub(super) general: Vec<General<'a>>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn new<T>(of: &'a Table, number: usize, n_rows: u64, tools: &Tools<T>) -> Self {
+        let (file, mut straight, mut left) = (&of.file, Vec::new(), Vec::new());
+        for feature in 0..of.columns.len() {
+            let chunk = guarded(file.path(), || Ok(file.chunk(number, of.columns[feature], &tools.spare)));
+            match chunk.ok().flatten() {
+                Some(chunk) => straight.push((feature, chunk)),
+                None => left.push(feature),
+            }
+        }
+        let general = if left.is_empty() { vec![] } else { vec![General::new(of, left)] };
+        Self { of, number, n_rows, done: 0, straight, general }
+    }
+
+    /// Writes the next rows over `out`, no more than there are left.
+    pub(super) fn read<T: Real>(&mut self, out: &mut [T], tools: &mut Tools<T>) -> Result<()> {
+        let p = self.of.columns.len();
+        for rows in out.chunks_mut(TILE * p.max(1)) {
+            let odd = self.tile(rows, &mut tools.tile);
+            self.leave(odd);
+            for general in &mut self.general {
+                general.read(self.number, self.done, rows, p)?;
+            }
+            self.done += (rows.len() / p.max(1)) as u64;
+        }
+        Ok(())
+    }
+
+    /// Decodes at most [`TILE`] rows straight, and says which features cannot be.
+    fn tile<T: Real>(&mut self, rows: &mut [T], tile: &mut [T]) -> Vec<usize> {
+        let (p, path, mut odd) = (self.of.columns.len(), self.of.file.path(), Vec::new());
+        let n = rows.len() / p.max(1);
+        for batch in self.straight.chunks_mut(WIDE) {
+            for ((feature, chunk), cells) in batch.iter_mut().zip(tile.chunks_mut(TILE)) {
+                // Whatever goes wrong, the general reader has the words for it.
+                if !matches!(guarded(path, || Ok(chunk.take(&mut cells[..n]))), Ok(Some(()))) {
+                    odd.push(*feature);
+                }
+            }
+            lay(tile, batch.iter().map(|(feature, _)| *feature), rows, p);
+        }
+        odd
+    }
+
+    /// Leaves these features to the general reader from the next row on.
+    fn leave(&mut self, odd: Vec<usize>) {
+        if !odd.is_empty() {
+            self.straight.retain(|(feature, _)| !odd.contains(feature));
+            self.general.push(General::new(self.of, odd));
+        }
+    }
+
+    /// Refuses a part with more rows than it promises.
+    pub(super) fn end(&mut self) -> Result<()> {
+        let path = self.of.file.path();
+        let ended = |chunk: &mut Chunk| matches!(guarded(path, || Ok(chunk.ended())), Ok(true));
+        let odd = self.straight.iter_mut().filter_map(|(i, chunk)| (!ended(chunk)).then_some(*i)).collect();
+        self.leave(odd);
+        for general in &mut self.general {
+            if general.has_more(self.number, self.done)? {
+                return Err(general.other_rows(self.number, self.done, " or more"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Columns of a tile as cells of rows of `p`.
+fn lay<T: Real>(
+    tile: &[T],
+    features: impl ExactSizeIterator<Item = usize> + Clone,
+    rows: &mut [T],
+    p: usize,
+) {
+    let columns = tile.as_chunks::<TILE>().0;
+    let first = features.clone().next().unwrap_or(0);
+    let side_by_side = features.len() == WIDE && features.clone().enumerate().all(|(i, j)| j == first + i);
+    if let ([a, b, c, d, e, f, g, h], true) = (columns, side_by_side) {
+        for (i, row) in rows.chunks_exact_mut(p).enumerate().take(TILE) {
+            // Each straight to its place: gathered in an array first, they would be read back before they are there.
+            let Some([r0, r1, r2, r3, r4, r5, r6, r7]) = row[first..].first_chunk_mut() else { return };
+            (*r0, *r1, *r2, *r3) = (a[i], b[i], c[i], d[i]);
+            (*r4, *r5, *r6, *r7) = (e[i], f[i], g[i], h[i]);
+        }
+        return;
+    }
+    for (feature, column) in features.zip(columns) {
+        rows[feature..].iter_mut().step_by(p).zip(column).for_each(|(out, x)| *out = *x);
+    }
+}
