@@ -28,6 +28,7 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     let start =
         start.filter(|s| s.checked_add(size).is_some_and(|end| end <= bytes.len())).ok_or_else(|| {
             Error::format(&path, format!("it declares an array of {size} bytes, more than the file has"), CUT)
+                .with(|facts| (facts.need, facts.got) = (Some(size), Some(bytes.len())))
         })?;
     // The header is at the front of the member; the numbers behind it stay where they are.
     let front = head(member, 1 << 20, &path)?;
@@ -37,7 +38,10 @@ pub(crate) fn open(bytes: Bytes<'static>, options: &Options, run: &Run<'_>) -> R
     if end.is_none() {
         let name = names_of(&archive.members, place);
         let found = format!("the header of array '{name}' declares more than its {size} bytes");
-        return Err(Error::format(&path, found, CUT));
+        let need = numbers.and_then(|n| n.checked_add(header.start));
+        return Err(
+            Error::format(&path, found, CUT).with(|facts| (facts.need, facts.got) = (need, Some(size)))
+        );
     }
     header.start += start;
     drop(archive);

@@ -177,9 +177,9 @@ pub struct Facts {
     pub name: Option<String>,
     /// Byte.
     pub byte: Option<u64>,
-    /// Cells, rows or bytes that there should be.
+    /// Cells, rows, bytes or samples that there should be.
     pub need: Option<u64>,
-    /// Cells, rows or bytes that there are.
+    /// Cells, rows, bytes or samples that there are.
     pub got: Option<u64>,
 }
 

@@ -81,4 +81,10 @@ fn what_a_message_says_of_places_and_numbers_stands_in_fields() {
     let whole = idx(&[1u8; 12], &[3, 4]);
     let (at, found) = facts("a.idx", &whole[..whole.len() - 2]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
+    // Ten samples of 16 bits are declared, four are there.
+    let mut sound = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
+    sound.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());
+    sound.extend(b"data\x14\0\0\0\0\0\x01\0\x02\0\x03\0");
+    let (at, found) = facts("a.wav", &sound);
+    assert_eq!((at.need, at.got), (Some(10), Some(4)), "{found}");
 }
