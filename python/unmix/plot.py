@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
+from ._plot_gaps import gaps, held_out
+from ._plot_latents import factor_correlations, loadings, traversals
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -18,7 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike
 
-__all__ = ["components", "scatter", "scree", "sources", "topography"]
+__all__ = [
+    "components",
+    "factor_correlations",
+    "gaps",
+    "held_out",
+    "loadings",
+    "scatter",
+    "scree",
+    "sources",
+    "topography",
+    "traversals",
+]
 
 #: More columns than this have no room for their names below a panel.
 _MOST_NAMES = 30

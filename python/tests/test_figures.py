@@ -1,0 +1,104 @@
+"""Figures of missing cells, latent variables and factors show what the models hold."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from unmix import PCA, PPCA, FactorAnalysis, plot
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+def rows(n=300, seed=0):
+    draw = np.random.RandomState(seed)
+    return draw.randn(n, 2) @ draw.randn(2, 6) + 0.3 * draw.randn(n, 6)
+
+
+def test_a_map_of_gaps_shows_the_share_of_missing_cells():
+    X = rows(1000)
+    X[:500, 2] = np.nan
+    ax = plot.gaps(X)
+    drawn = np.asarray(ax.images[0].get_array())
+    assert drawn.shape == (400, 6)
+    assert_allclose(drawn[:, 2].mean(), 0.5)
+    assert drawn[:200, 2].min() == 1 and np.delete(drawn, 2, axis=1).max() == 0
+    assert "in 500 of 1000 rows, in 1 of 6 columns" in ax.get_title()
+    pandas = pytest.importorskip("pandas")
+    named = plot.gaps(pandas.DataFrame(X, columns=list("abcdef")))
+    assert [label.get_text() for label in named.get_xticklabels()] == list("abcdef")
+    for wrong in (np.zeros(3), np.zeros((0, 2))):
+        with pytest.raises(ValueError, match="give rows of numbers"):
+            plot.gaps(wrong)
+    with pytest.raises(ValueError, match="2 names were given, but there are 6 columns"):
+        plot.gaps(X, names=["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore:.*parameters count as known")
+def test_held_out_cells_are_compared_with_what_they_were():
+    X = rows(600)
+    model = PPCA(n_components=2).fit(X[:300])
+    other = X[300:].copy()
+    other[::3, 1] = np.nan
+    figure = plot.held_out(model, other, share=0.2)
+    left, right = figure.axes
+    count = round(0.2 * (other.size - 100))
+    assert left.get_title().startswith(f"{count} cells: ")
+    inside = float(left.get_title().split("error")[1].split(",")[1].split("%")[0])
+    assert 90 < inside < 98.5
+    # A calibrated model stays within twice its band.
+    levels, share = right.lines[0].get_data()
+    assert np.all(np.abs(share - levels) < 2 * 196 * np.sqrt(levels / 100 * (1 - levels / 100) / count) + 1)
+    with pytest.raises(ValueError, match="PCA does not fill missing cells"):
+        plot.held_out(PCA(2).fit(X), X)
+    with pytest.raises(ValueError, match="share=1 is not possible"):
+        plot.held_out(model, X, share=1)
+    with pytest.raises(ValueError, match="of 6 known cells is none"):
+        plot.held_out(model, X[:1], share=0.01)
+
+
+def test_a_traversal_adds_the_loading_of_its_component():
+    X = rows()
+    for model, unit in ((PPCA(n_components=2).fit(X), 1), (PCA(2).fit(X), None)):
+        figure = plot.traversals(model, components=[1], span=2, steps=3)
+        low, middle, high = (line.get_ydata() for line in figure.axes[0].lines)
+        deviation = unit or np.sqrt(model.explained_variance_[1])
+        assert_allclose(high - low, 4 * deviation * model.mixing_[:, 1], rtol=1e-9, atol=1e-12)
+        assert_allclose(middle, model.mean_, atol=1e-12)
+    strips = plot.traversals(PCA(2).fit(X), feature_shape=(2, 3), steps=5)
+    assert len(strips.axes) == 10 and strips.axes[2].get_title() == "mean"
+    with pytest.raises(ValueError, match="steps at least 2"):
+        plot.traversals(PCA(2).fit(X), steps=1)
+    with pytest.raises(ValueError, match="holds 4 numbers, but the model has 6"):
+        plot.traversals(PCA(2).fit(X), feature_shape=(2, 2))
+
+
+def test_loadings_are_in_units_of_standard_deviations():
+    draw = np.random.RandomState(1)
+    X = (draw.randn(2000, 2) @ draw.randn(2, 7) + draw.randn(2000, 7)) * [1, 10, 0.1, 1, 1, 1, 1]
+    X[:, 6] = draw.randn(2000)
+    model = FactorAnalysis(2, rotation="varimax").fit(X)
+    ax = plot.loadings(model)
+    shown = np.array([float(text.get_text()) for text in ax.texts if text.get_text() != "H"]).reshape(7, 3)
+    assert_allclose((shown[:, :2] ** 2).sum(axis=1) + shown[:, 2], 1, atol=0.03)
+    assert_allclose(shown[:, :2], model.components_.T / X.std(axis=0)[:, None], atol=0.03)
+    oblique = FactorAnalysis(2, rotation="promax").fit(X)
+    numbers = [float(text.get_text()) for text in plot.factor_correlations(oblique).texts]
+    assert_allclose(numbers, oblique.factor_correlation_.ravel(), atol=0.006)
+    with pytest.raises(ValueError, match="draw a FactorAnalysis"):
+        plot.loadings(PCA(2).fit(X))
+
+
+def test_heywood_cases_are_marked():
+    # One factor would need a communality of .8 * .8 / .45 for the first column.
+    correlation = [[1, 0.8, 0.8], [0.8, 1, 0.45], [0.8, 0.45, 1]]
+    X = np.random.RandomState(2).multivariate_normal(np.zeros(3), correlation, 1000)
+    model = FactorAnalysis(1).fit(X)
+    marks = [text.get_position()[1] for text in plot.loadings(model).texts if text.get_text() == "H"]
+    assert list(model.heywood_) == [0] and marks == [0]

@@ -1,0 +1,246 @@
+"""Figures of models with latent variables: what each of them does to a row, and tables of factor analysis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ._components import ordered
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def traversals(
+    model: Any, components: Any = None, feature_shape: tuple[int, ...] | None = None, span: float = 3.0, steps: int = 7
+) -> Figure:
+    """Draw rows that differ in one latent variable, from ``-span`` to ``span`` standard deviations, the others at their mean.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``inverse_transform``
+        As ``LinearEigenGAN``, ``PPCA`` or ``PCA``: the standard deviation of a latent variable is 1 where the model says so, and the root
+        of ``explained_variance_`` for coordinates along axes.
+    components : int, str, sequence of these, or mask of bool, optional
+        Which latent variables, from top to bottom; the first 8 when left out.
+    feature_shape : tuple of int, optional
+        Shape of one sample, as in ``(28, 28)``; by default that of the model. Samples of two axes (or three, the last of 3 colours) are
+        drawn as strips of pictures, all others as curves.
+    span : float, default=3.0
+        How far to go, in standard deviations.
+    steps : int, default=7
+        Rows for each latent variable, at least 2.
+
+    Returns
+    -------
+    matplotlib Figure
+        One strip, or one panel of curves, for each latent variable.
+
+    See Also
+    --------
+    components : The loadings alone.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.independent(500, seed=0).X
+    >>> unmix.plot.traversals(unmix.PPCA(2).fit(X)).axes[1].get_title()
+    'component 1'
+    """
+    check_is_fitted(model)
+    if steps < 2 or not span > 0:
+        raise ValueError(f"span={span} and steps={steps} are not possible: span must be positive, steps at least 2")
+    k, p = model.n_components_, model.n_features_in_
+    shown = list(range(min(k, 8))) if components is None else ordered(model._model, "components", components)
+    shape = tuple(feature_shape or model._model.feature_shape or (p,))
+    if np.prod(shape) != p:
+        raise ValueError(f"feature_shape={shape} holds {np.prod(shape)} numbers, but the model has {p} features")
+    if not shown:
+        raise ValueError("the model has no components to traverse; fit it with at least 1")
+    places = np.linspace(-span, span, steps)
+    codes = np.zeros((len(shown), steps, k))
+    for line, i in enumerate(shown):
+        codes[line, :, i] = places * _standard_deviation(model, i)
+    rows = np.asarray(model.inverse_transform(codes.reshape(-1, k)), dtype=np.float64).reshape(len(shown), steps, p)
+    if len(shape) == 2 or (len(shape) == 3 and shape[-1] == 3):
+        return _strips(rows, shape, shown, places)
+    return _curves(rows, shown, places)
+
+
+def loadings(model: Any, ax: Axes | None = None) -> Axes:
+    """Draw the loadings of a factor analysis as a heat map, with the uniqueness of each column beside them.
+
+    Parameters
+    ----------
+    model : fitted ``FactorAnalysis``
+        Its loadings and uniquenesses.
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        One line for each column of the rows, in units of its standard deviation: its loadings on the factors, and the share of its variance
+        that is unique, marked with ``H`` at Heywood cases.
+
+    See Also
+    --------
+    factor_correlations : Correlations of oblique factors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unmix
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(500, 2) @ draw.randn(2, 6) + draw.randn(500, 6)
+    >>> ax = unmix.plot.loadings(unmix.FactorAnalysis(2, rotation="varimax").fit(X))
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['factor 0', 'factor 1', 'unique']
+    """
+    check_is_fitted(model)
+    _needs(model, "heywood_", "loadings and uniquenesses")
+    table, unique = _standardized(model)
+    p, k = table.shape
+    ax = _axes(ax, (1.2 + 0.55 * (k + 1), 1.0 + 0.24 * min(p, 60)))
+    whole = np.column_stack([table, np.full(p, np.nan)])
+    image = ax.imshow(whole, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    beside = np.column_stack([np.full((p, k), np.nan), unique])
+    ax.imshow(beside, aspect="auto", cmap="Greys", vmin=0, vmax=1.4, interpolation="nearest")
+    ax.set_xticks(range(k + 1), [*[f"factor {i}" for i in range(k)], "unique"], rotation=90)
+    _named(ax, model, p)
+    heywood = {int(j) for j in model.heywood_}
+    if p <= 60:
+        _numbers(ax, np.column_stack([table, unique]))
+    for j in sorted(heywood):
+        ax.text(k + 0.55, j, "H", color="C3", va="center", ha="left", fontsize="small", clip_on=False)
+    ax.figure.colorbar(image, ax=ax, label="loading, standard deviations", shrink=0.7)
+    return ax
+
+
+def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
+    """Draw the correlations of the factors of a factor analysis.
+
+    Parameters
+    ----------
+    model : fitted ``FactorAnalysis``
+        With an oblique rotation, as ``rotation="promax"``; of other rotations the factors are uncorrelated.
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        The correlations as a heat map with numbers.
+
+    See Also
+    --------
+    loadings : Loadings and uniquenesses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import unmix
+    >>> draw = np.random.RandomState(0)
+    >>> X = draw.randn(500, 2) @ draw.randn(2, 6) + draw.randn(500, 6)
+    >>> ax = unmix.plot.factor_correlations(unmix.FactorAnalysis(2, rotation="promax").fit(X))
+    >>> len(ax.texts)
+    4
+    """
+    check_is_fitted(model)
+    _needs(model, "factor_correlation_", "factors that may be correlated")
+    table = np.asarray(model.factor_correlation_, dtype=np.float64)
+    k = len(table)
+    ax = _axes(ax, (1.8 + 0.5 * k, 1.2 + 0.5 * k))
+    image = ax.imshow(table, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    ax.set_xticks(range(k), [f"factor {i}" for i in range(k)], rotation=90)
+    ax.set_yticks(range(k), [f"factor {i}" for i in range(k)])
+    _numbers(ax, table)
+    ax.figure.colorbar(image, ax=ax, label="correlation", shrink=0.8)
+    return ax
+
+
+def _standard_deviation(model, i):
+    """How much one standard deviation of a latent variable is in its code."""
+    if hasattr(model, "latent_scale_") or hasattr(model, "heywood_"):
+        return 1.0
+    variance = getattr(model, "explained_variance_", None)
+    return 1.0 if variance is None else float(np.sqrt(variance[i]))
+
+
+def _strips(rows, shape, shown, places):
+    import matplotlib.pyplot as plt
+
+    lines, steps = rows.shape[:2]
+    figure, axes = plt.subplots(lines, steps, squeeze=False, layout="constrained", figsize=(1.1 * steps + 0.6, 1.15 * lines + 0.4))
+    low, high = rows.min(), rows.max()
+    for line in range(lines):
+        for step, ax in enumerate(axes[line]):
+            picture = rows[line, step].reshape(shape)
+            if len(shape) == 3:
+                ax.imshow((picture - low) / ((high - low) or 1))
+            else:
+                ax.imshow(picture, cmap="gray", vmin=low, vmax=high)
+            ax.set_xticks([])
+            ax.set_yticks([])
+            if line == 0:
+                ax.set_title(f"{places[step]:+.3g}" if places[step] else "mean", fontsize="small")
+        axes[line, 0].set_ylabel(f"{shown[line]}", rotation=0, ha="right", va="center")
+    return figure
+
+
+def _curves(rows, shown, places):
+    import matplotlib.pyplot as plt
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    lines = len(rows)
+    columns = min(lines, 2)
+    size = (4.2 * columns + 0.8, 2.2 * -(-lines // columns) + 0.4)
+    figure, axes = plt.subplots(-(-lines // columns), columns, squeeze=False, layout="constrained", sharex=True, figsize=size)
+    scale = ScalarMappable(Normalize(places[0], places[-1]), "coolwarm")
+    for ax, of, i in zip(axes.flat, rows, shown, strict=False):
+        for row, place in zip(of, places, strict=True):
+            ax.plot(row, color=scale.to_rgba(place), linewidth=1)
+        ax.set_title(f"component {i}", fontsize="small")
+    for ax in axes.flat[lines:]:
+        ax.remove()
+    figure.colorbar(scale, ax=list(axes.flat[:lines]), label="standard deviations")
+    return figure
+
+
+def _needs(model, attribute, what):
+    if not hasattr(model, attribute):
+        raise ValueError(f"{type(model).__name__} has no {what}; draw a FactorAnalysis")
+
+
+def _standardized(model):
+    """Loadings and uniquenesses in units of the standard deviations of the columns; 0 for columns that do not vary."""
+    unique = np.asarray(model.noise_variance_, dtype=np.float64)
+    common = np.asarray(model.communalities_, dtype=np.float64)
+    raw = np.asarray(model.components_, dtype=np.float64).T
+    oblique = np.einsum("ja,ab,jb->j", raw, np.asarray(model.factor_correlation_, dtype=np.float64), raw)
+    variance = oblique + unique
+    scale = np.sqrt(np.where(variance > 0, variance, 1))
+    return raw / scale[:, None], np.where(variance > 0, 1 - common, 0)
+
+
+def _named(ax, model, p):
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(p))]
+    step = -(-p // 60)
+    ax.set_yticks(range(0, p, step), names[::step], fontsize="small" if p <= 30 else "x-small")
+
+
+def _numbers(ax, table):
+    for (i, j), value in np.ndenumerate(table):
+        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color="white" if abs(value) > 0.65 else "black")
+
+
+def _axes(ax, size):
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.figure(layout="constrained", figsize=size).add_subplot()
