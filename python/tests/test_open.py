@@ -105,7 +105,7 @@ def test_what_is_not_possible_is_one_sentence(table, tmp_path):
         PCA(1).fit(rows)
     for settings, message in [
         ({"missing": "mean"}, "must be 'keep' or 'drop', got"),
-        ({"decimal": "-"}, "must be '\.' or ',', got"),
+        ({"decimal": "-"}, r"must be '\.' or ',', got"),
         ({"delimiter": "::"}, "must be one ASCII character, got"),
         ({"dtype": "int32"}, "float32.*float64"),
         ({"dtype": "banana"}, "float32.*float64"),

@@ -134,7 +134,7 @@ def test_mistakes_are_told():
         shards.gather(b"nonsense", np.zeros((10, 3)), 0)
     with pytest.raises(ValueError, match="the fit is of 3"):
         shards.fit(unmix.PCA(), (10, 3), lambda job: [shards.gather(job, np.ones((10, 4)), 0)])
-    with pytest.raises(ValueError, match="elsewhere"):
+    with pytest.raises(ValueError, match="held by remote workers"):
         shards.fit(unmix.ICA(algorithm="easi"), (10, 3), lambda job: [shards.gather(job, np.eye(10)[:, :3], 0)])
 
 

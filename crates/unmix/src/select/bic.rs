@@ -6,21 +6,48 @@
 /// for a rank of `r`: what is left estimates the noise. Where the rows leave directions empty that `n` samples of `p`
 /// features could fill, as with columns computed from each other, those directions are no noise of variance 0, which would
 /// win against everything: the model is then of the `r` directions that vary; and if of those the last is not noise either,
-/// all `r` are kept. `O(r)`.
+/// all `r` are kept.
+///
+/// For more features than samples can span the likelihood has no bound: the last directions of the samples leave ever less noise for
+/// `p - k` features. The number is then the best of those before that last rise, at most half of what samples span ([`bounded`]).
+/// `O(r)`.
 pub fn bic(values: &[f64], n: f64, p: usize) -> usize {
+    let (criteria, empty) = criteria(values, n, p);
+    let wide = !empty && (p as f64) > n - 1.0;
+    let most = if wide { bounded(&criteria) } else { criteria.len().saturating_sub(1) };
+    let first_largest = |best: usize, k: usize| if criteria[k] > criteria[best] { k } else { best };
+    let best = (0..criteria.len().min(most + 1)).fold(0, first_largest);
+    if empty && best + 1 == criteria.len() { criteria.len() } else { best }
+}
+
+/// Whether the criterion of more features than samples can span has no maximum before its last rise, so that [`bic`] is nothing but half of
+/// what the samples span.
+pub(crate) fn has_no_maximum(values: &[f64], n: f64, p: usize) -> bool {
+    let (criteria, empty) = criteria(values, n, p);
+    !empty && p as f64 > n - 1.0 && criteria.len() > 2 && bic(values, n, p) == criteria.len() / 2
+}
+
+/// The criterion for `k = 0, 1, ...` less than the rank; and whether directions that samples could fill are empty.
+fn criteria(values: &[f64], n: f64, p: usize) -> (Vec<f64>, bool) {
     let r = values.iter().take_while(|&&v| v > 0.0).count();
     let (values, empty) = (&values[..r], (r as f64) < (p as f64).min(n - 1.0));
     let p = if empty { r } else { p.max(r) };
     let tails = tails(values);
-    let (mut best, mut log_kept) = ((f64::NEG_INFINITY, 0), 0.0);
-    for k in 0..r {
+    let mut log_kept = 0.0;
+    let each = (0..r).map(|k| {
         let criterion = criterion(log_kept, tails[k], k, n, p);
-        if criterion > best.0 {
-            best = (criterion, k);
-        }
         log_kept += (values[k] / values[0]).ln();
-    }
-    if empty && best.1 + 1 == r { r } else { best.1 }
+        criterion
+    });
+    (each.collect(), empty)
+}
+
+/// The largest number of components to choose where the likelihood has no bound: the one from which the criterion rises to the end, at most
+/// half of all.
+pub(crate) fn bounded(criteria: &[f64]) -> usize {
+    let half = criteria.len() / 2;
+    let falls = |k: &usize| criteria[*k] <= criteria[k - 1];
+    (1..criteria.len()).rev().find(falls).map_or(half, |valley| valley.min(half))
 }
 
 /// Log-likelihood of probabilistic PCA with `k` components, less half of `ln n` for each of its parameters:
@@ -57,6 +84,7 @@ fn tails(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::num::{Matrix, factor};
 
     #[test]
     fn the_criterion_is_the_likelihood_written_out_less_its_penalty() {
@@ -101,5 +129,29 @@ mod tests {
         let wide: Vec<f64> =
             [400.0, 300.0].into_iter().chain((0..37).map(|i| 5.0 - 0.01 * i as f64)).collect();
         assert_eq!(bic(&wide, 40.0, 200), 2);
+    }
+
+    #[test]
+    fn of_few_samples_the_last_rise_does_not_win() {
+        let draw = crate::num::random::Stream::new(7, 0);
+        for (n, p, k) in [(50, 200, 3), (100, 400, 5), (30, 2000, 0), (40, 40, 2)] {
+            let mut at = 0..;
+            let mut normal = || draw.normal(at.next().unwrap());
+            let (z, w) = (Matrix::from_fn(n, k, |_, _| normal()), Matrix::from_fn(k, p, |_, _| normal()));
+            let x =
+                Matrix::from_fn(n, p, |i, j| normal() + (0..k).map(|a| z[(i, a)] * w[(a, j)]).sum::<f64>());
+            let mean: Vec<f64> = (0..p).map(|j| (0..n).map(|i| x[(i, j)]).sum::<f64>() / n as f64).collect();
+            let centred = Matrix::from_fn(n, p, |i, j| x[(i, j)] - mean[j]);
+            let (values, _) = factor::eigh(&factor::multiply_transposed(&centred, &centred)).unwrap();
+            let values: Vec<f64> = values[..n - 1].iter().map(|v| v / (n - 1) as f64).collect();
+            assert_eq!(bic(&values, n as f64, p), k, "{n} x {p}");
+            assert!(!has_no_maximum(&values, n as f64, p));
+            // What made it wrong: the last number has the largest criterion of all.
+            let last = bic_of(&values, n - 2, n as f64, p);
+            assert!(n == p || last > bic_of(&values, k, n as f64, p), "{n} x {p}");
+        }
+        // A spectrum that falls by the same factor all along has no number of components.
+        let even: Vec<f64> = (0..29).map(|i| 0.8f64.powi(i)).collect();
+        assert!(has_no_maximum(&even, 30.0, 500) && bic(&even, 30.0, 500) == 14);
     }
 }

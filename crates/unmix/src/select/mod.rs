@@ -17,6 +17,7 @@ mod table;
 
 #[doc(inline)]
 pub use crate::spectrum::by_share;
+pub(crate) use bic::bounded;
 pub use bic::{bic, bic_of};
 pub use cells::HeldOut;
 pub(crate) use cells::{Hidden, ITERATIONS, best_by_cells};
@@ -81,6 +82,19 @@ impl Spectrum {
     /// By [`bic`], of the features that vary.
     pub fn bic(&self) -> usize {
         bic(self.varying(), self.n, self.p - self.n_constant)
+    }
+
+    /// A warning where the number by [`bic`] is not at a maximum of the criterion.
+    pub(crate) fn warning_of_bic(&self) -> Option<String> {
+        bic::has_no_maximum(self.varying(), self.n, self.p - self.n_constant).then(|| {
+            format!(
+                "the Bayesian information criterion rises up to {} components, half of what {} rows can span, and beyond: it does not \
+                 determine their number for so few rows of {} columns; choose n_components",
+                self.bic(),
+                self.n,
+                self.p
+            )
+        })
     }
 
     /// By [`gavish_donoho`], of the features that vary.

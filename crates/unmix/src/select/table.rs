@@ -213,7 +213,10 @@ pub fn select_components<T: Real>(
             };
             choices.push(Choice { rule, k });
         }
-        let warnings = ambiguous(&spectrum).into_iter().collect();
+        let mut warnings: Vec<String> = ambiguous(&spectrum).into_iter().collect();
+        if rules.contains(&Criterion::Bic) {
+            warnings.extend(spectrum.warning_of_bic());
+        }
         Ok(Table { spectrum, choices, warnings, seed: run.seed })
     })
 }

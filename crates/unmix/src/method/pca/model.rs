@@ -10,7 +10,8 @@ use crate::model::{
 };
 use crate::num::{Dtype, Matrix};
 use crate::run::Run;
-use crate::spectrum::{Components, Decomposition, check_total};
+use crate::select::Spectrum;
+use crate::spectrum::{Components, Decomposition, Rule, check_total};
 use serde_json::{Map, Value};
 
 /// The result of a fit, and the coordinates.
@@ -39,6 +40,9 @@ impl Pca {
             report
                 .warnings
                 .push(format!("the rule '{}' selects 0 components, so codes are empty", rule.name()));
+        }
+        if self.n_components == Components::Rule(Rule::Bic) {
+            report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
         }
         let tensors = self.parameters(&found, size, dtype, k)?;
         let settings = match serde_json::to_value(self) {

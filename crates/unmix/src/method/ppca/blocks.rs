@@ -7,6 +7,8 @@
 //!
 //! The criterion is a sum over blocks, so the best cut is found by dynamic programming.
 
+use crate::select::bounded;
+
 /// Sizes of the contiguous blocks of `values`, descending variances of `n` samples, that maximise the Bayesian information criterion, all of
 /// the first `q` being in a block of their own or of several. `O(q²)`.
 pub fn bic_blocks(values: &[f64], q: usize, n: f64) -> Vec<usize> {
@@ -27,9 +29,11 @@ pub(super) fn bic_blocks_of_any(values: &[f64], total: f64, p: usize, most: usiz
         let rest = (p - q) as f64;
         0.5 * n * rest * (tail / rest).max(f64::MIN_POSITIVE).ln()
     };
-    let all = (1..=most).map(|q| (q, cost[q] + noise(q) + penalty(q)));
-    let best = all.fold((1, f64::INFINITY), |best, one| if one.1 < best.1 { one } else { best });
-    cut(&before, best.0)
+    let all: Vec<f64> = (1..=most).map(|q| -(cost[q] + noise(q) + penalty(q))).collect();
+    // Where samples are fewer than columns the likelihood of many components has no bound.
+    let last = if p as f64 > n - 1.0 { bounded(&all) } else { most.saturating_sub(1) };
+    let largest = |best: usize, q: usize| if all[q] > all[best] { q } else { best };
+    cut(&before, 1 + (0..all.len().min(last + 1)).fold(0, largest))
 }
 
 /// What the best blocks of the first `j` variances cost, for each `j`, and where the last of these blocks begins.
@@ -118,5 +122,13 @@ mod tests {
             let found = bic_blocks_of_any(&values, values.iter().sum(), 8, 7, n);
             assert_eq!(found, best, "n = {n}");
         }
+    }
+
+    #[test]
+    fn of_few_samples_the_last_rise_does_not_win() {
+        let noise = (0..37).map(|i| 9.0 - 0.15 * i as f64);
+        let values: Vec<f64> = [40.0, 39.0, 30.0].into_iter().chain(noise).collect();
+        let found = bic_blocks_of_any(&values, values.iter().sum(), 200, 39, 41.0);
+        assert_eq!(found.iter().sum::<usize>(), 3, "{found:?}");
     }
 }

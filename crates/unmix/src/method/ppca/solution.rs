@@ -233,6 +233,9 @@ impl Problem {
         report.rank = found.rank;
         report.n_constant = found.n_constant;
         report.warnings = self.doubts(&found, k, noise <= floor, size.p);
+        if self.groups.is_none() && self.n_components.is_none() {
+            report.warnings.extend(Spectrum::of(&found, size.p).warning_of_bic());
+        }
         report.settings.insert("svd_solver".into(), solver.name().into());
         let along: f64 =
             variance.iter().enumerate().map(|(i, v)| v.ln() + seen_variance(&found, i) * shrink / v).sum();
