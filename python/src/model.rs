@@ -179,6 +179,12 @@ impl Model {
         Ok(all)
     }
 
+    /// Names of the parameters.
+    #[getter]
+    fn tensor_names(&self) -> Vec<&str> {
+        self.inner.tensors().keys().map(String::as_str).collect()
+    }
+
     /// The columns that decode, `n_features x n_components`, in double precision; None where codes are not decoded.
     #[getter]
     fn mixing<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {

@@ -67,5 +67,9 @@ def threads_here() -> int:
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
         return 0
+    # What joblib itself looks at first: workers and blocks of parallel_config have one. To ask it takes a twentieth of a small fit.
+    here = getattr(parallel, "_backend", None)
+    if here is not None and not hasattr(here, "config"):
+        return 0
     # joblib makes the backend of a worker one level deeper than that of the process or thread that started it.
     return 1 if (getattr(parallel.get_active_backend()[0], "nesting_level", 0) or 0) > 0 else 0

@@ -5,12 +5,13 @@
 //! same bits.
 
 use super::source::{RandomAccess, Source, Stream};
-use super::{Features, Rows, VecSink};
+use super::{Features, Rows, Subset, VecSink};
 use crate::error::Result;
 use crate::machine::check_memory;
 use crate::num::{Block, Matrix, Real, Workspace, kernel};
 use crate::run::Run;
 use crate::stats::{Gather, Packer, Unpacker};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -78,6 +79,39 @@ impl<T: Real> Map<T> {
         let mut out = vec![T::default(); n * self.k()];
         self.apply(data, &mut out, &mut Vec::new());
         out
+    }
+}
+
+impl<T: Real> Map<T> {
+    /// The coordinates of the rows `chosen`, in rising order: by all threads, a block at a time, where they can be read in any order.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; coordinates that do not fit into memory.
+    pub(crate) fn of_picked(&self, rows: &Rows<'_, T>, chosen: Vec<u64>, run: &Run<'_>) -> Result<Vec<T>> {
+        let (p, k, n) = (self.n_features(), self.k(), chosen.len());
+        let Some(random) = rows.source().random() else {
+            return Ok(self.of_some(&rows.picked(chosen, run)?));
+        };
+        check_memory(
+            &format!("{n} rows of {k} numbers"),
+            (n as u64).saturating_mul((k * std::mem::size_of::<T>()) as u64),
+            "fit fewer rows, or choose fewer components",
+        )?;
+        let (picked, step) = (Subset::new(random, p, chosen), rows.plan().block_rows.max(1));
+        let mut out = vec![T::default(); n * k];
+        let blocks = out.par_chunks_mut((step * k).max(1)).enumerate();
+        blocks.try_for_each_init(
+            Default::default,
+            |(block, centred, raw): &mut (Vec<T>, Vec<T>, Vec<u8>), (i, out)| {
+                let (first, n) = ((i * step) as u64, out.len() / k);
+                block.resize(n * p, T::default());
+                picked.read(first..first + n as u64, 0..p, block, raw)?;
+                self.apply(block, out, centred);
+                Ok(())
+            },
+        )?;
+        Ok(out)
     }
 }
 

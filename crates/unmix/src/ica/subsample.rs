@@ -72,7 +72,7 @@ pub(super) fn columns<T: Real>(
     unmixing: &Matrix<f64>,
     run: &Run<'_>,
 ) -> Result<Vec<Vec<f64>>> {
-    let codes = Map::new(mean.to_vec(), unmixing).of_some(&rows.picked(chosen, run)?);
+    let codes = Map::new(mean.to_vec(), unmixing).of_picked(rows, chosen, run)?;
     let column = |i: usize| codes.iter().skip(i).step_by(unmixing.rows()).map(|y| y.to_f64()).collect();
     Ok((0..unmixing.rows()).map(column).collect())
 }

@@ -31,6 +31,7 @@ use crate::run::Run;
 use crate::select::{self, FittedRows};
 use crate::spectrum::{self, Bounds, Covariance, Decomposition, Request};
 use model::Fitted;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
@@ -73,7 +74,7 @@ impl Pca {
     /// A name that is none of PCA's, a value that the setting may not have.
     pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
         let resolved = Value::Object(super::resolve(SETTINGS, given)?);
-        serde_json::from_value(resolved.clone()).map_err(|e| {
+        Self::deserialize(&resolved).map_err(|e| {
             let got = resolved.get("n_components").map(Value::to_string).unwrap_or_default();
             Error::setting(
                 "n_components",

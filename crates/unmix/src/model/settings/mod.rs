@@ -223,10 +223,15 @@ pub fn without_effect(
     given: &Map<String, Value>,
     resolved: &Map<String, Value>,
 ) -> Vec<String> {
+    let changed = |s: &Setting| given.get(s.name).is_some_and(|value| !same_value(value, &s.default_value()));
+    let conditional = || settings.iter().filter(|s| !s.python_only && !s.only.is_empty());
+    // Most fits change none of them.
+    if !conditional().any(changed) {
+        return Vec::new();
+    }
     let mut seen = given.clone();
     seen.extend(resolved.clone());
-    let here = settings.iter().filter(|s| !s.python_only && !s.has_effect(&seen));
-    here.filter_map(|s| s.without_effect(given)).collect()
+    conditional().filter(|s| !s.has_effect(&seen)).filter_map(|s| s.without_effect(given)).collect()
 }
 
 /// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.
