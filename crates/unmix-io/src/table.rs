@@ -158,10 +158,7 @@ impl<'a, T: Real> Front<'a, T> {
     /// A part with rows that are not read yet; `None` at the end.
     fn part(&mut self) -> Result<Option<&mut Part<'a>>> {
         while self.now.as_ref().is_none_or(|part| part.done == part.n_rows) {
-            if let Some(mut part) = self.now.take() {
-                part.end()?;
-                self.done += part.n_rows;
-            }
+            self.end()?;
             let left = self.of.file.n_rows() - self.done;
             match self.parts.get(self.next) {
                 Some(&n) if n <= left => {
@@ -173,6 +170,15 @@ impl<'a, T: Real> Front<'a, T> {
             }
         }
         Ok(self.now.as_mut())
+    }
+
+    /// Leaves the part, where it has been read.
+    fn end(&mut self) -> Result<()> {
+        if let Some(mut part) = self.now.take_if(|part| part.done == part.n_rows) {
+            part.end()?;
+            self.done += part.n_rows;
+        }
+        Ok(())
     }
 }
 
@@ -188,6 +194,8 @@ impl<T: Real> Stream<T> for Front<'_, T> {
             Some(part) => part.done += n as u64,
             None => {}
         }
+        // At once: whoever has all rows does not ask for more, and would not hear that the last part goes on.
+        self.end()?;
         Ok(n)
     }
 }
