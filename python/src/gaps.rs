@@ -132,6 +132,9 @@ pub(crate) fn sample<'py>(
     PyArray1::from_vec(py, rows).reshape([n, p])
 }
 
+/// Values, and their standard errors.
+type ValuesAndErrors<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Values of single cells of the rows of the fit, and their standard errors where they are wanted.
 #[pyfunction]
 pub(crate) fn predict_cells<'py>(
@@ -140,7 +143,7 @@ pub(crate) fn predict_cells<'py>(
     rows: Vec<u64>,
     columns: Vec<u64>,
     std: bool,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<ValuesAndErrors<'py>> {
     let of = model.inner.clone();
     let cells: Vec<(u64, u64)> = rows.into_iter().zip(columns).collect();
     let cost = Some(cells.len() as u64);

@@ -41,7 +41,7 @@ fn cells_are_fitted_predicted_and_filled() {
     // A row that was not there, by some of its cells: 3 + 2 v_j - 1.
     let new = |j: usize| 2.0 + 2.0 * unmix::num::random::Stream::new(8, 0).normal(1000 + j as u64);
     let known: String = (0..8).map(|j| format!("0,{j},{:?}\n", new(j))).collect();
-    b.write("new.csv", &format!("user,item,rating\n{known}0,20,\n0,21,NA\n"));
+    b.write("new.csv", format!("user,item,rating\n{known}0,20,\n0,21,NA\n"));
     let found = numbers(&b.ok("impute m.safetensors new.csv --triplets -q").out);
     assert_eq!(found[0][2].to_bits(), new(0).to_bits());
     assert!((found[8][2] - new(20)).abs() < 1e-3 && (found[9][2] - new(21)).abs() < 1e-3, "{found:?}");

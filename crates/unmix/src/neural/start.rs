@@ -209,7 +209,7 @@ impl<'a, T: Real> Principal<'a, T> {
         let numbers = match &self.held {
             PrincipalRows::Projected(projected) => projected.picked(chosen, run)?,
             PrincipalRows::Folded { mean, map } => {
-                Map::new(mean.clone(), map).of_picked(&self.rows, chosen, run)?
+                Map::new(mean.clone(), map).of_picked(self.rows, chosen, run)?
             }
         };
         Ok((numbers, weights))

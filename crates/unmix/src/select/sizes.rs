@@ -34,7 +34,7 @@ impl SizeRule {
         for name in names.iter().map(|name| name.as_ref().trim()) {
             let rule = Self::ALL.into_iter().find(|rule| rule.to_string() == name);
             let known = ["aic", "bic", "cells"];
-            let rule = rule.ok_or_else(|| Error::unknown("rule", name, known.into_iter()))?;
+            let rule = rule.ok_or_else(|| Error::unknown("rule", name, known))?;
             if !out.contains(&rule) {
                 out.push(rule);
             }

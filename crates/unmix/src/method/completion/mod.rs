@@ -60,6 +60,9 @@ pub(super) const METHOD: Method = Method {
     memory: |n, p| vec![("als", needs::of_cells(n, p, FACTORS))],
 };
 
+/// Rise of the evidence bound of a cell, in nats, that twice as many factors must bring.
+const RISE: f64 = 1e-3;
+
 impl MatrixCompletion {
     /// From settings by name.
     ///
@@ -110,9 +113,15 @@ impl MatrixCompletion {
             let sweeps = 1 + ended.n_iter;
             return Ok((ended, sweeps));
         }
+        let mut before: Option<Ended> = None;
         loop {
             let ended = cells.iterate(|| cells.first(k, self.offsets, run), limits, run)?;
             sweeps += ended.n_iter;
+            let bound = |of: &Ended| of.objective.last().copied().unwrap_or(f64::NEG_INFINITY);
+            // More factors than the cells support may be kept, each at almost nothing, and not one of them dropped.
+            if let Some(fewer) = before.take_if(|fewer| bound(&ended) <= bound(fewer) + RISE) {
+                return Ok((fewer, sweeps));
+            }
             let enough = self.n_components.is_some()
                 || cells.supported(&ended.state).len() < k
                 || k + 1 >= most
@@ -121,6 +130,7 @@ impl MatrixCompletion {
             if enough {
                 return Ok((ended, sweeps));
             }
+            before = Some(ended);
             k = (2 * k).clamp(1, most - 1);
         }
     }

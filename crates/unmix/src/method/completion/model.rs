@@ -20,9 +20,9 @@ impl Cells {
     /// Which factors the cells support, each with the sign that its loadings get.
     pub(super) fn supported(&self, at: &State) -> Vec<(usize, f64)> {
         let g = &at.sizes.factors;
-        // Without errors, all that were asked for are kept.
-        let all = at.ridge.is_some();
-        let kept = (0..g.len()).filter(|a| all || (g[*a] >= LEAST_SIZE * g[0] && g[*a] > 1e-300));
+        // Without errors, all that were asked for are kept but those that are rounding errors.
+        let least = if at.ridge.is_some() { self.dtype.eps() } else { LEAST_SIZE };
+        let kept = (0..g.len()).filter(|a| g[*a] >= least * g[0] && g[*a] > 1e-300);
         let sign = |a: usize| {
             let line: Vec<f64> = (0..at.columns.len()).map(|j| at.columns.mean(j)[a]).collect();
             sign_of(&line, self.dtype.eps())
