@@ -1,8 +1,8 @@
-"""Faces: what each latent variable does, and halves of faces that are filled from the other half, with error bars.
+"""Faces: what each latent variable does, and halves of faces filled from the other half, with error bars.
 
     python docs/examples/faces.py faces/olivetti_400x64x64_u8.npy [FIGURE]
 
-Pictures (n x 64 x 64); ten of each person, one after the other. Without a path, the folder UNMIX_DATA is asked.
+Pictures (n x 64 x 64), ten of each person one after the other. Without a path, the folder UNMIX_DATA is asked.
 """
 
 import os
@@ -15,55 +15,39 @@ import numpy as np
 
 import unmix
 
-SHOWN = (0, 14, 27, 33, 38)
+SHOWN = (0, 6, 14, 20, 27, 30, 33, 36, 38)
 
 
 def main(path, figure="faces.png"):
-    pictures = np.load(path).astype(float)[:, ::2, ::2] / 255
+    pictures = np.load(path)[:, ::2, ::2] / 255.0
     n, height, width = pictures.shape
     X = pictures.reshape(n, -1)
-    # The last picture of each person is not in the fit; the other nine of the person are.
-    new = np.arange(n) % 10 == 9
+    new = np.arange(n) % 10 == 9  # the last picture of each person is not in the fit
     model = unmix.PPCA().fit(X[~new])
-    hidden = np.zeros((height, width), dtype=bool)
-    hidden[:, width // 2 :] = True
-    hidden = hidden.ravel()
+    hidden = np.tile(np.arange(width) >= width // 2, height)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the rows are not those of the fit is the point
+        warnings.filterwarnings("ignore", message=".*parameters count as known")
         filled, std = model.impute(np.where(hidden, np.nan, X[new]), return_std=True)
-
-    def error(of):
-        return float(np.sqrt(np.mean((of - X[new])[:, hidden] ** 2)))
-
-    mirrored = X[new].reshape(-1, height, width)[:, :, ::-1].reshape(len(filled), -1)
-    found = {"components": model.n_components_, "ppca": error(filled), "mean": error(np.broadcast_to(model.mean_, filled.shape)), "mirror": error(mirrored)}
+    mirrored = X[new].reshape(-1, height, width)[:, :, ::-1].reshape(filled.shape)
+    error = {"ppca": filled, "mirror": mirrored, "mean": np.broadcast_to(model.mean_, filled.shape)}
+    error = {name: float(np.sqrt(np.mean((of - X[new])[:, hidden] ** 2))) for name, of in error.items()}
+    inside = float(np.mean(np.abs(filled - X[new])[:, hidden] < 1.96 * std[:, hidden]))
     print(f"{model.n_components_} components, by the Bayesian information criterion")
-    print(f"root mean squared error of the hidden halves: {found['ppca']:.3f} by PPCA, {found['mirror']:.3f} by the mirrored half,")
-    print(f"{found['mean']:.3f} by the mean face; pixels are from 0 to 1")
-    off = np.abs(filled - X[new])[:, hidden] / std[:, hidden]
-    found["inside"] = float(np.mean(off < 1.96))
-    print(f"{100 * found['inside']:.1f} % of the hidden pixels are inside their 95 % intervals")
-    fig = plt.figure(figsize=(10, 6.2), layout="constrained")
-    above, below = fig.subfigures(2, 1, height_ratios=[1, 1])
-    axes = above.subplots(3, 9)
-    scale = model.latent_scale_
-    for i, line in enumerate(axes):
-        for step, ax in zip(np.linspace(-3, 3, 9), line, strict=True):
-            face = model.mean_ + step * scale[i] * model.components_[i]
-            ax.imshow(face.reshape(height, width), cmap="gray", vmin=0, vmax=1)
-            ax.set_title(f"{step:+.3g}" if i == 0 else "", fontsize="small")
-    above.suptitle("the mean face along the first three latent variables, in standard deviations", fontsize="medium")
-    axes = below.subplots(3, len(SHOWN) + 4)
-    for column, ax in zip(range(len(SHOWN)), axes.T, strict=False):
-        i = SHOWN[column]
-        half = np.where(hidden, 1.0, X[new][i])
-        for at, picture in zip(ax, (half, filled[i], X[new][i]), strict=True):
-            at.imshow(picture.reshape(height, width), cmap="gray", vmin=0, vmax=1)
-    for ax in (*fig.axes,):
-        ax.set_axis_off()
-    below.suptitle("half a face, filled by the other half, the picture", fontsize="medium")
+    print("error of the hidden halves: {ppca:.3f} by PPCA, {mirror:.3f} by the mirrored half, {mean:.3f} by the mean face".format(**error))
+    print(f"{100 * inside:.0f} % of the hidden pixels are inside their 95 % intervals, which take the parameters as known")
+    fig, axes = plt.subplots(6, len(SHOWN), figsize=(9.6, 7), layout="constrained")
+    for line, column in np.ndindex(axes.shape):
+        ax, i = axes[line, column], SHOWN[column]
+        step = np.linspace(-3, 3, len(SHOWN))[column]
+        moved = model.mean_ + step * model.latent_scale_[min(line, 2)] * model.components_[min(line, 2)]
+        shown = [moved, moved, moved, np.where(hidden, 1, X[new][i]), filled[i], X[new][i]][line]
+        ax.imshow(shown.reshape(height, width), cmap="gray", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(f"{step:+.3g} sd" if line == 0 else "", fontsize="small")
+        names = ("latent 0", "latent 1", "latent 2", "half", "filled", "picture")
+        ax.set_ylabel(names[line] if column == 0 else "", fontsize="small")
     fig.savefig(figure, dpi=110)
-    return found
+    return {"components": model.n_components_, "inside": inside, **error}
 
 
 if __name__ == "__main__":
