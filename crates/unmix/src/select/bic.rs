@@ -9,7 +9,7 @@
 /// all `r` are kept.
 ///
 /// For more features than samples can span the likelihood has no bound: the last directions of the samples leave ever less noise for
-/// `p - k` features. The number is then the best of those before that last rise, at most half of what samples span ([`bounded`]).
+/// `p - k` features. The number is then the best of those before that last rise, at most half of what samples span.
 /// `O(r)`.
 pub fn bic(values: &[f64], n: f64, p: usize) -> usize {
     let (criteria, empty) = criteria(values, n, p);
