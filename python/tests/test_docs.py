@@ -78,6 +78,7 @@ RECORDINGS = {
     "source1.wav": "audio_speech2/source1.wav",
     "source2.wav": "audio_speech2/source2.wav",
     "kodak8": "kodak8",
+    "olivetti_400x64x64_u8.npy": "faces/olivetti_400x64x64_u8.npy",
 }
 
 
@@ -149,6 +150,7 @@ def make_up(folder):
     np.save(folder / "bands.npy", rng.integers(900, 9000, size=(20, 12, 12)).astype("<u2"))
     with gzip.open(folder / "indian_pines_200x145x145_u16.npy.gz", "wb") as file:
         file.write((folder / "bands.npy").read_bytes())
+    np.save(folder / "olivetti_400x64x64_u8.npy", rng.integers(0, 255, size=(60, 16, 16)).astype(np.uint8))
 
 
 def timed(line):
