@@ -34,6 +34,10 @@ pub(crate) const ITERATIONS: u64 = 60;
 /// Numbers of components in a row that improve on nothing, after which no more are tried.
 pub(crate) const PATIENCE: usize = 3;
 
+/// Share of a standard error by which more components must raise the density of held-out cells: they are not chosen for differences that
+/// depend on which cells were held out.
+const LEAST_RISE: f64 = 0.01;
+
 /// The number of components, from 0 to `most`, of the largest mean log density of held-out cells; the smallest of several. Ends where
 /// three more have not raised it.
 ///
@@ -41,16 +45,19 @@ pub(crate) const PATIENCE: usize = 3;
 ///
 /// Those of `judge`.
 pub(crate) fn best_by_cells(most: usize, mut judge: impl FnMut(usize) -> Result<HeldOut>) -> Result<usize> {
-    let mut best = (f64::NEG_INFINITY, 0);
+    let mut best: Option<(HeldOut, usize)> = None;
     for k in 0..=most {
-        let found = judge(k)?.mean;
-        if found > best.0 {
-            best = (found, k);
-        } else if k >= best.1 + PATIENCE {
-            break;
+        let found = judge(k)?;
+        match &best {
+            Some((before, least)) if !found.improves_on(before) => {
+                if k >= least + PATIENCE {
+                    break;
+                }
+            }
+            _ => best = Some((found, k)),
         }
     }
-    Ok(best.1)
+    Ok(best.map_or(0, |(_, k)| k))
 }
 
 /// Log density of held-out cells.
@@ -63,6 +70,13 @@ pub struct HeldOut {
     pub standard_error: f64,
     /// Cells, each as often as its row counts.
     pub n_cells: f64,
+}
+
+impl HeldOut {
+    /// Whether more components predict better than fewer did, `before`.
+    pub(crate) fn improves_on(&self, before: &HeldOut) -> bool {
+        self.mean > before.mean + LEAST_RISE * self.standard_error
+    }
 }
 
 /// Which cells are held out: a rule, not a table.

@@ -115,10 +115,15 @@ impl Sizes {
         if !self.rules.contains(&rule) {
             return None;
         }
+        if rule == SizeRule::Cells {
+            let each = self.lines.iter().filter_map(|line| Some((line.cells?, line.k)));
+            let best = each.reduce(|best, line| if line.0.improves_on(&best.0) { line } else { best });
+            return best.map(|(_, k)| k);
+        }
         let cost = |line: &Size| match rule {
             SizeRule::Aic => Some(line.aic),
             SizeRule::Bic => Some(line.bic),
-            SizeRule::Cells => line.cells.map(|cells| -cells.mean),
+            SizeRule::Cells => None,
         };
         let each = self.lines.iter().filter_map(|line| Some((cost(line)?, line.k)));
         each.fold(None, |best: Option<(f64, usize)>, (cost, k)| match best {
