@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ._figure import axes_or_new
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def gaps(X: Rows, names: Sequence[str] | None = None, ax: Axes | None = None) ->
     lines = min(n, _MOST_LINES)
     edges = np.linspace(0, n, lines + 1).astype(int)
     share = np.array([missing[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:], strict=True)]).reshape(lines, p)
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     ax.imshow(share, aspect="auto", cmap="Greys", vmin=0, vmax=1, interpolation="nearest", extent=(-0.5, p - 0.5, n - 0.5, -0.5))
     ax.set(
         xlabel="column",
@@ -186,10 +187,3 @@ def _coverage(ax, truth, filled, std):
     ax.set(xlabel="level of the interval, %", ylabel="share inside, %")
     ax.legend(frameon=False, loc="upper left")
 
-
-def _axes(ax):
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.figure(layout="constrained").add_subplot()

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
+from ._figure import axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,7 +105,7 @@ def loadings(model: Any, ax: Axes | None = None) -> Axes:
     _needs(model, "heywood_", "loadings and uniquenesses")
     table, unique = _standardized(model)
     p, k = table.shape
-    ax = _axes(ax, (1.2 + 0.55 * (k + 1), 1.0 + 0.24 * min(p, 60)))
+    ax = axes_or_new(ax, (1.2 + 0.55 * (k + 1), 1.0 + 0.24 * min(p, 60)))
     whole = np.column_stack([table, np.full(p, np.nan)])
     image = ax.imshow(whole, aspect="auto", cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     beside = np.column_stack([np.full((p, k), np.nan), unique])
@@ -153,7 +154,7 @@ def factor_correlations(model: Any, ax: Axes | None = None) -> Axes:
     _needs(model, "factor_correlation_", "factors that may be correlated")
     table = np.asarray(model.factor_correlation_, dtype=np.float64)
     k = len(table)
-    ax = _axes(ax, (1.8 + 0.5 * k, 1.2 + 0.5 * k))
+    ax = axes_or_new(ax, (1.8 + 0.5 * k, 1.2 + 0.5 * k))
     image = ax.imshow(table, cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
     ax.set_xticks(range(k), [f"factor {i}" for i in range(k)], rotation=90)
     ax.set_yticks(range(k), [f"factor {i}" for i in range(k)])
@@ -237,10 +238,3 @@ def _numbers(ax, table):
     for (i, j), value in np.ndenumerate(table):
         ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color="white" if abs(value) > 0.65 else "black")
 
-
-def _axes(ax, size):
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.figure(layout="constrained", figsize=size).add_subplot()

@@ -18,7 +18,35 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-class Selection(Mapping[Any, int]):
+class _Choices:
+    """What both tables of rules have: facts, and the number that each rule chose."""
+
+    n_samples: float
+    estimates: dict[str, str]
+
+    def _read(self, text: str, names: tuple[str, ...]) -> None:
+        facts = json.loads(text)
+        self._facts = facts
+        self._k = {rule["rule"]: rule["k"] for rule in facts["rules"]}
+        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
+        for name in names:
+            setattr(self, name, facts[name])
+        n = facts["n_samples"]
+        self.n_samples = int(n) if n == int(n) else n
+
+    def _chosen(self, rule: Any, name: Any) -> int:
+        if name not in self._k:
+            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._k)}")
+        return self._k[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._k)
+
+    def __len__(self) -> int:
+        return len(self._k)
+
+
+class Selection(_Choices, Mapping[Any, int]):
     """Results of the rules: a mapping from the rule's name to its number of components.
 
     A share is looked up by its number, as in ``selection[0.9]``, or by name, ``selection["share-0.9"]``; ``"mle"`` is
@@ -68,28 +96,13 @@ class Selection(Mapping[Any, int]):
     seed: int
 
     def __init__(self, text: str) -> None:
-        facts = json.loads(text)
-        self._facts = facts
-        self._k = {rule["rule"]: rule["k"] for rule in facts["rules"]}
-        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
-        for name in ("explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed"):
-            setattr(self, name, facts[name])
-        n = facts["n_samples"]
-        self.n_samples = int(n) if n == int(n) else n
+        self._read(text, ("explained_variance", "explained_variance_ratio", "rank", "n_features", "n_constant", "warnings", "seed"))
         self.suggested = self._k.get("minka", next(iter(self._k.values())))
 
     def __getitem__(self, rule: str | float) -> int:
         name = f"share-{rule:g}" if isinstance(rule, float) else rule
         name = "minka" if name == "mle" else name
-        if name not in self._k:
-            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._k)}")
-        return self._k[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._k)
-
-    def __len__(self) -> int:
-        return len(self._k)
+        return self._chosen(rule, name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python values, under the names that ``unmix select --json`` prints.
@@ -122,7 +135,7 @@ class Selection(Mapping[Any, int]):
         return "\n".join(lines + self.warnings)
 
 
-class Comparison(Mapping[str, int]):
+class Comparison(_Choices, Mapping[str, int]):
     """Fits of one method with 0, 1, 2, ... components compared: a mapping from rule to number of components, and the table.
 
     Parameters
@@ -179,29 +192,14 @@ class Comparison(Mapping[str, int]):
     seed: int
 
     def __init__(self, text: str) -> None:
-        facts = json.loads(text)
-        self._facts = facts
-        self._chosen = {rule["rule"]: rule["k"] for rule in facts["rules"]}
-        self.estimates = {rule["rule"]: rule["estimates"] for rule in facts["rules"]}
-        for name in ("method", "suggested", "n_features", "warnings", "seed"):
-            setattr(self, name, facts[name])
-        n = facts["n_samples"]
-        self.n_samples = int(n) if n == int(n) else n
-        lines = facts["table"]
+        self._read(text, ("method", "suggested", "n_features", "warnings", "seed"))
+        lines = self._facts["table"]
         self.k = np.array([line["k"] for line in lines], dtype=np.int64)
         for name in ("log_likelihood", "aic", "bic", "cells", "cells_standard_error"):
             setattr(self, name, np.array([line[name] for line in lines], dtype=np.float64))
 
     def __getitem__(self, rule: str) -> int:
-        if rule not in self._chosen:
-            raise KeyError(f"{rule!r} was not requested; there are: {', '.join(self._chosen)}")
-        return self._chosen[rule]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._chosen)
-
-    def __len__(self) -> int:
-        return len(self._chosen)
+        return self._chosen(rule, rule)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python values, under the names that ``unmix select --method KEY --json`` prints.
@@ -227,13 +225,13 @@ class Comparison(Mapping[str, int]):
     def __repr__(self) -> str:
         lines = [f"{self.method}: {self.n_samples} rows, {self.n_features} columns"]
         head = f"{'k':>4}  {'log-likelihood':>15}  {'aic':>15}  {'bic':>15}"
-        with_cells = "cells" in self._chosen
+        with_cells = "cells" in self._k
         lines.append(head + ("      held-out cells" if with_cells else ""))
         for i, k in enumerate(self.k):
             line = f"{k:>4}  {self.log_likelihood[i]:>15.2f}  {self.aic[i]:>15.2f}  {self.bic[i]:>15.2f}"
             cells = f"  {self.cells[i]:>8.4f} ({self.cells_standard_error[i]:.4f})" if with_cells else ""
             lines.append(line + cells)
-        lines += [f"{rule:<5}  {k:>4}  {self.estimates[rule]}" for rule, k in self._chosen.items()]
+        lines += [f"{rule:<5}  {k:>4}  {self.estimates[rule]}" for rule, k in self._k.items()]
         return "\n".join(lines + self.warnings)
 
 

@@ -67,7 +67,7 @@ def threads_here() -> int:
     parallel = sys.modules.get("joblib.parallel")
     if parallel is None or _chosen or "UNMIX_NUM_THREADS" in os.environ:
         return 0
-    # What joblib itself looks at first: workers and blocks of parallel_config have one. To ask it takes a twentieth of a small fit.
+    # What joblib itself looks at first: workers and blocks of parallel_config have one.
     here = getattr(parallel, "_backend", None)
     if here is not None and not hasattr(here, "config"):
         return 0

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._components import ordered
+from ._figure import axes_or_new
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
 from ._types import Rows
@@ -73,7 +74,7 @@ def scree(model: Any, ax: Axes | None = None) -> Axes:
             f"the scree of {type(model).__name__} is not possible: its components have no shares of the variance that add up; "
             "draw PCA, NeuralPCA or SigmaPCA"
         )
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     share = 100 * np.asarray(model.explained_variance_ratio_)
     ax.bar(np.arange(len(share)), share, label="of this component")
     ax.plot(np.arange(len(share)), np.cumsum(share), "o-", color="C1", markersize=3, label="cumulative")
@@ -205,7 +206,7 @@ def scatter(
     values = None if color is None else np.asarray(color)
     if values is not None and values.shape != x.shape:
         raise ValueError(f"color has shape {values.shape}, but there are {len(x)} rows; give one value for each")
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     # Many points are drawn small and let what is below them shine through.
     style = dict(s=float(np.clip(12000 / max(len(x), 1), 6, 30)), alpha=0.8 if len(x) < 1000 else 0.5, linewidths=0)
     if values is None:
@@ -260,7 +261,7 @@ def sources(
     codes = np.asarray(model.encode(X), dtype=np.float64)
     first = range(min(codes.shape[1], 12))
     shown = list(first) if components is None else ordered(model._model, "components", components)
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     time = np.arange(len(codes)) / (rate or 1)
     for line, c in enumerate(shown):
         y = codes[:, c] - np.median(codes[:, c])
@@ -308,7 +309,7 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
             f"values have shape {values.shape} and positions {positions.shape}; give one value and two coordinates for each of 3 "
             "sensors or more"
         )
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     head = 1.04 * np.hypot(*positions.T).max()
     x, y = np.meshgrid(*[np.linspace(-head, head, 96)] * 2)
     inside = np.hypot(x, y) <= head
@@ -324,13 +325,6 @@ def topography(values: ArrayLike, positions: ArrayLike, ax: Axes | None = None) 
     ax.set_axis_off()
     return ax
 
-
-def _axes(ax):
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.figure(layout="constrained").add_subplot()
 
 
 def _axis_label(model, i):

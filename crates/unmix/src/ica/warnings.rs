@@ -144,7 +144,7 @@ fn tails(coordinates: &Coordinates, search: &Search<'_>, sums: &SourceSums, w: &
     };
     // Over k dimensions the search has found the largest of what chance offers.
     let chance = ((k as f64).sqrt() + 2.0) / n.sqrt();
-    // Sources of white rows all have the same size, to rounding: an integral for each would take a thirtieth of a small fit.
+    // Sources of white rows all have the same size, to rounding: one integral serves all of them.
     let mut known: Option<(f64, f64)> = None;
     let mut deviation = |size: f64| match known {
         Some((of, deviation)) if (of - size).abs() <= 1e-9 * size => deviation,

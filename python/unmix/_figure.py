@@ -1,0 +1,17 @@
+"""Where figures are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """``ax``, or new axes in a figure of this size in inches, by default that of matplotlib."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.figure(layout="constrained", figsize=size).add_subplot()
