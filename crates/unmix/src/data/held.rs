@@ -55,6 +55,10 @@ impl<T: Real> RandomAccess<T> for OwnedRows<T> {
         true
     }
 
+    fn by_columns(&self) -> bool {
+        true
+    }
+
     fn lend(&self, rows: Range<u64>) -> Option<&[T]> {
         self.numbers.get(self.row_range(rows))
     }

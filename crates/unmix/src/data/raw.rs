@@ -225,6 +225,10 @@ impl<T: Real> RandomAccess<T> for RawArray<'_> {
         self.features.step() == Some(size) && self.rows.step() == Some(size * self.n_features as i64)
     }
 
+    fn by_columns(&self) -> bool {
+        self.bytes.in_memory().is_some() || self.rows.step() == Some(self.number.size as i64)
+    }
+
     fn lend(&self, rows: Range<u64>) -> Option<&[T]> {
         let data = self.bytes.in_memory()?;
         let size = T::DTYPE.size();
@@ -337,7 +341,7 @@ impl RawArray<'_> {
             // Walk along whichever axis is the shorter step in memory.
             (Some(f), Some(r)) => {
                 let origin = self.origin + rows.start as i64 * r + columns.start as i64 * f;
-                if f.abs() <= r.abs() {
+                if p > 1 && f.abs() <= r.abs() {
                     for (i, row) in out.chunks_exact_mut(p).enumerate() {
                         let at = origin + i as i64 * r;
                         convert(self.number, (0..p).map(|j| number_at(at + j as i64 * f)), row.iter_mut());

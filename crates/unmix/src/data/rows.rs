@@ -343,23 +343,40 @@ impl<'a, T: Real> Rows<'a, T> {
         self.sweep(&Run { watch: &Silent, threads: 1, ..Run::default() }, "range", &GatherRange::new())
     }
 
-    /// How far each of these columns reaches, over rows that count.
+    /// How far each of these columns reaches, over rows that count. One pass over the rows, or over these columns alone.
     pub(crate) fn spread_of(&self, columns: &[usize]) -> Result<Vec<f64>> {
-        let n = self.n_rows().unwrap_or(0);
-        if let Some(all) = self.source.random().and_then(|random| random.lend(0..n)) {
-            return Ok(columns.iter().map(|&j| self.spread_of_lent(all, j)).collect());
+        match self.source.random() {
+            Some(random) if random.by_columns() => {
+                columns.iter().map(|&j| self.spread_of_one(random, j)).collect()
+            }
+            _ => {
+                let all: Vec<f64> = self.range()?.spread().collect();
+                Ok(columns.iter().map(|&j| all[j]).collect())
+            }
         }
-        let all: Vec<f64> = self.range()?.spread().collect();
-        Ok(columns.iter().map(|&j| all[j]).collect())
     }
 
-    /// The same of one column where whole rows lie in memory: the others are not read.
-    fn spread_of_lent(&self, all: &[T], column: usize) -> f64 {
-        let counts = |row: usize| self.weights().is_none_or(|w| w[row] != 0.0);
-        let cells = all.iter().skip(column).step_by(self.n_features()).enumerate();
-        let own = cells.filter(|(row, _)| counts(*row)).map(|(_, x)| x.to_f64());
-        let (low, high) = own.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-        (high - low).max(0.0)
+    fn spread_of_one(&self, random: &dyn RandomAccess<T>, column: usize) -> Result<f64> {
+        const AT_ONCE: u64 = 4096;
+        let (n, mut raw) = (random.n_rows(), Vec::new());
+        let mut cells = vec![T::default(); n.min(AT_ONCE) as usize];
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for start in (0..n).step_by(AT_ONCE as usize) {
+            let end = n.min(start + AT_ONCE);
+            let cells = &mut cells[..(end - start) as usize];
+            random.read(start..end, column..column + 1, cells, &mut raw)?;
+            // Most columns in question are all zeros, and equality takes no chain of comparisons.
+            let counted: &[T] = match cells.iter().all(|x| *x == cells[0]) && self.weights().is_none() {
+                true => &cells[..1],
+                false => cells,
+            };
+            for (row, x) in (start..).zip(counted) {
+                if self.weights().is_none_or(|w| w[row as usize] != 0.0) {
+                    (low, high) = (low.min(x.to_f64()), high.max(x.to_f64()));
+                }
+            }
+        }
+        Ok((high - low).max(0.0))
     }
 
     fn first_not_finite(&self) -> Result<Option<(u64, usize, f64)>> {

@@ -87,6 +87,11 @@ pub trait RandomAccess<T: Real>: Send + Sync {
         false
     }
 
+    /// Whether a column is read without reading the others.
+    fn by_columns(&self) -> bool {
+        false
+    }
+
     /// Whole rows, lent without a copy, when they lie in memory as such.
     fn lend(&self, rows: std::ops::Range<u64>) -> Option<&[T]> {
         let _ = rows;
