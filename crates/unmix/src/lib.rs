@@ -69,6 +69,8 @@ pub mod shards;
 #[doc(hidden)]
 pub mod solve;
 #[doc(hidden)]
+pub mod sparse;
+#[doc(hidden)]
 pub mod spectrum;
 pub mod stability;
 pub mod stats;
@@ -78,9 +80,9 @@ pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
-    Rica, RobustPca, SigmaPca, SubspaceClustering,
+    Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
 };
-pub use model::{Model, Outcome, Report, fit, partial_fit};
+pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};
 #[doc(inline)]
 pub use num::threads::{num_threads, set_num_threads};
 #[doc(inline)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports those before it only.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "error",
     "machine",
     "num",
@@ -17,6 +17,7 @@ const ORDER: [&str; 20] = [
     "model",
     "spectrum",
     "learn",
+    "sparse",
     "neural",
     "ica",
     "select",
@@ -37,7 +38,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     ("num", &["num_threads", "set_num_threads", "Dtype", "Matrix", "Real"]),
     ("run", &["Checkpoint", "Event", "Run", "Silent", "Start", "Watch"]),
     ("data", &["AnyRows", "Features", "Rows", "with_rows"]),
-    ("model", &["Model", "Outcome", "Report", "fit", "partial_fit"]),
+    ("model", &["Model", "Outcome", "Report", "fit", "fit_given", "partial_fit"]),
     (
         "method",
         &[
@@ -54,6 +55,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "Rica",
             "RobustPca",
             "SigmaPca",
+            "SparseCoder",
             "SubspaceClustering",
         ],
     ),

@@ -1,0 +1,154 @@
+//! A dictionary, made ready for coding rows.
+
+use crate::num::simd::CELL;
+use crate::num::{Matrix, Real, factor, kernel};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// The most atoms for which inner products of all pairs are kept.
+const MOST_PAIRS: usize = 4096;
+
+/// Atoms as rows, their norms, and inner products of all pairs where these are at most 4096².
+#[derive(Clone, Debug)]
+pub struct Atoms<T> {
+    /// `n_atoms x n_features`, in double precision.
+    pub(super) wide: Matrix<f64>,
+    /// The same in the type of the rows.
+    pub(super) narrow: Matrix<T>,
+    /// Its transpose, `n_features x n_atoms`.
+    pub(super) across: Vec<T>,
+    /// The transpose in double precision.
+    pub(super) across_wide: Vec<f64>,
+    /// `||a||²` of each atom, and `1 / ||a||²`: 0 for an atom of zeros and for one that equals an atom before it, whose codes are 0.
+    pub(super) square: Vec<T>,
+    pub(super) inverse: Vec<T>,
+    /// `1 / ||a||`, or 0; as many as a row of `gram` has.
+    pub(super) inverse_norm: Vec<T>,
+    /// `n_atoms x stride`, zeros at the end of each row.
+    pub(super) gram: Option<Vec<T>>,
+    /// The same in double precision, for pursuit.
+    pub(super) gram_wide: Option<Vec<f64>>,
+    pub(super) stride: usize,
+    n_twins: usize,
+    lipschitz: OnceLock<f64>,
+}
+
+impl<T: Real> Atoms<T> {
+    /// Of `atoms`, `n_atoms x n_features`. `O(n_atoms² n_features)`; the inner products are formed in double precision.
+    pub fn new(atoms: &Matrix<f64>) -> Self {
+        Self::made(atoms, atoms.rows() <= MOST_PAIRS)
+    }
+
+    /// Without inner products of pairs, whatever the number of atoms: for a dictionary that few rows are coded by.
+    pub fn without_pairs(atoms: &Matrix<f64>) -> Self {
+        Self::made(atoms, false)
+    }
+
+    fn made(atoms: &Matrix<f64>, pairs: bool) -> Self {
+        // What a row meets are atoms in its own type.
+        let narrow: Matrix<T> = atoms.cast();
+        let wide: Matrix<f64> = narrow.cast();
+        let (m, stride) = (wide.rows(), wide.rows().next_multiple_of(CELL));
+        let squares: Vec<f64> = (0..m).map(|j| wide.row(j).iter().map(|x| x * x).sum::<f64>()).collect();
+        let twin = twins(&narrow);
+        let each = |f: fn(f64) -> f64| -> Vec<T> {
+            let of = |(s, twin): (&f64, &bool)| match *s >= T::DTYPE.least() && !twin {
+                true => T::from_f64(f(*s)),
+                false => T::default(),
+            };
+            squares.iter().zip(&twin).map(of).collect()
+        };
+        let mut inverse_norm = each(|s| 1.0 / s.sqrt());
+        inverse_norm.resize(stride, T::default());
+        let gram_wide = pairs.then(|| {
+            let all = factor::multiply_transposed(&wide, &wide);
+            let mut out = vec![0.0; m * stride];
+            (0..m).for_each(|j| out[j * stride..j * stride + m].copy_from_slice(all.row(j)));
+            out
+        });
+        Self {
+            across: narrow.transposed().into_vec(),
+            across_wide: wide.transposed().into_vec(),
+            square: each(|s| s),
+            inverse: each(|s| 1.0 / s),
+            inverse_norm,
+            gram: gram_wide.as_ref().map(|g| g.iter().map(|x| T::from_f64(*x)).collect()),
+            gram_wide,
+            stride,
+            n_twins: twin.iter().filter(|twin| **twin).count(),
+            lipschitz: OnceLock::new(),
+            narrow,
+            wide,
+        }
+    }
+
+    /// The dictionary of some columns alone: of the cells that a row has. Without inner products of pairs.
+    pub fn seen(&self, columns: &[usize]) -> Self {
+        let wide = &self.wide;
+        Self::without_pairs(&Matrix::from_fn(wide.rows(), columns.len(), |j, c| wide[(j, columns[c])]))
+    }
+
+    /// Inner products of atom `j` with all of them in double precision, with zeros at the end.
+    pub(super) fn gram_row(&self, j: usize) -> Cow<'_, [f64]> {
+        if let Some(gram) = &self.gram_wide {
+            return gram[j * self.stride..(j + 1) * self.stride].into();
+        }
+        let mut out = vec![0.0; self.stride];
+        kernel::product(&mut out, self.wide.row(j), &self.across_wide, 1, self.n_features(), self.n_atoms());
+        out.into()
+    }
+
+    /// At least the largest eigenvalue of `A A'`: exact to rounding where a side is at most 512, else the Frobenius norm of `A' A` or `A A'`.
+    pub fn lipschitz(&self) -> f64 {
+        const SMALL: usize = 512;
+        *self.lipschitz.get_or_init(|| {
+            let wide = &self.wide;
+            let gram = match wide.rows() <= wide.cols() {
+                true => factor::multiply_transposed(wide, wide),
+                false => {
+                    let across = wide.transposed();
+                    factor::multiply_transposed(&across, &across)
+                }
+            };
+            let frobenius = kernel::sum_of_squares(gram.as_slice()).sqrt();
+            let exact = if gram.rows() <= SMALL { factor::eigenvalues(&gram).ok() } else { None };
+            let largest = exact.and_then(|values| values.into_iter().reduce(f64::max));
+            largest.map_or(frobenius, |l| l * (1.0 + 1e-12))
+        })
+    }
+
+    /// Number of atoms.
+    pub fn n_atoms(&self) -> usize {
+        self.wide.rows()
+    }
+
+    /// Numbers in an atom.
+    pub fn n_features(&self) -> usize {
+        self.wide.cols()
+    }
+
+    /// The atoms in double precision, `n_atoms x n_features`, as rows of type `T` meet them.
+    pub fn matrix(&self) -> &Matrix<f64> {
+        &self.wide
+    }
+
+    /// Number of atoms of zeros.
+    pub fn n_zero(&self) -> usize {
+        (0..self.n_atoms()).filter(|&j| self.wide.row(j).iter().all(|x| *x == 0.0)).count()
+    }
+
+    /// Number of atoms that equal one before them: their codes are 0.
+    pub fn n_twins(&self) -> usize {
+        self.n_twins
+    }
+}
+
+/// Whether each atom equals one before it and is not zero.
+fn twins<T: Real>(atoms: &Matrix<T>) -> Vec<bool> {
+    let mut seen = HashSet::new();
+    let bits = |j: usize| atoms.row(j).iter().map(|x| (x.to_f64() + 0.0).to_bits()).collect::<Vec<u64>>();
+    (0..atoms.rows())
+        .map(|j| !seen.insert(bits(j)) && atoms.row(j).iter().any(|x| *x != T::default()))
+        .collect()
+}

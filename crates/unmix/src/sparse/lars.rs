@@ -1,0 +1,226 @@
+//! The lasso by its homotopy in alpha (Osborne, Presnell & Turlach 2000; LARS of Efron et al. 2004): from the largest useful weight down, code
+//! and correlations are linear between breakpoints, where an atom comes in or a code falls to 0.
+//!
+//! ```text
+//! dz_S / d(-alpha) = G_SS^-1 sign(c_S),     dc / d(-alpha) = -G_:S G_SS^-1 sign(c_S)
+//! ```
+//!
+//! In double precision whatever the type of the rows.
+
+use super::Atoms;
+use super::lasso::Row;
+use super::rows::{self, RowWork, Work};
+use crate::num::{Matrix, Real, factor};
+
+/// The homotopy down to `alpha`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Lars {
+    /// Weight of the penalty, above 0.
+    pub alpha: f64,
+    /// Codes are at least 0.
+    pub positive: bool,
+    /// The most breakpoints.
+    pub max_steps: usize,
+}
+
+/// What happens at a breakpoint.
+enum Event {
+    End,
+    In(usize),
+    Out(usize),
+}
+
+struct Path<'a, T> {
+    atoms: &'a Atoms<T>,
+    b: &'a [f64],
+    positive: bool,
+    active: Vec<usize>,
+    sign: Vec<f64>,
+    z: Vec<f64>,
+    /// Atoms that are no longer or not yet looked at: of zeros, dependent on others, or just left out.
+    shut: Vec<bool>,
+    c: Vec<f64>,
+}
+
+impl Lars {
+    /// Down to `alpha`.
+    pub fn of(alpha: f64) -> Self {
+        Self { alpha, positive: false, max_steps: 1000 }
+    }
+
+    /// Codes `rows` into `codes`. Returns the most breakpoints of a row. `O(n_atoms n_nonzero)` a breakpoint.
+    pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
+        rows::blocks(atoms, rows, codes, work, |row, code, work| self.follow(atoms, row, code, work))
+    }
+
+    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
+        rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
+    }
+
+    fn follow<T: Real>(&self, atoms: &Atoms<T>, row: Row<'_, T>, code: &mut [T], _: &mut RowWork<T>) -> u64 {
+        code.fill(T::default());
+        let b: Vec<f64> = match T::as_f64s(row.b) {
+            Some(b) => b.to_vec(),
+            None => correlations(atoms, row.x),
+        };
+        let shut = (0..atoms.n_atoms()).map(|j| atoms.square[j] == T::default()).collect();
+        let mut path = Path {
+            atoms,
+            b: &b,
+            positive: self.positive,
+            active: Vec::new(),
+            sign: Vec::new(),
+            z: Vec::new(),
+            shut,
+            c: b.clone(),
+        };
+        let Some((first, mut alpha)) = path.largest() else { return 0 };
+        if alpha <= self.alpha {
+            return 0;
+        }
+        path.enter(first);
+        let mut just_out = None;
+        for step in 1..=self.max_steps {
+            let Some(direction) = path.direction() else { break };
+            let slope = path.slope(&direction);
+            let (by, event) = path.next(&direction, &slope, (alpha, alpha - self.alpha), just_out.take());
+            path.z.iter_mut().zip(&direction).for_each(|(z, d)| *z += by * d);
+            alpha -= by;
+            match event {
+                Event::End => {
+                    path.write(code);
+                    return step as u64;
+                }
+                Event::In(j) => {
+                    path.correlate();
+                    path.enter(j);
+                }
+                Event::Out(i) => {
+                    just_out = Some(path.active.remove(i));
+                    path.sign.remove(i);
+                    path.z.remove(i);
+                    path.correlate();
+                }
+            }
+        }
+        path.write(code);
+        self.max_steps as u64
+    }
+}
+
+/// `A x` in double precision.
+fn correlations<T: Real>(atoms: &Atoms<T>, x: &[T]) -> Vec<f64> {
+    let x: Vec<f64> = x.iter().map(|x| x.to_f64()).collect();
+    let mut out = vec![0.0; atoms.stride];
+    let (p, m) = (atoms.n_features(), atoms.n_atoms());
+    crate::num::kernel::product(&mut out, &x, &atoms.across_wide, 1, p, m);
+    out
+}
+
+impl<T: Real> Path<'_, T> {
+    fn size(&self, c: f64) -> f64 {
+        if self.positive { c } else { c.abs() }
+    }
+
+    /// The atom of the largest correlation, the first of equal ones.
+    fn largest(&self) -> Option<(usize, f64)> {
+        let open = (0..self.atoms.n_atoms()).filter(|&j| !self.shut[j]).map(|j| (j, self.size(self.c[j])));
+        open.filter(|(_, c)| *c > 0.0).reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
+    fn enter(&mut self, j: usize) {
+        self.active.push(j);
+        self.sign.push(if self.c[j] < 0.0 { -1.0 } else { 1.0 });
+        self.z.push(0.0);
+    }
+
+    fn pair(&self, i: usize, j: usize) -> f64 {
+        match &self.atoms.gram_wide {
+            Some(gram) => gram[i * self.atoms.stride + j],
+            None => self.atoms.wide.row(i).iter().zip(self.atoms.wide.row(j)).map(|(a, b)| a * b).sum(),
+        }
+    }
+
+    /// `G_SS^-1 sign`. An atom that came in last and depends on the others is left out for good.
+    fn direction(&mut self) -> Option<Vec<f64>> {
+        loop {
+            let n = self.active.len();
+            if n == 0 {
+                let (j, _) = self.largest()?;
+                self.enter(j);
+                continue;
+            }
+            let gram = Matrix::from_fn(n, n, |i, j| self.pair(self.active[i], self.active[j]));
+            let sign = Matrix::from_vec(1, n, self.sign.clone());
+            let solved = factor::Cholesky::new(&gram).map(|of| of.solve_rows(&sign).into_vec());
+            // A dependent atom makes a direction that is mostly rounding.
+            let bound = 1e10 / gram.as_slice().iter().fold(f64::MIN_POSITIVE, |a: f64, g| a.max(*g));
+            match solved {
+                Some(d) if d.iter().all(|d| d.abs() < bound) => return Some(d),
+                _ => {
+                    let last = self.active.pop()?;
+                    self.shut[last] = true;
+                    self.sign.pop();
+                    self.z.pop();
+                }
+            }
+        }
+    }
+
+    /// `G_:S d`.
+    fn slope(&self, d: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.atoms.stride];
+        for (d, &j) in d.iter().zip(&self.active) {
+            out.iter_mut().zip(&*self.atoms.gram_row(j)).for_each(|(o, g)| *o = d.mul_add(*g, *o));
+        }
+        out
+    }
+
+    /// `c = b - G z`, from the code alone.
+    fn correlate(&mut self) {
+        self.c.copy_from_slice(self.b);
+        for (z, &j) in self.z.iter().zip(&self.active) {
+            self.c.iter_mut().zip(&*self.atoms.gram_row(j)).for_each(|(c, g)| *c = (-z).mul_add(*g, *c));
+        }
+    }
+
+    /// How far alpha falls to the next event, at most by `left`.
+    fn next(
+        &self,
+        d: &[f64],
+        slope: &[f64],
+        (alpha, left): (f64, f64),
+        just_out: Option<usize>,
+    ) -> (f64, Event) {
+        let (mut by, mut event) = (left, Event::End);
+        let signs: &[f64] = if self.positive { &[1.0] } else { &[1.0, -1.0] };
+        for j in (0..self.atoms.n_atoms()).filter(|&j| !self.shut[j] && Some(j) != just_out) {
+            if self.active.contains(&j) {
+                continue;
+            }
+            for sign in signs {
+                let closes = 1.0 - sign * slope[j];
+                if closes > 1e-10 {
+                    // Where several atoms come in at once, the others follow at a distance of rounding.
+                    let at = ((alpha - sign * self.c[j]) / closes).max(0.0);
+                    if at < by {
+                        (by, event) = (at, Event::In(j));
+                    }
+                }
+            }
+        }
+        for (i, (z, d)) in self.z.iter().zip(d).enumerate() {
+            let at = -z / d;
+            if z * d < 0.0 && at < by {
+                (by, event) = (at, Event::Out(i));
+            }
+        }
+        (by, event)
+    }
+
+    fn write(&self, code: &mut [T]) {
+        self.active.iter().zip(&self.z).for_each(|(&j, z)| code[j] = T::from_f64(*z));
+    }
+}

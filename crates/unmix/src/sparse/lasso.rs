@@ -1,0 +1,370 @@
+//! The lasso of one row by coordinate descent on a working set.
+//!
+//! ```text
+//! set = atoms of the start
+//! until gap <= tol ||x||² / 2:
+//!     add the atoms whose correlations |c_j| exceed alpha most, of those that are not screened
+//!     passes over the set until its own gap is a third of the row's
+//!     c = A x - G z, from the code alone
+//! ```
+//!
+//! An atom is screened where `|s c_j| + ||a_j|| sqrt(2 gap) < alpha`: no solution uses it (Ndiaye et al. 2017). Where no inner products of all
+//! pairs are kept, atoms that are screened are not visited again.
+
+use super::Atoms;
+use super::gap::dual_scale;
+use super::rows::{self, Work};
+use super::set::{Set, Threshold};
+use crate::num::simd::CELL;
+use crate::num::{Real, widest};
+
+/// The problem `min 1/2 ||x - z A||² + alpha ||z||_1`, and how far each row is solved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Lasso {
+    /// Weight of the penalty, above 0.
+    pub alpha: f64,
+    /// Codes are at least 0.
+    pub positive: bool,
+    /// When a row is done.
+    pub effort: Effort,
+}
+
+/// When a row is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effort {
+    /// Where the duality gap is at most `tol ||x||² / 2`, or after `max_passes` passes over the working set.
+    UpTo {
+        /// Bound of the relative gap.
+        tol: f64,
+        /// Bound of the passes.
+        max_passes: usize,
+    },
+    /// After so many passes over all atoms.
+    Passes(usize),
+}
+
+impl Default for Lasso {
+    fn default() -> Self {
+        Self { alpha: 1.0, positive: false, effort: Effort::UpTo { tol: 1e-6, max_passes: 1000 } }
+    }
+}
+
+impl Lasso {
+    /// Of this alpha, with the defaults of the others.
+    pub fn of(alpha: f64) -> Self {
+        Self { alpha, ..Self::default() }
+    }
+
+    /// Codes `rows` (`n x n_features`, finite) from the start in `codes` (`n x n_atoms`), which it replaces, on this thread.
+    /// Returns the most passes that a row took.
+    pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
+        rows::blocks(atoms, rows, codes, work, |row, code, work| match self.effort {
+            Effort::UpTo { tol, max_passes } => self.solve(atoms, row, code, (tol, max_passes), work),
+            Effort::Passes(n) => super::passes::passes(self, atoms, row, code, n, work),
+        })
+    }
+
+    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
+        rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
+    }
+
+    #[inline(always)]
+    fn solve<T: Real>(
+        &self,
+        atoms: &Atoms<T>,
+        row: Row<'_, T>,
+        code: &mut [T],
+        limits: (f64, usize),
+        work: &mut rows::RowWork<T>,
+    ) -> u64 {
+        match &atoms.gram {
+            Some(gram) => {
+                let mut of = Paired { atoms, gram, b: row.b };
+                solve(self, atoms, &mut of, row.norm, code, limits, work)
+            }
+            None => {
+                let mut of = Plain::new(atoms, row);
+                solve(self, atoms, &mut of, row.norm, code, limits, work)
+            }
+        }
+    }
+}
+
+/// One row to be coded: its numbers, its correlations with the atoms (zeros at the end), and `||x||²`.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) norm: f64,
+}
+
+/// How correlations come about.
+pub(super) trait Correlations<T> {
+    /// Inner product of two atoms.
+    fn pair(&self, i: usize, j: usize) -> T;
+    /// Correlation of the row with an atom.
+    fn with_row(&self, j: usize) -> T;
+    /// Correlations of the residual with all atoms that are not screened, from the code `z` on `atoms`.
+    fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]);
+    /// Leaves out the atoms that no solution uses, for a dual point `s r`: those with `|s c_j| + ||a_j|| radius < alpha`.
+    fn screen(&mut self, c: &mut [T], weight: &mut [T], bound: (f64, f64, f64));
+}
+
+/// From inner products of all pairs.
+pub(super) struct Paired<'a, T> {
+    pub(super) atoms: &'a Atoms<T>,
+    pub(super) gram: &'a [T],
+    pub(super) b: &'a [T],
+}
+
+/// Cells whose correlations stay in registers.
+const WIDE: usize = 4;
+
+impl<T: Real> Correlations<T> for Paired<'_, T> {
+    #[inline(always)]
+    fn pair(&self, i: usize, j: usize) -> T {
+        self.gram[i * self.atoms.stride + j]
+    }
+
+    #[inline(always)]
+    fn with_row(&self, j: usize) -> T {
+        self.b[j]
+    }
+
+    #[inline(always)]
+    fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]) {
+        let zero = T::default();
+        let stride = self.atoms.stride;
+        let step = WIDE * CELL;
+        for at in (0..stride).step_by(step) {
+            let width = step.min(stride - at);
+            let mut sums = [[zero; CELL]; WIDE];
+            let (b, _) = self.b[at..at + width].as_chunks::<CELL>();
+            sums.iter_mut().zip(b).for_each(|(s, b)| *s = *b);
+            for (z, &j) in z.iter().zip(atoms).filter(|(z, _)| **z != zero) {
+                let z = zero - *z;
+                let (gram, _) = self.gram[j * stride + at..j * stride + at + width].as_chunks::<CELL>();
+                for (sum, gram) in sums.iter_mut().zip(gram) {
+                    for l in 0..CELL {
+                        sum[l] = z.times_plus(gram[l], sum[l]);
+                    }
+                }
+            }
+            let (c, _) = c[at..at + width].as_chunks_mut::<CELL>();
+            c.iter_mut().zip(&sums).for_each(|(c, s)| *c = *s);
+        }
+    }
+
+    #[inline(always)]
+    fn screen(&mut self, _: &mut [T], _: &mut [T], _: (f64, f64, f64)) {}
+}
+
+/// From the atoms themselves, those alone that are not screened.
+pub(super) struct Plain<'a, T> {
+    atoms: &'a Atoms<T>,
+    row: Row<'a, T>,
+    residual: Vec<T>,
+    /// Atoms that a solution may use.
+    left: Vec<usize>,
+}
+
+impl<'a, T: Real> Plain<'a, T> {
+    pub(super) fn new(atoms: &'a Atoms<T>, row: Row<'a, T>) -> Self {
+        let zero = T::default();
+        let left = (0..atoms.n_atoms()).filter(|&j| atoms.square[j] != zero).collect();
+        Self { atoms, row, residual: vec![zero; row.x.len()], left }
+    }
+}
+
+/// Inner product, in cells that are added up at the end.
+#[inline(always)]
+pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
+    let mut sums = [[T::default(); CELL]; 2];
+    let (a, a_end) = a.as_chunks::<CELL>();
+    let (b, b_end) = b.as_chunks::<CELL>();
+    for (i, (a, b)) in a.iter().zip(b).enumerate() {
+        let sum = &mut sums[i % 2];
+        for l in 0..CELL {
+            sum[l] = a[l].times_plus(b[l], sum[l]);
+        }
+    }
+    let mut total = T::default();
+    for l in 0..CELL {
+        total = total + (sums[0][l] + sums[1][l]);
+    }
+    a_end.iter().zip(b_end).fold(total, |total, (a, b)| a.times_plus(*b, total))
+}
+
+impl<T: Real> Correlations<T> for Plain<'_, T> {
+    #[inline(always)]
+    fn pair(&self, i: usize, j: usize) -> T {
+        dot(self.atoms.narrow.row(i), self.atoms.narrow.row(j))
+    }
+
+    #[inline(always)]
+    fn with_row(&self, j: usize) -> T {
+        self.row.b[j]
+    }
+
+    #[inline(always)]
+    fn correlations(&mut self, atoms: &[usize], z: &[T], c: &mut [T]) {
+        let zero = T::default();
+        self.residual.copy_from_slice(self.row.x);
+        for (z, &j) in z.iter().zip(atoms).filter(|(z, _)| **z != zero) {
+            let z = zero - *z;
+            let atom = self.atoms.narrow.row(j);
+            self.residual.iter_mut().zip(atom).for_each(|(r, a)| *r = z.times_plus(*a, *r));
+        }
+        self.left.iter().for_each(|&j| c[j] = dot(self.atoms.narrow.row(j), &self.residual));
+    }
+
+    fn screen(&mut self, c: &mut [T], weight: &mut [T], (s, radius, alpha): (f64, f64, f64)) {
+        let zero = T::default();
+        let square = &self.atoms.square;
+        self.left.retain(|&j| {
+            let size = (s * c[j].to_f64()).abs() + square[j].to_f64().sqrt() * radius;
+            // Rounding of the correlations is far below this part. What is in the set has no weight.
+            let stays = size >= alpha * (1.0 - 1e-6) || weight[j] == zero;
+            if !stays {
+                (c[j], weight[j]) = (zero, zero);
+            }
+            stays
+        });
+    }
+}
+
+/// What one look at all correlations finds.
+struct Looked {
+    /// The largest correlation, of either sign unless codes are positive.
+    most: f64,
+    /// The largest excess over `alpha`, divided by the length of its atom, among atoms outside the set.
+    worst: f64,
+}
+
+#[inline(always)]
+fn look<T: Real>(c: &[T], weight: &[T], threshold: Threshold<T>, positive: bool) -> Looked {
+    let zero = T::default();
+    let (mut most, mut worst) = ([zero; CELL], [zero; CELL]);
+    for (c, weight) in c.as_chunks::<CELL>().0.iter().zip(weight.as_chunks::<CELL>().0) {
+        for l in 0..CELL {
+            let size = if positive { c[l] } else { c[l].absolute() };
+            most[l] = if size > most[l] { size } else { most[l] };
+            let excess = threshold.soft(c[l]).absolute() * weight[l];
+            worst[l] = if excess > worst[l] { excess } else { worst[l] };
+        }
+    }
+    let top = |x: [T; CELL]| x.iter().map(|x| x.to_f64()).fold(0.0, |a, b| if b > a { b } else { a });
+    Looked { most: top(most), worst: top(worst) }
+}
+
+/// Atoms that a round adds at most, where the set has fewer.
+const FIRST: usize = 8;
+/// Atoms are added whose excess is at least this part of the largest.
+const SHARE: f64 = 0.5;
+/// How far a set is solved: this part of the gap of the row.
+const INNER: f64 = 0.3;
+/// Rounding of the gap as the set sees it stays below the rest.
+const MARGIN: f64 = 0.9;
+
+#[inline(always)]
+fn solve<T: Real>(
+    lasso: &Lasso,
+    atoms: &Atoms<T>,
+    of: &mut impl Correlations<T>,
+    norm: f64,
+    code: &mut [T],
+    (tol, max_passes): (f64, usize),
+    work: &mut rows::RowWork<T>,
+) -> u64 {
+    let zero = T::default();
+    let threshold = Threshold::<T>::new(lasso.alpha, lasso.positive);
+    let rows::RowWork { set, c, weight, .. } = work;
+    c.clear();
+    c.resize(atoms.stride, zero);
+    weight.clear();
+    weight.extend_from_slice(&atoms.inverse_norm);
+    set.clear();
+    for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
+        // An atom of zeros has the code 0; a start may be of another problem.
+        if weight[j] != zero && !(lasso.positive && *z < zero) {
+            weight[j] = zero;
+            let size = (atoms.square[j], atoms.inverse[j]);
+            set.insert(j, (*z, of.with_row(j)), size, |i| of.pair(j, i));
+        }
+    }
+    code.fill(zero);
+    let (mut passes, goal) = (0, MARGIN * tol * 0.5 * norm);
+    loop {
+        of.correlations(&set.atoms, &set.z, c);
+        set.read(c);
+        let seen = look(c, weight, threshold, lasso.positive);
+        let gap = set.gap(lasso.alpha, norm, seen.most);
+        if gap <= goal || passes >= max_passes {
+            break;
+        }
+        let s = dual_scale(lasso.alpha, seen.most, 1.0);
+        of.screen(c, weight, (s, (2.0 * gap).sqrt(), lasso.alpha));
+        if set.len() > 2 * CELL && 2 * set.z.iter().filter(|z| **z == zero).count() > set.len() {
+            set.prune(|j| weight[j] = atoms.inverse_norm[j]);
+        }
+        add(set, atoms, of, (c, weight), threshold, seen.worst);
+        set.read(c);
+        let inner = goal.max(INNER * gap);
+        while passes < max_passes {
+            set.pass(threshold);
+            passes += 1;
+            let most = set.most(lasso.positive);
+            if set.gap(lasso.alpha, norm, most) <= inner {
+                break;
+            }
+        }
+    }
+    set.atoms.iter().zip(&set.z).for_each(|(&j, z)| code[j] = *z);
+    passes as u64
+}
+
+/// Adds the atoms that exceed the threshold most, the first ones where there are many.
+#[inline(always)]
+fn add<T: Real>(
+    set: &mut Set<T>,
+    atoms: &Atoms<T>,
+    of: &mut impl Correlations<T>,
+    (c, weight): (&[T], &mut [T]),
+    threshold: Threshold<T>,
+    worst: f64,
+) {
+    if worst <= 0.0 {
+        return;
+    }
+    let (zero, least) = (T::default(), T::from_f64(SHARE * worst));
+    let mut room = FIRST.max(set.len());
+    for at in (0..c.len()).step_by(CELL) {
+        let (c, weights) = (&c[at..at + CELL], &weight[at..at + CELL]);
+        let mut excess = [zero; CELL];
+        let mut any = false;
+        for l in 0..CELL {
+            excess[l] = threshold.soft(c[l]).absolute() * weights[l];
+            any |= excess[l] >= least;
+        }
+        if !any {
+            continue;
+        }
+        for (l, excess) in excess.iter().enumerate() {
+            let j = at + l;
+            if *excess >= least && *excess > zero && room > 0 {
+                room -= 1;
+                weight[j] = zero;
+                let size = (atoms.square[j], atoms.inverse[j]);
+                set.insert(j, (zero, of.with_row(j)), size, |i| of.pair(j, i));
+            }
+        }
+    }
+}
+
+/// Runs `loops` compiled for the widest instructions.
+#[inline(always)]
+pub(super) fn fast<R>(loops: impl FnOnce() -> R) -> R {
+    widest(loops)
+}

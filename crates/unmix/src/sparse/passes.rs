@@ -1,0 +1,97 @@
+//! A given number of passes over all atoms, in their order, from a given code: each coordinate is minimised exactly, so that every pass
+//! lowers the objective.
+
+use super::Atoms;
+use super::lasso::{Lasso, Row, dot};
+use super::rows::RowWork;
+use super::set::Threshold;
+use crate::num::Real;
+use crate::num::simd::CELL;
+
+/// `n` passes. With inner products of pairs a code that stays costs nothing beyond a look, one that changes `O(n_atoms)`; without
+/// them each costs `O(n_features)`.
+#[inline(always)]
+pub(super) fn passes<T: Real>(
+    lasso: &Lasso,
+    atoms: &Atoms<T>,
+    row: Row<'_, T>,
+    code: &mut [T],
+    n: usize,
+    work: &mut RowWork<T>,
+) -> u64 {
+    let (zero, stride) = (T::default(), atoms.stride);
+    let threshold = Threshold::<T>::new(lasso.alpha, lasso.positive);
+    for (z, square) in code.iter_mut().zip(&atoms.square) {
+        // An atom of zeros has the code 0.
+        *z = if *square == zero || (lasso.positive && *z < zero) { zero } else { *z };
+    }
+    let Some(gram) = &atoms.gram else { return on_residual(threshold, atoms, row, code, n, work) };
+    let c = &mut work.c;
+    c.clear();
+    c.extend_from_slice(row.b);
+    for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
+        add_row(c, zero - *z, &gram[j * stride..(j + 1) * stride]);
+    }
+    for _ in 0..n {
+        for at in (0..code.len()).step_by(CELL) {
+            let end = code.len().min(at + CELL);
+            let still = c[at..end]
+                .iter()
+                .zip(&code[at..end])
+                .fold(true, |all, (c, z)| all & (*z == zero) & (threshold.soft(*c) == zero));
+            if still {
+                continue;
+            }
+            for j in at..end {
+                let old = code[j];
+                let new = threshold.soft(old.times_plus(atoms.square[j], c[j])) * atoms.inverse[j];
+                if new != old {
+                    code[j] = new;
+                    add_row(c, old - new, &gram[j * stride..(j + 1) * stride]);
+                }
+            }
+        }
+    }
+    n as u64
+}
+
+/// `c += by * row`.
+#[inline(always)]
+fn add_row<T: Real>(c: &mut [T], by: T, row: &[T]) {
+    for (c, row) in c.as_chunks_mut::<CELL>().0.iter_mut().zip(row.as_chunks::<CELL>().0) {
+        for l in 0..CELL {
+            c[l] = by.times_plus(row[l], c[l]);
+        }
+    }
+}
+
+#[inline(always)]
+fn on_residual<T: Real>(
+    threshold: Threshold<T>,
+    atoms: &Atoms<T>,
+    row: Row<'_, T>,
+    code: &mut [T],
+    n: usize,
+    work: &mut RowWork<T>,
+) -> u64 {
+    let (zero, residual) = (T::default(), &mut work.residual);
+    residual.clear();
+    residual.extend_from_slice(row.x);
+    let change = |residual: &mut [T], by: T, atom: &[T]| {
+        residual.iter_mut().zip(atom).for_each(|(r, a)| *r = by.times_plus(*a, *r));
+    };
+    for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != zero) {
+        change(residual, zero - *z, atoms.narrow.row(j));
+    }
+    for _ in 0..n {
+        for (j, z) in code.iter_mut().enumerate() {
+            let (old, atom) = (*z, atoms.narrow.row(j));
+            let c = dot(atom, residual);
+            *z = threshold.soft(old.times_plus(atoms.square[j], c)) * atoms.inverse[j];
+            if *z != old {
+                change(residual, old - *z, atom);
+            }
+        }
+    }
+    n as u64
+}

@@ -1,0 +1,158 @@
+//! The lasso by proximal gradient steps: ISTA, and FISTA (Beck & Teboulle 2009) with restarts (O'Donoghue & Candès 2015).
+//!
+//! ```text
+//! z+ = S(y + A (x - y A) / L),    y = z, or z+ + (t - 1)/t+ (z+ - z)        L >= ||A||²
+//! t = 1, y = z+   where   (y - z+)·(z+ - z) > 0
+//! ```
+
+use super::Atoms;
+use super::gap::dual_scale;
+use super::lasso::{Correlations, Effort, Lasso, Paired, Plain, Row};
+use super::rows::{self, RowWork, Work};
+use super::set::Threshold;
+use crate::num::Real;
+
+/// Proximal gradient steps for the problem of [`Lasso`]; [`Effort::Passes`] is a number of steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Proximal {
+    /// The problem, and when a row is done.
+    pub lasso: Lasso,
+    /// With momentum, which starts again where it points uphill.
+    pub accelerated: bool,
+}
+
+/// Steps of FISTA between two gaps: each takes correlations of its own.
+const BETWEEN: usize = 10;
+
+/// Buffers of one row.
+#[derive(Default)]
+pub(super) struct Steps<T> {
+    y: Vec<T>,
+    used: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl Proximal {
+    /// ISTA.
+    pub fn ista(lasso: Lasso) -> Self {
+        Self { lasso, accelerated: false }
+    }
+
+    /// FISTA.
+    pub fn fista(lasso: Lasso) -> Self {
+        Self { lasso, accelerated: true }
+    }
+
+    /// Codes `rows` from the start in `codes`, as [`Lasso::code`] does. Returns the most steps that a row took.
+    /// A step of ISTA never raises the objective. `O(n_atoms n_nonzero)` a step, or `O(n_atoms n_features)` without inner products.
+    pub fn code<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T], work: &mut Work<T>) -> u64 {
+        let step = T::from_f64(1.0 / atoms.lipschitz().max(T::DTYPE.least()));
+        rows::blocks(atoms, rows, codes, work, |row, code, work| match &atoms.gram {
+            Some(gram) => self.solve(atoms, &mut Paired { atoms, gram, b: row.b }, row, code, step, work),
+            None => self.solve(atoms, &mut Plain::new(atoms, row), row, code, step, work),
+        })
+    }
+
+    /// [`code`](Self::code) on the threads of the pool that this is called on: the same bits for any number of them.
+    pub fn code_all<T: Real>(&self, atoms: &Atoms<T>, rows: &[T], codes: &mut [T]) -> u64 {
+        rows::on_pool(atoms, rows, codes, |rows, codes, work| self.code(atoms, rows, codes, work))
+    }
+
+    #[inline(always)]
+    fn solve<T: Real>(
+        &self,
+        atoms: &Atoms<T>,
+        of: &mut impl Correlations<T>,
+        row: Row<'_, T>,
+        z: &mut [T],
+        step: T,
+        work: &mut RowWork<T>,
+    ) -> u64 {
+        let zero = T::default();
+        let Lasso { alpha, positive, effort } = self.lasso;
+        let threshold = Threshold::<T>::new(alpha * step.to_f64(), positive);
+        let (tol, most) = match effort {
+            Effort::UpTo { tol, max_passes } => (Some(tol), max_passes),
+            Effort::Passes(n) => (None, n),
+        };
+        for (z, square) in z.iter_mut().zip(&atoms.square) {
+            *z = if *square == zero || (positive && *z < zero) { zero } else { *z };
+        }
+        let RowWork { c, steps, .. } = work;
+        c.clear();
+        c.resize(atoms.stride, zero);
+        steps.y.clear();
+        steps.y.extend_from_slice(z);
+        let mut t = 1.0f64;
+        for n in 0..=most {
+            let check = tol.filter(|_| !self.accelerated || n % BETWEEN == 0 || n == most);
+            if let Some(tol) = check {
+                steps.correlations(of, z, c);
+                if gap_of(row, (alpha, positive), z, c) <= 0.9 * tol * 0.5 * row.norm {
+                    return n as u64;
+                }
+            }
+            if n == most {
+                break;
+            }
+            if check.is_none() || self.accelerated {
+                let y = std::mem::take(&mut steps.y);
+                steps.correlations(of, &y, c);
+                steps.y = y;
+            }
+            let mut uphill = zero;
+            for ((z, y), c) in z.iter_mut().zip(&mut steps.y).zip(c.iter()) {
+                let new = threshold.soft(step.times_plus(*c, *y));
+                uphill = (*y - new).times_plus(new - *z, uphill);
+                // The change waits in `y` until the momentum is known.
+                (*y, *z) = (new - *z, new);
+            }
+            let momentum = match self.accelerated && uphill <= zero {
+                true => {
+                    let next = (1.0 + (1.0 + 4.0 * t * t).sqrt()) / 2.0;
+                    let momentum = (t - 1.0) / next;
+                    t = next;
+                    T::from_f64(momentum)
+                }
+                false => {
+                    t = 1.0;
+                    zero
+                }
+            };
+            steps.y.iter_mut().zip(z.iter()).for_each(|(y, z)| *y = momentum.times_plus(*y, *z));
+        }
+        most as u64
+    }
+}
+
+impl<T: Real> Steps<T> {
+    #[inline(always)]
+    fn correlations(&mut self, of: &mut impl Correlations<T>, z: &[T], c: &mut [T]) {
+        self.used.clear();
+        self.values.clear();
+        for (j, z) in z.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+            self.used.push(j);
+            self.values.push(*z);
+        }
+        of.correlations(&self.used, &self.values, c);
+    }
+}
+
+/// Duality gap from correlations.
+#[inline(always)]
+fn gap_of<T: Real>(row: Row<'_, T>, (alpha, positive): (f64, bool), z: &[T], c: &[T]) -> f64 {
+    let size = |c: &T| if positive { c.to_f64() } else { c.to_f64().abs() };
+    let most = c.iter().map(size).fold(0.0, f64::max);
+    let (mut zb, mut zc, mut sum) = (0.0, 0.0, 0.0);
+    for ((z, b), c) in z.iter().zip(row.b).zip(c) {
+        let z = z.to_f64();
+        zb += z * b.to_f64();
+        zc += z * c.to_f64();
+        sum += z.abs();
+    }
+    let r = row.norm - zb - zc;
+    let wanted = if r > 1e-3 * T::DTYPE.eps().sqrt() * row.norm { (row.norm - zb) / r } else { 1.0 };
+    let s = dual_scale(alpha, most, wanted).max(0.0);
+    0.5 * (1.0 - s) * (1.0 - s) * r.max(0.0) + (alpha * sum - s * zc)
+}

@@ -1,0 +1,102 @@
+//! Blocks of rows: their correlations with the atoms by one product, then each row by itself.
+
+use super::Atoms;
+use super::gap::Checked;
+use super::lasso::{Row, fast};
+use super::set::Set;
+use crate::num::{Real, kernel};
+use rayon::prelude::*;
+
+/// Buffers that coding needs again from row to row; what they hold between two calls means nothing.
+#[derive(Default)]
+pub struct Work<T> {
+    products: Vec<T>,
+    row: RowWork<T>,
+    /// Those of [`measure`](super::measure).
+    pub checked: Checked,
+}
+
+/// Of one row.
+#[derive(Default)]
+pub(super) struct RowWork<T> {
+    pub(super) set: Set<T>,
+    pub(super) c: Vec<T>,
+    pub(super) b: Vec<T>,
+    pub(super) weight: Vec<T>,
+    pub(super) residual: Vec<T>,
+    /// Of pursuit, in double precision.
+    pub(super) wide: Vec<f64>,
+    pub(super) pursuit: super::omp::Pursuit,
+    pub(super) steps: super::proximal::Steps<T>,
+}
+
+/// Rows whose correlations are formed at a time: they stay in the second cache.
+fn at_a_time(n_atoms: usize) -> usize {
+    (65_536 / n_atoms.max(1)).clamp(8, 64)
+}
+
+/// Rows that one thread takes at a time.
+const TASK: usize = 32;
+
+/// Calls `solve` for every row, with its code; returns the largest of what it returns. A row has the same bits in any block.
+pub(super) fn blocks<T: Real>(
+    atoms: &Atoms<T>,
+    rows: &[T],
+    codes: &mut [T],
+    work: &mut Work<T>,
+    solve: impl Fn(Row<'_, T>, &mut [T], &mut RowWork<T>) -> u64,
+) -> u64 {
+    let (m, p) = (atoms.n_atoms(), atoms.n_features());
+    assert_eq!(rows.len() * m, codes.len() * p, "a code for every row");
+    if m == 0 || p == 0 {
+        codes.fill(T::default());
+        return 0;
+    }
+    let (block, mut most) = (at_a_time(m), 0);
+    for (rows, codes) in rows.chunks(block * p).zip(codes.chunks_mut(block * m)) {
+        let n = rows.len() / p;
+        work.products.resize(n * m, T::default());
+        kernel::product(&mut work.products, rows, &atoms.across, n, p, m);
+        let of_block = fast(
+            #[inline(always)]
+            || {
+                let mut most = 0;
+                let each = rows.chunks_exact(p).zip(codes.chunks_exact_mut(m));
+                for ((x, code), products) in each.zip(work.products.chunks_exact(m)) {
+                    let norm: f64 = x.iter().map(|x| x.to_f64() * x.to_f64()).sum();
+                    if norm == 0.0 {
+                        code.fill(T::default());
+                        continue;
+                    }
+                    let mut b = std::mem::take(&mut work.row.b);
+                    b.clear();
+                    b.extend_from_slice(products);
+                    b.resize(atoms.stride, T::default());
+                    most = most.max(solve(Row { x, b: &b, norm }, code, &mut work.row));
+                    work.row.b = b;
+                }
+                most
+            },
+        );
+        most = most.max(of_block);
+    }
+    most
+}
+
+/// Runs `code` for parts of the rows on the threads of this pool, each with buffers of its own.
+pub(super) fn on_pool<T: Real>(
+    atoms: &Atoms<T>,
+    rows: &[T],
+    codes: &mut [T],
+    code: impl Fn(&[T], &mut [T], &mut Work<T>) -> u64 + Sync,
+) -> u64 {
+    let (m, p) = (atoms.n_atoms(), atoms.n_features());
+    if rayon::current_thread_index().is_none() || rows.len() <= TASK * p || m == 0 || p == 0 {
+        return code(rows, codes, &mut Work::default());
+    }
+    rows.par_chunks(TASK * p)
+        .zip(codes.par_chunks_mut(TASK * m))
+        .map_init(Work::default, |work, (rows, codes)| code(rows, codes, work))
+        .max()
+        .unwrap_or(0)
+}
