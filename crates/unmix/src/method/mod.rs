@@ -12,6 +12,7 @@ pub mod ppca;
 pub mod rica;
 pub mod robust_pca;
 pub mod sigma_pca;
+pub mod sparse_coder;
 pub mod subspace_clustering;
 
 pub use crate::model::{
@@ -28,6 +29,7 @@ pub use ppca::Ppca;
 pub use rica::Rica;
 pub use robust_pca::RobustPca;
 pub use sigma_pca::SigmaPca;
+pub use sparse_coder::SparseCoder;
 pub use subspace_clustering::SubspaceClustering;
 
 use crate::error::{Error, Result};

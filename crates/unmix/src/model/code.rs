@@ -27,6 +27,12 @@ pub trait RowMap<T>: Send + Sync {
         gaps.fill(0.0);
         self.apply(rows, out, work);
     }
+
+    /// Writes what [`Encoder::measures`] names for every row, one row after the other.
+    fn measured(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+        let _ = (rows, work);
+        out.fill(0.0);
+    }
 }
 
 /// Convergence of an iterative encoder for every row that it has encoded.
@@ -67,6 +73,11 @@ pub trait Encoder: Debug + Send + Sync {
     /// What is known of every encoded row, for encoders that iterate.
     fn certificate(&self) -> Option<Certificate> {
         None
+    }
+
+    /// Names of what its maps measure of a row ([`RowMap::measured`]), for encoders that measure codes in their own way.
+    fn measures(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// For rows of single precision.

@@ -299,8 +299,27 @@ pub fn partial_fit(
 }
 
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
+///
+/// # Errors
+///
+/// Those of the fit; a method that has to be given a table: [`fit_given`].
 pub fn fit(key: &str, settings: &Map<String, Value>, rows: &mut AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
-    let spec = (find(key)?.spec)(settings)?;
+    fit_given(key, settings, Tensors::new(), rows, run)
+}
+
+/// [`fit`] with the tables that a method is given beside its settings, by name, such as a dictionary.
+///
+/// # Errors
+///
+/// Those of the fit; tables that are not the method's, that are no tables of finite numbers, or that are missing.
+pub fn fit_given(
+    key: &str,
+    settings: &Map<String, Value>,
+    given: Tensors,
+    rows: &mut AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    let spec = find(key)?.specify(settings, given)?;
     let model = match rows {
         AnyRows::F32(rows) => spec.fit_f32(rows, run)?,
         AnyRows::F64(rows) => spec.fit_f64(rows, run)?,

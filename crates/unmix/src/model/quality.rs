@@ -159,11 +159,17 @@ pub enum Measures {
     Axes(Quality),
     /// Q alone.
     Residual(Residual),
+    /// What the encoder itself measures, by name.
+    Own(&'static [&'static str]),
 }
 
 impl Measures {
     /// Those of `model`: T² and Q where it has variances along orthonormal axes, else the residual of its reconstruction.
     pub fn of(model: &Model, parts: Parts) -> Self {
+        let own = model.code().encoder().measures();
+        if !own.is_empty() {
+            return Self::Own(own);
+        }
         Quality::of(model, parts).map_or_else(
             |_| {
                 let certificate = model.code().encoder().certificate();
@@ -181,6 +187,7 @@ impl Measures {
     pub fn width(&self) -> usize {
         match self {
             Self::Axes(quality) => quality.width(),
+            Self::Own(names) => names.len(),
             Self::Residual(of) => {
                 1 + usize::from(of.certificate.is_some()) + if of.columns { of.n_features } else { 0 }
             }
@@ -191,6 +198,7 @@ impl Measures {
     pub fn names(&self, model: &Model) -> Vec<String> {
         let (mut names, parts) = match self {
             Self::Axes(quality) => (vec!["t2".to_string(), "q".to_string()], quality.parts),
+            Self::Own(names) => (names.iter().map(|n| n.to_string()).collect(), Parts::default()),
             Self::Residual(of) => {
                 let certificate = of.certificate.map(|c| c.name.replace(' ', "_"));
                 let names = std::iter::once("q".to_string()).chain(certificate).collect();
@@ -238,6 +246,10 @@ impl Model {
                 Measures::Axes(quality) => {
                     rows.check_finite("quality", &block)?;
                     quality.measure(block.data, out, work);
+                }
+                Measures::Own(_) => {
+                    coder.check("quality", rows, &block)?;
+                    coder.map.measured(block.data, out, work);
                 }
                 Measures::Residual(of) => {
                     coder.check("quality", rows, &block)?;

@@ -17,6 +17,13 @@ pub trait Fit: Send + Sync {
     fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model>;
     /// Fits rows of double precision.
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model>;
+    /// Takes the tables that are given beside the settings, by name, as [`Method::check_tensors`] has admitted them.
+    fn given(&mut self, tensors: Tensors) -> Result<()> {
+        tensors
+            .into_keys()
+            .next()
+            .map_or(Ok(()), |name| Err(Error::unknown("tensor", &name, std::iter::empty())))
+    }
     /// The model that sums over rows give, which it keeps; for methods that need no more than these.
     fn fit_sums(&self, sums: &Sums, features: &Features, run: &Run<'_>) -> Result<Model> {
         let _ = (sums, features, run);
@@ -116,6 +123,61 @@ impl Method {
     /// `n_components`, is left to the fit.
     pub fn check(&self, spec: &impl Serialize) -> Result<()> {
         super::settings::check(self.settings, spec)
+    }
+
+    /// The settings that are given as tensors.
+    pub fn tensors(&self) -> impl Iterator<Item = &'static Setting> {
+        self.settings.iter().filter(|s| s.tensor)
+    }
+
+    /// Checks the tables that are given beside the settings.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of this method's, a tensor that is no table, numbers that are not finite, one that is missing.
+    pub fn check_tensors(&self, given: &Tensors) -> Result<()> {
+        for (name, tensor) in given {
+            if !self.tensors().any(|s| s.name == name) {
+                return Err(Error::unknown("tensor", name, self.tensors().map(|s| s.name)));
+            }
+            let shape = tensor.shape();
+            if shape.len() != 2 || shape[0] == 0 || shape[1] == 0 {
+                let (why, remedy) = ("must be a table of numbers", "give one row for each component");
+                return Err(Error::setting(name.clone(), format!("shape {shape:?}"), why, remedy));
+            }
+            if let Some(at) = tensor.values().first_not_finite() {
+                let (row, column) = (at / shape[1], at % shape[1]);
+                let got = format!("{} in row {row}, column {column}", tensor.f64s()[at]);
+                let why = "must contain finite numbers only";
+                return Err(Error::setting(name.clone(), got, why, "leave out or fill such rows"));
+            }
+        }
+        let missing = self.tensors().find(|s| s.default != "null" && !given.contains_key(s.name));
+        missing.map_or(Ok(()), |s| {
+            let class = self.class;
+            Err(Error::Unsupported {
+                asked: format!("a fit of {}", self.key),
+                found: format!("it was given no {}", s.name),
+                remedy: format!(
+                    "give one: {class}({}) in Python, --{} FILE on the command line",
+                    s.name, s.name
+                ),
+            })
+        })
+    }
+
+    /// A specification from settings and the tables beside them.
+    ///
+    /// # Errors
+    ///
+    /// Those of both.
+    pub fn specify(&self, settings: &Map<String, Value>, tensors: Tensors) -> Result<Box<dyn Fit>> {
+        self.check_tensors(&tensors)?;
+        let mut spec = (self.spec)(settings)?;
+        if !tensors.is_empty() {
+            spec.given(tensors)?;
+        }
+        Ok(spec)
     }
 
     /// The least number of components.

@@ -68,6 +68,9 @@ pub struct Report {
     /// Tests and indices of fit by name, for methods that have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<serde_json::Value>,
+    /// Facts that only some methods have, by name.
+    #[serde(flatten)]
+    pub facts: serde_json::Map<String, serde_json::Value>,
     /// Facts that differ between two runs of the same fit.
     #[serde(skip)]
     pub run: RunRecord,
@@ -144,6 +147,7 @@ impl Report {
             settings: Default::default(),
             stability: None,
             fit: None,
+            facts: Default::default(),
             run: RunRecord::default(),
         }
     }

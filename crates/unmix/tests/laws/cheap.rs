@@ -35,7 +35,7 @@ fn a_saved_model_is_the_same_model() {
 fn a_model_keeps_the_settings_that_its_method_lists() {
     for case in every_case() {
         let model = case.fit(&case.data::<f64>());
-        let listed: Vec<_> = case.method.settings.iter().filter(|s| !s.python_only).collect();
+        let listed: Vec<_> = case.method.settings.iter().filter(|s| s.is_json()).collect();
         assert_eq!(model.settings().len(), listed.len(), "{case}: {:?}", model.settings());
         for setting in listed {
             let want = case.given.get(setting.name).cloned().unwrap_or_else(|| setting.default_value());

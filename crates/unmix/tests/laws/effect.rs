@@ -11,7 +11,7 @@ const COLUMNS: usize = 4;
 #[test]
 fn a_setting_without_effect_changes_no_bit_and_is_warned_of() {
     for method in METHODS {
-        for setting in method.settings.iter().filter(|s| !s.only.is_empty() && !s.python_only) {
+        for setting in method.settings.iter().filter(|s| !s.only.is_empty() && s.is_json()) {
             let mut compared = 0;
             for base in assignments(method, setting).iter().filter(|base| !setting.has_effect(base)) {
                 let Some(plain) = fit(method, base) else { continue };

@@ -34,7 +34,7 @@ fn outside(kind: &Kind) -> Vec<Value> {
 }
 
 fn listed(method: &unmix::Method) -> impl Iterator<Item = &'static Setting> {
-    method.settings.iter().filter(|s| !s.python_only)
+    method.settings.iter().filter(|s| s.is_json())
 }
 
 #[test]

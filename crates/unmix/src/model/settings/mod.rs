@@ -31,6 +31,9 @@ pub struct Setting {
     pub doc: &'static str,
     /// Exists in Python only, for the sake of another library's signature.
     pub python_only: bool,
+    /// A table of numbers that is given beside the settings, as a tensor: a field of the specification, an argument in Python, a file on the
+    /// command line (`--dictionary FILE`). It is no part of settings as JSON.
+    pub tensor: bool,
     /// When it has an effect: where all conditions of one of these lists hold; always, where there is no list.
     pub only: &'static [&'static [Condition]],
     /// A number that is possible, for messages.
@@ -44,8 +47,9 @@ pub struct Setting {
 impl Setting {
     /// A row of a method's list, `default` as JSON.
     pub const fn new(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Self {
-        let (python_only, only, by_rows) = (false, &[] as &[_], false);
-        Self { name, kind, default, doc, python_only, only, example: None, of_other_words: None, by_rows }
+        let (python_only, tensor, only, by_rows) = (false, false, &[] as &[_], false);
+        let (example, of_other_words) = (None, None);
+        Self { name, kind, default, doc, python_only, tensor, only, example, of_other_words, by_rows }
     }
 
     /// The same, with an effect in these cases only.
@@ -56,6 +60,16 @@ impl Setting {
     /// The same, in Python only.
     pub const fn python_only(self) -> Self {
         Self { python_only: true, ..self }
+    }
+
+    /// The same, given as a tensor; of those whose default is not `null`, one must be given.
+    pub const fn tensor(self) -> Self {
+        Self { tensor: true, ..self }
+    }
+
+    /// Whether it is given by name, as JSON.
+    pub fn is_json(&self) -> bool {
+        !self.python_only && !self.tensor
     }
 
     /// The same, with a number that is possible, for messages.
@@ -151,6 +165,7 @@ impl Setting {
             "default": self.default_value(),
             "doc": self.doc,
             "python_only": self.python_only,
+            "tensor": self.tensor,
         })
     }
 
@@ -224,7 +239,7 @@ pub fn without_effect(
     resolved: &Map<String, Value>,
 ) -> Vec<String> {
     let changed = |s: &Setting| given.get(s.name).is_some_and(|value| !same_value(value, &s.default_value()));
-    let conditional = || settings.iter().filter(|s| !s.python_only && !s.only.is_empty());
+    let conditional = || settings.iter().filter(|s| s.is_json() && !s.only.is_empty());
     // Most fits change none of them.
     if !conditional().any(changed) {
         return Vec::new();
@@ -236,7 +251,7 @@ pub fn without_effect(
 
 /// Checks names and types of the settings given and fills in the defaults of the others, in the order of the list.
 pub fn resolve(settings: &[Setting], given: &Map<String, Value>) -> Result<Map<String, Value>> {
-    let known = || settings.iter().filter(|s| !s.python_only);
+    let known = || settings.iter().filter(|s| s.is_json());
     for name in given.keys() {
         if !known().any(|s| s.name == name) {
             return Err(Error::unknown("setting", name, known().map(|s| s.name)));

@@ -1,0 +1,232 @@
+//! Sparse coding: rows as sums of few atoms of a given dictionary, with a duality gap for every code.
+//!
+//! **Finds** for every row the code that balances its error against its size.
+//! **Model** `min 1/2 ||x - z A||² + alpha ||z||_1`, the atoms in the rows of `A`; or the least error with a number of atoms, one after the other.
+//! **Algorithm** (`crate::sparse`)
+//!  1. one pass over the rows for `|A x|`, which says what `alpha` may be;
+//!  2. coordinate descent on working sets with the Gram matrix of the atoms, or ISTA, FISTA, LARS, orthogonal matching pursuit;
+//!  3. the gap of every code from a fresh residual in double precision: a row has converged where it is at most `tol ||x||² / 2`.
+//!
+//! A row with missing cells (NaN) is coded by the columns of `A` that it has; `alpha` stays.
+//! **Cost** `O(n_atoms² n_features)` once, and `O(n_atoms (n_features + n_nonzero))` a row and pass. **Equals** scikit-learn's `SparseCoder` and
+//! `sparse_encode` with the same alpha. **Fails** to be unique where atoms coincide: one of them has all of the code, always the first.
+//!
+//! R. Tibshirani (1996), J. R. Stat. Soc. B 58:267. M. Massias, A. Gramfort & J. Salmon (2018), Celer, ICML. E. Ndiaye et al. (2017), J. Mach. Learn.
+//! Res. 18:128. A. Beck & M. Teboulle (2009), SIAM J. Imaging Sci. 2:183. R. Rubinstein, M. Zibulevsky & M. Elad (2008), Technion CS-2008-08.
+
+mod model;
+mod settings;
+mod solver;
+mod sums;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{Model, Outcome, Report, Tensors};
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::sparse::Atoms;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+use solver::Solver;
+use std::sync::Arc;
+use sums::{Coded, Correlations};
+
+pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
+
+/// The row of the registry; not among [`METHODS`](crate::METHODS) yet.
+pub const METHOD: Method = Method {
+    key: "sparse-coder",
+    class: "SparseCoder",
+    summary: "rows as sums of few atoms of a given dictionary, each code with a bound of its error",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: true },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &["orthonormal atoms: the soft threshold of the coordinates in them"],
+    references: &["Tibshirani 1996", "Massias, Gramfort & Salmon 2018", "Rubinstein, Zibulevsky & Elad 2008"],
+    spec: |given| Ok(Box::new(SparseCoder::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("cd", needs::of_fit(n, p, 3))],
+};
+
+impl SparseCoder {
+    /// From settings by name; the dictionary is yet to be given.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of sparse coding's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Resolves `alpha` on the rows and codes them, so that the report says how well each is solved. NaN is a missing cell. Two passes over the
+    /// rows, three with `center`.
+    ///
+    /// # Errors
+    ///
+    /// No dictionary, one of zeros or of another width; infinities; `positive_code` with `omp`; what the source reports. Rows that do not converge
+    /// are no error: the report counts them.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        let dictionary = self.admitted(rows.n_features(), rows.origin())?;
+        let rows = &*rows;
+        rows.pooled(run.threads, || {
+            let mean = if self.center { sums::mean(rows, run)? } else { vec![0.0; rows.n_features()] };
+            let mut solver = Solver {
+                atoms: Arc::new(Atoms::<T>::new(dictionary)),
+                rules: self.rules(rows.n_features(), 0.0, T::DTYPE),
+                mean: Arc::new(mean),
+            };
+            let found = sums::correlations(rows, &solver, run)?;
+            solver.rules.alpha = self.weight(&found, rows.origin())?;
+            let coded = sums::coded(rows, &solver, run)?;
+            self.model(rows, &solver, &found, &coded, run)
+        })
+    }
+
+    /// The dictionary, where it suits rows of `p` numbers.
+    fn admitted(&self, p: usize, origin: &str) -> Result<&Matrix<f64>> {
+        let Some(dictionary) = &self.dictionary else {
+            return METHOD.check_tensors(&Tensors::new()).and(Err(Error::Unsupported {
+                asked: "a fit of sparse-coder".into(),
+                found: "it was given no dictionary".into(),
+                remedy: "give one".into(),
+            }));
+        };
+        let shape = format!("{} x {}", dictionary.rows(), dictionary.cols());
+        if dictionary.cols() != p {
+            let why = format!("{origin} has {p} columns, and the atoms have {}", dictionary.cols());
+            return Err(Error::setting(
+                "dictionary",
+                shape,
+                why,
+                "give atoms as rows, as wide as the rows that they are to make up",
+            ));
+        }
+        if dictionary.as_slice().iter().any(|x| !x.is_finite()) {
+            let why = "must contain finite numbers only";
+            return Err(Error::setting("dictionary", "NaN or infinity", why, "leave out or fill such atoms"));
+        }
+        if dictionary.as_slice().iter().all(|x| *x == 0.0) {
+            return Err(Error::setting("dictionary", shape, "all atoms are zero", "give atoms that are not"));
+        }
+        if self.positive_code && self.algorithm == Algorithm::Omp {
+            let why = "orthogonal matching pursuit has codes of either sign";
+            return Err(Error::setting("positive_code", true, why, "choose algorithm='cd'"));
+        }
+        Ok(dictionary)
+    }
+
+    /// `alpha`, resolved.
+    fn weight(&self, found: &Correlations, origin: &str) -> Result<f64> {
+        match self.alpha {
+            Alpha::Weight(alpha) => Ok(alpha),
+            _ if found.largest == 0.0 => Err(Error::Unsupported {
+                asked: "an alpha by the data".into(),
+                found: format!("every row of {origin} is orthogonal to every atom"),
+                remedy: "give alpha as a number".into(),
+            }),
+            Alpha::Auto(_) => Ok(0.1 * found.sum / found.n as f64),
+            Alpha::HeldOut(_) => Err(Error::setting("alpha", "'cv'", "it is not there yet", "give a number")),
+        }
+    }
+
+    fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        solver: &Solver<T>,
+        found: &Correlations,
+        coded: &Coded,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let (p, dtype) = (rows.n_features(), T::DTYPE);
+        let rules = &solver.rules;
+        let lasso = self.algorithm != Algorithm::Omp;
+        let n = found.n + found.empty;
+        let name = serde_json::to_value(self.algorithm).ok().and_then(|v| v.as_str().map(String::from));
+        let mut report = Report::closed_form(&name.unwrap_or_default(), n as f64, p, dtype, run.seed);
+        report.sweeps = 2 + u64::from(self.center);
+        if lasso {
+            report.outcome = if coded.not_converged > 0 { Outcome::MaxIter } else { Outcome::Converged };
+            report.n_iter = coded.most;
+            report.residual = Some(coded.worst_gap);
+            report.tol = Some(rules.tol);
+            report.objective = vec![coded.objective / n.max(1) as f64];
+        }
+        report.warnings = self.doubts(solver, found, coded);
+        let settings = match serde_json::to_value(self) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        report.settings = settings.clone();
+        report.settings.insert("alpha".into(), rules.alpha.into());
+        report.settings.insert("tol".into(), rules.tol.into());
+        if !lasso {
+            let atoms = rules.omp.n_nonzero.min(solver.atoms.n_atoms());
+            report.settings.insert("n_nonzero_coefs".into(), atoms.into());
+        }
+        report.facts = coded.facts(found, lasso);
+        report.end(run);
+        let tensors = model::parameters(solver.atoms.matrix(), &solver.mean, rules.alpha, dtype);
+        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+    }
+
+    fn doubts<T: Real>(&self, solver: &Solver<T>, found: &Correlations, coded: &Coded) -> Vec<String> {
+        let mut out = Vec::new();
+        let many = |n: u64, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+        let (alpha, zero) = (solver.rules.alpha, solver.atoms.n_zero() as u64);
+        if zero > 0 {
+            let atoms =
+                many(zero, "atom is zero, and its code is 0", "atoms are zero, and their codes are 0");
+            out.push(atoms);
+        }
+        let twins = solver.atoms.n_twins() as u64;
+        if twins > 0 {
+            out.push(format!(
+                "{} before: of such atoms the first has the code, and the others have 0",
+                many(twins, "atom equals one", "atoms equal others")
+            ));
+        }
+        if found.empty > 0 {
+            let rows = many(
+                found.empty,
+                "row has no cell, and its code is 0",
+                "rows have no cell, and their codes are 0",
+            );
+            out.push(rows);
+        }
+        if self.algorithm != Algorithm::Omp && alpha >= found.largest {
+            out.push(format!(
+                "alpha is {alpha:.6e}, and from alpha_max = {:.6e} on every code is zero: choose a smaller one",
+                found.largest
+            ));
+        }
+        if coded.not_converged > 0 {
+            out.push(format!(
+                "{} not reach a relative duality gap of {:e} in {} iterations: the worst is {:.3e}",
+                many(coded.not_converged, "row did", "rows did"),
+                solver.rules.tol,
+                self.max_iter,
+                coded.worst_gap
+            ));
+        }
+        out
+    }
+}
+
+impl Fit for SparseCoder {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn given(&mut self, mut tensors: Tensors) -> Result<()> {
+        self.dictionary = tensors.remove("dictionary").map(|tensor| tensor.to_matrix());
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! From a dictionary to a model, and from a model's parameters to its codes.
+
+use super::settings::{Algorithm, SparseCoder};
+use super::solver::{Coded, Rules, Solver, tolerance};
+use crate::data::Workspace;
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Code, Codes, Encoder, LinearDecoder, RowMap, Tensor, Tensors, require};
+use crate::num::{Dtype, Matrix, Real};
+use crate::sparse::{Atoms, Omp};
+use serde_json::{Map, Value};
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+/// The tensors of the model file.
+pub(super) fn parameters(atoms: &Matrix<f64>, mean: &[f64], alpha: f64, dtype: Dtype) -> Tensors {
+    let named = [
+        ("components", Tensor::matrix(atoms, dtype)),
+        ("mean", Tensor::vector(mean, dtype)),
+        ("alpha", Tensor::scalar(alpha, Dtype::F64)),
+    ];
+    named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+}
+
+/// Codes by the solver of the settings, rows by the atoms.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let (encoder, mean) = Sparse::of(settings, tensors)?;
+    let decoder = LinearDecoder::new(mean, encoder.dictionary.as_ref().clone());
+    Code::new(encoder, decoder)
+}
+
+impl SparseCoder {
+    /// The rules for rows of `p` numbers, `alpha` as it was resolved.
+    pub(super) fn rules(&self, p: usize, alpha: f64, dtype: Dtype) -> Rules {
+        let n = match (self.n_nonzero_coefs, self.max_squared_error) {
+            (Some(n), _) => n,
+            (None, Some(_)) => usize::MAX,
+            (None, None) => (p / 10).max(1),
+        };
+        Rules {
+            algorithm: self.algorithm,
+            alpha,
+            positive: self.positive_code,
+            debias: self.debias,
+            tol: self.tol.unwrap_or_else(|| tolerance(dtype == Dtype::F32)),
+            max_iter: usize::try_from(self.max_iter).unwrap_or(usize::MAX),
+            omp: Omp::to_error(self.max_squared_error.unwrap_or(0.0), n),
+        }
+    }
+}
+
+/// An encoder that solves for the code of every row.
+#[derive(Clone, Debug)]
+pub(super) struct Sparse {
+    pub(super) rules: Rules,
+    dictionary: Arc<Matrix<f64>>,
+    pub(super) mean: Arc<Vec<f64>>,
+    /// Of the fit.
+    dtype: Dtype,
+    narrow: Arc<OnceLock<Arc<Atoms<f32>>>>,
+    wide: Arc<OnceLock<Arc<Atoms<f64>>>>,
+}
+
+impl Sparse {
+    /// Of a model's settings and tensors, and its mean.
+    pub(super) fn of(settings: &Map<String, Value>, tensors: &Tensors) -> Result<(Self, Tensor)> {
+        let components = require(tensors, "components", &[None, None])?;
+        let p = components.shape()[1];
+        let mean = require(tensors, "mean", &[Some(p)])?.clone();
+        let alpha = require(tensors, "alpha", &[])?.f64s()[0];
+        let given = SparseCoder::from_settings(settings)?;
+        if alpha < 0.0 {
+            return Err(Error::Unsupported {
+                asked: "using this model".into(),
+                found: format!("its alpha is {alpha}"),
+                remedy: "the file is corrupt: fit the model again".into(),
+            });
+        }
+        let dtype = components.values().dtype();
+        let encoder = Self {
+            rules: given.rules(p, alpha, dtype),
+            dictionary: Arc::new(components.to_matrix()),
+            mean: Arc::new(mean.f64s()),
+            dtype,
+            narrow: Arc::default(),
+            wide: Arc::default(),
+        };
+        Ok((encoder, mean))
+    }
+
+    /// In double precision.
+    pub(super) fn solver(&self) -> Solver<f64> {
+        let atoms = self.wide.get_or_init(|| Arc::new(Atoms::new(&self.dictionary))).clone();
+        Solver { atoms, rules: self.rules, mean: self.mean.clone() }
+    }
+
+    fn narrow_solver(&self) -> Solver<f32> {
+        let atoms = self.narrow.get_or_init(|| Arc::new(Atoms::new(&self.dictionary))).clone();
+        Solver { atoms, rules: self.rules, mean: self.mean.clone() }
+    }
+}
+
+impl Encoder for Sparse {
+    fn n_features(&self) -> usize {
+        self.dictionary.cols()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.dictionary.rows()
+    }
+
+    fn codes(&self) -> Codes {
+        let non_negative = self.rules.positive && !self.rules.debias;
+        Codes { sparse: true, non_negative, missing: true, ..Codes::default() }
+    }
+
+    fn certificate(&self) -> Option<Certificate> {
+        let lasso = self.rules.algorithm != Algorithm::Omp;
+        lasso.then_some(Certificate { name: "relative duality gap", tol: self.rules.tol })
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        // A tolerance for double precision is not reached in single.
+        match self.dtype {
+            Dtype::F32 => Box::new(CodeMap { solver: self.narrow_solver(), rows: PhantomData }),
+            Dtype::F64 => Box::new(CodeMap { solver: self.solver(), rows: PhantomData }),
+        }
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        Box::new(CodeMap { solver: self.solver(), rows: PhantomData })
+    }
+
+    fn measures(&self) -> &'static [&'static str] {
+        &["objective", "gap", "n_nonzero", "squared_error"]
+    }
+}
+
+/// The encoder for rows of `T`, computed in `C`.
+struct CodeMap<T, C> {
+    solver: Solver<C>,
+    rows: PhantomData<fn(T)>,
+}
+
+impl<T: Real, C: Real> RowMap<T> for CodeMap<T, C> {
+    fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
+        put(&self.solver.code(rows, false), out);
+    }
+
+    fn certified(&self, rows: &[T], out: &mut [T], gaps: &mut [f64], _: &mut Workspace<T>) {
+        let lasso = self.solver.rules.algorithm != Algorithm::Omp;
+        let coded = self.solver.code(rows, lasso);
+        put(&coded, out);
+        gaps.fill(0.0);
+        gaps.iter_mut().zip(&coded.measures).for_each(|(gap, m)| *gap = m.relative_gap());
+    }
+
+    fn measured(&self, rows: &[T], out: &mut [f64], _: &mut Workspace<T>) {
+        let mut coded = self.solver.code(rows, true);
+        // Of the codes that a person gets.
+        coded.codes.iter_mut().for_each(|z| *z = C::from_f64(T::from_f64(z.to_f64()).to_f64()));
+        let mut work = crate::sparse::Work::default();
+        let found = self.solver.measures(&coded.rows, &coded.codes, &mut work);
+        for ((out, m), before) in out.chunks_exact_mut(4).zip(&found).zip(&coded.measures) {
+            let gap = if self.solver.rules.debias { before.gap } else { m.gap };
+            out.copy_from_slice(&[m.objective, gap, m.n_nonzero as f64, m.squared_error]);
+        }
+    }
+}
+
+fn put<T: Real, C: Real>(coded: &Coded<C>, out: &mut [T]) {
+    out.iter_mut().zip(&coded.codes).for_each(|(to, z)| *to = T::from_f64(z.to_f64()));
+}

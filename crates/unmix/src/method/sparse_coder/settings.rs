@@ -1,0 +1,167 @@
+//! The settings of sparse coding: what they are called, what they may be, what they mean.
+
+use crate::method::pca::Automatic;
+use crate::model::{Kind, Setting};
+use crate::num::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// Settings of [sparse coding](super), and the dictionary: `SparseCoder { alpha: Alpha::Weight(0.1), ..SparseCoder::of(atoms) }.fit(&mut rows,
+/// &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SparseCoder {
+    /// The atoms, `n_components x n_features`: they keep their order, signs and lengths. No setting, but a tensor of the model.
+    #[serde(skip)]
+    pub dictionary: Option<Matrix<f64>>,
+    /// The solver.
+    pub algorithm: Algorithm,
+    /// Weight of the penalty.
+    pub alpha: Alpha,
+    /// Of `omp`: the most atoms of a code.
+    pub n_nonzero_coefs: Option<usize>,
+    /// Of `omp`: the squared error at which a code is done.
+    pub max_squared_error: Option<f64>,
+    /// Codes are at least 0.
+    pub positive_code: bool,
+    /// Least squares on the atoms of each code.
+    pub debias: bool,
+    /// Subtract the mean of every column first.
+    pub center: bool,
+    /// Maximum number of iterations of each row.
+    pub max_iter: u64,
+    /// Bound of the relative duality gap.
+    pub tol: Option<f64>,
+}
+
+impl Default for SparseCoder {
+    fn default() -> Self {
+        Self {
+            dictionary: None,
+            algorithm: Algorithm::default(),
+            alpha: Alpha::default(),
+            n_nonzero_coefs: None,
+            max_squared_error: None,
+            positive_code: false,
+            debias: false,
+            center: false,
+            max_iter: 1000,
+            tol: None,
+        }
+    }
+}
+
+/// The solver of codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// Coordinate descent on working sets.
+    #[default]
+    Cd,
+    /// Accelerated proximal gradients with restarts.
+    Fista,
+    /// Proximal gradients.
+    Ista,
+    /// The homotopy in alpha.
+    Lars,
+    /// Orthogonal matching pursuit.
+    Omp,
+}
+
+/// The weight of the penalty.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Alpha {
+    /// A number.
+    Weight(f64),
+    /// A tenth of the mean largest correlation of the rows.
+    Auto(Automatic),
+    /// By the error of entries that are held out.
+    HeldOut(Cv),
+}
+
+impl Default for Alpha {
+    fn default() -> Self {
+        Self::Auto(Automatic::Auto)
+    }
+}
+
+/// By cross-validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cv {
+    /// By the error of entries that are held out.
+    Cv,
+}
+
+impl SparseCoder {
+    /// By the atoms in the rows of `dictionary`, with the defaults of all settings.
+    pub fn of(dictionary: Matrix<f64>) -> Self {
+        Self { dictionary: Some(dictionary), ..Self::default() }
+    }
+}
+
+/// Where the lasso is solved.
+const LASSO: &[&[crate::model::Condition]] = &[&[("algorithm", &["!\"omp\""])]];
+const OMP: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"omp\""])]];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "dictionary",
+        Kind::Table("(n_components, n_features)"),
+        "",
+        "The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array: its components.",
+    )
+    .tensor(),
+    Setting::new(
+        "algorithm",
+        Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
+        "\"cd\"",
+        "'cd' for coordinate descent on working sets, 'fista' and 'ista' for proximal gradient steps, 'lars' for the homotopy in alpha: one optimum. \
+         'omp' for orthogonal matching pursuit, which takes a number of atoms, or as many as an error needs.",
+    ),
+    Setting::new(
+        "alpha",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto", "cv"])]),
+        "\"auto\"",
+        "Weight of the penalty in `1/2 ||x - z A||^2 + alpha ||z||_1`. 'auto' for a tenth of the mean over rows of the largest `|A x|`; 'cv' for the \
+         least error of entries that are held out.",
+    )
+    .such_as("0.1")
+    .only(LASSO),
+    Setting::new(
+        "n_nonzero_coefs",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Of 'omp': the most atoms of a code; null for a tenth of `n_features`, at least 1, where `max_squared_error` is not given.",
+    )
+    .only(OMP),
+    Setting::new(
+        "max_squared_error",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Of 'omp': a code is done where `||x - z A||^2` is at most this; null for `n_nonzero_coefs` alone.",
+    )
+    .such_as("0.01")
+    .only(OMP),
+    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0; not with 'omp'.").only(LASSO),
+    Setting::new(
+        "debias",
+        Kind::Bool,
+        "false",
+        "Replace every code by least squares on its atoms, which undoes what the penalty shrinks; signs may change.",
+    )
+    .only(LASSO),
+    Setting::new("center", Kind::Bool, "false", "Subtract the mean of every column."),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations of each row: passes, steps, or breakpoints of 'lars'.").only(LASSO),
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance of each row: its duality gap divided by `||x||^2 / 2`; null for 1e-6, in single precision 1e-5.",
+    )
+    .such_as("1e-6")
+    .only(LASSO),
+    Setting::new("sparse_output", Kind::Bool, "false", "Codes are compressed sparse rows of scipy.").python_only(),
+];

@@ -1,0 +1,173 @@
+//! Codes of blocks of rows by the solver that was chosen, with gaps or without.
+
+use super::settings::Algorithm;
+use crate::num::{Matrix, Real, factor};
+use crate::sparse::{Atoms, Effort, Lars, Lasso, Measure, Omp, Proximal, Work, measure};
+use std::sync::Arc;
+
+/// Everything that codes depend on beside rows.
+#[derive(Clone, Debug)]
+pub(super) struct Solver<C> {
+    pub(super) atoms: Arc<Atoms<C>>,
+    pub(super) rules: Rules,
+    /// What is subtracted from rows.
+    pub(super) mean: Arc<Vec<f64>>,
+}
+
+/// The problem and its solver, whatever the atoms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) algorithm: Algorithm,
+    pub(super) alpha: f64,
+    pub(super) positive: bool,
+    pub(super) debias: bool,
+    pub(super) tol: f64,
+    pub(super) max_iter: usize,
+    pub(super) omp: Omp,
+}
+
+/// Codes of a block, and what is known of them.
+#[derive(Default)]
+pub(super) struct Coded<C> {
+    /// Rows less their mean, in the type that they were computed in.
+    pub(super) rows: Vec<C>,
+    pub(super) codes: Vec<C>,
+    /// Of each row, of the code before it was debiased.
+    pub(super) measures: Vec<Measure>,
+    /// The most iterations of a row.
+    pub(super) most: u64,
+}
+
+/// The tolerance of rows of `C`, where none is given.
+pub(super) fn tolerance(single: bool) -> f64 {
+    if single { 1e-5 } else { 1e-6 }
+}
+
+impl Rules {
+    fn lasso(&self) -> Lasso {
+        let effort = Effort::UpTo { tol: self.tol, max_passes: self.max_iter };
+        Lasso { positive: self.positive, effort, ..Lasso::of(self.alpha) }
+    }
+
+    /// Codes rows without missing cells, from the start in `codes`.
+    pub(super) fn code<C: Real>(
+        &self,
+        atoms: &Atoms<C>,
+        rows: &[C],
+        codes: &mut [C],
+        work: &mut Work<C>,
+    ) -> u64 {
+        let lasso = self.lasso();
+        match self.algorithm {
+            Algorithm::Cd => lasso.code(atoms, rows, codes, work),
+            Algorithm::Ista => Proximal::ista(lasso).code(atoms, rows, codes, work),
+            Algorithm::Fista => Proximal::fista(lasso).code(atoms, rows, codes, work),
+            Algorithm::Lars => {
+                let lars = Lars { positive: self.positive, max_steps: self.max_iter, ..Lars::of(self.alpha) };
+                let steps = lars.code(atoms, rows, codes, work);
+                // Rows whose path ended early at dependent atoms go on from there.
+                steps.max(lasso.code(atoms, rows, codes, work))
+            }
+            Algorithm::Omp => self.omp.code(atoms, rows, codes, work),
+        }
+    }
+}
+
+impl<C: Real> Solver<C> {
+    /// Codes `rows`, NaN a missing cell. A row has the same bits in any block.
+    pub(super) fn code<T: Real>(&self, rows: &[T], measured: bool) -> Coded<C> {
+        let (m, p) = (self.atoms.n_atoms(), self.atoms.n_features());
+        let n = rows.len() / p.max(1);
+        let mut coded = Coded {
+            rows: self.centred(rows),
+            codes: vec![C::default(); n * m],
+            measures: Vec::new(),
+            most: 0,
+        };
+        let mut work = Work::default();
+        let gap = |row: &[C]| row.iter().any(|x| x.to_f64().is_nan());
+        let mut at = 0;
+        let mut seen: Option<(Vec<usize>, Atoms<C>)> = None;
+        while at < n {
+            let first = &coded.rows[at * p..(at + 1) * p];
+            if gap(first) {
+                let code = &mut coded.codes[at * m..(at + 1) * m];
+                coded.most = coded.most.max(self.code_cells(first, code, &mut seen, &mut work));
+                at += 1;
+                continue;
+            }
+            let end = at + coded.rows[at * p..].chunks_exact(p).take_while(|row| !gap(row)).count();
+            let (rows, codes) = (&coded.rows[at * p..end * p], &mut coded.codes[at * m..end * m]);
+            coded.most = coded.most.max(self.rules.code(&self.atoms, rows, codes, &mut work));
+            at = end;
+        }
+        if measured {
+            coded.measures = self.measures(&coded.rows, &coded.codes, &mut work);
+        }
+        if self.rules.debias {
+            let pairs = coded.rows.chunks_exact(p).zip(coded.codes.chunks_exact_mut(m));
+            pairs.for_each(|(row, code)| self.debias(row, code));
+        }
+        coded
+    }
+
+    /// What is known of these codes, from fresh residuals.
+    pub(super) fn measures(&self, rows: &[C], codes: &[C], work: &mut Work<C>) -> Vec<Measure> {
+        let mut out = vec![Measure::default(); rows.len() / self.atoms.n_features().max(1)];
+        let penalty = (self.rules.alpha, self.rules.positive);
+        measure(&self.atoms, penalty, rows, codes, &mut out, &mut work.checked);
+        out
+    }
+
+    /// Rows less their mean.
+    pub(super) fn centred<T: Real>(&self, rows: &[T]) -> Vec<C> {
+        let p = self.mean.len().max(1);
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows.chunks_exact(p) {
+            out.extend(row.iter().zip(self.mean.iter()).map(|(x, m)| C::from_f64(x.to_f64() - m)));
+        }
+        out
+    }
+
+    /// The code of a row by the cells that it has; rows with the same cells one after the other share their dictionary.
+    fn code_cells(
+        &self,
+        row: &[C],
+        code: &mut [C],
+        kept: &mut Option<(Vec<usize>, Atoms<C>)>,
+        work: &mut Work<C>,
+    ) -> u64 {
+        let cells: Vec<usize> = (0..row.len()).filter(|&j| !row[j].to_f64().is_nan()).collect();
+        if cells.is_empty() {
+            return 0;
+        }
+        let (_, atoms) = match kept.take() {
+            Some(same) if same.0 == cells => kept.insert(same),
+            _ => kept.insert((cells.clone(), self.atoms.seen(&cells))),
+        };
+        let x: Vec<C> = cells.iter().map(|&j| row[j]).collect();
+        self.rules.code(atoms, &x, code, work)
+    }
+
+    /// Least squares on the atoms of the code, where these determine it.
+    fn debias(&self, row: &[C], code: &mut [C]) {
+        let used: Vec<usize> = (0..code.len()).filter(|&j| code[j] != C::default()).collect();
+        let cells: Vec<usize> = (0..row.len()).filter(|&j| !row[j].to_f64().is_nan()).collect();
+        if used.is_empty() || used.len() > cells.len() {
+            return;
+        }
+        let wide = self.atoms.matrix();
+        let of = |i: usize, c: usize| wide[(used[i], cells[c])];
+        let part = Matrix::from_fn(used.len(), cells.len(), of);
+        let right = Matrix::from_fn(1, used.len(), |_, i| {
+            cells.iter().enumerate().map(|(c, &j)| part[(i, c)] * row[j].to_f64()).sum()
+        });
+        let gram = factor::multiply_transposed(&part, &part);
+        let Some(found) = factor::Cholesky::new(&gram).map(|of| of.solve_rows(&right).into_vec()) else {
+            return;
+        };
+        if found.iter().all(|z| z.is_finite()) {
+            used.iter().zip(found).for_each(|(&j, z)| code[j] = C::from_f64(z));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a fit needs to know of all rows: means, correlations with the atoms, how well codes are solved.
+
+use super::solver::Solver;
+use crate::data::{Rows, Sink, Workspace};
+use crate::error::Result;
+use crate::num::{Block, Real, kernel};
+use crate::run::Run;
+use serde_json::{Map, Value, json};
+
+/// The largest correlation of each row with an atom, summed up.
+#[derive(Debug, Default)]
+pub(super) struct Correlations {
+    /// Rows that have a cell.
+    pub(super) n: u64,
+    /// Rows that have none.
+    pub(super) empty: u64,
+    /// Sum over rows.
+    pub(super) sum: f64,
+    /// The largest of all: from this alpha on every code is 0.
+    pub(super) largest: f64,
+}
+
+/// How well codes are solved.
+#[derive(Debug, Default)]
+pub(super) struct Coded {
+    pub(super) not_converged: u64,
+    /// The largest relative gap.
+    pub(super) worst_gap: f64,
+    pub(super) objective: f64,
+    pub(super) n_nonzero: f64,
+    /// The most iterations of a row.
+    pub(super) most: u64,
+    tol: f64,
+}
+
+impl Coded {
+    /// By name, as the report has them.
+    pub(super) fn facts(&self, found: &Correlations, lasso: bool) -> Map<String, Value> {
+        let mut facts = Map::new();
+        facts.insert("alpha_max".into(), json!(found.largest));
+        let n = (found.n + found.empty).max(1) as f64;
+        facts.insert("mean_nonzero".into(), json!(self.n_nonzero / n));
+        if lasso {
+            facts.insert("worst_gap".into(), json!(self.worst_gap));
+            facts.insert("not_converged".into(), json!(self.not_converged));
+        }
+        facts
+    }
+}
+
+/// Means of the columns over their cells; 0 for a column without any.
+pub(super) fn mean<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    struct Sums(Vec<(f64, f64)>);
+    impl<T: Real> Sink<T> for Sums {
+        fn put(&mut self, rows: &[T]) -> Result<()> {
+            for row in rows.chunks_exact(self.0.len()) {
+                for ((n, mean), x) in self.0.iter_mut().zip(row).filter(|(_, x)| !x.to_f64().is_nan()) {
+                    *n += 1.0;
+                    *mean += (x.to_f64() - *mean) / *n;
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut sums = Sums(vec![(0.0, 0.0); rows.n_features()]);
+    let step = |block: Block<'_, T>, out: &mut [T], _: &mut Workspace<T>| {
+        rows.check_infinite("sparse-coder", &block)?;
+        out.copy_from_slice(block.data);
+        Ok(())
+    };
+    rows.map(run, "means", rows.n_features(), step, &mut sums)?;
+    Ok(sums.0.into_iter().map(|(_, mean)| mean).collect())
+}
+
+impl Sink<f64> for Correlations {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        for most in rows {
+            if most.is_nan() {
+                self.empty += 1;
+                continue;
+            }
+            self.n += 1;
+            self.sum += most;
+            self.largest = self.largest.max(*most);
+        }
+        Ok(())
+    }
+}
+
+/// The largest correlation of each row with an atom, of the sign that codes may have.
+pub(super) fn correlations<T: Real>(
+    rows: &Rows<'_, T>,
+    solver: &Solver<T>,
+    run: &Run<'_>,
+) -> Result<Correlations> {
+    let (atoms, positive) = (&*solver.atoms, solver.rules.positive);
+    let (m, p) = (atoms.n_atoms(), atoms.n_features());
+    let across = atoms.matrix().transposed().cast::<T>();
+    let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+        rows.check_infinite("sparse-coder", &block)?;
+        let mut centred = solver.centred(block.data);
+        for (row, out) in centred.chunks_exact(p).zip(&mut *out) {
+            *out = if row.iter().all(|x| x.to_f64().is_nan()) { f64::NAN } else { 0.0 };
+        }
+        let zero = T::default();
+        centred.iter_mut().filter(|x| x.to_f64().is_nan()).for_each(|x| *x = zero);
+        // As many rows at a time as keep the product small.
+        let at_a_time = (1 << 16) / m.max(1) + 1;
+        for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time)) {
+            work.product.resize(out.len() * m, zero);
+            kernel::product(&mut work.product, rows, across.as_slice(), out.len(), p, m);
+            for (c, out) in work.product.chunks_exact(m).zip(out).filter(|(_, out)| !out.is_nan()) {
+                let size = |c: &T| if positive { c.to_f64() } else { c.to_f64().abs() };
+                *out = c.iter().map(size).fold(0.0, f64::max);
+            }
+        }
+        Ok(())
+    };
+    let mut found = Correlations::default();
+    rows.map(run, "correlations", 1, step, &mut found)?;
+    Ok(found)
+}
+
+/// Numbers of a row in [`coded`].
+const FACTS: usize = 4;
+
+impl Sink<f64> for Coded {
+    fn put(&mut self, rows: &[f64]) -> Result<()> {
+        for row in rows.chunks_exact(FACTS) {
+            self.worst_gap = self.worst_gap.max(row[0]);
+            self.not_converged += u64::from(row[0] > self.tol);
+            self.objective += row[1];
+            self.n_nonzero += row[2];
+            self.most = self.most.max(row[3] as u64);
+        }
+        Ok(())
+    }
+}
+
+/// Codes all rows, and keeps how well.
+pub(super) fn coded<T: Real>(rows: &Rows<'_, T>, solver: &Solver<T>, run: &Run<'_>) -> Result<Coded> {
+    let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+        let coded = solver.code(block.data, true);
+        for (out, m) in out.chunks_exact_mut(FACTS).zip(&coded.measures) {
+            let most = coded.most as f64;
+            out.copy_from_slice(&[m.relative_gap(), m.objective, m.n_nonzero as f64, most]);
+        }
+        Ok(())
+    };
+    let mut found = Coded { tol: solver.rules.tol, ..Coded::default() };
+    rows.map(run, "codes", FACTS, step, &mut found)?;
+    Ok(found)
+}
