@@ -1,9 +1,9 @@
-//! Bad input: one sentence, exit code 1, nothing left behind.
+//! Bad input: an error message of one sentence, exit code 1, and no output file.
 
 use crate::bench::Bench;
 use unmix::data::write_npy;
 
-/// Runs a command that must fail on its data: one line that says all of `said`, and no file more than before.
+/// Runs a command that must fail with exit code 1: a message of one line that contains every string of `said`, and no new file.
 #[track_caller]
 fn refused(b: &Bench, command: &str, said: &[&str]) {
     let before = b.files();
@@ -33,7 +33,7 @@ fn numbers_that_are_not_finite_are_named_by_row_and_column() {
     }
     b.write("d.csv", "a,b\n1,2\n3,NA\n5,7\n");
     refused(&b, "fit pca d.csv", &["row 1, column 1 ('b') is NaN"]);
-    // The same when a model is applied.
+    // The same error when a model is applied.
     b.write("good.csv", "a,b\n1,2\n3,3\n5,7\n");
     b.ok("fit pca good.csv -o m.safetensors");
     for verb in ["encode", "reconstruct", "score"] {
@@ -70,7 +70,7 @@ fn data_without_variance_or_rows_are_refused() {
     let said = ["n_components=100000000000000000000 is not possible", "at most min(9, 4) = 4 components"];
     refused(&b, &format!("fit pca d.npy -k {huge}"), &said);
     refused(&b, "fit pca d.npy -k 1.0", &["n_components=1.0 is not possible", "a share of the variance"]);
-    // Variances that a type holds as 0, or with few digits, are not given out as answers.
+    // Variances that underflow to 0 or to subnormal numbers are an error.
     let tiny = |by: f64| Bench::table(9, 4).iter().map(|x| x * by).collect::<Vec<f64>>();
     let single: Vec<f32> = tiny(1e-25).iter().map(|&x| x as f32).collect();
     write_npy(&b.path("tiny.npy"), &single, &[4]).unwrap();
@@ -83,7 +83,7 @@ fn data_without_variance_or_rows_are_refused() {
     refused(&b, "fit pca tiny.npy", &["below the smallest normal number", "float64", "multiply"]);
 }
 
-/// A file with a hole in it declares what no machine has, and holds it.
+/// A sparse file whose header declares 1 TiB in two rows, and whose length agrees with the header.
 #[cfg(target_os = "linux")]
 #[test]
 fn rows_longer_than_memory_are_refused_before_anything_is_allocated() {
@@ -120,7 +120,7 @@ fn files_that_are_not_what_they_say_are_refused() {
         npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (9000000000000, 9000), }"),
     );
     refused(&b, "fit pca vast.npy", &["vast.npy"]);
-    // idx: two zeros, unsigned bytes, three axes of 10 x 2 x 2, and 39 of the 40 bytes.
+    // An idx file: two zero bytes, type code 8 (unsigned bytes), three axes of 10 x 2 x 2, and 39 of the 40 data bytes.
     let idx = [&[0u8, 0, 8, 3, 0, 0, 0, 10, 0, 0, 0, 2, 0, 0, 0, 2][..], &[7; 39]].concat();
     b.write("cut-idx3-ubyte", idx);
     refused(&b, "fit pca cut-idx3-ubyte", &["cut-idx3-ubyte"]);

@@ -1,20 +1,20 @@
-//! A folder of its own for each test, and the program run in it.
+//! A temporary folder for each test, in which the program is run.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use unmix::data::write_npy;
 
-/// A folder that the program runs in.
+/// A temporary folder that is the working directory of the program.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
 }
 
-/// What the program did.
+/// Exit code and output of a run of the program.
 pub(crate) struct Ran {
     /// Exit code.
     pub(crate) code: i32,
-    /// Standard output, byte by byte.
+    /// Standard output as bytes.
     pub(crate) bytes: Vec<u8>,
     /// Standard output.
     pub(crate) out: String,
@@ -41,13 +41,13 @@ impl Bench {
         self.dir.path().join(name)
     }
 
-    /// Runs `unmix` with words between blanks.
+    /// Runs `unmix` with the arguments in `command`, which are separated by whitespace.
     pub(crate) fn run(&self, command: &str) -> Ran {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
         ran(program.current_dir(self.dir.path()).args(command.split_whitespace()).output().unwrap())
     }
 
-    /// Runs a line by the shell, in which `unmix` is this program.
+    /// Runs a line in the shell, with `unmix` on the PATH.
     #[cfg(unix)]
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let folder = Path::new(env!("CARGO_BIN_EXE_unmix")).parent().unwrap();
@@ -56,7 +56,7 @@ impl Bench {
         ran(shell.current_dir(self.dir.path()).env("PATH", path).args(["-c", line]).output().unwrap())
     }
 
-    /// Begins to run `unmix`; what it says is not kept.
+    /// Starts `unmix` without waiting for it; its output is discarded.
     pub(crate) fn start(&self, command: &str) -> std::process::Child {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
         program.current_dir(self.dir.path()).args(command.split_whitespace());
@@ -69,12 +69,13 @@ impl Bench {
         program.current_dir(self.dir.path()).args(command.split_whitespace());
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = program.spawn().unwrap();
-        // Little enough for the pipe, so that nobody waits for anybody; a program that does not read it is not an error here.
+        // The input fits into the buffer of the pipe, so the write cannot deadlock; a program that does not read its input is not an
+        // error here.
         let _ = child.stdin.take().unwrap().write_all(input);
         ran(child.wait_with_output().unwrap())
     }
 
-    /// Runs `unmix` and gives back its exit code, the most memory that it held, in bytes, and its standard error.
+    /// Runs `unmix`; returns its exit code, its peak resident memory in bytes, and its standard error.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak(&self, command: &str) -> (i32, u64, String) {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_unmix"));
@@ -82,7 +83,8 @@ impl Bench {
         let errors = std::fs::File::create(self.path("errors.txt")).unwrap();
         let mut child = program.stdout(Stdio::null()).stderr(errors).spawn().unwrap();
         let status = format!("/proc/{}/status", child.id());
-        // What the system says of an ended process includes the memory of the one that started it, so it is asked before.
+        // The peak that the system reports for a process that has ended includes the memory of its parent, so it is polled while the
+        // process runs.
         let mut peak = 0;
         let code = loop {
             if let Some(ended) = child.try_wait().unwrap() {
@@ -97,7 +99,7 @@ impl Bench {
         (code, peak, std::fs::read_to_string(self.path("errors.txt")).unwrap())
     }
 
-    /// Runs `unmix` and expects that it did what it was asked.
+    /// Runs `unmix` and asserts that the exit code is 0.
     pub(crate) fn ok(&self, command: &str) -> Ran {
         let ran = self.run(command);
         assert_eq!(ran.code, 0, "unmix {command}: {}", ran.err);
@@ -112,7 +114,7 @@ impl Bench {
         std::fs::read(self.path(name)).unwrap()
     }
 
-    /// Names of everything in the folder, sorted.
+    /// Names of all files in the folder, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(self.dir.path())
             .unwrap()
@@ -122,13 +124,13 @@ impl Bench {
         names
     }
 
-    /// `n` rows of `p` numbers without structure, but with means and scales that differ by column.
+    /// `n` rows of `p` independent normal numbers, whose means and standard deviations differ by column.
     pub(crate) fn table(n: usize, p: usize) -> Vec<f64> {
         let noise = unmix::num::random::Stream::new(5, 0);
         (0..n * p).map(|i| (i % p) as f64 + (1.0 + (i % p) as f64) * noise.normal(i as u64)).collect()
     }
 
-    /// The same numbers as `name.npy` and as `name.csv` with a header.
+    /// Writes the same numbers to `name.npy` and to `name.csv` with a header, and returns them.
     pub(crate) fn both(&self, name: &str, n: usize, p: usize) -> Vec<f64> {
         let data = Self::table(n, p);
         write_npy(&self.path(&format!("{name}.npy")), &data, &[p]).unwrap();
@@ -141,7 +143,7 @@ impl Bench {
     }
 }
 
-/// Numbers of a `.npy` file of doubles, and its shape.
+/// The numbers and the shape of a `.npy` file of doubles.
 pub(crate) fn read_npy(path: &Path) -> (Vec<f64>, Vec<usize>) {
     let (array, shape) = unmix::data::open_npy(path).unwrap();
     let rows = unmix::Rows::<f64>::new(array, Default::default(), "test");

@@ -1,4 +1,4 @@
-//! Encoders of every kind on the command line, which knows none of them.
+//! Encoders of every kind on the command line, which has no code for any particular kind.
 
 #[path = "../../../unmix/tests/toys/mod.rs"]
 mod toys;
@@ -7,11 +7,11 @@ use std::path::Path;
 use unmix::data::write_npy;
 use unmix::{AnyRows, Model, Rows, Run, with_rows};
 
-/// Runs the program in this process, which has the methods of the tests.
+/// Runs the command line in this process, in which the test methods are registered; returns the exit code.
 fn run(folder: &Path, line: &str) -> i32 {
     toys::register();
     let words = line.split_whitespace().map(|word| match word.split_once(':') {
-        // Files are in the folder of the test.
+        // Words that begin with `at:` are paths in the folder of the test.
         Some(("at", name)) => folder.join(name).into_os_string(),
         _ => word.into(),
     });
@@ -44,7 +44,7 @@ fn a_method_with_an_encoder_of_any_kind_goes_from_file_to_page() {
         ok("encode at:m.safetensors at:x.npy -o at:codes.npy -q");
         let codes = numbers(&at("codes.npy"));
         assert_eq!(codes, model.encode_to_vec(&Rows::from_slice(&x, 4).unwrap(), &Run::default()).unwrap());
-        // Compressed sparse rows hold the same numbers, and decode to the same rows.
+        // Codes in compressed sparse rows have the same numbers, and decode to the same rows.
         ok("encode at:m.safetensors at:x.npy -o at:codes.npz -q");
         assert_eq!(numbers(&at("codes.npz")), codes, "{toy}");
         let archive = unmix_io::open(&at("codes.npz"), &unmix_io::Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Rows that count more than once, and models of parts made one.
+//! Sample weights on the command line, and models of parts of the rows merged into one.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn report(b: &Bench, model: &str) -> Value {
     json["report"].clone()
 }
 
-/// Variances and shares of the components, as the table prints them.
+/// Explained variances and their ratios, as the table of components prints them.
 fn shares(text: &str) -> Vec<String> {
     text.lines().skip(1).filter(|l| l.contains('%')).map(|l| l.trim().to_string()).collect()
 }
@@ -30,7 +30,7 @@ fn weights_from_a_file_and_from_a_column_are_the_same_as_rows_repeated() {
     let report_of = report(&b, "column.safetensors");
     assert_eq!((&report_of["n_samples"], &report_of["n_rows"]), (&7.into(), &5.into()));
     assert!(report(&b, "repeated.safetensors")["n_rows"].is_null());
-    // The column of weights is no feature, whatever else is kept.
+    // The column of weights is not a feature, whatever other columns are kept.
     assert_eq!(report(&b, "column.safetensors")["n_features"], 2);
     b.ok("fit pca d.csv --keep a --weights-column 2 -o kept.safetensors");
     assert_eq!(report(&b, "kept.safetensors")["n_features"], 1);
@@ -71,14 +71,14 @@ fn models_of_parts_merge_to_the_model_of_all() {
     b.ok("fit pca three.csv --sums -o three.safetensors");
     let merged = b.ok("merge one.pca.safetensors three.safetensors -o merged.safetensors");
     assert_eq!(report(&b, "merged.safetensors")["n_samples"], 89);
-    // One row is too few for a model of its own.
+    // A model of a single row is refused; its sums can still be merged.
     assert!(b.run("fit pca two.csv --sums").err.contains("at least 2 rows"));
     b.ok("fit pca one.csv two.csv --sums -o first.safetensors");
     let merged_all = b.ok("merge first.safetensors three.safetensors --quiet");
     assert_eq!(shares(&merged_all.out), shares(&whole.out));
     assert_ne!(shares(&merged.out), shares(&whole.out));
     assert_eq!(report(&b, "merged.safetensors")["n_samples"], 90);
-    // A merged model encodes, and merges again.
+    // A merged model can encode rows, and can be merged again.
     b.ok("encode merged.safetensors all.csv -o codes.npy");
     b.ok("merge merged.safetensors three.safetensors -o again.safetensors");
     b.ok("fit pca all.csv -o plain.safetensors");

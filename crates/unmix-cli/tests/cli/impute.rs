@@ -1,8 +1,8 @@
-//! `unmix impute`: files with empty cells, filled.
+//! `unmix impute`: missing cells of a file are filled.
 
 use crate::bench::Bench;
 
-/// Four columns that are two, and noise; every fifth cell is empty.
+/// Four columns of rank 2 plus noise, as CSV, with every fifth cell empty, and the complete rows.
 fn table() -> (String, Vec<Vec<f64>>) {
     let draws = unmix::num::random::Stream::new(3, 0);
     let (mut text, mut truth) = (String::from("a,b,c,d\n"), Vec::new());
@@ -51,17 +51,17 @@ fn empty_cells_are_filled_with_errors_and_draws_and_the_others_keep_their_bits()
         }
     }
     assert!(far <= 2, "{far} of 48 cells are more than 3 standard errors off");
-    // To the terminal, and the same fills.
+    // Written to standard output, the filled cells are the same.
     assert_eq!(numbers(&b.ok("impute d.ppca.safetensors d.csv -q").out), full);
-    // The page draws what the model makes of missing cells.
+    // The page of rows with missing cells has no NaN.
     b.ok("report d.ppca.safetensors d.csv -o page.html -q");
     assert!(!std::fs::read_to_string(b.path("page.html")).unwrap().contains("NaN"));
-    // Other rows: parameters count as known.
+    // Other rows: standard deviations treat the parameters of the model as known.
     b.write("new.csv", "a,b,c,d\n1,,,\n,,,\n");
     let other = b.ok("impute d.ppca.safetensors new.csv -o new-full.csv --std new-std.csv");
     assert!(other.err.contains("count as known"), "{}", other.err);
     assert_eq!(read("new-full.csv").len(), 2);
-    // Codes and scores, too, by the cells that rows have.
+    // Scores, too, use the observed cells of a row alone.
     assert_eq!(b.ok("score d.ppca.safetensors new.csv -q").out.lines().last(), Some("0.0"));
 }
 

@@ -1,9 +1,9 @@
-//! A model says how it was made: the command line that it prints, run again, makes the same file.
+//! The command line recorded in a model, when it is run again, writes the same file.
 
 use crate::bench::Bench;
 use serde_json::Value;
 
-/// The bytes of a model file without the entry `run`: what was recorded of time and threads differs.
+/// A model file without the entry `run`, whose times and number of threads differ between runs.
 fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
     let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + n]).unwrap();

@@ -1,4 +1,4 @@
-//! The program as the user meets it: run as a program, in a folder of its own.
+//! Command-line tests: the program runs as a process in a temporary folder.
 
 mod bad_input;
 mod bench;

@@ -1,4 +1,4 @@
-//! How much memory the program holds, measured where the system says it.
+//! Peak memory of the program, measured where the system reports it.
 #![cfg(target_os = "linux")]
 
 use crate::bench::Bench;
@@ -16,7 +16,7 @@ fn what_is_said_of_memory_is_what_fits_take() {
         for method in ["pca", "neural-pca", "sigma-pca", "ica", "fastica", "rica", "robust-pca"] {
             let solvers = said["memory"][method].as_object().unwrap();
             let most = solvers.values().filter_map(Value::as_u64).max().unwrap() as f64;
-            // All components, as most fits are by default.
+            // The default of most methods: all components.
             let all = format!("fit {method} {name} -q --threads 2 --max-seconds 2 -o m.safetensors");
             let (code, peak, err) = b.peak(&all);
             assert_eq!(code, 0, "{all}: {err}");
@@ -69,7 +69,7 @@ fn three_gigabytes_are_fitted_in_less_than_300_megabytes() {
     bytes.extend(Bench::table(1000, p as usize).iter().flat_map(|x| x.to_le_bytes()));
     let mut file = std::fs::File::create(b.path("d.npy")).unwrap();
     file.write_all(&bytes).unwrap();
-    // The rest are zeros that take no room on the disk.
+    // The other rows are zeros in a hole of the file, which takes no space on the disk.
     file.set_len(length).unwrap();
     let (code, peak, err) = b.peak("fit pca d.npy -k 2 -q -o m.safetensors");
     assert_eq!(code, 0, "{err}");

@@ -1,10 +1,10 @@
-//! The main path, verb by verb, as the user types it.
+//! The main commands one after the other, as they are typed.
 
 use crate::bench::{Bench, read_npy};
 use serde_json::Value;
 use unmix::data::write_npy;
 
-/// Rows of text that the program printed: the header, and the numbers.
+/// Parses the CSV that the program printed: the header, and the rows of numbers.
 fn csv(text: &str) -> (Vec<String>, Vec<Vec<f64>>) {
     let mut lines = text.lines().map(|l| l.split(',').map(String::from).collect::<Vec<_>>());
     let header = lines.next().unwrap();
@@ -34,13 +34,13 @@ fn a_demo_finds_what_it_made_and_its_files_can_be_used() {
     assert_eq!(told.err, "");
     let page = String::from_utf8(b.read("unmix-demo/report.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>"));
-    // The same fit by hand gives the same codes.
+    // The same fit by `unmix fit` gives the same codes.
     b.ok("fit pca unmix-demo/data.npy -k 6 -o again.safetensors");
     b.ok("encode again.safetensors unmix-demo/data.npy -o codes.npy");
     assert_eq!(b.read("codes.npy"), b.read("unmix-demo/codes.npy"));
     b.ok("report again.safetensors unmix-demo/data.npy --color unmix-demo/labels.csv -o page.html");
     assert!(String::from_utf8(b.read("page.html")).unwrap().contains("group"));
-    // Once more in the same folder, but not in one that holds something else.
+    // The demo runs again in its own folder, but refuses a folder that has other files.
     assert_eq!(b.ok("demo -o unmix-demo --quiet").err, "");
     b.write("unmix-demo/../other.txt", "x");
     let refused = b.run("demo -o .");
@@ -63,7 +63,7 @@ fn from_a_csv_file_to_codes_and_back() {
     close(&back.concat(), &data, 1e-12);
     let (_, kept) = csv(&b.ok("reconstruct d.pca.safetensors d.csv").out);
     close(&kept.concat(), &data, 1e-12);
-    // Text and arrays hold the same numbers to the bit.
+    // Codes as text and as arrays are the same to the bit.
     b.ok("encode d.pca.safetensors d.npy -o d.codes.npy");
     assert_eq!(read_npy(&b.path("d.codes.npy")), (codes.concat(), vec![60, 4]));
     let piped = b.ok("encode d.pca.safetensors d.npy --format npy");
@@ -104,7 +104,7 @@ fn quality_is_t2_and_q_and_on_request_their_parts() {
         assert_eq!(few[..], all[..2]);
         close(&[all[2] + all[3], all[6] + all[7] + all[8]], few, 1e-12);
     }
-    // The likelihood is a function of the two.
+    // The log-likelihood of a row is a function of T² and Q.
     let (_, scores) = csv(&b.ok("score m.safetensors d.csv").out);
     let model = unmix::Model::load(&b.path("m.safetensors")).unwrap();
     let density = model.density().unwrap();
@@ -140,7 +140,7 @@ fn columns_are_matched_by_name() {
     b.ok("fit pca fit.csv -o m.safetensors");
     let plain = b.ok("encode m.safetensors fit.csv");
     assert_eq!(plain.err, "");
-    // Another order, a column more, and text that the model never requested.
+    // Columns in another order, an additional column, and a column of text that the model does not use.
     b.write("other.csv", "kind,b,id,a\nx,5,0,1\ny,3,1,2\n\"z, z\",9,2,4\nx,1,3,7\n");
     let matched = b.ok("encode m.safetensors other.csv");
     assert_eq!(matched.out, plain.out);
@@ -154,11 +154,11 @@ fn columns_are_matched_by_name() {
     let first: Vec<&str> = back.out.lines().nth(1).unwrap().split(',').collect();
     assert_eq!(first[0], "x");
     close(&[first[1].parse().unwrap(), first[2].parse().unwrap()], &[1.0, 5.0], 1e-12);
-    // Coloured by a column beside the features, and by a feature.
+    // Points are coloured by a column that is not a feature, and by a feature.
     for column in ["kind", "b"] {
         b.ok(&format!("report m.safetensors other.csv --color {column} -o {column}.html"));
     }
-    // By number: column 1 is the feature 'b', with text beside it; in an array every column is one.
+    // Columns by number: column 1 is the feature 'b' and column 0 is text; every column of an array is a feature.
     for column in ["0", "1"] {
         b.ok(&format!("report m.safetensors other.csv --color {column} -o by-number.html"));
     }
@@ -171,7 +171,7 @@ fn columns_are_matched_by_name() {
     let missing = b.run("score m.safetensors less.csv");
     assert_eq!((missing.code, missing.err.lines().count()), (1, 1));
     assert!(missing.err.contains("the model needs column 'b'"), "{}", missing.err);
-    // An array has no names: by position.
+    // Columns of an array have no names and are matched by position.
     write_npy(&b.path("d.npy"), &[1.0, 5.0, 2.0, 3.0], &[2]).unwrap();
     let (_, by_place) = csv(&b.ok("encode m.safetensors d.npy").out);
     assert_eq!(by_place, csv(&plain.out).1[..2]);
@@ -252,7 +252,7 @@ fn completions_and_manual_pages_are_printed() {
     }
 }
 
-/// The main job on sixty thousand handwritten digits, where the folder of real data is at hand.
+/// The main commands on MNIST, 60,000 handwritten digits, where `UNMIX_DATA` names a folder that has them.
 #[test]
 fn digits_have_constant_pixels_and_a_page() {
     let Some(folder) = std::env::var_os("UNMIX_DATA") else {
@@ -268,7 +268,7 @@ fn digits_have_constant_pixels_and_a_page() {
     assert!(fitted.err.contains("67 of 784 columns do not vary"), "{}", fitted.err);
     let shown: Value = serde_json::from_str(&b.ok("show m.safetensors --json").out).unwrap();
     assert_eq!((&shown["n_components"], &shown["feature_shape"]), (&50.into(), &serde_json::json!([28, 28])));
-    // 82.5 % of the variance, as anybody's PCA of these pictures finds.
+    // 82.5 % of the variance, as for any PCA of these images with this number of components.
     let model = unmix::Model::load(&b.path("m.safetensors")).unwrap();
     let share: f64 = model.tensor("explained_variance_ratio").unwrap().f64s().iter().sum();
     close(&[share], &[0.8246], 5e-5);

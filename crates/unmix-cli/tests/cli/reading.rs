@@ -1,4 +1,4 @@
-//! What is said of how files are read, and what is written where.
+//! Notes about how files were read, and which output file is written where.
 
 use crate::bench::Bench;
 use unmix::Model;
@@ -22,7 +22,7 @@ fn the_index_of_a_table_is_left_out_said_and_noted_in_the_model() {
     assert!(whole.err.is_empty(), "{}", whole.err);
     assert_eq!(Model::load(&b.path("w.safetensors")).unwrap().n_features(), 4);
     assert!(b.ok("encode w.safetensors t.csv").err.is_empty(), "a model that wants the index gets it");
-    // Where a fit fails, what was said of the rows may be why.
+    // Where a fit fails, the notes about the rows are printed, too: they may name the cause.
     b.write("e.csv", "a,b,\n1,2,\n2,1,\n3,5,\n");
     let failed = b.run("fit pca e.csv -o e.safetensors");
     assert_eq!(failed.code, 1);
@@ -120,7 +120,7 @@ fn a_model_without_components_says_what_it_is() {
     let b = Bench::new();
     b.both("d", 30, 3);
     b.ok("fit pca d.npy -k 2 -o m.safetensors");
-    // Zero components are legal, and a model is replaced by a model.
+    // A model with 0 components is valid, and a model file may be replaced by a model.
     let none = b.ok("fit pca d.npy -k 0 -o m.safetensors");
     assert!(none.err.contains("the model has 0 components: it keeps only the mean"), "{}", none.err);
     assert_eq!(Model::load(&b.path("m.safetensors")).unwrap().n_components(), 0);

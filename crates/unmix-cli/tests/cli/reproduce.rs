@@ -1,4 +1,4 @@
-//! `unmix reproduce`: which experiments run, and what is said of a key that names none.
+//! `unmix reproduce`: runs the experiments that are named; an unknown key is an error that lists the known ones.
 
 use crate::bench::Bench;
 

@@ -1,4 +1,4 @@
-//! Fits that are killed at a random moment, and continue from their checkpoints.
+//! Fits that are killed at random moments and resumed from their checkpoints.
 
 use crate::bench::Bench;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use unmix::data::write_npy;
 use unmix::num::random::Stream;
 use unmix::{METHODS, Model};
 
-/// Fits of [`rows`] that iterate for a while: each kind of iteration that a method has, by sums and by batches.
+/// Settings for fits of [`rows`] with many iterations: each kind of iteration of a method, by full passes and by mini-batches.
 fn fits(method: &str) -> &'static [&'static str] {
     match method {
         "pca" => &["-k 5 --set svd_solver=power --set tol=1e-15"],
@@ -31,7 +31,7 @@ fn fits(method: &str) -> &'static [&'static str] {
     }
 }
 
-/// 3000 rows of 20 mixed columns with heavy tails.
+/// 3000 rows of 20 columns: linear mixtures of heavy-tailed sources.
 fn rows() -> Vec<f64> {
     let (n, p) = (3000, 20);
     let draws = Stream::new(5, 0);
@@ -41,14 +41,15 @@ fn rows() -> Vec<f64> {
     (0..n).flat_map(|i| (0..p).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
 }
 
-/// A model without the moment at which it was made.
+/// Tensors (as bits) and report of a model, which do not include the time at which it was fitted.
 fn parameters(model: &Model) -> String {
     let tensors = model.tensors().iter();
     let bits = tensors.map(|(name, t)| (name, t.f64s().iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
     format!("{:?} {}", bits.collect::<Vec<_>>(), serde_json::to_string(model.report()).unwrap())
 }
 
-/// Fits by every method that is killed so often and continues each time; how often one was killed while it ran.
+/// Fits with every method, each killed `times` times at a random moment and resumed each time; returns how many kills met a running
+/// process.
 fn killed(times: u64) -> Vec<(&'static str, u64)> {
     let b = Bench::new();
     write_npy(&b.path("rows.npy"), &rows(), &[20]).unwrap();
@@ -110,7 +111,7 @@ fn checkpoints_that_do_not_fit_are_one_sentence() {
     assert_eq!(std::fs::read_to_string(b.path("notes.txt")).unwrap(), "mine");
     let usage = b.run("fit ica rows.npy --resume");
     assert!(usage.code == 2 && usage.err.contains("--checkpoint"), "{}", usage.err);
-    // Where there is none, the fit restarts.
+    // Without a checkpoint file `--resume` begins a new fit.
     b.ok("fit ica rows.npy --checkpoint b.checkpoint --resume");
     assert!(!b.path("b.checkpoint").exists());
 }

@@ -1,11 +1,12 @@
-//! Promises that hold whatever is fitted: the same bits, nothing destroyed, usage told from failure.
+//! Properties of every command: deterministic output, no input or foreign file overwritten, and different exit codes for wrong usage
+//! and for failure.
 
 use crate::bench::Bench;
 use serde_json::Value;
 use unmix::Model;
 use unmix::data::write_npy;
 
-/// A model file without its `run` entry.
+/// A model file without its entry `run`.
 fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -16,7 +17,7 @@ fn without_run(bytes: &[u8]) -> (Value, Vec<u8>) {
 #[test]
 fn a_model_has_the_same_bytes_for_any_number_of_threads() {
     let b = Bench::new();
-    // More than one shard, and more samples than the solver for small data takes.
+    // More than one shard, and more rows than the automatic choice gives to the solver for small data.
     let (n, p) = (40_000, 30);
     write_npy(&b.path("d.npy"), &Bench::table(n, p), &[p]).unwrap();
     b.ok("fit pca d.npy -k 5 --threads 1 -o one.safetensors");
@@ -39,7 +40,7 @@ fn the_same_numbers_as_text_and_as_an_array_give_the_same_bits() {
     let (array, text) = (load("a.safetensors"), load("t.safetensors"));
     assert_eq!(array.tensors(), text.tensors());
     assert_eq!((&array.features().names, text.features().names.as_ref().map(Vec::len)), (&None, Some(5)));
-    // Without a header the files are the same but for `run`.
+    // Models of a file with a header and of one without differ in the entry `run` and in column names alone.
     let body = String::from_utf8(b.read("d.csv")).unwrap();
     b.write("bare.csv", body.split_once('\n').unwrap().1);
     b.ok("fit pca bare.csv -k 3 -o n.safetensors");
@@ -58,7 +59,7 @@ fn files_that_are_not_models_are_not_replaced_and_inputs_never() {
     assert_eq!(b.read("notes.txt"), b"mine");
     b.ok("fit pca d.npy -o notes.txt --force");
     assert!(unmix::model::is_model_file(&b.path("notes.txt")));
-    // A model is replaced without being asked.
+    // A model file is replaced without --force.
     b.ok("fit pca d.npy -k 1 -o notes.txt");
     assert_eq!(Model::load(&b.path("notes.txt")).unwrap().n_components(), 1);
 
@@ -137,7 +138,7 @@ fn what_is_suggested_next_works() {
     };
     let both = suggested("fit pca d.csv");
     assert_eq!(both.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["encode", "report"]);
-    // A model without components makes no codes.
+    // A model with 0 components has no codes, so `encode` is not suggested.
     let one = suggested("fit pca d.csv -k 0");
     assert_eq!(one.iter().map(|c| &c[..6]).collect::<Vec<_>>(), ["report"]);
     both.iter().rev().chain(&one).for_each(|command| {
@@ -234,7 +235,7 @@ fn an_interruption_ends_with_130_and_leaves_nothing() {
     let mut err = String::new();
     std::io::Read::read_to_string(&mut running.stderr.take().unwrap(), &mut err).unwrap();
     assert_eq!((code, err.as_str()), (Some(130), "unmix: interrupted\n"));
-    // A second is the promise; two leave room for a busy machine.
+    // The program must end within 1 s of the signal; 2 s leave room for a busy machine.
     assert!(waited < 2.0, "{waited} s");
     assert_eq!(b.files(), before);
 }

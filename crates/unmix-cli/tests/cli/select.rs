@@ -1,4 +1,4 @@
-//! `unmix select`: a table of the rules.
+//! `unmix select`: the table of rules for the number of components.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -45,7 +45,7 @@ fn rules_are_chosen_by_name_and_a_fit_takes_the_same_names() {
         let shown = json("show m.safetensors --json");
         assert_eq!(shown["n_components"], table["rules"][i]["k"], "{k}");
     }
-    // The same numbers as text and in single columns, and the same table for any number of threads.
+    // The table is the same for any number of threads.
     let two = b.ok("select d.npy --rules parallel,cv --json --threads 2").out;
     assert_eq!(b.ok("select d.npy --rules parallel,cv --json --threads 1").out, two);
 }

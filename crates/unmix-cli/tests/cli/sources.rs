@@ -1,10 +1,10 @@
-//! Independent sources from the shell: voices out of two microphones, channels out of a recording.
+//! Independent sources on the command line: voices from two microphones, and components removed from a recording.
 
 use crate::bench::{Bench, read_npy};
 use unmix::data::write_npy;
 use unmix::num::random::Stream;
 
-/// Two voices (a hum and clicks) as two microphones hear them.
+/// Two voices (a hum and clicks) as two microphones record them: instantaneous mixtures.
 fn voices(n: usize) -> [Vec<f64>; 2] {
     let s = Stream::new(1, 0);
     let hum = |i: usize| (0.05 * i as f64).sin();
@@ -59,7 +59,7 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     let table: Vec<f64> = (0..n)
         .flat_map(|i| [left[i] + 0.1 * third[i], right[i] - 0.2 * third[i], 0.3 * left[i] + 0.5 * third[i]])
         .collect();
-    // Channels as rows, as recordings have them.
+    // Channels as rows of the array, the usual layout of recordings.
     let channels: Vec<f64> =
         (0..3).flat_map(|j| (0..n).map(|i| table[3 * i + j]).collect::<Vec<_>>()).collect();
     write_npy(&b.path("eeg.npy"), &channels, &[n]).unwrap();
@@ -70,13 +70,13 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     let lines: Vec<Vec<f64>> =
         scored.lines().skip(1).map(|l| l.split(',').map(|x| x.parse().unwrap()).collect()).collect();
     assert!(scored.starts_with("component,light\n0,") && lines.len() == 3, "{scored}");
-    // Of several columns of a file, each by its number.
+    // References with several columns are named by file and column number.
     let own = b.ok("score m.safetensors eeg.npy --transpose --reference eeg.npy").out;
     assert!(own.starts_with("component,eeg[0],eeg[1],eeg[2]\n0,"), "{own}");
     let which = lines.iter().find(|l| l[1].abs() > 0.99).unwrap_or_else(|| panic!("{scored}"))[0] as usize;
     b.ok(&format!("reconstruct m.safetensors eeg.npy --transpose --exclude {which} -o clean.npy"));
     let (clean, shape) = read_npy(&b.path("clean.npy"));
-    // As it came: channels as rows.
+    // The output has the layout of the input: channels as rows.
     assert_eq!(shape, [3, n]);
     for channel in clean.chunks_exact(n) {
         assert!(correlation(channel, &third).abs() < 0.02);
@@ -89,7 +89,7 @@ fn a_recording_without_some_of_its_sources_and_sources_beside_a_reference() {
     for (line, channel) in lines.iter().zip(channels.chunks_exact(n)) {
         assert!(line.iter().zip(channel).all(|(a, b)| (a - b).abs() < 1e-12));
     }
-    // Channels have names where a table beside the recording has them.
+    // Names of channels are read from a table beside the recording.
     b.write("channels.csv", "index,label,x\n0,FPz,1\n1,EOG,2\n2,light,3\n");
     b.ok("fit ica eeg.npy --transpose --names channels.csv -o named.safetensors");
     assert!(b.ok("show named.safetensors --json").out.contains("\"EOG\""));
@@ -117,7 +117,7 @@ fn excluded_components_are_named_by_number_range_or_name() {
     let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     let plain = without("0,1,2,7");
     assert!(!same(&plain, &x), "something is gone");
-    // Ranges have both ends, names and negative numbers mean the same components, and what is named twice is gone once.
+    // Ranges include both ends, names and negative numbers denote the same components, and duplicates count once.
     for asked in ["0-2,ica7", "ica0,1-2,-2", "-2,0-2", "-9,-8,-7,-2", "0-1,1-2,7,ica7", "7,ica2,1,0"] {
         assert!(same(&without(asked), &plain), "{asked}");
     }
@@ -137,7 +137,7 @@ fn excluded_components_are_named_by_number_range_or_name() {
     }
 }
 
-/// Rows are called what the index of their table calls them, or a column that was kept to name them.
+/// The page labels rows by the index of their table, or by a column kept with --keep.
 #[test]
 fn a_page_names_rows_as_their_table_does() {
     let b = Bench::new();

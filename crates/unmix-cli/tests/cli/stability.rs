@@ -1,4 +1,4 @@
-//! `fit --stability`: what halves of the rows find again, in the terminal, in the file and on the page.
+//! `fit --stability`: which components are found again in halves of the rows; in the terminal, in the model file and on the page.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
         .map(|i| data.x.row(i).iter().map(f64::to_string).collect::<Vec<_>>().join(","))
         .collect();
     b.write("d.csv", lines.join("\n"));
-    // One cut shows no spread: its intervals are all there is, and the program returns how many cuts would do.
+    // A single cut into halves has no spread: intervals are wide, and the message names the number of cuts that narrows them.
     let one = b.ok("fit pca d.csv --no-header --stability 1 -o m.safetensors").out;
     assert!(
         one.contains("undecided: the interval crosses 0.9") && one.contains("20 cuts narrow them"),
@@ -34,7 +34,7 @@ fn a_tie_is_named_in_the_table_in_the_file_and_on_the_page() {
     b.ok("report m.safetensors -o m.html");
     let page = std::fs::read_to_string(b.path("m.html")).unwrap();
     assert!(page.contains("Stability") && page.contains("resolved as a group with 2"));
-    // Without the question there is no answer, and no section.
+    // Without --stability the page has no stability section.
     b.ok("fit pca d.csv --no-header -o plain.safetensors");
     b.ok("report plain.safetensors -o plain.html");
     assert!(!std::fs::read_to_string(b.path("plain.html")).unwrap().contains("Stability"));
@@ -106,7 +106,7 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The page shows the commands that made it and its model, and none that was not run.
+    // The page lists the commands that made it and its model, and no others.
     let typed =
         "unmix report a.safetensors d.csv --beside b.safetensors --rate 100 --positions places.csv -o a.html";
     assert!(page.contains(typed) && page.contains("unmix fit ica d.csv -o a.safetensors"));
@@ -114,7 +114,7 @@ fn a_report_shows_another_model_beside_and_time_where_it_is_known() {
     let missing = b.run("report a.safetensors d.csv --beside none.safetensors -o a.html");
     assert!(missing.code == 1 && missing.err.contains("none.safetensors"), "{}", missing.err);
     assert_eq!(b.run("report a.safetensors d.csv --rate 0 -o a.html").code, 2);
-    // Several inputs are one, as they are for fit.
+    // Several input files are stacked, as for `fit`.
     b.ok("report a.safetensors d.csv e.csv -o both.html");
     let both = std::fs::read_to_string(b.path("both.html")).unwrap();
     assert!(both.contains("1,200 rows") || both.contains("1200"), "both files are read");
@@ -139,7 +139,7 @@ fn a_page_shows_no_command_that_lost_an_option() {
     );
     let whole = "unmix fit pca d.csv --drop id --keep class --weights-column w -k 2 -o m.safetensors";
     assert!(page.contains(whole) && page.contains("60 rows (weights sum to 150)"));
-    // The demo's one command makes data, model and page.
+    // `unmix demo` writes data, model and page, and the page names that command.
     b.ok("demo -o shown --seed 3");
     let page = std::fs::read_to_string(b.path("shown/report.html")).unwrap();
     assert!(page.contains("unmix demo -o shown --seed 3") && !page.contains("does not record the command"));

@@ -1,8 +1,8 @@
-//! `--triplets`: lists of cells, fitted and filled.
+//! `--triplets`: matrices as lists of cells, fitted and completed.
 
 use crate::bench::Bench;
 
-/// Cells of a matrix of rank one with an offset for each row: `row,column,value`, and all of its cells.
+/// The text `row,column,value` of half of the cells of a matrix of rank 1 with an offset for each row, and the complete matrix.
 fn list() -> (String, Vec<Vec<f64>>) {
     let draws = unmix::num::random::Stream::new(8, 0);
     let (n, p) = (40u64, 25u64);
@@ -29,7 +29,7 @@ fn cells_are_fitted_predicted_and_filled() {
     b.write("cells.csv", &text);
     let shown = b.ok("fit matrix-completion cells.csv --triplets -o m.safetensors").out;
     assert!(shown.contains("40") && shown.contains("25"), "{shown}");
-    // Cells of the rows of the fit.
+    // Predicted cells of rows that were in the fit.
     b.write("asked.csv", "user,item\n3,4\n39,24\n0,0\n");
     let found = numbers(&b.ok("impute m.safetensors asked.csv --triplets --std std.csv -q").out);
     let std = numbers(&std::fs::read_to_string(b.path("std.csv")).unwrap());
@@ -38,7 +38,7 @@ fn cells_are_fitted_predicted_and_filled() {
         assert!((cell[2] - truth[i][j]).abs() < 1e-6, "{cell:?}");
         assert!(std[2] > 0.0 && std[..2] == cell[..2]);
     }
-    // A row that was not there, by some of its cells: 3 + 2 v_j - 1.
+    // A new row, given by some of its cells: 3 + 2 v_j - 1.
     let new = |j: usize| 2.0 + 2.0 * unmix::num::random::Stream::new(8, 0).normal(1000 + j as u64);
     let known: String = (0..8).map(|j| format!("0,{j},{:?}\n", new(j))).collect();
     b.write("new.csv", format!("user,item,rating\n{known}0,20,\n0,21,NA\n"));

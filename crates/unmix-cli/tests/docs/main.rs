@@ -1,5 +1,5 @@
-//! Files that are written from the registry, compared with it: pages of `docs/` and what the Python package says of parameters.
-//! `cargo xtask gen` writes them.
+//! Files generated from the registry of methods (pages of `docs/`, parameters of the Python package) are compared with it. `cargo xtask
+//! gen` writes them.
 
 mod python;
 mod wording;

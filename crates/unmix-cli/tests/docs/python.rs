@@ -1,11 +1,12 @@
-//! What the Python package says of parameters: signatures, constraints and types in one module, and a section of every class's docstring.
+//! Parameters in the Python package, generated from the registry: a module with signatures, constraints and types, and a section of
+//! every class's docstring.
 
 use super::wording::{WIDTH, filled, sentences, value};
 use std::fmt::Write;
 use std::ops::Bound;
 use unmix::method::{Kind, Method, Setting};
 
-/// The beginning of the module.
+/// The first lines of the generated module.
 const HEAD: &str = r#""""Parameters of the estimators: names, types, ranges and defaults.
 
 Written from the registry of methods by `cargo xtask gen`, as are the sections on parameters in the docstrings of the classes.
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
 struct Parameter {
     name: String,
     annotation: String,
-    /// Its type, as docstrings have it.
+    /// Its type, as written in docstrings.
     described: String,
     default: String,
     doc: String,
     constraint: Vec<String>,
 }
 
-/// What a run of every estimator may be told: name, annotation, type in words, default, sentences, and what it may be, where the
-/// package's list of these options does not say so.
+/// Run options that every estimator takes: name, annotation, type in words, default, sentences, and the constraint where the package's
+/// list of run options has none.
 const RUN_OPTIONS: [[&str; 6]; 7] = [
     [
         "random_state",
@@ -96,8 +97,8 @@ const RUN_OPTIONS: [[&str; 6]; 7] = [
     ],
 ];
 
-/// The module of all parameters, and of the fitted attributes that the docstrings list; `text_of` gives the text of the file that has a
-/// method's class.
+/// The module with the parameters of all estimators and the types of their fitted attributes, which are parsed from the docstrings;
+/// `text_of` returns the text of the file that defines a method's class.
 pub(crate) fn module(methods: &[Method], text_of: &dyn Fn(&Method) -> String) -> String {
     let mut out = HEAD.to_string();
     for method in methods {
@@ -112,7 +113,7 @@ pub(crate) fn module(methods: &[Method], text_of: &dyn Fn(&Method) -> String) ->
     out
 }
 
-/// Fitted attributes with their types, as the docstring of a method's class lists them.
+/// Fitted attributes and their types, parsed from the docstring of a method's class.
 fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
     let class = text.split_once(&format!("\nclass {}(", method.class)).map_or("", |(_, class)| class);
     let section = class.split_once("\n    Attributes\n    ----------\n").map_or("", |(_, section)| section);
@@ -135,7 +136,7 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
     all
 }
 
-/// The class that an estimator has its parameters from.
+/// The base class that declares the parameters of an estimator.
 fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
     let parameters = parameters(method);
     let name = method.class;
@@ -175,11 +176,11 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
     }
 }
 
-/// A class's docstring with the section on parameters as the registry has it.
+/// The text of a file with the section on parameters of a class's docstring replaced by the one generated from the registry.
 ///
 /// # Panics
 ///
-/// Where the text has no such class, or no sections on its parameters and attributes.
+/// If the text does not define the class, or its docstring has no sections on parameters and attributes.
 pub(crate) fn documented(text: &str, method: &Method) -> String {
     let class = format!("\nclass {}(", method.class);
     let heading = "    Parameters\n    ----------\n";
@@ -198,12 +199,12 @@ pub(crate) fn documented(text: &str, method: &Method) -> String {
     format!("{}{section}{}", &text[..begin], &text[end..])
 }
 
-/// The parameters of an estimator, those of its method first.
+/// The parameters of an estimator: settings of its method, then run options.
 fn parameters(method: &Method) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = method.settings.iter().map(|setting| parameter(method, setting)).collect();
     for [name, annotation, described, default, doc, constraint] in RUN_OPTIONS {
         if let Some(own) = all.iter_mut().find(|p| p.name == name) {
-            // A start of the method's own is beside models.
+            // A method's own initial values are accepted beside a fitted model.
             let model = "a fitted model, or the path of one, whose components are the initial weights";
             own.doc = format!("{}; or {model}.", own.doc.trim_end_matches('.'));
             own.annotation = format!("{} | {annotation}", own.annotation);
@@ -214,7 +215,7 @@ fn parameters(method: &Method) -> Vec<Parameter> {
         let [name, annotation, described] = [name, annotation, described].map(String::from);
         let [default, doc] = [default, doc].map(String::from);
         let constraint = Some(constraint.to_string()).filter(|c| !c.is_empty()).into_iter().collect();
-        // Another library's signature, where there is one, ends with it.
+        // In the signature of scikit-learn's class of the same name `random_state` is the last of its parameters.
         let theirs = method.settings.iter().rposition(|s| s.python_only).filter(|_| name == "random_state");
         let place = theirs.map_or(all.len(), |last| last + 1);
         all.insert(place, Parameter { name, annotation, described, default, doc, constraint });
@@ -244,13 +245,13 @@ fn parameter(method: &Method, setting: &Setting) -> Parameter {
     }
 }
 
-/// The name of the type of words that are too many for a signature.
+/// The name of the type alias for a setting with more than 8 choices, too many for a signature.
 fn alias(method: &Method, setting: &Setting) -> Option<String> {
     let many = setting.choices().len() > 8;
     many.then(|| format!("{}{}", method.class, setting.name[..1].to_uppercase() + &setting.name[1..]))
 }
 
-/// The types of a kind, as annotations have them.
+/// The annotations of a kind of setting.
 fn annotations(kind: &Kind) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let own = match kind {
@@ -279,7 +280,7 @@ fn annotations(kind: &Kind) -> Vec<String> {
     vec![own]
 }
 
-/// What scikit-learn's validation is told of a kind.
+/// The constraints of a kind for scikit-learn's parameter validation.
 fn constraints(kind: &Kind) -> Vec<String> {
     let end = |bound: &Bound<f64>| match bound {
         Bound::Included(x) | Bound::Excluded(x) => x.to_string(),
@@ -316,7 +317,7 @@ fn constraints(kind: &Kind) -> Vec<String> {
     vec![own]
 }
 
-/// The type in words, as numpydoc has it: `int, "auto" or None`.
+/// The type in words, as numpydoc writes it: `int, "auto" or None`.
 fn described(kind: &Kind) -> String {
     let mut parts: Vec<String> = Vec::new();
     for part in description(kind) {

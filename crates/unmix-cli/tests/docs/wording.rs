@@ -1,11 +1,11 @@
-//! Sentences and values of the registry as Python writes them.
+//! Sentences and values of the registry in Python's notation.
 
 use std::fmt::Write;
 
-/// The most characters of a line that is written.
+/// Maximum number of characters of a generated line.
 pub(crate) const WIDTH: usize = 132;
 
-/// A default, as JSON has it, in Python.
+/// A default value, given as JSON, in Python's notation.
 pub(crate) fn value(json: &str) -> String {
     match json {
         "null" => "None".into(),
@@ -15,7 +15,7 @@ pub(crate) fn value(json: &str) -> String {
     }
 }
 
-/// The registry's sentences in reStructuredText, values as Python has them.
+/// Sentences of the registry as reStructuredText, with values in Python's notation.
 pub(crate) fn sentences(doc: &str) -> String {
     let pieces = doc.split('`').enumerate();
     let each = pieces.map(|(i, piece)| match i % 2 {
@@ -25,7 +25,7 @@ pub(crate) fn sentences(doc: &str) -> String {
     each.collect()
 }
 
-/// Words in quotes between `marks`, and `null`, `true` and `false` as Python writes them.
+/// Replaces quoted words between `marks`, and `null`, `true` and `false`, by Python's notation.
 fn in_python(text: &str, marks: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -38,7 +38,7 @@ fn in_python(text: &str, marks: &str) -> String {
         }
         rest = &rest[first.len_utf8()..];
         let quoted = rest.split_once('\'').filter(|(inside, _)| {
-            // Not the apostrophe of a genitive, nor the primes of a derivative.
+            // An apostrophe of a genitive or the prime of a derivative is not a quote.
             let opens = !out.chars().last().is_some_and(char::is_alphanumeric);
             first == '\'' && opens && inside.starts_with(char::is_alphanumeric) && !inside.contains(' ')
         });
@@ -53,7 +53,7 @@ fn in_python(text: &str, marks: &str) -> String {
     out
 }
 
-/// Lines of words, indented.
+/// Text wrapped into indented lines.
 pub(crate) fn filled(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
