@@ -1,7 +1,7 @@
-//! What contributors and CI run, by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`,
-//! `cargo xtask torture`, `cargo xtask wheel`, `cargo xtask bench`.
+//! Tasks that contributors and CI run by the same names: `cargo xtask test`, `cargo xtask check`, `cargo xtask gen`, `cargo xtask
+//! torture`, `cargo xtask wheel`, `cargo xtask bench`.
 //!
-//! Nothing to install but Rust and Python 3: the Python tests get a virtual environment of their own, in `.venv`.
+//! They need Rust and Python 3 alone: the Python tests run in a virtual environment in `.venv`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 type Done = Result<(), String>;
 
-/// How much of the tests.
+/// Which tests run: the everyday ones, or all.
 #[derive(Clone, Copy, PartialEq)]
 enum Amount {
     Everyday,
@@ -49,7 +49,7 @@ enum Amount {
 }
 
 impl Amount {
-    /// What a test that is heavy asks before it begins.
+    /// Sets the environment variable that slow tests read.
     fn told(self, command: &mut Command) -> &mut Command {
         match self {
             Amount::Everyday => command,
@@ -57,7 +57,7 @@ impl Amount {
         }
     }
 
-    /// What the Python tests need.
+    /// The requirements file of the Python tests.
     fn requirements(self) -> PathBuf {
         let name = if self == Amount::All { "requirements-all.txt" } else { "requirements.txt" };
         root().join("python").join("tests").join(name)
@@ -66,14 +66,14 @@ impl Amount {
 
 fn test_rust(amount: Amount) -> Done {
     let _ = std::fs::remove_file(skipped());
-    // The extension has no Rust tests, and is built for Python's.
+    // The Python extension has no Rust tests; it is built for the Python tests.
     run(amount
         .told(Command::new(env!("CARGO")).args(["test", "--workspace", "--exclude", "unmix-python"]))
         .current_dir(root())
         .env("UNMIX_SKIPPED", skipped()))
 }
 
-/// Where Rust tests write what they skipped: the output of a test that passes is not shown.
+/// The file to which Rust tests write what they skipped: cargo hides the output of tests that pass.
 fn skipped() -> PathBuf {
     root().join("target").join("skipped-tests.txt")
 }
@@ -98,7 +98,7 @@ fn test_python(amount: Amount) -> Done {
         }
     }
     run(amount.told(&mut pytest))?;
-    // scikit-learn's own tests of its PCA and FastICA, with ours in their place.
+    // scikit-learn's own tests of its PCA and FastICA, with the classes of this package in their place.
     run(Command::new(&python)
         .args(["-m", "pytest", "-q", "-p", "unmix_swap", "-p", "no:cacheprovider", "--pyargs"])
         .args(
@@ -106,11 +106,11 @@ fn test_python(amount: Amount) -> Done {
                 .map(|file| format!("sklearn.decomposition.tests.{file}")),
         )
         .env("PYTHONPATH", tests.join("swap"))
-        // Not in `python/`: its source folder would are before the installed package.
+        // Not in `python/`: its source folder would shadow the installed package.
         .current_dir(&tests))
 }
 
-/// Every case of `python/tests/torture`.
+/// Runs all cases of `python/tests/torture`.
 fn torture() -> Done {
     let python = environment(Amount::Everyday)?;
     build_extension(&python)?;
@@ -122,13 +122,13 @@ fn torture() -> Done {
         .current_dir(root()))
 }
 
-/// The virtual environment's interpreter, with everything that the tests need.
+/// The interpreter of the virtual environment, with the requirements of the tests installed.
 fn environment(amount: Amount) -> Result<PathBuf, String> {
     let venv = root().join(".venv");
     let python = python_of(&venv);
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
     let everyday = read(&Amount::Everyday.requirements())?;
-    // Those of all tests name the everyday ones by their file.
+    // The file of requirements of all tests includes the everyday file by name.
     let all = everyday.clone() + &read(&Amount::All.requirements())?;
     let installed = venv.join("installed.txt");
     let enough = |have: String| have == all || (have == everyday && amount == Amount::Everyday);
@@ -158,7 +158,7 @@ fn make_environment(venv: &Path) -> Done {
     })
 }
 
-/// A fit from an array and from a file, by the package and by the program that comes with it.
+/// A script for the installed wheel: a fit of an array with the package, and of a file with the bundled program.
 const TRIAL: &str = "\
 import pathlib, shutil, subprocess, sys, tempfile
 import numpy as np, unmix
@@ -176,7 +176,7 @@ shutil.rmtree(folder)
 print('the wheel of unmix', unmix.__version__, 'works')
 ";
 
-/// Builds the wheel as `pip install ./python` does, and tries it in an environment that was made for this, without Rust on the PATH.
+/// Builds the wheel as `pip install ./python` does, and tests it in a fresh environment without Rust on the PATH.
 fn wheel() -> Done {
     let target = root().join("target").join("wheel");
     let _ = std::fs::remove_dir_all(&target);
@@ -210,7 +210,7 @@ fn wheel_in(folder: &Path) -> Result<PathBuf, String> {
         .ok_or_else(|| "maturin built no wheel".into())
 }
 
-/// Builds the wheel in the profile that the tests have already built, and installs it.
+/// Builds the wheel in the profile that the tests have already compiled, and installs it.
 fn build_extension(python: &Path) -> Done {
     let wheels = root().join("target").join("wheels");
     let _ = std::fs::remove_dir_all(&wheels);
@@ -246,7 +246,8 @@ fn check() -> Done {
         .map_err(|e| format!("{e}\ngenerated files may be stale: `cargo xtask gen` regenerates them"))
 }
 
-/// The program, the tests and the wheel ask the same features of every library: what differs is built again, and all that uses it.
+/// The program, the tests and the wheel must use the same features of every dependency: otherwise a dependency and everything that uses
+/// it would be compiled twice.
 fn one_set_of_features() -> Done {
     let built = |arguments: &[&str]| -> Result<Vec<String>, String> {
         let tree = ["tree", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"];
@@ -264,7 +265,7 @@ fn one_set_of_features() -> Done {
     let tests = built(&["--workspace", "--exclude", "unmix-python", "--edges", "normal,build,dev"])?;
     let program = built(&["--edges", "normal,build"])?;
     let mut other: Vec<String> = program.into_iter().filter(|line| !tests.contains(line)).collect();
-    // The wheel has libraries of its own, for Python.
+    // The wheel also has dependencies of its own, for Python.
     let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let wheel = built(&["--package", "unmix-python", "--edges", "normal,build"])?;
     let both = |line: &String| tests.iter().any(|t| name(t) == name(line)) && !tests.contains(line);
@@ -277,7 +278,7 @@ fn one_set_of_features() -> Done {
     }
 }
 
-/// The test that compares generated files with the registry, built with the features of all tests.
+/// The test that compares generated files with the registry, built with the same features as all tests.
 fn generated() -> Command {
     let mut command = Command::new(env!("CARGO"));
     command
@@ -286,12 +287,12 @@ fn generated() -> Command {
     command
 }
 
-/// That test writes the files when it is told to.
+/// With `UNMIX_WRITE_DOCS=1` that test writes the files.
 fn generate() -> Done {
     run(generated().env("UNMIX_WRITE_DOCS", "1"))
 }
 
-/// Its own environment, its own harness: `bench/README.md`.
+/// The benchmarks have an environment and a harness of their own: `bench/README.md`.
 fn bench(asked: &[&str]) -> Done {
     let system = if cfg!(windows) { "python" } else { "python3" };
     run(Command::new(system).arg(root().join("bench").join("run.py")).args(asked).env("CARGO", env!("CARGO")))

@@ -1,4 +1,4 @@
-//! Experiments run, write what they promise, and come out as published.
+//! Experiments run, write their outputs, and reproduce the published results.
 
 #[path = "../../unmix/tests/skipped.rs"]
 mod skipped;
@@ -40,7 +40,7 @@ fn holds_on(key: &str, pictures: Option<PathBuf>, least: usize) {
     );
 }
 
-/// A figure without its pictures, whose encoded bytes may spell anything.
+/// A figure without its embedded images, whose base64 text may contain any word.
 fn without_pixels(svg: &str) -> String {
     let mut parts = svg.split("base64,");
     let first = parts.next().unwrap_or_default().to_string();
@@ -100,7 +100,7 @@ fn a_point_its_projection_and_its_residual() {
     holds("projection", 12);
 }
 
-/// Ten counts, three shares and the order of variances, all known exactly.
+/// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
 #[test]
 fn synthetic_pictures_span_few_dimensions() {
     holds("subspace", 14);
@@ -148,7 +148,7 @@ fn a_number_outside_its_published_range_is_marked() {
     for words in [".756", "all", "1 - 2 beta, and 1 stays 1", "from .01 to .03 (CIFAR-10)", ".4-.5 (MNIST)"] {
         assert_eq!(of(7.0, words), None, "{words}");
     }
-    // On the page, in the table and in what is returned.
+    // The number of results outside the published range is the same on the page, in the table and in what is returned.
     let folder = tempfile::tempdir().unwrap();
     let results = run("signals", folder.path());
     let marked = results.outside().count();
@@ -158,7 +158,7 @@ fn a_number_outside_its_published_range_is_marked() {
     assert_eq!(table.matches("the published range").count(), marked);
 }
 
-/// The quick forms that take tens of seconds, on synthetic pictures: where `UNMIX_TESTS` is "all", as `.ci/run` sets it.
+/// Whether to run the quick forms that take tens of seconds, on synthetic images: with `UNMIX_TESTS=all`, as `.ci/run` sets it.
 fn at_length(test: &str) -> bool {
     let all = std::env::var_os("UNMIX_TESTS").is_some_and(|which| which == "all");
     if !all {

@@ -1,4 +1,4 @@
-//! How often `resolved` is wrong, and how often it is said: SigmaPCA on sampling designs whose axes are known, or that have none.
+//! Error rate and frequency of the verdict `resolved`: SigmaPCA on sampling designs whose axes are known, or that have none.
 //!
 //! ```text
 //! cargo run --release -p unmix --example verdicts -- [DESIGNS] [SIZES] [SEEDS] [SETTINGS]
@@ -17,10 +17,10 @@ mod designs;
 use designs::{DESIGNS, Sample, make, wrong_below};
 use unmix::{AnyRows, Rows, Run};
 
-/// Sizes that are tried unless others are requested.
+/// Sizes that are used when none are given.
 const SIZES: &str = "300x4,1000x5,1000x10,3000x10,20000x10,3000x30,8000x30,20000x30,3000x60,8000x60,20000x60";
 
-/// What models of one design and size came to.
+/// Counts over the models of one design and size.
 #[derive(Clone, Copy, Default)]
 struct Count {
     models: usize,

@@ -1,4 +1,4 @@
-//! Files with several arrays: zip archives of numpy's, and safetensors.
+//! Files with several arrays: numpy's zip archives (`.npz`), and safetensors.
 
 use crate::files::*;
 use std::io::Write;
@@ -7,7 +7,7 @@ use unmix_io::Options;
 use zip::CompressionMethod::{Deflated, Stored as Plain};
 use zip::write::SimpleFileOptions;
 
-/// A zip archive with these members.
+/// A zip archive with these members, each a name and its bytes.
 pub(crate) fn zipped(members: &[(&str, Vec<u8>)], how: zip::CompressionMethod) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, bytes) in members {

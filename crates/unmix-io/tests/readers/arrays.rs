@@ -1,4 +1,4 @@
-//! Arrays: every way to store the same numbers gives the same rows.
+//! Arrays: the same numbers give the same rows, whatever type, byte order, memory order and file format store them.
 
 use crate::files::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use unmix::data::{RandomAccess, Source};
 use unmix::{AnyRows, Dtype};
 use unmix_io::{Options, open};
 
-/// Some numbers that every stored type has.
+/// `n` numbers that every stored type can represent.
 fn small(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 37 % 101) as u8).collect()
 }
@@ -123,7 +123,7 @@ fn the_shape_of_a_sample_is_requested_or_the_files_own_and_always_checked() {
     );
     assert!(folder.refusal("a.npy", &bytes, &with(&[usize::MAX, 4])).contains("more than any file has"));
     assert!(folder.refusal("a.npy", &bytes, &with(&[])).contains("feature_shape"));
-    // What is left of a picture when columns are left out is no picture, unless somebody says so.
+    // A selection of the columns of an image has no image shape, unless a shape is given.
     let picture = npy(&small(36), &[3, 3, 4], Order::C, false);
     let input = folder.open("a.npy", &picture, &columns("0-5", "", "")).unwrap();
     assert_eq!(input.rows.features().shape, None);
@@ -155,7 +155,8 @@ fn columns_of_an_array_are_chosen_by_number_and_kept_as_text() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any selection, from any layout, in memory and in a file, whole and in part, is what picking from the whole table gives.
+    /// For any layout, a selection of columns, in memory and in a file, as a range and as a whole, equals the selection from the whole
+    /// table.
     #[test]
     fn selected_columns_are_those_of_the_whole_table(
         n in 1usize..40,
@@ -202,7 +203,7 @@ proptest! {
         }
     }
 
-    /// Doubles of any bits survive every format.
+    /// Every bit pattern of a double is preserved by every format.
     #[test]
     fn every_bit_of_a_double_is_kept(data in prop::collection::vec(any::<u64>(), 1..60)) {
         let folder = Folder::new();
@@ -224,7 +225,7 @@ proptest! {
 
 #[test]
 fn what_is_larger_than_memory_is_meant_to_hold_is_unpacked_into_a_file() {
-    // 80 MiB of numbers, more than stay in memory.
+    // 80 MiB of bytes, more than is loaded into memory.
     let folder = Folder::new();
     let (n, p) = (10 << 20, 8);
     let mut bytes = npy_header(&format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({n}, {p}), }}"));

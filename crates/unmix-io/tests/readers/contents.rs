@@ -1,4 +1,4 @@
-//! What `describe` says is in a file.
+//! `describe`: statistics of the contents of a file.
 
 use crate::files::*;
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ fn a_table_is_described_column_by_column() {
     );
     assert_eq!((d.format.as_str(), d.stored.as_str(), d.dtype), ("csv", "text", "float64"));
     assert_eq!((d.min, d.max), (Some(-2.0), Some(6.0)));
-    // Columns are merged, which may round: 34 / 10.
+    // The sum is 34 over 10 finite cells; merging the columns may round.
     assert!((d.mean.unwrap() - 3.4).abs() < 1e-14);
     let [a, b, c, empty] = &d.columns[..] else { panic!("four columns") };
     assert_eq!(
@@ -52,7 +52,7 @@ fn a_large_mean_costs_no_digit_of_the_spread() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// As counted and summed by hand; the same bits for any number of threads and from memory and disk.
+    /// Counts and moments agree with direct computation, and have the same bits for any number of threads, in memory and in a file.
     #[test]
     fn numbers_agree_with_those_counted_by_hand(
         n in 1usize..600,

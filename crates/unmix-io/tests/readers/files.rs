@@ -1,4 +1,4 @@
-//! Files of every format, made for tests.
+//! Test files of every format.
 
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use unmix::AnyRows;
 use unmix_io::{Input, Options, open};
 
-/// A number as a file stores it.
+/// A type of number that files store.
 pub(crate) trait Stored: Copy {
-    /// numpy's letter and size, as in "f8".
+    /// numpy's kind and size, as in "f8".
     const NUMPY: &'static str;
-    /// The type's code in an idx file, where it has one.
+    /// The type code in an idx file, where the format has one.
     const IDX: Option<u8>;
     fn big(self) -> Vec<u8>;
     fn little(self) -> Vec<u8> {
@@ -45,14 +45,14 @@ stored! {
     f64, "f8", Some(0x0e);
 }
 
-/// The order in which axes run.
+/// Memory order of an array: row-major (C) or column-major (Fortran).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
     C,
     Fortran,
 }
 
-/// A `.npy` file of `data`, which is given in C order.
+/// A `.npy` file of `data`, which is given in row-major order.
 pub(crate) fn npy<S: Stored>(data: &[S], shape: &[usize], order: Order, big: bool) -> Vec<u8> {
     let fortran = if order == Order::Fortran { "True" } else { "False" };
     let lengths: String = shape.iter().map(|d| format!("{d}, ")).collect();
@@ -76,7 +76,7 @@ pub(crate) fn npy<S: Stored>(data: &[S], shape: &[usize], order: Order, big: boo
     file
 }
 
-/// The beginning of a `.npy` file with this dictionary.
+/// The header of a `.npy` file with this dictionary.
 pub(crate) fn npy_header(dictionary: &str) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     let text = format!("{dictionary:<117}\n");
@@ -85,7 +85,7 @@ pub(crate) fn npy_header(dictionary: &str) -> Vec<u8> {
     file
 }
 
-/// An idx file.
+/// An idx file of `data`.
 pub(crate) fn idx<S: Stored>(data: &[S], shape: &[usize]) -> Vec<u8> {
     let mut file = vec![0, 0, S::IDX.expect("a type of idx files"), shape.len() as u8];
     shape.iter().for_each(|&d| file.extend((d as u32).to_be_bytes()));
@@ -93,14 +93,14 @@ pub(crate) fn idx<S: Stored>(data: &[S], shape: &[usize]) -> Vec<u8> {
     file
 }
 
-/// Compressed.
+/// The bytes compressed with gzip.
 pub(crate) fn gz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
-/// A folder for files that vanish with it.
+/// A temporary folder, removed when dropped.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -128,7 +128,7 @@ impl Folder {
         open(&self.put(name, bytes), options)
     }
 
-    /// The message with which a file is refused; only its last part when that begins with the file's path.
+    /// The error message for a file that is refused, without the leading path of the file.
     pub(crate) fn refusal(&self, name: &str, bytes: impl AsRef<[u8]>, options: &Options) -> String {
         match self.open(name, bytes, options) {
             Ok(input) => panic!("{name} was opened: {:?}", input.shape),
@@ -137,7 +137,7 @@ impl Folder {
     }
 }
 
-/// Every number of some rows, as doubles.
+/// All numbers of the rows, as doubles.
 pub(crate) fn numbers(rows: &AnyRows<'_>) -> Vec<f64> {
     let n = rows.n_rows().unwrap();
     match rows {
@@ -146,12 +146,12 @@ pub(crate) fn numbers(rows: &AnyRows<'_>) -> Vec<f64> {
     }
 }
 
-/// The bits of some numbers: tells 0 from -0 and knows NaN.
+/// The bits of the numbers, so that 0 differs from -0 and NaN equals itself.
 pub(crate) fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Options from words for columns, drop and keep.
+/// Options for `columns`, `drop` and `keep`; an empty string means that the option is not given.
 pub(crate) fn columns(columns: &str, drop: &str, keep: &str) -> Options {
     let words = |w: &str| Some(w.to_string()).filter(|w| !w.is_empty());
     Options { columns: words(columns), drop: words(drop), keep: words(keep), ..Default::default() }

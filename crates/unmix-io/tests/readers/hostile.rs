@@ -1,4 +1,4 @@
-//! Files that are not what they say: one clear sentence each, and never a panic.
+//! Malformed and corrupt files: one clear error message each, and never a panic.
 
 use crate::archives::{tensors, zipped};
 use crate::files::*;
@@ -113,13 +113,13 @@ fn corrupt_compressed_files_are_refused() {
         }
         let second = refused(name, [whole.as_slice(), &whole[..9]].concat());
         assert!(second.contains("its compressed data end early"), "{second}");
-        // Zeros are padding.
+        // Zeros after a gzip stream are padding.
         let folder = Folder::new();
         let padded = folder.open(name, [whole.as_slice(), &[0; 1000]].concat(), &Options::default()).unwrap();
         let plain = folder.open(&format!("plain.{name}"), whole, &Options::default()).unwrap();
         assert_eq!(numbers(&padded.rows), numbers(&plain.rows));
     }
-    // The same stream twice is one text.
+    // Two concatenated gzip streams are read as one text.
     let twice =
         Folder::new().open("a.csv.gz", [text.as_slice(), &text].concat(), &Options::default()).unwrap();
     assert_eq!(numbers(&twice.rows), [1.25, 2.5].repeat(2 * 9999));
@@ -163,7 +163,7 @@ fn a_pipe_is_read_once_and_known_by_its_first_bytes() {
     }
 }
 
-/// Opens and, where that works, reads every number; what matters is that it comes back.
+/// Opens a file and, where that succeeds, reads every number; neither may panic.
 fn must_come_back(name: &str, bytes: &[u8]) {
     let folder = Folder::new();
     if let Ok(input) = folder.open(name, bytes, &Options::default()) {
@@ -197,7 +197,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     others.collect()
 }
 
-/// One of the samples.
+/// One of the sample files.
 fn one(which: prop::sample::Index) -> (&'static str, Vec<u8>) {
     let mut all = samples();
     let at = which.index(all.len());
@@ -216,11 +216,11 @@ proptest! {
     #[test]
     fn cut_arrays_are_always_errors(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>()) {
         let (name, bytes) = one(which);
-        // Text may end anywhere, and a stream of batches behind any of them.
+        // A prefix of a text file may be a valid file, and so may a stream of record batches cut after a batch.
         prop_assume!(!name.contains("sv") && name != "stream.arrows");
         let cut = &bytes[..at.index(bytes.len())];
         let folder = Folder::new();
-        // Some image formats end with bytes that say nothing.
+        // Some image formats end with bytes that carry no data.
         if let Ok(input) = folder.open(name, cut, &Options::default()) {
             prop_assert!(python::IMAGES.iter().any(|(image, _)| *image == name), "{}", name);
             let whole = folder.open(name, &bytes, &Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Photographs as they are viewed.
+//! Photographs are read in the orientation in which they are viewed.
 
 use crate::files::{Folder, numbers};
 use image::codecs::jpeg::JpegEncoder;
@@ -9,7 +9,7 @@ use unmix_io::{Options, Patches};
 const HEIGHT: usize = 2;
 const WIDTH: usize = 3;
 
-/// What cameras write beside an image: one entry, the number of the orientation.
+/// Exif metadata with a single entry, the orientation tag.
 fn exif(orientation: u16) -> Vec<u8> {
     let mut bytes = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01".to_vec();
     bytes.extend(orientation.to_be_bytes());
@@ -17,8 +17,8 @@ fn exif(orientation: u16) -> Vec<u8> {
     bytes
 }
 
-/// Where the pixel at row `y` and column `x` of what is viewed is stored, as the standard (Exif 2.3, tag 274) has it: which side of
-/// the stored image is the top, and which the left.
+/// Row and column in the stored image of the pixel at row `y` and column `x` of the viewed image, by the standard (Exif 2.3, tag 274):
+/// which side of the stored image is the top, and which the left.
 fn stored_at(orientation: u16, y: usize, x: usize) -> (usize, usize) {
     let (bottom, right) = (HEIGHT - 1, WIDTH - 1);
     match orientation {
@@ -70,7 +70,7 @@ fn images_are_rotated_by_their_exif_orientation() {
         encoder.write_image(&stored(), WIDTH as u32, HEIGHT as u32, ExtendedColorType::L8).unwrap();
         let input = folder.open("a.jpg", bytes, &Options::default()).unwrap();
         assert_eq!(input.rows.features().shape, Some(shape), "orientation {orientation}");
-        // Two bits of eight at most are lost.
+        // JPEG compression is lossy: a pixel may change by up to 3 of 255.
         let near = numbers(&input.rows).iter().zip(&want).all(|(a, b)| (a - b).abs() < 3.5 / 255.0);
         assert!(near, "orientation {orientation}: {:?} {want:?}", numbers(&input.rows));
     }

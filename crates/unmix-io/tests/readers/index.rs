@@ -1,4 +1,4 @@
-//! The index of a pandas table is no feature, and a first line of numbers may be a header: both give a warning.
+//! The index of a pandas table is not a feature, and a first line of numbers may be a header: both give a warning.
 
 use crate::files::{Folder, columns, numbers};
 use arrow_array::{Float64Array, Int64Array, RecordBatch};
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use unmix_io::{Input, Options, describe};
 
-/// Columns a, NAME, b: the one in the middle counts from 7.
+/// Columns a, NAME, b; the values of NAME count up from 7.
 fn batch(name: &str, pandas: Option<&str>) -> RecordBatch {
     let field = |name: &str, kind| Field::new(name, kind, true);
     let fields =
@@ -23,7 +23,7 @@ fn batch(name: &str, pandas: Option<&str>) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), vec![Arc::new(a), Arc::new(rows), Arc::new(b)]).unwrap()
 }
 
-/// The same table in every format of columns.
+/// The same table in every columnar format.
 fn files(name: &str, pandas: Option<&str>) -> [(&'static str, Vec<u8>); 3] {
     let batch = batch(name, pandas);
     let pairs = pandas.map(|text| vec![KeyValue::new("pandas".into(), text.to_string())]);
@@ -63,7 +63,7 @@ fn names_of_rows_are_read_where_they_are_requested() {
     assert_eq!(names(",,a\nx,1,2\ny,2,4\n", true).unwrap(), ["x, 1", "y, 2"], "levels of an index");
     let input = opened("t.csv", table, true);
     assert!(input.kept.is_empty() && input.rows.n_features() == 2);
-    // Of several files, one after the other.
+    // Row names of several files are concatenated.
     opened("u.csv", ",a,b\nthird,5,6\n", true);
     let both = ["t.csv", "u.csv"].map(|name| folder.path().join(name));
     let options = unmix_io::Options { row_names: true, ..Default::default() };

@@ -1,4 +1,4 @@
-//! The readers, from outside: real bytes in real files.
+//! Tests of the public interface of the readers, on files on the disk.
 
 mod archives;
 mod arrays;

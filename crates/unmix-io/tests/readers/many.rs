@@ -1,4 +1,4 @@
-//! Several files as one: stacked, side by side, by pattern, from a folder; and images cut into patches.
+//! Several files read as one: stacked, side by side, by pattern, from a folder; and images cut into patches.
 
 use crate::files::*;
 use proptest::prelude::*;
@@ -15,12 +15,12 @@ fn refusal(folder: &Folder, paths: &[PathBuf], options: &Options) -> String {
     message.replace(&format!("{}/", folder.path().display()), "")
 }
 
-/// A grey image as a `.pgm` file.
+/// A grey-scale image as a `.pgm` file.
 pub(crate) fn pgm(pixels: &[u8], height: usize, width: usize) -> Vec<u8> {
     [format!("P5\n{width} {height}\n255\n").as_bytes(), pixels].concat()
 }
 
-/// A 16-bit recording.
+/// A 16-bit `.wav` file.
 fn wav(channels: u16, rate: u32, samples: &[i16]) -> Vec<u8> {
     let spec = hound::WavSpec {
         channels,
@@ -38,7 +38,8 @@ fn wav(channels: u16, rate: u32, samples: &[i16]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Files of any lengths and formats, stacked, are the whole table; in part and in whole, and described on many threads.
+    /// Stacked files of any lengths and formats give the rows of the whole table, in parts and as a whole, and the same description on
+    /// several threads.
     #[test]
     fn pieces_of_a_table_are_the_table(cuts in prop::collection::vec(1usize..40, 1..6), p in 1usize..5, single in any::<bool>()) {
         let folder = Folder::new();
@@ -183,7 +184,7 @@ fn recordings_are_found_by_the_names_of_their_files_in_any_order() {
     );
     let missing = refusal(&folder, &[a.clone(), more.clone()], &wanted(&["a", "b"]));
     assert!(missing.contains("the model needs column 'b'"), "{missing}");
-    // None of them has a name that the model knows: another recording of the same microphones.
+    // No file has a name that the model knows, as for another recording with the same microphones.
     let other = many(&[a.clone(), b.clone()], &wanted(&["left", "right"])).unwrap();
     assert_eq!((bits(&numbers(&other.rows)), names(&other).len()), (numbers_in_order.clone(), 0));
     assert!(other.rows.notes()[0].contains("they are used in the order given"), "{:?}", other.rows.notes());
@@ -233,7 +234,7 @@ fn a_folder_stands_for_its_images() {
     );
 }
 
-/// Pixel `y, x` of a test image, before it is divided by 255.
+/// The value at `y, x` of a test image, in 0 to 255.
 fn pixel(image: usize, y: usize, x: usize) -> u8 {
     ((image * 101 + y * 37 + x * 11) % 256) as u8
 }
@@ -249,7 +250,7 @@ fn images(folder: &Folder, sizes: &[(usize, usize)]) -> Vec<PathBuf> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Patches are what slicing the padded image gives.
+    /// Patches equal slices of the padded image.
     #[test]
     fn patches_are_slices(
         sizes in prop::collection::vec((3usize..9, 3usize..9), 1..4),

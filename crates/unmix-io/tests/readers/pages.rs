@@ -1,4 +1,4 @@
-//! Parquet files of every make: versions, compression, dictionaries that are given up half way, pages and row groups of any length.
+//! Parquet files of every version, compression, and length of pages and row groups, also with dictionary encoding abandoned half way.
 
 use crate::files::*;
 use arrow_array::cast::AsArray;
@@ -16,34 +16,34 @@ use unmix_io::{Input, Options};
 const ROWS: usize = 2600;
 const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
 
-/// A number without a pattern.
+/// A pseudo-random number for row `i` (a bit mixer).
 fn mixed(i: usize) -> u64 {
     let x = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (x ^ (x >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// The number in a cell; `None` where it is missing.
+/// The value of column `name` in row `i`; `None` where it is missing.
 fn cell(i: usize, name: &str) -> Option<f64> {
     let x = mixed(i);
     Some(match name {
-        // No two alike; few words, also all the same for a while; whole numbers.
+        // a: distinct values; b: few distinct values, preceded by a constant run; c: integers.
         "a" => (x as i64) as f64 / 3.0,
         "b" if i < 1000 => 7.5,
         "b" => (x % 5) as f64 / 4.0,
         "c" => (x as i64) as f64,
         "d" => f64::from(x as i32),
         "e" => f64::from((x as i64 as f32) / 3.0),
-        // Cells may be missing, and none is; some are; all are.
+        // f: nullable, without missing cells; g: some missing cells; h: all cells missing.
         "f" => -((x % 1000) as f64) / 8.0,
         "g" if i == 1700 => return None,
         "g" => (x % 3) as f64,
         "h" => return None,
-        // Types that are not decoded straight.
+        // Types that are not decoded directly.
         "i" => f64::from(u8::from(x.is_multiple_of(3))),
         "j" => f64::from(x as u16),
         "k" if i.is_multiple_of(11) => return None,
         "k" => half::f16::from_f64((x % 2048) as f64 / 4.0).to_f64(),
-        // First numbers that come again, then none that does: dictionaries are given up.
+        // Repeated values first, then distinct ones, so that the writer abandons the dictionary.
         "l" if i % 900 < 200 => f64::from_bits((x % 4) << 52),
         _ => f64::from_bits((x % 0x7ff0) << 48 | 1),
     })
@@ -75,19 +75,19 @@ fn written(batch: &RecordBatch, make: WriterPropertiesBuilder) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The table's numbers.
+/// The values of the named columns, row by row; NaN where a cell is missing.
 fn wanted(names: &[&str]) -> Vec<f64> {
     (0..ROWS).flat_map(|i| names.iter().map(move |name| cell(i, name).unwrap_or(f64::NAN))).collect()
 }
 
-/// Every number as the reader from the front gives it, and as all threads together do, each row once: over a place in memory, and to
-/// somebody who takes rows in any order.
+/// All numbers as read by the sequential reader, and as decoded by all threads: into one buffer (`fill`), and by a consumer that takes
+/// rows in any order, which must get each row exactly once.
 fn both<T: Real>(rows: &Rows<'_, T>, threads: usize) -> (unmix::Result<Vec<f64>>, unmix::Result<Vec<f64>>) {
     let p = rows.n_features();
     let n = rows.n_rows().unwrap() as usize * p;
     let doubles = |x: Vec<T>| x.into_iter().map(|x| x.to_f64()).collect::<Vec<f64>>();
     let front = rows.some(0..u64::MAX).map(doubles);
-    // Nothing of what was there before may be left.
+    // Any value that is not overwritten shows up as 1234.5.
     let mut out = vec![T::from_f64(1234.5); n];
     let filled = rows.source().fill(&mut out, threads).unwrap_or(Ok(())).map(|()| doubles(out));
     let taken = Mutex::new((0, vec![T::from_f64(1234.5); n]));
@@ -158,7 +158,7 @@ fn every_codec_and_version_gives_the_same_numbers() {
 fn pages_and_row_groups_of_any_length_give_the_same_numbers() {
     for version in VERSIONS {
         for (words, group, page) in [
-            // Bytes of a dictionary, rows of a group, rows of a page.
+            // Bytes of the dictionary, rows of a row group, rows of a page.
             (0, 5000, 5000),
             (0, 700, 37),
             (1 << 20, 5000, 5000),
@@ -176,7 +176,7 @@ fn pages_and_row_groups_of_any_length_give_the_same_numbers() {
                 .set_max_row_group_row_count(Some(group))
                 .set_data_page_row_count_limit(page)
                 .set_write_batch_size(page.min(64));
-            // Groups of one row are many.
+            // Row groups of one row are many, so one version is enough.
             if group > 1 || version == WriterVersion::PARQUET_1_0 {
                 check(
                     make,
@@ -228,8 +228,8 @@ fn more_columns_than_are_held_at_once_and_lists_among_them() {
     }
 }
 
-/// The numbers of columns a to g and l as the parquet crate gives them; `None` where it has a complaint, or where row groups have not as
-/// many rows together as the file promises.
+/// The numbers of columns a to g and l as the parquet crate reads them; `None` where it returns an error, or where the row groups do
+/// not have as many rows as the file declares.
 fn by_library(file: Vec<u8>) -> Option<Vec<f64>> {
     use types::{Float32Type, Float64Type, Int32Type, Int64Type};
     let read = || {
@@ -268,14 +268,14 @@ fn by_library(file: Vec<u8>) -> Option<Vec<f64>> {
         }
         (out.len() as i64 == promised * places.len() as i64).then_some(out)
     };
-    // It may panic.
+    // The library may panic on corrupt files.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// With any bytes changed: never a panic, and where the library's own reader has no complaint, its numbers.
+    /// With up to 3 bytes changed: never a panic, and where the library's own reader succeeds, its numbers.
     #[test]
     fn corrupt_pages_are_read_as_the_library_reads_them(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
@@ -293,7 +293,7 @@ proptest! {
         changes.into_iter().for_each(|(at, byte)| { let n = file.len(); file[at.index(n)] = byte; });
         let folder = Folder::new();
         if let Ok(input) = folder.open("t.parquet", &file, &columns("a,b,c,d,e,f,g,l", "", "")) {
-            // A number of rows that is a lie may ask for more memory than there is.
+            // A corrupt number of rows may ask for more memory than there is.
             prop_assume!(input.rows.n_rows().unwrap() < 1_000_000);
             let (front, filled) = read(&input, 2);
             match by_library(file) {

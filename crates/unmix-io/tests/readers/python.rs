@@ -1,4 +1,4 @@
-//! Files that Python's own writers have made (pyarrow, numpy, soundfile, Pillow, safetensors), of numbers given by formulas.
+//! Files written by Python libraries (pyarrow, numpy, soundfile, Pillow, safetensors), with numbers given by formulas.
 
 use crate::files::*;
 use unmix::{AnyRows, Dtype, Run};
@@ -39,7 +39,7 @@ pub(crate) const SOUNDS: [(&str, &[u8]); 5] = [
     fixture!("FLOAT.wav"),
 ];
 
-/// Every number, read forward.
+/// All numbers, read sequentially.
 fn forward(input: &Input) -> Vec<f64> {
     fn all<T: unmix::Real>(rows: &unmix::Rows<'_, T>, step: usize) -> Vec<f64> {
         let (mut out, mut stream) = (Vec::new(), rows.source().stream().unwrap());
@@ -143,7 +143,7 @@ fn pixels_are_the_same_in_every_format() {
     let (name, bytes) = fixture!("grey.jpg");
     let input = folder.open(name, bytes, &Options::default()).unwrap();
     assert_eq!((input.rows.features().shape.clone(), input.rows.n_rows()), (Some(vec![64, 48]), Some(1)));
-    // A ramp, which the compression keeps to within a few shades.
+    // A linear ramp, which lossy compression changes by less than 0.02.
     for (at, x) in numbers(&input.rows).into_iter().enumerate() {
         assert!((x - (at / 48 + at % 48) as f64 * 2.0 / 255.0).abs() < 0.02, "{at}");
     }

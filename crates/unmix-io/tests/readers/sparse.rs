@@ -1,4 +1,4 @@
-//! Sparse matrices as scipy saves them, sound and otherwise.
+//! Sparse matrices as scipy saves them, valid and malformed.
 
 use crate::archives::zipped;
 use crate::files::*;
@@ -6,7 +6,7 @@ use unmix::{Pca, Run, with_rows};
 use unmix_io::{Options, describe};
 use zip::CompressionMethod::{Deflated, Stored as Plain};
 
-/// `'csr'` as numpy stores bytes, of no axes.
+/// A string as numpy stores bytes in an array without axes, as in `'csr'`.
 fn word(word: &str) -> Vec<u8> {
     let header = format!("{{'descr': '|S{}', 'fortran_order': False, 'shape': (), }}\n", word.len());
     let mut out = b"\x93NUMPY\x01\x00".to_vec();
@@ -20,7 +20,7 @@ fn vector<S: Stored>(data: &[S]) -> Vec<u8> {
     npy(data, &[data.len()], Order::C, false)
 }
 
-/// The parts of a 3 x 4 matrix: [[1, 0, 5, 0], [0, 0, 0, 0], [0, 0, 0, -2]].
+/// The arrays of a file with the 3 x 4 matrix [[1, 0, 5, 0], [0, 0, 0, 0], [0, 0, 0, -2]].
 struct Parts {
     format: Vec<u8>,
     shape: Vec<u8>,
@@ -90,7 +90,7 @@ fn columns_are_chosen_and_rows_exchanged_without_filling_in_zeros() {
     let input = open(Options { transpose: true, feature_shape: Some(vec![3, 1]), ..Default::default() });
     assert_eq!(numbers(&input.rows), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0, -2.0]);
     assert!(with_rows!(&input.rows, rows => rows.sparse().is_some()));
-    // One of its parts by name is an array like any other.
+    // An array of the archive that is named by its key is read as a dense array.
     let input = open(Options { key: Some("data".into()), ..Default::default() });
     assert_eq!(numbers(&input.rows), [5.0, 1.0, -2.0]);
 }

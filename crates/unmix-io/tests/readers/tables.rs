@@ -1,4 +1,4 @@
-//! Text files.
+//! Text files: CSV, TSV and their variants.
 
 use crate::files::*;
 use proptest::prelude::*;
@@ -230,7 +230,7 @@ fn numbers_of_every_form_are_those_nearest_to_what_is_written_however_they_are_d
         "",
     ];
     let want: Vec<f64> = cells.iter().map(|cell| cell.trim().parse().unwrap_or(f64::NAN)).collect();
-    // Each beside another one, so that each is first, last, and in the middle.
+    // Each cell is in the first, in the middle and in the last column of a row.
     let n = cells.len();
     let rows: Vec<[usize; 3]> = (0..n).map(|i| [i, (i + 1) % n, (i + 7) % n]).collect();
     for end in ["\n", "\r\n"] {
@@ -267,7 +267,7 @@ fn a_row_without_any_number_is_a_row_and_a_line_of_blanks_is_not() {
     }
 }
 
-/// Hears how reading continues and asks to stop at the first word of it.
+/// An observer that interrupts the run at the first progress event of reading.
 #[derive(Default)]
 struct Impatient(std::sync::atomic::AtomicBool);
 
@@ -294,7 +294,7 @@ fn reading_a_long_table_can_be_interrupted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A table written with 17 digits comes back to the bit, and as the array of the same numbers does.
+    /// A table written with 17 digits is read back to the bit, and has the bits of the array of the same numbers.
     #[test]
     fn seventeen_digits_are_enough(
         n in 1usize..30,
@@ -323,7 +323,7 @@ proptest! {
         }
     }
 
-    /// The line in a message is the line in the file, whatever line ends, blank lines and quotes are before it.
+    /// The line number in a message counts lines of the file, whatever line ends, blank lines and quoted line breaks come before.
     #[test]
     fn lines_are_counted_as_an_editor_counts_them(
         before in prop::collection::vec(prop::sample::select(vec!["1,2", "", "\"3\",4", "5,\"6\n\""]), 0..30),

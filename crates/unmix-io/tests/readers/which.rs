@@ -1,4 +1,4 @@
-//! Which rows are taken, in which type, how text is written, and handles to files.
+//! Selection of rows, the type in which they are read, number formats of text, and handles to files.
 
 use crate::files::*;
 use unmix::{Dtype, Run};
@@ -36,7 +36,7 @@ fn decimal_commas_other_delimiters_and_marks_of_missing_cells() {
     let refused = |text: &str, options: &Options| Folder::new().refusal("t.csv", text, options);
     let both = Options { delimiter: Some(b','), ..comma };
     assert!(refused("1,5;2\n", &both).contains("commas are decimal separators here"));
-    // Thousands with points are no numbers, and text stays text.
+    // Numbers with thousands separators are refused, and text stays text.
     assert!(refused("a;b\n1.234,5;2\n", &marked).contains("is the text '1.234,5' (line 2)"));
     let npy = Folder::new().refusal("x.npy", npy(&[1.0, 2.0], &[2, 1], Order::C, false), &marked);
     assert!(npy.contains("which has no cells of text"), "{npy}");

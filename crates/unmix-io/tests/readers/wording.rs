@@ -1,11 +1,11 @@
-//! Messages name settings as they are typed where the person is: flags on the command line, arguments in Python.
+//! Messages name settings as the user types them: flags on the command line, arguments in Python.
 
 use crate::files::*;
 use std::path::Path;
 use unmix::Run;
 use unmix_io::{Options, Wording, open_with};
 
-/// Every flag of a message is made by `wording.rs`, so that no reader speaks of flags in Python.
+/// Only `wording.rs` writes flags into messages, so that readers never mention flags in Python.
 #[test]
 fn no_message_of_a_reader_spells_a_flag_itself() {
     fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
@@ -81,7 +81,7 @@ fn what_a_message_says_of_places_and_numbers_stands_in_fields() {
     let whole = idx(&[1u8; 12], &[3, 4]);
     let (at, found) = facts("a.idx", &whole[..whole.len() - 2]);
     assert_eq!((at.need, at.got), (Some(whole.len() as u64), Some(whole.len() as u64 - 2)), "{found}");
-    // Ten samples of 16 bits are declared, four are there.
+    // The header declares ten 16-bit samples; the file has four.
     let mut sound = b"RIFF\x38\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0".to_vec();
     sound.extend([8000u32.to_le_bytes(), 16_000u32.to_le_bytes(), [2, 0, 16, 0]].concat());
     sound.extend(b"data\x14\0\0\0\0\0\x01\0\x02\0\x03\0");

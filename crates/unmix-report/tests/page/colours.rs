@@ -1,11 +1,11 @@
-//! Pixels of colour pictures on a page.
+//! Pixels of colour images on a page.
 
 use crate::{fit, made, rows, section};
 use base64::Engine;
 use unmix::{Features, Matrix};
 use unmix_report::Options;
 
-/// Pixels of the pictures in a part of a page, three bytes each.
+/// Bytes of the images embedded in a section of a page, three per pixel.
 fn pictures(html: &str) -> Vec<Vec<u8>> {
     let uris = html.split("data:image/png;base64,").skip(1).map(|piece| piece.split('"').next().unwrap());
     let decoded = |uri: &str| {
@@ -19,7 +19,7 @@ fn pictures(html: &str) -> Vec<Vec<u8>> {
     uris.map(decoded).collect()
 }
 
-/// Colour patches of a photograph: nearly grey, a little more red than blue, 4 x 4 pixels, in units of `unit`.
+/// Synthetic colour patches of 4 x 4 pixels in units of `unit`: nearly grey, with a little more variance in red than in blue.
 fn patches(unit: f64) -> Matrix<f64> {
     let draw = unmix::num::random::Stream::new(3, 0);
     Matrix::from_fn(300, 48, |i, j| {
@@ -47,7 +47,7 @@ fn the_mean_of_photographs_is_brownish_grey() {
                 "unit {unit}, byte {j}: {byte}, not {truth}"
             );
         }
-        // Rows are shown as they are, and so are their reconstructions.
+        // Rows and their reconstructions are shown with their own values, without rescaling.
         let row = &pictures(section(&html, "reconstructions"))[0];
         assert!(
             row.iter()
@@ -61,11 +61,11 @@ fn the_mean_of_photographs_is_brownish_grey() {
 fn a_component_without_colour_is_grey_and_0_is_in_the_middle() {
     let x = patches(1.0);
     let shown = pictures(section(&page(&x), "components"));
-    // The first component is light, the same in all channels: its loadings are nearly all alike and of one sign.
+    // The first component is brightness: its loadings have one sign and are nearly equal in all channels.
     let first = &shown[1];
     let spread = first.iter().max().unwrap() - first.iter().min().unwrap();
     assert!(spread < 25 && (first.iter().all(|b| *b > 200) || first.iter().all(|b| *b < 55)), "{first:?}");
-    // All channels have one scale: the largest loading alone reaches an end, and the bytes are symmetric about the middle.
+    // All channels share one scale: the largest loading alone reaches an end of it, and bytes are symmetric about the middle.
     let model = fit(&mut rows(&x, Features { names: None, shape: Some(vec![4, 4, 3]) }), 3);
     let component = model.code().mixing().unwrap().transposed();
     for (i, bytes) in shown[1..].iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Facts that every page must keep, checked on pages of known data.
+//! Properties that every page must have, checked on pages of synthetic data.
 
 mod colours;
 mod methods;
@@ -30,7 +30,7 @@ fn made(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options) -> String 
     html
 }
 
-/// Every tag is closed by its own name, in order; every attribute is quoted; no `<` stands for itself.
+/// Every tag is closed by a tag of the same name, in order; every attribute is quoted; `<` is always escaped.
 fn well_formed(html: &str) {
     const VOID: [&str; 3] = ["meta", "link", "img"];
     let mut open: Vec<&str> = Vec::new();
@@ -58,14 +58,14 @@ fn well_formed(html: &str) {
     assert!(open.is_empty(), "{open:?} are not closed");
 }
 
-/// Names and values: text between quotes is a value, what is before it its name.
+/// Attribute names and values of a tag: text between quotes is a value, and the text before it its name.
 fn attributes(tag: &str) -> Vec<(&str, &str)> {
     let pieces: Vec<&str> = tag.split('"').collect();
     let name = |piece: &'_ str| piece.trim_end_matches('=').len();
     pieces.chunks_exact(2).map(|p| (p[0][..name(p[0])].rsplit(' ').next().unwrap(), p[1])).collect()
 }
 
-/// No address but `data:`, no script.
+/// The page has no URL but `data:`, and no script: it loads nothing from a network.
 fn fetches_nothing(html: &str) {
     for tag in html.split('<').skip(1).map(|t| t.split('>').next().unwrap()) {
         assert!(!tag.starts_with("script") && !tag.starts_with("iframe"), "<{tag}>");
@@ -83,7 +83,7 @@ fn fetches_nothing(html: &str) {
     assert!(html.len() < 3_000_000, "{} bytes", html.len());
 }
 
-/// Figures say what they show; tables have headers; no number went missing.
+/// Figures have titles; tables have headers; no number is NaN or infinite.
 fn described(html: &str) {
     for svg in html.split("<svg").skip(1) {
         let tag = svg.split('>').next().unwrap();
@@ -99,7 +99,7 @@ fn described(html: &str) {
         assert!(tag.contains("alt=\"") && !tag.contains("alt=\"\""));
     }
     assert_eq!(html.matches("<table").count(), html.matches("<thead>").count());
-    // Between quotes stand pictures too, in whose letters any word may turn up.
+    // Attributes with embedded images are left out: their base64 text may contain any word.
     let text: Vec<&str> = html.split('"').filter(|piece| !piece.starts_with("data:")).collect();
     for broken in ["NaN", "inf ", "infinity"] {
         assert!(!text.iter().any(|piece| piece.contains(broken)), "'{broken}' on the page");
@@ -129,7 +129,7 @@ fn pictures_are_as_many_as_components_rows_and_truths() {
     assert_eq!(section(&html, "truth").matches("<img").count(), 2 * 4);
     assert_eq!(section(&html, "reconstructions").matches("<img").count(), 2 * 8);
     assert_eq!(section(&html, "scores").matches("<svg").count(), 2);
-    // A dot for each row, in both figures.
+    // One point for each row in both figures of scores.
     assert_eq!(section(&html, "scores").matches("h0").count(), 2 * 400);
     for group in ["group 0", "group 1", "group 2"] {
         assert!(section(&html, "scores").contains(group));
@@ -148,7 +148,7 @@ fn many_components_are_folded_and_few_pixels_are_not_needed() {
     let html = made(&model, Some(&any), &Options::default());
     assert_eq!(section(&html, "components").matches("class=\"component\"").count(), 95);
     assert!(section(&html, "components").contains("95 of 100 components are shown"));
-    // All components are there, so every level is reached.
+    // The model has all components, so every level of cumulative variance is reached.
     assert!(!section(&html, "variance").contains("more than"));
     assert_eq!(section(&html, "variance").matches("scope=\"row\"").count(), 100);
 }
@@ -219,7 +219,7 @@ fn corners_make_a_page_too() {
         assert_eq!(section(&html, "components").matches("class=\"component\"").count(), k);
         assert_eq!(html.contains("id=\"truth\""), k > 0);
     }
-    // Two rows, one column that varies, single precision, more components than the rank.
+    // Two rows, one column that varies, single precision, and more components than the rank.
     let x = [1.0f32, 7.0, 2.0, 7.0];
     let mut any = AnyRows::F32(Rows::from_slice(&x, 2).unwrap());
     let model = fit(&mut any, 2);
@@ -284,7 +284,7 @@ fn what_does_not_fit_is_refused_in_one_sentence() {
     assert!(error.to_string().contains("16 columns are needed, but 9 were given"));
 }
 
-/// Two sines and a square wave in three channels, 100 rows a second.
+/// Two sines and a square wave mixed into three channels, 100 rows per second.
 fn recording(n: usize) -> Matrix<f64> {
     let wave = |i: usize, hz: f64| (std::f64::consts::TAU * hz * i as f64 / 100.0).sin();
     let mixed = [[1.0, 0.5, 0.2], [0.3, 1.0, -0.4], [0.1, -0.6, 1.0]];
@@ -313,7 +313,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
     let timed = made(&model, Some(&given), &options);
     assert!(timed.contains("12 seconds from the middle of 30"), "{timed}");
     assert_eq!((timed.matches(">hertz<").count(), timed.matches(">seconds<").count()), (3, 3));
-    // Sensors at their places.
+    // Maps of loadings at the positions of the sensors.
     let places = Some(vec![(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0)]);
     let mapped = made(&model, Some(&given), &Options { positions: places, ..options.clone() });
     assert!(mapped.contains("at the places of the sensors") && mapped.matches("<circle").count() >= 9);
@@ -321,7 +321,7 @@ fn sources_stand_below_each_other_with_spectra_where_the_rate_is_known() {
         |options: &Options| page(&model, Some(&given), options, &Run::default()).unwrap_err().to_string();
     assert!(wrong(&Options { positions: Some(vec![(0.0, 0.0)]), ..Options::default() }).contains("3"));
     assert!(wrong(&Options { rate: Some(-1.0), ..Options::default() }).contains("must be positive"));
-    // Scores of pictures have no time.
+    // Images are not a time series: the page has no section on sources over time.
     let data = datasets::patterns(60, 5, 3, 0.2, 1);
     let mut pictures = rows(&data.x, picture(5));
     let model = fit(&mut pictures, 3);
@@ -346,7 +346,7 @@ fn a_verdict_stands_beside_its_component() {
 fn named_rows_are_called_by_their_names() {
     let x = recording(3000);
     let given = rows(&x, Features::default());
-    // Two sources of three leave something of each row, so that rows are beside their reconstructions.
+    // Two sources of three leave a residual in each row, so that rows are shown beside their reconstructions.
     let model = ica(&x, 2);
     let names: Vec<String> = (0..3000).map(|i| format!("<day {i}>")).collect();
     let named = Options { row_names: Some(names), ..Options::default() };
@@ -355,10 +355,11 @@ fn named_rows_are_called_by_their_names() {
         html.contains("<b>&lt;day 0&gt;</b>") && !html.contains("<b>row 0</b>"),
         "beside reconstructions"
     );
-    // 2000 rows from the middle are drawn, row 500 the first of them: names are in the middle of each of seven runs of 286.
+    // 2000 rows from the middle are drawn, beginning with row 500: the labels are the names in the middle of each of seven runs of 286
+    // rows.
     assert!(html.contains(">&lt;day 643&gt;</text>"), "along time courses");
     assert!(!html.contains("<day"));
-    // Seconds say where rows are.
+    // With a sampling rate the time axis is in seconds.
     let timed = made(&model, Some(&given), &Options { rate: Some(100.0), ..named.clone() });
     assert!(!timed.contains("day 643") && timed.contains("<b>&lt;day 0&gt;</b>"));
     let few = Options { row_names: Some(vec!["a".into()]), ..Options::default() };
@@ -405,11 +406,11 @@ fn two_models_are_paired_and_what_has_no_partner_is_named() {
     let options = Options { beside: Some(("o".into(), other)), ..Options::default() };
     let refused = page(&all, None, &options, &Run::default()).unwrap_err().to_string();
     assert!(refused.contains("3 columns are needed, but 25 were given"), "{refused}");
-    // Without rows there are no codes to correlate.
+    // Without rows there are no codes to correlate, and loadings are compared.
     let options = Options { beside: Some(("o".into(), two)), ..Options::default() };
     let without = made(&all, None, &options);
     assert!(!without.contains("of codes") && without.contains("the cosine of their loadings"));
-    // The channel that both share is not the same in both: components of a PCA of other rows are other ones.
+    // The column that both models have holds another channel in each: components of other columns do not match.
     let turned = Matrix::from_fn(3000, 3, |i, j| x[(i, (j + 1) % 3)] * [1.0, 3.0, 0.2][j]);
     let other = beside(&all, &ica(&turned, 3));
     assert!(!other.contains("<strong>3 of 3</strong>"), "sources of other columns");

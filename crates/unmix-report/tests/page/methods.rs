@@ -1,4 +1,4 @@
-//! A page of every method, on every kind of data, in every variant: whole, closed, without a network, and with its sections.
+//! Pages of every method and variant on every kind of data: well-formed, without network access, and with the expected sections.
 
 use crate::{made, recording, rows, section};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Features, METHODS, Matrix, Model, Run, datasets};
 use unmix_report::Options;
 
-/// Kinds of data by how their components are shown.
+/// Kinds of data, which differ in how components are drawn.
 fn kinds() -> Vec<(&'static str, Matrix<f64>, Features)> {
     let shape = |shape: &[usize]| Features { names: None, shape: Some(shape.to_vec()) };
     let names = ["weight", "height", "age"].map(String::from).to_vec();
@@ -21,7 +21,7 @@ fn kinds() -> Vec<(&'static str, Matrix<f64>, Features)> {
 fn settings(key: &str, more: Value) -> Map<String, Value> {
     let mut settings = Map::new();
     match key {
-        // Its rank is found: few directions above that noise.
+        // The rank is estimated: few directions exceed that noise level.
         "robust-pca" => settings.extend([("noise".into(), 0.2.into()), ("alpha".into(), 2.into())]),
         "rica" => settings.extend([("n_components".into(), 2.into()), ("max_iter".into(), 20.into())]),
         _ => settings.extend([("n_components".into(), 2.into())]),
@@ -50,7 +50,7 @@ fn every_method_has_a_page_of_every_kind_of_data() {
                 assert!(!section(&html, id).is_empty());
             }
             assert!(section(&html, "reproduce").contains(&format!("<dd>{}</dd>", method.key)));
-            // Without rows, too.
+            // A page of the model alone, without rows.
             made(&model, None, &Options::default());
         }
     }
@@ -78,7 +78,7 @@ fn every_method_shows_time_sensors_labels_truth_and_another_model() {
             assert!(section(&html, id).contains("<svg"), "{}: {id}", method.key);
         }
         let k = model.n_components();
-        // Heads in place of bars, and beside each course.
+        // Scalp maps in place of bar charts, and beside each time course.
         assert_eq!(section(&html, "components").matches("class=\"head\"").count(), 2 * k, "{}", method.key);
         assert!(
             section(&html, "sources").contains(">dB<")
@@ -110,7 +110,7 @@ fn standardised_fits_and_stability_are_on_the_page() {
     }
 }
 
-/// A source that is still but for two bursts, none of them in the seconds that are drawn.
+/// A source that is constant but for two bursts, both outside the interval that is drawn.
 #[test]
 fn kurtosis_is_that_of_all_rows() {
     let n = 6000;
@@ -183,7 +183,7 @@ fn of_standardised_columns_the_share_kept_is_in_their_standard_deviations() {
 #[test]
 fn rows_with_a_sparse_part_are_shown_in_three_pictures() {
     let (n, side) = (40usize, 12usize);
-    // A gradient that is brighter in some frames, and a square that moves over it.
+    // A gradient whose brightness varies over the frames, and a moving square.
     let frame = |i: usize, y: usize, x: usize| match (y, x) {
         (4..=6, x) if x == (i % side) => 9.0,
         _ => (1.0 + 0.1 * (i % 5) as f64) * (1.0 + y as f64 / side as f64),

@@ -1,4 +1,4 @@
-//! What a page says of how it can be reproduced: only commands that were run, and facts in place of others.
+//! The section on reproduction: commands that were run, or facts about the fit where there are none.
 
 use crate::{fit, made, picture, rows, section};
 use unmix::{Features, Model, Outcome, Rows, Run, datasets};
@@ -26,11 +26,11 @@ fn no_command_is_invented() {
         "{part}"
     );
     assert!(part.contains(typed) && part.contains("does not record the command that fitted it"), "{part}");
-    // Facts in its place.
+    // Without recorded commands, facts about the fit are listed.
     for fact in ["<dd>pca</dd>", "<dd>n_components=2</dd>", "<dd>0</dd>", "<dd>60 rows</dd>", "<dd>36</dd>"] {
         assert!(part.contains(fact), "{fact}: {part}");
     }
-    // A model that records what made it needs none, and one command that made both is shown once.
+    // A model that records its invocation needs no facts, and one command that made both is shown once.
     let run = Run { invocation: Some("unmix fit pca x.npy -k 2"), ..Run::default() };
     let known = unmix::fit("pca", model.settings(), &mut rows(&data.x, picture(6)), &run).unwrap();
     let html = made(&known, Some(&given), &options);
@@ -39,7 +39,7 @@ fn no_command_is_invented() {
     assert!(!part.contains("does not record"), "{part}");
     let whole = Options { reproduce: vec!["unmix fit pca x.npy -k 2".into()], ..options };
     assert_eq!(section(&made(&known, Some(&given), &whole), "reproduce").matches("unmix fit").count(), 1);
-    // Nothing was run: nothing to show.
+    // Nothing was run, so no command is shown.
     let html = made(&model, Some(&given), &Options::default());
     assert!(
         !section(&html, "reproduce").contains("<pre>")

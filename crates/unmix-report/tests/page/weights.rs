@@ -1,4 +1,4 @@
-//! Pages and tables of weighted fits: rows are rows, and the sum of their weights is said to be that.
+//! Pages and tables of weighted fits: the number of rows and the sum of their weights are named as such.
 
 use crate::{made, rows};
 use serde_json::json;
@@ -18,7 +18,7 @@ fn fitted(key: &str, given: &mut AnyRows<'_>) -> Model {
 #[test]
 fn weights_are_said_and_their_sum_is_not_called_rows() {
     let data = datasets::patterns(200, 5, 3, 0.2, 1);
-    // Whole in sum or not, and one row that counts for nothing.
+    // The sum of weights is an integer or not, and one row has weight 0.
     for (least, sum) in [(10.071_115, "2,014.2"), (10.0, "2,000")] {
         let weights: Vec<f64> = (0..200).map(|i| if i == 7 { 0.0 } else { least * 200.0 / 199.0 }).collect();
         for key in ["pca", "neural-pca", "sigma-pca"] {
@@ -74,7 +74,7 @@ fn sums_remember_how_many_weighted_rows_they_have_seen() {
     assert!(matches!(add(0, None), (None, 50.0, _)));
     let (n_rows, n_samples, model) = add(50, Some(3.0));
     assert_eq!((n_rows, n_samples), (Some(100), 200.0));
-    // In a file, in bytes and merged, too.
+    // Sums survive a model file, conversion to bytes, and merging.
     let read = Model::from_bytes(&model.to_bytes().unwrap(), "m".as_ref()).unwrap();
     let sums = read.sums().unwrap();
     assert_eq!(Sums::from_bytes(&sums.to_bytes()).unwrap(), *sums);
