@@ -257,9 +257,10 @@ pub(crate) fn few_cuts(stability: &Value) -> Option<String> {
     })
 }
 
-/// Mean of the rows.
+/// Mean of the rows, where the model subtracts one: a model that does not centre has zeros there.
 pub(crate) fn mean(model: &Model) -> Option<Vec<f64>> {
-    model.tensor("mean").map(|t| t.f64s()).filter(|m| m.len() == model.n_features())
+    let mean = model.tensor("mean")?.f64s();
+    (mean.len() == model.n_features() && mean.iter().any(|m| *m != 0.0)).then(|| mean.to_vec())
 }
 
 /// The name of column `j`, or its number.

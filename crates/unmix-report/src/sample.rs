@@ -25,6 +25,10 @@ pub(crate) struct Sample {
     pub(crate) index: Vec<u64>,
     /// The first scores of each, up to three.
     pub(crate) scores: Matrix<f64>,
+    /// Of how many rows each code is not 0.
+    pub(crate) uses: Vec<u64>,
+    /// How many codes of each row are not 0.
+    pub(crate) nonzeros: Vec<u32>,
     /// Root mean square of each feature about the model's mean.
     pub(crate) spread: Vec<f64>,
     /// Share of the sampled rows' squared distances from the mean that their reconstructions keep; in standard deviations of the columns,
@@ -43,6 +47,8 @@ pub(crate) struct Example {
     pub(crate) index: u64,
     pub(crate) row: Vec<f64>,
     pub(crate) fitted: Vec<f64>,
+    /// All codes of the row.
+    pub(crate) codes: Vec<f64>,
     /// Distance between the two, relative to that of the row from the mean.
     pub(crate) error: f64,
 }
@@ -124,6 +130,8 @@ struct Read {
     wanted: Vec<usize>,
     index: Vec<u64>,
     scores: Vec<f64>,
+    uses: Vec<u64>,
+    nonzeros: Vec<u32>,
     examples: Vec<Example>,
     /// Sums of squares of the columns about their means, and how many cells there are of each.
     spread: Vec<f64>,
@@ -144,6 +152,8 @@ impl Read {
             wanted: (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect(),
             index: Vec::new(),
             scores: Vec::new(),
+            uses: vec![0; model.n_codes()],
+            nonzeros: Vec::new(),
             examples: Vec::new(),
             spread: vec![0.0; p],
             seen: vec![0; p],
@@ -173,8 +183,17 @@ impl Read {
             let row = x.iter().zip(fitted).map(drawn).collect();
             // A row that is the mean itself is reconstructed exactly.
             let error = if size > 0.0 { (missed / size).sqrt() } else { 0.0 };
-            self.examples.push(Example { index: number, row, fitted: wide(fitted), error });
+            self.examples.push(Example {
+                index: number,
+                row,
+                fitted: wide(fitted),
+                codes: wide(codes),
+                error,
+            });
         }
+        let used = codes.iter().map(|y| u32::from(*y != T::default()));
+        self.uses.iter_mut().zip(used.clone()).for_each(|(n, used)| *n += u64::from(used));
+        self.nonzeros.push(used.sum());
         self.index.push(number);
         self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
     }
@@ -188,6 +207,8 @@ impl Read {
             beside: None,
             scores: Matrix::from_vec(n, self.width, self.scores),
             index: self.index,
+            uses: self.uses,
+            nonzeros: self.nonzeros,
             spread: self.spread,
             kept: if self.all > 0.0 { 1.0 - self.lost / self.all } else { 1.0 },
             examples: self.examples,

@@ -1,4 +1,4 @@
-//! What components explain, one by one and together.
+//! Spectra: what components explain, one by one and together, how often they are used, and the objective over iterations.
 
 use super::WIDTH;
 use crate::number::{count, number, percent};
@@ -78,6 +78,64 @@ pub(crate) fn objective(values: &[f64]) -> Markup {
         html! {
             (frame.axes("iteration", "objective", &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
             path.line d=(frame.line(values.iter().enumerate().map(|(i, y)| (i as f64 + 1.0, *y)))) {}
+        },
+    )
+}
+
+/// Share of the rows that use each component, from the most used.
+pub(crate) fn use_of_components(share: &[f64]) -> Markup {
+    let k = share.len();
+    let top = share.first().copied().unwrap_or(0.0).max(1e-12) * 1.06;
+    let frame = Frame::new(WIDTH, 250.0, (-0.6, k as f64 - 0.4), (0.0, top));
+    let label = format!(
+        "Share of rows that use each of {k} components, from {} down to {}",
+        percent(share.first().copied().unwrap_or(0.0)),
+        percent(share.last().copied().unwrap_or(0.0))
+    );
+    let floor = pt(frame.bottom());
+    let area = format!(
+        "{}L{} {floor}L{} {floor}Z",
+        frame.curve(share),
+        pt(frame.px(k as f64 - 1.0)),
+        pt(frame.px(0.0))
+    );
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes("components, sorted", "share of rows", &Ticks::whole(frame.x, 7), &Ticks::percent(top, 5)))
+            path.area d=(area) {}
+            path.line d=(frame.curve(share)) {}
+        },
+    )
+}
+
+/// Bars over whole numbers: how often each occurs; neighbours together, where there are many.
+pub(crate) fn histogram(values: &[u32], x_name: &str, y_name: &str) -> Markup {
+    const MOST: usize = 60;
+    let (low, high) = (values.iter().min().copied().unwrap_or(0), values.iter().max().copied().unwrap_or(0));
+    let width = ((high - low) as usize + 1).div_ceil(MOST);
+    let mut counts = vec![0u64; ((high - low) as usize + 1).div_ceil(width)];
+    values.iter().for_each(|v| counts[(v - low) as usize / width] += 1);
+    let top = counts.iter().max().copied().unwrap_or(1).max(1) as f64 * 1.06;
+    let start = |i: usize| f64::from(low) + (i * width) as f64 - 0.5;
+    let frame = Frame::new(WIDTH, 250.0, (start(0), start(counts.len())), (0.0, top));
+    let label = format!("Histogram of {x_name} over {} {y_name}, from {low} to {high}", values.len());
+    let bar = |i: usize| {
+        let (x, end, y) =
+            (frame.px(start(i)) + 0.5, frame.px(start(i + 1)) - 0.5, frame.py(counts[i] as f64));
+        format!("M{} {}H{}V{}H{}Z", pt(x), pt(y), pt(end), pt(frame.bottom()), pt(x))
+    };
+    let name = |i: usize| match width {
+        1 => format!("{}", low as usize + i),
+        _ => format!("{} to {}", low as usize + i * width, low as usize + (i + 1) * width - 1),
+    };
+    frame.draw(
+        &label,
+        html! {
+            (frame.axes(x_name, y_name, &Ticks::whole(frame.x, 7), &Ticks::round(frame.y, 4)))
+            @for (i, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+                path.bar d=(bar(i)) { title { (name(i)) ": " (count(*n)) " " (y_name) } }
+            }
         },
     )
 }

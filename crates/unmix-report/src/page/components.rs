@@ -42,9 +42,10 @@ impl VectorStyle {
         if context.options.positions.is_some() { VectorStyle::Heads } else { VectorStyle::of(context) }
     }
 
-    /// Components shown at once, and in all when the rest is unfolded.
-    fn limits(self) -> (usize, usize) {
+    /// Components shown at once, and in all when the rest is unfolded; of overcomplete models, mosaics of all of them.
+    fn limits(self, overcomplete: bool) -> (usize, usize) {
         match self {
+            VectorStyle::Pictures(_) if overcomplete => (127, 512),
             // With the mean, whole lines of a page at its full width.
             VectorStyle::Pictures(_) | VectorStyle::Heads => (31, 95),
             VectorStyle::Curves => (7, 31),
@@ -62,7 +63,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         return Ok(super::section("components", "Components", html! { p { (NOTHING) } }));
     }
     let (look, decoder) = (VectorStyle::of_components(context), facts::decoder(context.model));
-    let (first, most) = look.limits();
+    let (first, most) = look.limits(k > context.model.n_features());
     let shown = k.min(most);
     let first = if shown <= first + first / 4 { shown } else { first };
     let figures = match look {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod clusters;
+mod codes;
 mod components;
 mod head;
 mod rows;
@@ -116,6 +117,7 @@ fn document(context: &Context<'_>) -> Result<Markup> {
                     (beside::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
+                    (codes::of_sparse(context)?)
                     (rows::scores(context))
                     (rows::reconstructions(context)?)
                     (settings::fit(context))

@@ -146,7 +146,7 @@ fn exact(sample: &Sample) -> Option<String> {
     })
 }
 
-fn heading(context: &Context<'_>, example: &Example) -> Markup {
+pub(super) fn heading(context: &Context<'_>, example: &Example) -> Markup {
     html! {
         @match context.row_name(example.index) {
             Some(name) => b { (name) },

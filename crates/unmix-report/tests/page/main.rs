@@ -1,5 +1,6 @@
 //! Properties that every page must have, checked on pages of synthetic data.
 
+mod codes;
 mod colours;
 mod methods;
 mod reproduced;

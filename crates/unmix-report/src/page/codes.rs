@@ -1,0 +1,186 @@
+//! Sparse codes: how often each component is used, how many a row uses, and rows as sums of the components that they use most.
+
+use super::components::{PICTURE_BYTES, VectorStyle};
+use super::{Context, section};
+use crate::facts;
+use crate::figure;
+use crate::number::{amount, count, number, percent};
+use crate::picture::{Layout, Scale, data_uri};
+use crate::sample::{Example, Sample};
+use maud::{Markup, html};
+use unmix::{Matrix, Result};
+
+/// Components of a row that are drawn.
+const STRONGEST: usize = 5;
+
+/// A component of a row: its number, its code, and what it adds to the row.
+struct Term {
+    component: usize,
+    code: f64,
+    adds: Vec<f64>,
+}
+
+/// The section of models whose codes are mostly zeros; empty for others, and without rows.
+pub(super) fn of_sparse(context: &Context<'_>) -> Result<Markup> {
+    let sample = context.sample.as_ref().filter(|s| !s.index.is_empty());
+    let Some(sample) = sample.filter(|_| context.model.code().codes().sparse && context.model.n_codes() > 0)
+    else {
+        return Ok(html! {});
+    };
+    let n = sample.index.len() as u64;
+    let mut share: Vec<f64> = sample.uses.iter().map(|u| *u as f64 / n as f64).collect();
+    share.sort_by(|a, b| b.total_cmp(a));
+    let most = sample.nonzeros.iter().copied().max().unwrap_or(0);
+    Ok(section(
+        "codes",
+        "Sparse codes",
+        html! {
+            p.caption { (caption(sample, most)) }
+            div.panels {
+                figure {
+                    figcaption { b { "nonzero codes of a row" } }
+                    (figure::histogram(&sample.nonzeros, "nonzero codes", "rows"))
+                }
+                figure {
+                    figcaption { b { "use of each component, sorted" } }
+                    (figure::use_of_components(&share))
+                }
+            }
+            (sums(context, sample)?)
+        },
+    ))
+}
+
+fn caption(sample: &Sample, most: u32) -> Markup {
+    let (n, k) = (sample.index.len(), sample.uses.len());
+    let total: u64 = sample.nonzeros.iter().map(|x| u64::from(*x)).sum();
+    let unused = sample.uses.iter().filter(|u| **u == 0).count();
+    html! {
+        "Over " (count(n as u64)) " rows, a code has " strong { (amount(total as f64 / n as f64)) } " nonzero entries of " (count(k as u64))
+        " on average, at most " (count(u64::from(most))) ". "
+        @match unused {
+            0 => "Every component is used by some of these rows.",
+            1 => "One component is used by none of these rows.",
+            _ => { (count(unused as u64)) " components are used by none of these rows." }
+        }
+    }
+}
+
+/// Rows as sums of the components that add most to them.
+fn sums(context: &Context<'_>, sample: &Sample) -> Result<Markup> {
+    let Some(decoder) = context.model.code().mixing().map(|_| facts::decoder(context.model)) else {
+        return Ok(html! {});
+    };
+    if decoder.rows() != context.model.n_codes() {
+        return Ok(html! {});
+    }
+    let with_terms: Vec<(&Example, Vec<Term>)> = sample
+        .examples
+        .iter()
+        .map(|e| (e, strongest(e, &decoder)))
+        .filter(|(_, terms)| !terms.is_empty())
+        .collect();
+    if with_terms.is_empty() {
+        return Ok(html! {});
+    }
+    let figures: Vec<Markup> = match VectorStyle::of(context) {
+        VectorStyle::Pictures(layout) => {
+            let shrink = layout.shrink_for(with_terms.len() * (STRONGEST + 2), PICTURE_BYTES);
+            with_terms
+                .iter()
+                .map(|(e, terms)| pictures(context, e, terms, layout, shrink))
+                .collect::<Result<_>>()?
+        }
+        _ => with_terms.iter().map(|(e, terms)| curve(context, e, terms)).collect(),
+    };
+    let pictured = matches!(VectorStyle::of(context), VectorStyle::Pictures(_));
+    Ok(html! {
+        p.caption {
+            @if pictured {
+                "Rows as sums: the data, the " (STRONGEST) " components that add most to each, times their codes, and the sum of these. Components of a row share \
+                 one scale."
+            } @else {
+                span.key.pale { "Pale" } ": the data. " span.key.dark { "Dark" } ": the sum of the " (STRONGEST) " components that add most to the row."
+            }
+        }
+        div class=(if pictured { "sums" } else { "panels" }) { @for figure in figures { (figure) } }
+    })
+}
+
+/// The components that add most to a row, by the length of what they add; the smallest number first where two are equal.
+fn strongest(example: &Example, decoder: &Matrix<f64>) -> Vec<Term> {
+    let length = |i: usize| decoder.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut used: Vec<(usize, f64)> = example
+        .codes
+        .iter()
+        .enumerate()
+        .filter(|(_, y)| **y != 0.0)
+        .map(|(i, y)| (i, y.abs() * length(i)))
+        .collect();
+    used.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    used.truncate(STRONGEST);
+    let term = |(i, _): (usize, f64)| Term {
+        component: i,
+        code: example.codes[i],
+        adds: decoder.row(i).iter().map(|x| example.codes[i] * x).collect(),
+    };
+    used.into_iter().map(term).collect()
+}
+
+/// The mean, where there is one, and all terms.
+fn sum_of(context: &Context<'_>, terms: &[Term]) -> Vec<f64> {
+    let mut sum = facts::mean(context.model).unwrap_or_else(|| vec![0.0; context.model.n_features()]);
+    for term in terms {
+        sum.iter_mut().zip(&term.adds).for_each(|(s, x)| *s += x);
+    }
+    sum
+}
+
+fn pictures(
+    context: &Context<'_>,
+    example: &Example,
+    terms: &[Term],
+    layout: Layout,
+    shrink: usize,
+) -> Result<Markup> {
+    let plain = Scale::plain(layout, [example.row.as_slice()]);
+    let all: Vec<f64> = terms.iter().flat_map(|t| &t.adds).copied().collect();
+    let signed = Scale::signed(&all);
+    let row = context.row_called(example.index);
+    let drawn: Vec<String> =
+        terms.iter().map(|t| data_uri(&t.adds, layout, signed, shrink)).collect::<Result<_>>()?;
+    let first = data_uri(&example.row, layout, plain, shrink)?;
+    let sum = data_uri(&sum_of(context, terms), layout, plain, shrink)?;
+    Ok(html! {
+        div.sum {
+            figure { img src=(first) alt=(row); figcaption { (super::rows::heading(context, example)) } }
+            @for (term, uri) in terms.iter().zip(&drawn) {
+                figure {
+                    img src=(uri) alt=(format!("component {} times {}", term.component, number(term.code)));
+                    figcaption { b { (term.component) } span { "× " (number(term.code)) } }
+                }
+            }
+            figure { img src=(sum) alt=(format!("{row}, the sum of these components")); figcaption { b { "sum" } } }
+        }
+    })
+}
+
+fn curve(context: &Context<'_>, example: &Example, terms: &[Term]) -> Markup {
+    let sum = sum_of(context, terms);
+    let distance = |y: &[f64]| example.row.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+    let mean = facts::mean(context.model).unwrap_or_else(|| vec![0.0; example.row.len()]);
+    let error = distance(&sum) / distance(&mean).max(f64::MIN_POSITIVE);
+    let said = format!(
+        "{} and the sum of {} components, error {}",
+        context.row_called(example.index),
+        terms.len(),
+        percent(error)
+    );
+    let named: Vec<String> = terms.iter().map(|t| format!("{} × {}", t.component, number(t.code))).collect();
+    html! {
+        figure {
+            figcaption { b { (context.row_called(example.index)) } span { (named.join(", ")) } }
+            (figure::overlay(&example.row, &sum, "value", &said))
+        }
+    }
+}

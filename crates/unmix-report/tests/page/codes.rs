@@ -1,0 +1,61 @@
+//! Pages of models with sparse codes.
+
+use crate::{made, picture, rows, section};
+use unmix::method::sparse_coder::Alpha;
+use unmix::{Features, Matrix, Model, Run, SparseCoder};
+use unmix_report::Options;
+
+/// 60 atoms of 16 columns: unit vectors of a deterministic sequence.
+fn atoms() -> Matrix<f64> {
+    let mut atoms = Matrix::from_fn(60, 16, |i, j| (1.0 + (7 * i + 3) as f64 * (j + 1) as f64).sin());
+    for i in 0..60 {
+        let length = atoms.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
+        atoms.row_mut(i).iter_mut().for_each(|x| *x /= length);
+    }
+    atoms
+}
+
+/// Row `i` is three times atom `i mod 20` less twice atom `(i + 7) mod 20`: atoms from 20 on are not needed.
+fn data() -> Matrix<f64> {
+    let atoms = atoms();
+    Matrix::from_fn(200, 16, |i, j| 3.0 * atoms[(i % 20, j)] - 2.0 * atoms[((i + 7) % 20, j)])
+}
+
+fn coded(x: &Matrix<f64>, features: Features) -> Model {
+    let spec =
+        SparseCoder { dictionary: Some(atoms()), alpha: Alpha::Weight(0.05), ..SparseCoder::default() };
+    unmix::with_rows!(&mut rows(x, features), rows => spec.fit(rows, &Run::default())).unwrap()
+}
+
+#[test]
+fn sparse_codes_are_counted_and_rows_shown_as_sums() {
+    let x = data();
+    for (features, pictured) in [(picture(4), true), (Features::default(), false)] {
+        let model = coded(&x, features.clone());
+        let given = rows(&x, features);
+        let html = made(&model, Some(&given), &Options::default());
+        let codes = section(&html, "codes");
+        // The counts of the page are those of the codes of all rows.
+        let all = unmix::with_rows!(&given, rows => model.encode_to_vec(rows, &Run::default()).map(|c| {
+            c.iter().map(|y| unmix::Real::to_f64(*y)).collect::<Vec<f64>>()
+        }))
+        .unwrap();
+        let nonzeros = all.iter().filter(|y| **y != 0.0).count();
+        let unused = (0..60).filter(|j| (0..200).all(|i| all[i * 60 + j] == 0.0)).count();
+        let most =
+            (0..200).map(|i| all[i * 60..(i + 1) * 60].iter().filter(|y| **y != 0.0).count()).max().unwrap();
+        assert!(
+            codes.contains("Over 200 rows") && codes.contains("nonzero entries of 60 on average"),
+            "{codes}"
+        );
+        assert!(codes.contains(&format!("at most {most}.")), "{most}");
+        assert!(nonzeros > 0 && unused > 1);
+        assert!(codes.contains(&format!("{unused} components are used by none of these rows.")), "{unused}");
+        // The strongest atom of row 0 is atom 0, and it comes first.
+        let strongest = if pictured { "<b>0</b><span>× " } else { "<span>0 × " };
+        assert!(codes.contains(strongest), "{codes}");
+        assert_eq!(codes.contains("<img"), pictured);
+        // Nothing of it without rows.
+        assert!(!made(&model, None, &Options::default()).contains("id=\"codes\""));
+    }
+}
