@@ -1,4 +1,4 @@
-//! What holds for every method, on every path of its solvers.
+//! Properties that hold for every method, on every path of its solvers.
 
 mod bad;
 mod bits;

@@ -1,4 +1,4 @@
-//! RICA: the function and what is known of it exactly, what fits find, and what they refuse.
+//! RICA: the objective and its exact properties, accuracy of fits, and what they refuse.
 
 mod bad;
 mod batches;
@@ -11,13 +11,13 @@ use unmix::method::rica::{Beta, Penalty, UnitNorm};
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rica, Rows};
 
-/// RICA of rows as they are: not centred, not whitened.
+/// RICA without centring and whitening.
 pub(crate) fn plain(beta: f64, contrast: Penalty, unit: bool) -> Rica {
     let unit_norm = UnitNorm::Always(unit);
     Rica { beta: Beta::Weight(beta), contrast, unit_norm, whiten: false, center: false, ..Rica::default() }
 }
 
-/// `k x d` normal numbers.
+/// `k x d` standard normal numbers.
 pub(crate) fn normal(k: usize, d: usize, seed: u64) -> Matrix<f64> {
     let s = Stream::new(seed, 9);
     Matrix::from_fn(k, d, |i, j| s.normal((i * d + j) as u64))
@@ -31,7 +31,7 @@ pub(crate) fn fit(spec: &Rica, x: &[f64], p: usize) -> Model {
     spec.fit(&mut Rows::from_slice(x, p).unwrap(), &on_threads(2)).unwrap_or_else(|e| panic!("{spec:?}: {e}"))
 }
 
-/// `n` rows that mix `d` independent Laplace sources of unit variance, and what mixes them, `d x d`.
+/// `n` rows of `d` mixed independent Laplace sources of unit variance, and the mixing matrix, `d x d`.
 pub(crate) fn laplace(n: usize, d: usize, seed: u64) -> (Vec<f64>, Matrix<f64>) {
     let mixing = normal(d, d, 100 + seed);
     let s = Stream::new(seed, 3);
@@ -43,12 +43,12 @@ pub(crate) fn laplace(n: usize, d: usize, seed: u64) -> (Vec<f64>, Matrix<f64>) 
     (x, mixing)
 }
 
-/// A parameter that is a matrix.
+/// A parameter of the model as a matrix.
 pub(crate) fn matrix(model: &Model, name: &str) -> Matrix<f64> {
     model.tensor(name).unwrap_or_else(|| panic!("no {name}")).to_matrix()
 }
 
-/// Largest distance of `a` from the identity.
+/// The largest absolute difference between `a` and the identity.
 pub(crate) fn from_identity(a: &Matrix<f64>) -> f64 {
     let want = |i, j| f64::from(u8::from(i == j));
     (0..a.rows())
@@ -56,12 +56,12 @@ pub(crate) fn from_identity(a: &Matrix<f64>) -> f64 {
         .fold(0.0, |m, (i, j)| m.max((a[(i, j)] - want(i, j)).abs()))
 }
 
-/// `||a||²`.
+/// The squared Frobenius norm `||a||²`.
 pub(crate) fn squares(a: &Matrix<f64>) -> f64 {
     a.as_slice().iter().map(|x| x * x).sum()
 }
 
-/// The report's objective never rises.
+/// Asserts that the objective in the report never increases.
 pub(crate) fn never_rises(model: &Model) {
     let objective = &model.report().objective;
     assert!(objective.windows(2).all(|v| v[1] <= v[0]), "{objective:?}");

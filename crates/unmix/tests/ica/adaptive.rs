@@ -1,4 +1,4 @@
-//! Contrasts that are fitted to the sources.
+//! Contrasts that are fitted to the densities of the sources.
 
 use super::made::{amari, components, fit, gain, median, mix, mixing};
 use crate::made::{apart, settings};
@@ -11,7 +11,7 @@ fn made(distributions: &[Distribution], n: usize, seed: u64) -> Matrix<f64> {
     independent(n, distributions, &vec![1.0; distributions.len()], seed).unwrap().sources
 }
 
-/// Mean square, times the number of rows, of what a source found holds of another.
+/// Mean over pairs of sources of the squared entries of the gain matrix beside the largest of each row, times the number of rows.
 fn error(given: &serde_json::Value, distribution: Distribution) -> f64 {
     let (n, k, seeds) = (8000, 5, 20);
     let mut sum = 0.0;
@@ -28,7 +28,8 @@ fn error(given: &serde_json::Value, distribution: Distribution) -> f64 {
 
 #[test]
 fn errors_are_near_the_bound_of_cramer_and_rao() {
-    // The mean square of the score of a source of variance 1: of Laplace's distribution it is sqrt(2) or its negative.
+    // Fisher information of location of a source of variance 1: the mean square of its score function. That of the Laplace distribution
+    // is sqrt(2) or -sqrt(2), so its mean square is 2.
     let hump = |y: f64, m: f64, s: f64| (-0.5 * ((y - m) / s).powi(2)).exp() / s / 5.013_256_549_262_001;
     let size = (0.95f64 * 0.95 + 0.31 * 0.31).sqrt();
     let (m, s) = (0.95 / size, 0.31 / size);
@@ -42,7 +43,7 @@ fn errors_are_near_the_bound_of_cramer_and_rao() {
         })
         .sum();
     for (distribution, kappa) in [(Distribution::Laplace, 2.0), (Distribution::Bimodal, humps)] {
-        // Tichavský, Koldovský & Oja 2006: any invertible matrix, and rotations of white rows.
+        // Asymptotic bounds by Tichavský, Koldovský & Oja 2006, for arbitrary unmixing matrices and for rotations of whitened rows.
         let bound = kappa / (kappa * kappa - 1.0);
         let rotations = 0.5 / (kappa - 1.0) + 0.25;
         let free = error(&json!({"fun": "adaptive", "ortho": false}), distribution);
@@ -100,7 +101,7 @@ fn it_converges_in_both_precisions_and_says_what_it_did() {
 
 #[test]
 fn where_nothing_can_be_fitted_the_fixed_contrast_stands() {
-    // Gaussian sources have one score, which tells nothing apart; and few rows fit themselves.
+    // The score function of Gaussian sources is linear, which separates nothing; with 40 rows a fitted contrast would overfit.
     let s = Stream::new(1, 0);
     let gaussian = Matrix::from_fn(2000, 3, |i, j| s.normal((3 * i + j) as u64));
     for x in [

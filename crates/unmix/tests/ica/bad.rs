@@ -1,4 +1,4 @@
-//! Rows without sources, or with fewer than columns: what can be kept is kept, and what cannot is said.
+//! Rows without independent sources, and fewer sources than columns: the fit keeps the directions that exist and warns of the rest.
 
 use super::made::{fit, laplace, mix, mixed_kinds, mixing};
 use crate::made::{falling, settings, try_fit};
@@ -44,7 +44,7 @@ fn the_rank_is_found_and_as_many_sources_are_kept() {
 #[test]
 fn single_precision_warns_of_directions_that_only_double_precision_resolves() {
     let (n, k) = (3000, 4);
-    // The last source adds 1e-4 of what the first does.
+    // The column of the mixing matrix for the last source is multiplied by 1e-4.
     let mut a = mixing(k, k, 2);
     (0..k).for_each(|i| a.row_mut(i)[3] *= 1e-4);
     let x = mix(&laplace(n, k, 2), &a);
@@ -129,7 +129,7 @@ fn clipped_and_flat_recordings_are_fitted() {
     let (n, p) = (3000, 4);
     let mut x = mix(&laplace(n, p, 4), &mixing(p, p, 4));
     x.iter_mut().for_each(|v| *v = v.clamp(-0.8, 0.8));
-    // Half a recording during which one channel was off.
+    // One channel was off during the first half of the recording.
     x.chunks_exact_mut(p).take(n / 2).for_each(|row| row[2] = 0.0);
     for (key, given) in every_way() {
         let model = fit(key, given.clone(), &x, p);

@@ -1,4 +1,4 @@
-//! Settings that are names of one method: to the bit, or up to the tolerance.
+//! Settings that name the same algorithm give the same result: to the bit, or to the tolerance.
 
 use super::made::{components, fit, fit_on, laplace, mix, mixed_kinds, mixing};
 use crate::made::apart;
@@ -32,7 +32,8 @@ fn extended_infomax_is_pickards_density_with_both_signs() {
     let infomax = json!({"algorithm": "infomax", "extended": true});
     same_bits(("ica", infomax), ("ica", json!({"ortho": false, "extended": true})), &x, 5);
     same_bits(("ica", json!({"fun": "tanh"})), ("ica", json!({})), &x, 5);
-    // Without whitened coordinates there is no best rotation to begin with, and yet it is the same solution.
+    // With `w_init` the search does not begin at the best rotation of the whitened coordinates, and still converges to the same
+    // solution.
     near(
         json!({"ortho": false, "extended": true, "tol": 1e-9}),
         json!({"ortho": false, "extended": true, "tol": 1e-9, "w_init": [
@@ -73,7 +74,7 @@ fn with_heavy_tails_only_signs_have_nothing_to_do_and_the_densities_differ() {
     let (k, a) = (4, mixing(4, 4, 5));
     let x = mix(&laplace(6000, k, 5), &a);
     near(json!({"extended": false, "tol": 1e-10}), json!({"tol": 1e-10}), &x, k, 1e-8);
-    // The logistic density is not the other one on another scale.
+    // The logistic density is not a rescaled log cosh density, so the solutions differ.
     let [tanh, logistic] = [json!({"ortho": false}), json!({"algorithm": "infomax"})]
         .map(|given| components(&fit("ica", given, &x, k)));
     assert!(apart(&tanh, &logistic) > 1e-4);
@@ -110,23 +111,23 @@ fn the_number_of_threads_changes_no_bit() {
     }
 }
 
-/// `E log cosh` of a standard normal number.
+/// `E[log cosh z]` of a standard normal `z`.
 const GAUSSIAN: f64 = 0.374_567_207_491_437_6;
 
 fn log_cosh(y: f64) -> f64 {
     y.abs() + (-2.0 * y.abs()).exp().ln_1p() - std::f64::consts::LN_2
 }
 
-/// Means over the rows of a function of every source.
+/// Means of `f` over the rows, one for each source.
 fn means(y: &Matrix<f64>, f: impl Fn(f64) -> f64) -> Vec<f64> {
     (0..y.cols()).map(|i| (0..y.rows()).map(|r| f(y[(r, i)])).sum::<f64>() / y.rows() as f64).collect()
 }
 
 #[test]
 fn more_starts_are_never_worse() {
-    // Few rows, so that searches end in different places.
+    // With few rows, searches from different starts converge to different local optima.
     let (n, k) = (90, 6);
-    // Start number i is what is orthogonal and nearest to these numbers.
+    // The initial matrix number i is the orthogonal matrix nearest to these numbers.
     let start = |i: u64| {
         let s = Stream::new(0, i);
         let rows: Vec<Vec<f64>> =
@@ -148,7 +149,7 @@ fn more_starts_are_never_worse() {
                 better += 1;
             }
             let several = end(json!({"n_init": i + 1}));
-            // Ends at one place differ by what the tolerance leaves.
+            // Objectives of searches that converge to the same optimum differ by the tolerance.
             assert!(
                 several.0 >= best.0.max(one.0) - 1e-6,
                 "{} starts: {}, and {} alone",
@@ -175,7 +176,7 @@ fn of_several_searches_by_likelihood_the_likeliest_is_taken_for_any_signs() {
         let density = |y: f64| (-0.5 * y * y - sign * log_cosh(y)).exp();
         (-2000..=2000).map(|i| 0.01 * density(0.01 * f64::from(i))).sum::<f64>().ln()
     };
-    // Columns as they are: sources keep the size that the densities ask for.
+    // Without whitening sources keep the scale at which the densities have their maximum likelihood.
     let value = |n_init: u64| {
         let given =
             json!({"algorithm": "infomax", "extended": true, "whiten": false, "n_init": n_init, "tol": 1e-8});
@@ -215,7 +216,7 @@ fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
     assert_eq!(some.report().outcome, unmix::Outcome::Converged);
     let (few, many) = (some.report().sweeps, all.report().sweeps);
     assert!(few < many, "{few} passes and {many}");
-    // A start that is given is not left for one that some rows like better, and steps that are counted are all of them.
+    // With `w_init` no start is chosen by a subset of the rows, so the iterations that are counted are all that there are.
     let turn = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
     let objective = |given: Value| fit("ica", given, &x, k).report().objective.len();
     assert_eq!(objective(json!({"max_iter": 3, "w_init": turn})), 3);
@@ -224,7 +225,7 @@ fn a_search_that_begins_on_some_rows_ends_where_one_on_all_does() {
 
 #[test]
 fn both_orders_of_two_layers_are_one_solution_and_near_that_of_the_fixed_point() {
-    // The mixing is far from orthogonal: one layer would fail.
+    // The mixing matrix is far from orthogonal, so a single orthonormal layer could not unmix it.
     let (k, a) = (4, mixing(4, 4, 12));
     let x = mix(&laplace(20_000, k, 12), &a);
     let first = json!({"algorithm": "sigma-pca", "tol": 1e-8});
@@ -242,8 +243,8 @@ fn both_orders_of_two_layers_are_one_solution_and_near_that_of_the_fixed_point()
 
 #[test]
 fn both_orders_agree_on_sources_of_all_kinds() {
-    // Widths are chosen on the way, and sources next to Gaussian (Student's) by little: at convergence the choice must be the same
-    // one.
+    // The width `a` of each component is chosen during the fit, and hardly matters for Student's t, which is close to Gaussian: at
+    // convergence both orders of the layers must have chosen the same one.
     for seed in 0..4 {
         let (k, a) = (8, mixing(8, 8, seed));
         let x = mix(&mixed_kinds(5000, k, seed), &a);
@@ -254,7 +255,8 @@ fn both_orders_agree_on_sources_of_all_kinds() {
     }
 }
 
-/// Maximum likelihood as the first papers have it: `W <- W - m (E[psi(y) y'] - I) W`, with plain sums, from the identity.
+/// Maximum likelihood by the natural gradient as first published: `W <- W - m (E[psi(y) y'] - I) W`, with plain sums, from the
+/// identity.
 fn natural_gradient(x: &Matrix<f64>, psi: impl Fn(f64) -> f64) -> Matrix<f64> {
     let (n, k) = (x.rows(), x.cols());
     let mut w = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
@@ -314,7 +316,7 @@ fn easi_ends_where_rotations_do() {
     }
 }
 
-/// Solves `a x = b` by elimination with pivots.
+/// Solves `a x = b` by Gaussian elimination with pivoting.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for c in 0..n {
@@ -333,14 +335,15 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// The score of a source, from `y`, `tanh y` and `tanh^j y / cosh² y`: the combination whose covariances with these are their mean slopes.
+/// The score function fitted to a source: the combination of `y`, `tanh y` and `tanh^j y / cosh² y` whose covariances with these
+/// functions equal their mean derivatives.
 fn fitted_score(y: &[f64]) -> Vec<f64> {
     let n = y.len() as f64;
     let functions = |y: f64| {
         let (t, q) = (y.tanh(), 1.0 - y.tanh().powi(2));
         [y, t, q, q * t, q * t * t, q * t * t * t]
     };
-    // Slopes by central differences.
+    // Derivatives by central differences.
     let slope = |i: usize, y: f64| (functions(y + 1e-5)[i] - functions(y - 1e-5)[i]) / 2e-5;
     let mean = |f: &dyn Fn(f64) -> f64| y.iter().map(|&y| f(y)).sum::<f64>() / n;
     let means: Vec<f64> = (0..6).map(|i| mean(&|y| functions(y)[i])).collect();

@@ -1,4 +1,4 @@
-//! Designs without chance, first-order conditions, and the textbook beside the solver.
+//! Deterministic designs with exactly independent sources, first-order conditions, and solver iterations against textbook formulas.
 
 use super::made::{fit, laplace, mix, mixed_kinds, mixing, residual, sources};
 use crate::naive;
@@ -6,8 +6,8 @@ use serde_json::json;
 use unmix::Matrix;
 use unmix::num::factor;
 
-/// Every combination of three sources that take the values -2, six times 0, and 2: exactly independent, exactly white, and of
-/// excess kurtosis exactly 1.
+/// All combinations of three sources that take the values -2, 0 (six times) and 2: exactly independent, exactly white, of excess
+/// kurtosis exactly 1.
 fn design() -> Vec<f64> {
     let values = [-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0];
     let all = 0..512;
@@ -57,7 +57,7 @@ fn on_the_design_every_solver_finds_the_axes_exactly() {
     }
 }
 
-/// `E[g(y_i) y_j]` by plain sums.
+/// The matrix `E[g(y_i) y_j]` by plain sums.
 fn cross(y: &Matrix<f64>, g: impl Fn(f64) -> f64) -> Matrix<f64> {
     let (n, k) = (y.rows(), y.cols());
     Matrix::from_fn(k, k, |i, j| (0..n).map(|r| g(y[(r, i)]) * y[(r, j)]).sum::<f64>() / n as f64)
@@ -86,7 +86,7 @@ fn the_residual_is_the_first_order_condition_of_rotations() {
         assert!((worst - residual(&model)).abs() < 1e-11, "{given}: {worst:e}, {:e}", residual(&model));
         let reached = model.report().outcome == unmix::Outcome::Converged;
         assert_eq!(reached, given.get("max_iter").is_none(), "{given}");
-        // White to rounding, whatever happened.
+        // Codes are white up to rounding errors, whatever the outcome.
         let second = cross(&y, |y| y);
         for i in 0..k {
             for j in 0..k {
@@ -108,7 +108,7 @@ fn the_residual_is_the_first_order_condition_of_maximum_likelihood() {
         (json!({"ortho": false, "extended": true}), |y| y + y.tanh()),
     ];
     for (mut given, density) in cases {
-        // Columns as they are, so that sources keep the scale that the density asks for.
+        // Without whitening, so that sources keep the scale at which the density has its maximum likelihood.
         given["whiten"] = json!(false);
         let model = fit("ica", given.clone(), &x, k);
         let m = cross(&sources(&model, &x), density);
@@ -138,7 +138,7 @@ fn one_by_one_only_the_triangular_part_vanishes() {
     assert!(above < 2e-10 && below > 1e-4, "{above:e} above the diagonal, {below:e} below");
 }
 
-/// The nearest rotation by the textbook: `(M M')^(-1/2) M`.
+/// The orthogonal matrix nearest to `m`: `(M M')^(-1/2) M`.
 fn nearest_rotation(m: &Matrix<f64>) -> Matrix<f64> {
     let k = m.rows();
     let square = factor::multiply_transposed(m, m);
@@ -161,7 +161,7 @@ fn a_step_of_fastica_is_the_textbooks() {
         });
         fit("fastica", given, &x, k)
     };
-    // Without a step sources are those of the start.
+    // With 0 iterations the sources are those of the initial matrix.
     let before = sources(&with(0), &x);
     let after = sources(&with(1), &x);
     let slope = |y: f64| 1.0 - y.tanh().powi(2);

@@ -1,10 +1,10 @@
-//! Sources that are found, how well and how soon.
+//! Accuracy of the sources that are found, and the number of iterations.
 
 use super::made::{amari, fit, fit_f32, gain, median, mix, mixed_kinds, mixing};
 use serde_json::{Value, json};
 use unmix::Outcome;
 
-/// Median distance over five mixtures, and the numbers of iterations.
+/// Median Amari distance over five mixtures, and the number of iterations of each.
 fn over_seeds(given: &Value, k: usize, n: usize) -> (f64, Vec<u64>) {
     let fits = (0..5).map(|seed| {
         let a = mixing(k, k, seed);
@@ -17,7 +17,8 @@ fn over_seeds(given: &Value, k: usize, n: usize) -> (f64, Vec<u64>) {
 
 #[test]
 fn distances_are_those_of_the_literatures_implementations() {
-    // Medians over fifteen mixtures of the same four kinds, by scripts in another language.
+    // Reference values: medians over fifteen mixtures of the same four kinds of sources, by an independent implementation in another
+    // language.
     for (given, want) in [
         (json!({"algorithm": "fastica", "fun": "cube"}), 0.0289),
         (json!({"algorithm": "fastica"}), 0.0178),
@@ -112,7 +113,8 @@ fn the_objective_never_rises() {
 
 #[test]
 fn where_signs_follow_the_sources_the_objective_rises_only_when_one_changes() {
-    // All heavy, or all flat, and a start near them: signs are what they are from the first step on.
+    // All sources heavy-tailed, or all sub-Gaussian, and a start near the solution: the signs of the contrasts are right from the first
+    // iteration on.
     let (n, k) = (4000, 5);
     let flat = |i: usize, j: usize| unmix::num::random::Stream::new(1, j as u64).uniform(i as u64) - 0.5;
     let [heavy, flat] = [super::made::laplace(n, k, 2), unmix::Matrix::from_fn(n, k, flat)]
@@ -159,19 +161,19 @@ fn sources_have_unit_variance_and_come_by_what_they_add_to_the_rows() {
         assert!((size / sizes[i] - 1.0).abs() < 1e-11);
     }
     assert!(sizes.windows(2).all(|s| s[0] >= s[1]));
-    // `y = (x - mean) diag(1/noise) W diag(1/scale) V`, part by part.
+    // `y = (x - mean) diag(1/noise) W diag(1/scale) V`, factor by factor.
     let [w, v] = ["rotation", "second_rotation"].map(|t| model.tensor(t).unwrap().to_matrix());
     let scale = crate::made::numbers(&model, "scale");
     let product =
         unmix::Matrix::from_fn(p, k, |j, c| (0..k).map(|i| w[(j, i)] / scale[i] * v[(i, c)]).sum::<f64>());
     let encoder = model.tensor("components").unwrap().to_matrix().transposed();
     assert!(crate::made::apart(product.as_slice(), encoder.as_slice()) < 1e-12);
-    // On the directions that are kept, decoding gives the rows back.
+    // Reconstruction is exact in the span of the directions that are kept.
     let mut sink = unmix::data::VecSink(Vec::new());
     let rows = unmix::Rows::from_slice(&x, p).unwrap();
     model.reconstruct(&rows, &unmix::Run::default(), &mut sink).unwrap();
     assert!(crate::made::apart(&sink.0, &x) < 1e-10);
-    // Without some, the others are what is left.
+    // Reconstruction without components 1 and 3 is the sum over the others.
     let mut without = unmix::data::VecSink(Vec::new());
     model.reconstruct_without(&[1, 3], &rows, &unmix::Run::default(), &mut without).unwrap();
     let mean = crate::made::numbers(&model, "mean");

@@ -1,4 +1,5 @@
-//! Kurtosis on the sphere: where its maxima are, by the sums that the solvers use, on rows that are exactly independent.
+//! Maxima and saddle points of kurtosis on the sphere for exactly independent sources, computed with the statistics that the solvers
+//! use.
 
 use super::made::{fit, mixing};
 use serde_json::json;
@@ -7,8 +8,8 @@ use unmix::data::Workspace;
 use unmix::num::{Block, factor, random::Stream};
 use unmix::stats::{Contrast, SourceSums, SourceView, UnitSums};
 
-/// All combinations of sources with three values, `-a`, 0 and `a`: exactly independent, of variance 1, and of the excess kurtoses
-/// `1 / (2 q) - 3`, `q` the share of `a`.
+/// All combinations of sources that take the values `-a`, 0 and `a`: exactly independent, of variance 1, and of excess kurtosis `1 / (2
+/// q) - 3`, where `q` is the probability of `a`.
 fn design(values: &[&[f64]]) -> Matrix<f64> {
     let n: usize = values.iter().map(|v| v.len()).product();
     Matrix::from_fn(n, values.len(), |row, j| {
@@ -19,20 +20,20 @@ fn design(values: &[&[f64]]) -> Matrix<f64> {
 
 const FIVE: f64 = 2.236_067_977_499_79;
 const TWO: f64 = std::f64::consts::SQRT_2;
-/// Excess kurtosis 2.
+/// Values of a source of excess kurtosis 2.
 const HEAVIER: &[f64] = &[-FIVE, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, FIVE];
-/// 1.
+/// Values of a source of excess kurtosis 1.
 const HEAVY: &[f64] = &[-2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0];
-/// -1.
+/// Values of a source of excess kurtosis -1.
 const FLAT: &[f64] = &[-TWO, 0.0, 0.0, TWO];
-/// -2.
+/// Values of a source of excess kurtosis -2.
 const TWO_VALUES: &[f64] = &[-1.0, 1.0];
 
 fn view(w: &[f64]) -> SourceView<'static, f64> {
     SourceView::new(None, Matrix::from_vec(1, w.len(), w.to_vec()), Contrast::Cube)
 }
 
-/// Kurtosis of `w'x`, for `w` of length 1.
+/// Excess kurtosis of `w'x` for a unit vector `w`.
 fn kurtosis(x: &Matrix<f64>, w: &[f64]) -> f64 {
     let mut sums = SourceSums::empty(1);
     sums.gather(
@@ -43,7 +44,7 @@ fn kurtosis(x: &Matrix<f64>, w: &[f64]) -> f64 {
     4.0 * sums.loss[0] / sums.n - 3.0
 }
 
-/// `E[y^3 x] - 3 w`: a quarter of the gradient of kurtosis.
+/// `E[y^3 x] - 3 w`: a quarter of the gradient of the kurtosis.
 fn slope(x: &Matrix<f64>, w: &[f64]) -> Vec<f64> {
     let mut sums = UnitSums::empty(x.cols());
     sums.gather(
@@ -59,7 +60,7 @@ fn unit(v: Vec<f64>) -> Vec<f64> {
     v.into_iter().map(|x| x / length).collect()
 }
 
-/// A local maximum of kurtosis, uphill from a random place: the power method with a shift that makes the function convex.
+/// A local maximum of kurtosis from a random start: the power method with a shift that makes the objective convex.
 fn uphill(x: &Matrix<f64>, seed: u64) -> Vec<f64> {
     let s = Stream::new(seed, 60);
     let mut w = unit((0..x.cols()).map(|i| s.normal(i as u64)).collect());
@@ -115,11 +116,12 @@ fn every_set_of_sources_of_one_sign_has_a_critical_point_of_known_curvature() {
         let mut w = vec![0.0; 4];
         set.iter().for_each(|&i| w[i] = (1.0 / (kurtoses[i] * total)).sqrt());
         assert!((kurtosis(&x, &w) - level).abs() < 1e-12, "{set:?}");
-        // No slope but along w.
+        // The gradient is parallel to w, so its tangential part is 0.
         let g = slope(&x, &w);
         let along: f64 = g.iter().zip(&w).map(|(g, w)| g * w).sum();
         assert!(g.iter().zip(&w).all(|(g, w)| (g - along * w).abs() < 1e-12), "{set:?}: {g:?}");
-        // Second derivatives along great circles: 8 times the level within the set, -4 times the level across.
+        // Second derivatives along great circles: 8 times the kurtosis at the point towards other sources of the set, -4 times towards
+        // the others.
         let inside = match *set {
             [i, j] => {
                 let mut v = vec![0.0; 4];

@@ -1,12 +1,12 @@
-//! Mixed sources, fits of them, and how well they came out.
+//! Mixtures of synthetic sources, fits of them, and error measures.
 
 use crate::made::{cast, numbers, settings};
 use serde_json::Value;
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Rows, Run, num::factor};
 
-/// The four kinds of source that the literature mixes, all of unit variance: Laplace, uniform, Bernoulli and Gauss (a third of
-/// them not 0), Student with 6 degrees of freedom.
+/// Four kinds of source that the literature mixes, all of unit variance: Laplace, uniform, Bernoulli-Gaussian (not 0 with probability
+/// 1/3), and Student's t with 6 degrees of freedom.
 pub(super) fn mixed_kinds(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     let streams: Vec<Stream> = (0..k).map(|j| Stream::new(seed, 100 + j as u64)).collect();
     Matrix::from_fn(n, k, |i, j| {
@@ -24,19 +24,19 @@ pub(super) fn mixed_kinds(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     })
 }
 
-/// Laplace sources.
+/// Independent Laplace sources.
 pub(super) fn laplace(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     let s = Stream::new(seed, 100);
     Matrix::from_fn(n, k, |i, j| s.laplace((i * k + j) as u64))
 }
 
-/// A mixing matrix, `p x k`, of normal numbers.
+/// A mixing matrix, `p x k`, of standard normal numbers.
 pub(super) fn mixing(p: usize, k: usize, seed: u64) -> Matrix<f64> {
     let s = Stream::new(seed, 99);
     Matrix::from_fn(p, k, |i, j| s.normal((i * k + j) as u64))
 }
 
-/// `sources mixing'`.
+/// The mixed rows `sources mixing'`.
 pub(super) fn mix(sources: &Matrix<f64>, mixing: &Matrix<f64>) -> Vec<f64> {
     factor::multiply_transposed(sources, mixing).into_vec()
 }
@@ -57,12 +57,12 @@ pub(super) fn fit_f32(key: &str, given: Value, x: &[f64], p: usize) -> Model {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What sources become: `components mixing`.
+/// The gain matrix `components mixing`, which maps true sources to estimated ones.
 pub(super) fn gain(model: &Model, mixing: &Matrix<f64>) -> Matrix<f64> {
     factor::multiply(&model.tensor("components").unwrap().to_matrix(), mixing)
 }
 
-/// Amari's distance, written as its definition.
+/// Amari distance of a gain matrix from a scaled permutation, by its definition.
 pub(super) fn amari(gain: &Matrix<f64>) -> f64 {
     let k = gain.rows();
     let entry = |i: usize, j: usize| gain[(i, j)].abs();
@@ -82,14 +82,13 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Sources of rows, as columns of a matrix.
+/// Estimated sources of the rows, one per column.
 pub(super) fn sources(model: &Model, x: &[f64]) -> Matrix<f64> {
     let codes = crate::made::encode(model, x);
     let k = model.n_codes();
     Matrix::from_vec(codes.len() / k, k, codes)
 }
 
-/// The report's residual.
 pub(super) fn residual(model: &Model) -> f64 {
     model.report().residual.unwrap()
 }

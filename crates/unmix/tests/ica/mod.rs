@@ -1,4 +1,4 @@
-//! Independent component analysis: that sources come out as theory says, and what happens where there are none.
+//! Independent component analysis: accuracy of the sources as theory predicts it, and warnings where there are none.
 
 mod adaptive;
 mod bad;

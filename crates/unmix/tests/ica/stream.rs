@@ -1,4 +1,4 @@
-//! EASI on rows as they come.
+//! EASI on a stream of rows.
 
 use super::made::{amari, gain, mix, mixed_kinds, mixing};
 use crate::made::settings;

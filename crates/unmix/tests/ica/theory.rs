@@ -1,11 +1,11 @@
-//! Rates and errors that theory predicts.
+//! Rates of convergence and asymptotic errors that theory predicts.
 
 use super::made::{fit, gain, mix, mixing};
 use serde_json::{Value, json};
 use unmix::Matrix;
 use unmix::num::random::Stream;
 
-/// Zero in seven of ten, else normal: variance 1.
+/// Sources of variance 1 that are 0 with probability 0.7 and normal otherwise.
 fn sparse_sources(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     let (s, t) = (Stream::new(seed, 1), Stream::new(seed, 2));
     Matrix::from_fn(n, k, |i, j| {
@@ -14,7 +14,7 @@ fn sparse_sources(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     })
 }
 
-/// `E f(s)` of such a source, by the trapezoid rule.
+/// The expectation `E f(s)` of such a source, by the trapezoid rule.
 fn mean(f: impl Fn(f64) -> f64) -> f64 {
     let step = 1.0 / 32.0;
     let density = |y: f64| (-0.5 * y * y).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -27,8 +27,8 @@ const N: usize = 10_000;
 const K: usize = 6;
 const MIXTURES: u64 = 30;
 
-/// Mean square, times the number of rows, of what a source found holds of another, over mixtures by matrices that `mixing` draws.
-/// `gains` are rows of the product of unmixing and mixing matrix.
+/// Mean over mixtures of the squared off-diagonal entries of the gain matrix, times the number of rows. `mixing` draws the mixing
+/// matrix from a seed; `gains` returns the rows of the product of unmixing and mixing matrix.
 fn error(mixing: impl Fn(u64) -> Matrix<f64>, gains: impl Fn(&[f64], &Matrix<f64>) -> Vec<Vec<f64>>) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for seed in 0..MIXTURES {
@@ -42,20 +42,21 @@ fn error(mixing: impl Fn(u64) -> Matrix<f64>, gains: impl Fn(&[f64], &Matrix<f64
     sum * N as f64 / count as f64
 }
 
-/// All sources at once.
+/// The gain matrix where all sources are estimated at once.
 fn together(given: &Value, x: &[f64], a: &Matrix<f64>) -> Vec<Vec<f64>> {
     let gain = gain(&fit("ica", given.clone(), x, K), a);
     (0..K).map(|i| gain.row(i).to_vec()).collect()
 }
 
-/// Each source as the first of several, which is one that is looked for alone, from where all at once have it.
+/// The gain matrix where each source is estimated as the first of a deflation, hence by a one-unit search, from the solution of the
+/// symmetric one.
 fn one_by_one(fun: &str, x: &[f64], a: &Matrix<f64>) -> Vec<Vec<f64>> {
     let begin = fit("ica", json!({"fun": fun, "order": "found"}), x, K)
         .tensor("second_rotation")
         .unwrap()
         .to_matrix();
     let first = |i: usize| {
-        // Coordinates of an unmixing vector are a column.
+        // The columns of the second rotation are unmixing vectors in whitened coordinates.
         let start: Vec<Vec<f64>> =
             (0..K).map(|row| (0..K).map(|c| begin[(c, (row + i) % K)]).collect()).collect();
         let given = json!({
@@ -73,7 +74,7 @@ fn errors_are_those_of_the_asymptotic_law() {
         [("cube", |y| y.powi(3), |y| 3.0 * y * y), ("logcosh", f64::tanh, |y| 1.0 - y.tanh().powi(2))];
     let any = |seed| mixing(K, K, seed);
     for (fun, g, slope) in cases {
-        // Tichavský, Koldovský & Oja 2006.
+        // Asymptotic variances by Tichavský, Koldovský & Oja 2006.
         let along = mean(|s| s * g(s));
         let gamma = mean(|s| g(s).powi(2)) - along * along;
         let tau = (along - mean(slope)).abs();
@@ -84,7 +85,7 @@ fn errors_are_those_of_the_asymptotic_law() {
         let law = (2.0 * gamma + tau * tau) / (4.0 * tau * tau);
         near("symmetric", error(any, |x, a| together(&given, x, a)), law);
         near("one unit", error(any, |x, a| one_by_one(fun, x, a)), gamma / (tau * tau));
-        // A mixing that is known to be orthogonal needs no whitening, which adds 1 / 4.
+        // A mixing matrix that is known to be orthogonal needs no whitening, whose errors add 1 / 4.
         let given = json!({"fun": fun, "whiten": false, "center": false});
         let orthogonal = |seed| unmix::num::factor::orthonormal_rows(&mixing(K, K, seed));
         let law = 2.0 * gamma / (4.0 * tau * tau);
@@ -99,7 +100,7 @@ fn what_easi_learns_depends_on_the_sources_alone() {
     let b = mixing(k, k, 2);
     let eye = Matrix::from_fn(k, k, |i, j| f64::from(u8::from(i == j)));
     let start = Matrix::from_fn(k, k, |i, j| eye[(i, j)] + 0.3 * mixing(k, k, 3)[(i, j)]);
-    // The inverse by Cramer's rule, which is exact enough for three.
+    // The inverse by Cramer's rule, which is accurate enough for 3 x 3.
     let det = |m: [[f64; 2]; 2]| m[0][0] * m[1][1] - m[0][1] * m[1][0];
     let minor = |i: usize, j: usize| {
         let (r, c) = ([(i + 1) % 3, (i + 2) % 3], [(j + 1) % 3, (j + 2) % 3]);
@@ -117,7 +118,7 @@ fn what_easi_learns_depends_on_the_sources_alone() {
     let plain = run(&mix(&s, &eye), &start);
     let moved = run(&mix(&s, &b), &unmix::num::factor::multiply(&start, &inverse));
     let (a, b) = (gain(&plain, &eye), gain(&moved, &b));
-    // Signs belong to what decodes, which differs.
+    // Signs are canonical for the decoder, which differs between the two fits.
     for i in 0..k {
         let sign = (a[(i, 0)] * b[(i, 0)]).signum();
         let distance = (0..k).map(|j| (a[(i, j)] - sign * b[(i, j)]).abs()).fold(0.0, f64::max);
@@ -125,7 +126,7 @@ fn what_easi_learns_depends_on_the_sources_alone() {
     }
 }
 
-/// By how much a step of the fixed point makes the gradient smaller, near the solution.
+/// The factor by which an iteration of the fixed-point algorithm reduces the residual, near the solution.
 fn contraction(fun: &str, x: &[f64], k: usize) -> f64 {
     let residual = |steps: u64| {
         let given = json!({"algorithm": "fastica", "fun": fun, "tol": 0.0, "max_iter": steps});
@@ -144,7 +145,7 @@ fn contraction(fun: &str, x: &[f64], k: usize) -> f64 {
 
 #[test]
 fn the_fixed_point_contracts_by_about_the_root_of_the_number_of_rows() {
-    // Of three sources; with more the slowest pair of them decides.
+    // For three sources; with more of them the slowest pair determines the rate.
     for fun in ["cube", "logcosh"] {
         let typical = |n: usize, draws: u64| {
             let of =
@@ -153,7 +154,7 @@ fn the_fixed_point_contracts_by_about_the_root_of_the_number_of_rows() {
         };
         let found = [typical(1000, 15), typical(10_000, 15), typical(100_000, 9)];
         assert!(found.iter().zip([0.3, 0.088, 0.016]).all(|(f, bar)| f <= &bar), "{fun}: {found:?}");
-        // A hundred times as many rows: a tenth, give or take a factor of two.
+        // With a hundred times as many rows the factor is a tenth, within a factor of two.
         assert!((0.05..0.2).contains(&(found[2] / found[0])), "{fun}: {found:?}");
     }
 }

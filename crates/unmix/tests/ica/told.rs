@@ -1,4 +1,4 @@
-//! What a report says where sources cannot be right: contrasts of the wrong sign, rows that are not white, residuals above `tol`.
+//! Warnings of a report where sources cannot be right: contrasts of the wrong sign, rows that are not white, residuals above `tol`.
 
 use super::made::{amari, fit, fit_f32, gain, laplace, mix, mixing, residual};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn said<'m>(model: &'m Model, words: &str) -> Option<&'m str> {
     model.report().warnings.iter().find(|w| w.contains(words)).map(String::as_str)
 }
 
-/// Rows in the order of their length.
+/// The rows sorted by their norm.
 fn sorted(s: &Matrix<f64>) -> Matrix<f64> {
     let mut rows: Vec<&[f64]> = (0..s.rows()).map(|i| s.row(i)).collect();
     let length = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
@@ -27,7 +27,7 @@ fn easi_converges_whatever_the_order_of_the_rows() {
     let (n, k) = (8000, 4);
     let plain = laplace(n, k, 0);
     let mut swelling = plain.clone();
-    // A recording that grows louder.
+    // Scales that increase with the row, as of a recording whose volume rises.
     (0..n).for_each(|i| swelling.row_mut(i).iter_mut().for_each(|x| *x *= 0.2 + i as f64 / n as f64));
     let a = mixing(k, k, 3);
     for s in [plain.clone(), sorted(&plain), swelling] {
@@ -71,7 +71,7 @@ fn no_search_that_ends_above_its_tolerance_counts_as_a_success() {
     }
 }
 
-/// Searches that give all sources contrasts of one sign.
+/// Algorithms whose contrasts have the same sign for all sources.
 fn of_one_sign() -> [Value; 4] {
     [
         json!({"ortho": false}),
@@ -100,7 +100,7 @@ fn contrasts_of_the_wrong_sign_give_a_warning_with_sources_and_remedy() {
         assert!(model.report().warnings.is_empty(), "{both}: {:?}", model.report().warnings);
         assert!(amari(&gain(&model, &a)) < 0.02, "{both}");
     }
-    // Kurtosis without signs looks for flat sources.
+    // With the contrast 'cube' and `extended=false` all sources are assumed to be sub-Gaussian.
     let model = fit("ica", json!({"fun": "cube", "extended": false}), &heavy, k);
     assert!(said(&model, "heavier tails than a Gaussian").is_some(), "{:?}", model.report().warnings);
 }
@@ -119,7 +119,7 @@ fn skewness_of_the_wrong_sign_is_told_and_no_search_ends_with_it() {
         }
         fit("ica", given, &x, k)
     };
-    // The sign of a source is free, so every start leads to negative skewness, also those of the other handedness.
+    // The sign of a source is arbitrary, so every start converges to negative skewness, also starts whose determinant is negative.
     let mut last = None;
     for seed in 0..6 {
         let start = mixing(k, k, 20 + seed);
@@ -129,7 +129,8 @@ fn skewness_of_the_wrong_sign_is_told_and_no_search_ends_with_it() {
         assert!(model.report().warnings.is_empty(), "seed {seed}: {:?}", model.report().warnings);
         last = Some(model);
     }
-    // Left where it begins, at these sources with positive skewness, a search says so; with negative skewness it has nothing to say.
+    // With 0 iterations the sources are those of the start: with positive skewness a warning says so, with negative skewness there is
+    // none.
     let model = last.unwrap();
     let (y, unmixing) =
         (super::made::sources(&model, &x), model.tensor("second_rotation").unwrap().to_matrix());
@@ -154,7 +155,7 @@ fn the_source_of_the_other_sign_is_named_by_its_number_in_the_model() {
     let flat = uniform(n, 1, 6);
     (0..n).for_each(|i| s[(i, 2)] = flat[(i, 0)]);
     for scale in [0.1, 10.0] {
-        // One flat source beside heavy ones is found all the same.
+        // One sub-Gaussian source among super-Gaussian ones is found nevertheless.
         let mut a = mixing(k, k, 5);
         (0..k).for_each(|i| a.row_mut(i)[2] *= scale);
         let model = fit("ica", json!({"extended": false}), &mix(&s, &a), k);
@@ -196,7 +197,7 @@ fn rows_that_are_not_white_give_a_warning_where_only_rotations_are_estimated() {
     let (n, k) = (6000, 4);
     let s = laplace(n, k, 9);
     let skewed = mix(&s, &mixing(k, k, 9));
-    // Exactly white: sources of a fit, turned.
+    // Exactly white rows: sources of a fit, rotated.
     let white = {
         let y = super::made::sources(&fit("ica", json!({}), &skewed, k), &skewed);
         mix(&y, &unmix::num::factor::orthonormal_rows(&mixing(k, k, 10)))
@@ -224,7 +225,7 @@ fn rows_that_are_not_white_give_a_warning_where_only_rotations_are_estimated() {
     }
 }
 
-/// Sources of Student's t of 3 degrees.
+/// Independent sources with Student's t distribution of 3 degrees of freedom.
 fn student(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     let s = Stream::new(seed, 100);
     Matrix::from_fn(n, k, |i, j| {
@@ -234,7 +235,7 @@ fn student(n: usize, k: usize, seed: u64) -> Matrix<f64> {
     })
 }
 
-/// The least correlation of a true source with the code that is nearest to it.
+/// The smallest absolute correlation of a true source with the code that correlates with it most.
 fn least_correlation(model: &Model, x: &[f64], s: &Matrix<f64>) -> f64 {
     let y = super::made::sources(model, x);
     let column = |m: &Matrix<f64>, j: usize| -> Vec<f64> {
@@ -287,10 +288,11 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
             }
         }
     }
-    // Where nothing was bad nothing was tested.
+    // The samples must include both fits that failed and fits that succeeded.
     assert!(bad >= 10 && good >= 280, "{bad} bad, {good} good");
     assert!(false_doubts.len() <= good / 100, "of {good}: {false_doubts:?}");
-    // Two sources in few rows, of which the first check sees nothing: whitened coordinates in any rotation, and said.
+    // Two sources in few rows, which the first check cannot detect: any rotation of the whitened coordinates would do, and a warning
+    // says so.
     let mut nothing = 0;
     for sample in 0..30 {
         let s = laplace(500, 2, sample);
@@ -302,15 +304,15 @@ fn pairs_that_two_layers_leave_mixed_give_a_warning_and_others_do_not() {
         nothing += usize::from(told);
     }
     assert!(nothing > 0);
-    // The other solver finds these sources, as the sentence says.
+    // `ica` with its default algorithm finds these sources, as the message suggests.
     let s = student(4000, k, 1000);
     let x = mix(&s, &mixing(k, k, 0));
     assert!(least_correlation(&fit("ica", json!({}), &x, k), &x, &s) > 0.95);
 }
 
-/// Series of Laplace innovations, each number the `share` of the one before and something new.
+/// Autoregressive series of order 1 with coefficient `share` and Laplace innovations.
 fn series(n: usize, k: usize, share: f64, seed: u64) -> Matrix<f64> {
-    // From where the start is dropped on.
+    // The first 400 values of each series are discarded.
     let (lead, innovations) = (400, laplace(n + 400, k, seed));
     let mut now = vec![0.0; k];
     let mut out = Vec::with_capacity(n * k);
@@ -333,7 +335,8 @@ fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_thes
         (least_correlation(&model, &x, &s), model.report().warnings.clone())
     };
     for given in [json!({}), json!({"algorithm": "sigma-pca"}), json!({"algorithm": "fastica"})] {
-        // A series with .9 of itself has a kurtosis of 0.3, and 4000 rows of it are worth a fifth to a tenth as many.
+        // The marginal distribution of a series with coefficient 0.9 has excess kurtosis 0.3, and 4000 rows of it have an effective
+        // sample size of a fifth to a tenth of that.
         let (mut bad, mut by_memory) = (0, 0);
         for seed in 0..20 {
             for share in [0.9, 0.97] {
@@ -348,7 +351,7 @@ fn sources_in_fewer_independent_rows_than_there_are_rows_are_told_from_what_thes
             }
         }
         assert!(bad >= 30 && by_memory >= 20, "{given}: {bad} bad, {by_memory} told by what rows are worth");
-        // Rows that are enough are not doubted.
+        // With enough independent rows at most one fit of ten gets a warning.
         for (n, share) in [(4000, 0.0), (4000, 0.7), (60_000, 0.9)] {
             let doubted: Vec<_> = (0..10)
                 .map(|seed| of(&given, n, share, seed))

@@ -1,4 +1,4 @@
-//! Bad input: the right error, in words that help, and never a panic.
+//! Bad input: the right error with a helpful message, and never a panic.
 
 use super::{Case, every_case};
 use crate::made::{Known, cast, falling, settings, try_fit};
@@ -20,7 +20,8 @@ fn error_of(result: unmix::Result<Model>, what: &str) -> Error {
     }
 }
 
-/// Three places for three values, one of each.
+/// Three copies of the rows with one number replaced by NaN, infinity and -infinity, each at another position; returns position, name
+/// and rows.
 fn spoiled<T: Known>(case: &Case, x: &[T]) -> Vec<(usize, &'static str, Vec<T>)> {
     let places = [0, case.n * case.p - 1, (case.n / 2) * case.p + 3];
     let values = [(f64::NAN, "NaN"), (f64::INFINITY, "infinity"), (f64::NEG_INFINITY, "-infinity")];
@@ -37,7 +38,7 @@ fn a_number_that_is_not_finite_is_named_by_row_and_column() {
     fn check<T: Known>(case: &Case) {
         for (at, word, x) in spoiled(case, &case.data::<T>()) {
             if word == "NaN" && case.method.takes.missing {
-                // Blocks of equal variances need every cell.
+                // `groups` cannot be combined with missing cells.
                 assert_eq!(case.try_fit(&x).is_ok(), case.given.get("groups").is_none(), "{case}");
                 continue;
             }
@@ -151,7 +152,7 @@ fn too_few_rows_and_no_columns_are_refused() {
 
 #[test]
 fn data_that_do_not_vary_are_refused() {
-    // About 0, a constant that is not 0 varies.
+    // Without centring a constant column that is not 0 has variance about 0.
     let given = |case: &Case, name: &str| {
         let default = case.method.settings.iter().find(|s| s.name == name).map(|s| s.default_value());
         case.given.get(name).cloned().or(default)
@@ -220,7 +221,7 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
     let counts = |m: &&unmix::Method| m.settings.iter().any(|s| s.name == "n_components");
     for method in unmix::METHODS.iter().filter(counts) {
         let fit = |k: i64| try_fit(method.key, &settings(json!({"n_components": k})), &x, 5);
-        // More features than columns are RICA's own; FastICA takes as many as there are, as scikit-learn's does.
+        // RICA may have more components than columns; FastICA reduces the number to what is possible, as scikit-learn's does.
         if !["rica", "fastica"].contains(&method.key) {
             let e = error_of(fit(6), method.key);
             assert!(
@@ -230,7 +231,7 @@ fn numbers_of_components_outside_their_range_are_refused_by_every_method() {
             );
             assert!(e.to_string().contains("from"), "{}: {e}", method.key);
         }
-        // No components, and no factors, are models too.
+        // These methods also fit models of 0 components or factors.
         if !["pca", "ppca", "linear-eigengan", "factor-analysis", "matrix-completion"].contains(&method.key) {
             let e = error_of(fit(0), method.key);
             assert!(

@@ -1,4 +1,4 @@
-//! The same rows give the same bits by every method and on every path: for any number of threads, and however the rows are stored.
+//! The same rows give the same bits with every method, for any number of threads and however the rows are stored.
 
 use super::{Case, every_case};
 use crate::made::{Known, bits, cast, digest, falling, on_threads, settings};
@@ -7,7 +7,7 @@ use unmix::data::Plan;
 use unmix::{Model, Rows};
 
 impl Case {
-    /// Rows enough for several shards, where the path is one of many rows.
+    /// Rows for several shards, where the case has more rows than columns.
     fn rows_of_shards<T: Known>(&self) -> Vec<T> {
         let n = match self.n > self.p && self.p < 100 {
             true => 2 * Plan::for_sources(self.p, self.p).shard_rows + 300,
@@ -35,7 +35,7 @@ fn check<T: Known>(case: &Case, every: usize) {
             return;
         }
         let threads = [2, 3, 7][turn % 3];
-        // Codes of a stream, which a fit would settle.
+        // Codes are computed before the fit, which would read a stream into memory.
         let found = one.encode_to_vec(&rows, &on_threads(threads)).unwrap();
         assert!(found == codes, "{case}, {storage}, {threads} threads: codes differ");
         let model = case.on(rows, threads);
@@ -46,7 +46,7 @@ fn check<T: Known>(case: &Case, every: usize) {
             bits(&model)
         );
     });
-    // A row alone has the code that it has among others.
+    // The code of a row does not depend on the rows encoded with it.
     let k = one.n_codes();
     for i in (0..x.len() / case.p).step_by(x.len() / case.p / 5 + 1) {
         let alone = Rows::from_slice(&x[i * case.p..(i + 1) * case.p], case.p).unwrap();
@@ -58,7 +58,7 @@ fn check<T: Known>(case: &Case, every: usize) {
 #[test]
 fn every_path_gives_the_same_bits_from_everywhere() {
     for case in every_case() {
-        // Strided, a file, a file in the other order, a stream.
+        // Strided arrays, files in both memory orders, and streams.
         check::<f64>(&case, 2);
     }
 }
@@ -87,14 +87,14 @@ fn every_model_comes_back_from_its_file() {
 fn what_is_said_to_stream_and_no_more_takes_rows_that_come_once() {
     for case in every_case() {
         if !case.method.takes.stream {
-            // Rows that come once are read into memory; what remote workers hold is refused.
+            // Methods that need several passes read streams into memory; rows held by remote workers are refused.
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
             let said = unmix::fit(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));
             let said = said.map(|_| ()).unwrap_err().to_string();
             assert!(said.contains("load the rows on this machine"), "{case}: {said}");
         }
-        // Blocks of equal variances need every cell.
+        // `groups` cannot be combined with missing cells.
         let missing = case.method.takes.missing && case.given.get("groups").is_none();
         let mut x = case.data::<f64>();
         x[case.p + 1] = f64::NAN;

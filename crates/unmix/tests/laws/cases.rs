@@ -1,18 +1,18 @@
-//! One representative of every path that a solver can take.
+//! One case for every path through a solver.
 
 use crate::made::{Known, cast, falling, settings, try_fit};
 use serde_json::{Value, json};
 use unmix::num::random::Stream;
 use unmix::{METHODS, Method, Model};
 
-/// Settings and a shape that lead down one path.
+/// Settings and a shape that lead to one path through a solver.
 pub(crate) struct Case {
     pub(crate) method: &'static Method,
     pub(crate) name: &'static str,
     pub(crate) given: Value,
     pub(crate) n: usize,
     pub(crate) p: usize,
-    /// Orders directions by the variance along them, and so keeps the laws about variances.
+    /// Components are ordered by the variance along them, so the laws about variances apply.
     pub(crate) by_variance: bool,
 }
 
@@ -27,7 +27,7 @@ impl Case {
         cast(&x)
     }
 
-    /// Whether its rows have missing cells.
+    /// Whether the rows have missing cells.
     pub(crate) fn has_gaps(&self) -> bool {
         self.name.ends_with("gaps")
     }
@@ -51,14 +51,14 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// Every method's cases. A method that has none fails here: add them when you add it.
+/// The cases of all methods; panics if a method has none. New methods add theirs in `of`.
 pub(crate) fn every_case() -> Vec<Case> {
     let cases: Vec<Case> = METHODS.iter().flat_map(of).collect();
     assert!(!cases.is_empty());
     cases
 }
 
-/// Those whose method is about variances.
+/// The cases whose components are ordered by variance.
 pub(crate) fn cases_by_variance() -> Vec<Case> {
     every_case().into_iter().filter(|case| case.by_variance).collect()
 }

@@ -1,4 +1,4 @@
-//! Repetition, files, canonical form, types.
+//! Inexpensive properties: repeated fits, model files, canonical order and signs, and data types.
 
 use super::{cases_by_variance, every_case};
 use crate::made::{bits, cast, decode, encode, numbers, scores, wide};
@@ -51,7 +51,8 @@ fn components_are_in_canonical_order_and_sign() {
         for (model, eps) in [(case.fit(&x), f64::EPSILON), (case.fit(&cast::<f32>(&x)), f32::EPSILON as f64)]
         {
             let by_variance = case.given.get("order").is_none();
-            // Factors that are not rotated come by what they add to the likelihood, which their scale says; all else by variance.
+            // Factors without rotation are ordered by their contribution to the likelihood, which increases with `scale`; all other
+            // components by variance.
             let unrotated =
                 model.tensor("factor_correlation").is_some() && case.given.get("rotation").is_none();
             let named: &[&str] =
@@ -66,7 +67,7 @@ fn components_are_in_canonical_order_and_sign() {
                     let columns = mixing.to_matrix().transposed();
                     (0..columns.rows()).map(|i| columns.row(i).to_vec()).collect()
                 }
-                // What decodes is in the columns' own units.
+                // Decoder vectors are in the units of the columns.
                 None => numbers(&model, "components")
                     .chunks_exact(case.p)
                     .map(|row| row.iter().zip(&unit).map(|(x, s)| x * s).collect())
@@ -74,7 +75,7 @@ fn components_are_in_canonical_order_and_sign() {
             };
             for (i, row) in rows.iter().enumerate() {
                 let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-                // Of a factor that would not raise the likelihood.
+                // A factor that would not increase the likelihood has loadings of 0, and no sign.
                 if largest == 0.0 && model.tensor("factor_correlation").is_some() {
                     continue;
                 }
@@ -90,7 +91,7 @@ fn single_precision_is_near_double() {
     for case in cases_by_variance() {
         let x = case.data::<f32>();
         let (single, double) = (case.fit(&x), case.fit(&wide(&x)));
-        // Sums of n products in single precision err by less than sqrt(n) eps of the largest variance, here n <= 900.
+        // Sums of n products in single precision have an error below sqrt(n) eps times the largest variance; here n <= 900.
         let values = (numbers(&single, "explained_variance"), numbers(&double, "explained_variance"));
         assert_eq!(values.0.len(), values.1.len(), "{case}");
         let first = values.1.first().copied().unwrap_or(0.0);
@@ -112,8 +113,8 @@ fn single_precision_is_near_double() {
     }
 }
 
-/// Codes of factors before their rotation, and what becomes of them: posterior means of what they stand for are nearer to 0, by the share of
-/// the factor in the variance along its axis; Bartlett's are not.
+/// Codes before the second rotation: those expected after decoding and encoding, and those found. Posterior means of decoded rows are
+/// shrunk by the share of the factor in the variance along its axis; Bartlett's scores are not.
 fn of_factors(model: &unmix::Model, codes: &[f64], again: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let k = model.n_codes();
     let back = match model.tensor("second_rotation") {
@@ -140,7 +141,7 @@ fn encoding_what_was_decoded_changes_nothing_more() {
             continue;
         }
         if model.tensor("row_offsets").is_some() {
-            // A decoded row has no offset of its own; posteriors of rows are tested against their formula.
+            // Decoded rows have no row offset; the posteriors of this model are tested against their formula elsewhere.
             continue;
         }
         let mut codes = encode(&model, &x);
@@ -148,13 +149,13 @@ fn encoding_what_was_decoded_changes_nothing_more() {
         if model.tensor("factor_correlation").is_some() {
             (codes, again) = of_factors(&model, &codes, &again);
         } else if let Some(latent) = model.tensor("latent_scale") {
-            // Posterior means of what they stand for are nearer to 0: by the share of the signal in the variance.
+            // Posterior means of decoded rows are shrunk by the share of the signal in the variance.
             let (latent, noise) = (latent.f64s(), numbers(&model, "noise_variance")[0]);
             let share = |i: usize| latent[i].powi(2) / (latent[i].powi(2) + noise);
             codes.iter_mut().enumerate().for_each(|(at, z)| *z *= share(at % latent.len()));
         }
         let size = codes.iter().fold(1.0f64, |m, y| m.max(y.abs()));
-        // Codes come from numbers of size 10; whitening divides by standard deviations down to 0.1.
+        // Codes are computed from numbers of about 10; whitening divides them by standard deviations down to 0.1.
         assert!(crate::made::apart(&codes, &again) < 1e-12 * size * 10.0, "{case}");
     }
 }

@@ -1,4 +1,4 @@
-//! Settings that are said to have no effect beside others have none, and a warning says so.
+//! Settings that are documented to have no effect with other settings change no bit, and give a warning.
 
 use crate::made::{falling, try_fit};
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ fn a_setting_with_an_effect_is_not_warned_of() {
     }
 }
 
-/// "auto" takes an iterative solver for sparse rows only, where a tolerance counts.
+/// "auto" chooses an iterative solver, for which `tol` has an effect, for sparse rows only.
 #[test]
 fn a_setting_is_judged_beside_the_solver_that_auto_chose() {
     let x = falling(ROWS, COLUMNS, 7);
@@ -79,12 +79,12 @@ fn fit(method: &Method, given: &Map<String, Value>) -> Option<Model> {
     try_fit(method.key, given, &falling(ROWS, COLUMNS, 7), COLUMNS).ok()
 }
 
-/// Every choice of the settings that the conditions of `setting` name.
+/// All combinations of values of the settings that the conditions of `setting` name.
 fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
     let mut names: Vec<&str> = setting.only.iter().flat_map(|case| case.iter().map(|c| c.0)).collect();
     names.sort_unstable();
     names.dedup();
-    // A setting that never has an effect names no other.
+    // The conditions of a setting that never has an effect name no other setting.
     names.retain(|name| !name.is_empty());
     let mut all = vec![Map::new()];
     for name in names {
@@ -106,14 +106,14 @@ fn assignments(method: &Method, setting: &Setting) -> Vec<Map<String, Value>> {
     all
 }
 
-/// A value that a setting may have and that is not its default.
+/// A value of the setting other than its default.
 fn other_value(setting: &Setting) -> Value {
     let default = setting.default_value();
     let found = values(&setting.kind).into_iter().find(|value| !value.is_null() && *value != default);
     found.unwrap_or_else(|| panic!("{}: no other value is known", setting.name))
 }
 
-/// Values of a kind.
+/// Example values of a kind.
 fn values(kind: &Kind) -> Vec<Value> {
     match kind {
         Kind::Null => vec![Value::Null],
@@ -129,7 +129,7 @@ fn values(kind: &Kind) -> Vec<Value> {
             vec![Value::Object(known.iter().map(named).collect())]
         }
         Kind::AnyOf(kinds) => kinds.iter().flat_map(values).collect(),
-        // Functions are Python's alone; lists are no values of settings that depend on others.
+        // Functions exist in Python only, and no setting of a list type is named in a condition.
         _ => Vec::new(),
     }
 }

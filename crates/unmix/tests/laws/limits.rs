@@ -1,4 +1,5 @@
-//! Numbers near the ends of their type, tables that no memory holds, and single rows that outweigh all others: right, or said.
+//! Numbers near the limits of their type, tables larger than memory, and single rows that outweigh all others: a correct result, or an
+//! error or warning.
 
 use super::{cases_by_variance, every_case};
 use crate::made::{Known, apart, falling, numbers, on_threads, pca, settings, try_fit};
@@ -7,7 +8,7 @@ use unmix::data::{Features, Sparse};
 use unmix::num::random::Stream;
 use unmix::{Error, METHODS, Outcome, Rows, Run};
 
-/// Rows of independent Laplace numbers.
+/// Rows of independent Laplace numbers times `unit`.
 fn laplace(n: usize, p: usize, unit: f64) -> Vec<f64> {
     let s = Stream::new(11, 0);
     (0..n * p).map(|i| unit * s.laplace(i as u64)).collect()
@@ -70,7 +71,7 @@ fn a_column_that_varies_by_very_little_is_not_called_constant() {
 fn a_column_of_denormal_numbers_whose_mean_is_0_is_not_called_constant() {
     let mut x = laplace(700, 4, 1.0);
     for (i, row) in x.chunks_exact_mut(4).enumerate() {
-        // Its sum is 0 however it is added up, and so are all squares; the third column is 0.
+        // Column 1 sums to 0 in any order of summation, and its squares underflow to 0; column 2 is 0.
         (row[1], row[2]) = (if i % 2 == 0 { 1e-310 } else { -1e-310 }, 0.0);
     }
     for (key, given) in [
@@ -89,7 +90,7 @@ fn a_column_of_denormal_numbers_whose_mean_is_0_is_not_called_constant() {
     }
     let model = try_fit("ica", &settings(json!({"whiten": false})), &x, 4).unwrap();
     assert_eq!(model.report().n_constant, 1, "{:?}", model.report().warnings);
-    // Stored entries alone.
+    // The same rows in compressed sparse format, without the zeros of column 2.
     let starts: Vec<usize> = (0..=700).map(|i| 3 * i).collect();
     let columns: Vec<u32> = [0, 1, 3].repeat(700);
     let stored: Vec<f64> = x.chunks_exact(4).flat_map(|row| [row[0], row[1], row[3]]).collect();
@@ -132,7 +133,7 @@ fn iterations_end_where_they_do_in_other_units() {
 fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
     let (n, p) = (3000, 8);
     let s = Stream::new(2, 0);
-    // Numbers that stay what they are beside a billion: whole multiples of its last digit.
+    // Multiples of the last digit of 1e9 in double precision, so that adding 1e9 is exact.
     let digit = 2f64.powi(-20);
     let small: Vec<f64> =
         (0..n * p).map(|i| ((1 + i % p) as f64 * s.normal(i as u64) / digit).round() * digit).collect();
@@ -148,7 +149,7 @@ fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
             assert!((b / a - 1.0).abs() < 7e-13, "{given}: {b} beside a large mean, {a} without");
         }
     }
-    // Fewer rows than columns: what is left of a mean would be one direction more than centred rows have.
+    // Fewer rows than columns: a residual mean would add a direction to the rank of centred rows.
     let wide: Vec<f64> = far.iter().take(20 * 300).copied().collect();
     for solver in ["full", "covariance_eigh"] {
         let model = pca(json!({"svd_solver": solver}), &wide, 300);
@@ -165,7 +166,8 @@ fn a_mean_of_a_billion_deviations_costs_variances_no_digits() {
 
 #[test]
 fn variances_that_sums_of_squares_hardly_see_are_named() {
-    // Standard deviations from 1 to 1e-6.85: a variance of 2e-14 of the first has two digits, by sums of squares.
+    // Standard deviations from 1 to 10^-6.85: a variance of 2e-14 of the largest has two significant digits if computed from sums of
+    // squares.
     let (n, p) = (2000, 8);
     let s = Stream::new(3, 0);
     let x: Vec<f64> =
@@ -218,7 +220,7 @@ fn one_row_that_outweighs_all_others_is_no_panic() {
             }
         }
     }
-    // Sigma-PCA as the first layer saw fewer directions than there were coordinates.
+    // With `first_layer='sigma-pca'` the first layer found fewer directions than there are coordinates.
     let mut x = laplace(3000, 4, 1.0);
     x[3 * 4 + 2] = 1e12;
     let given = json!({"algorithm": "sigma-pca", "first_layer": "sigma-pca"});

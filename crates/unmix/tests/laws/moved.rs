@@ -1,10 +1,10 @@
-//! Rows reordered, columns shifted, scaled and permuted: the answer moves with them.
+//! Equivariance: rows reordered, columns shifted, scaled and permuted change the result accordingly.
 
 use super::{Case, cases_by_variance};
 use crate::made::{apart, encode, numbers};
 use unmix::Model;
 
-/// A fixed permutation of `n` things that leaves no neighbour beside its neighbour.
+/// A fixed pseudo-random permutation of `n` items.
 fn shuffled(n: usize) -> Vec<usize> {
     let s = unmix::num::random::Stream::new(99, n as u64);
     let mut order: Vec<usize> = (0..n).collect();
@@ -12,7 +12,7 @@ fn shuffled(n: usize) -> Vec<usize> {
     order
 }
 
-/// Compares variances, and those components that the data determine: `of(c, j)` is what entry `j` of component `c` should be.
+/// Compares the variances, and the components that the data determine: entry `j` of component `c` must be `of(c, j)`.
 fn same(case: &Case, moved: &Model, model: &Model, scale: f64, tol: f64, of: impl Fn(usize, usize) -> f64) {
     let (a, b) = (numbers(moved, "explained_variance"), numbers(model, "explained_variance"));
     assert_eq!(a.len(), b.len(), "{case}: as many components");
@@ -23,7 +23,8 @@ fn same(case: &Case, moved: &Model, model: &Model, scale: f64, tol: f64, of: imp
     for c in 0..b.len() {
         let before = if c == 0 { f64::INFINITY } else { b[c - 1] - b[c] };
         let gap = before.min(b.get(c + 1).map_or(f64::INFINITY, |v| b[c] - v));
-        // An error of size e in a symmetric matrix turns its vectors by e / gap; among variances of pure noise gaps vanish.
+        // An error of size e in a symmetric matrix rotates its eigenvectors by about e / gap; gaps between the variances of pure noise
+        // vanish.
         if b[c] < 1e-9 * first || gap < 1e-3 * first {
             continue;
         }
@@ -53,7 +54,7 @@ fn a_shift_moves_the_mean_and_nothing_else() {
         let y: Vec<f64> = x.iter().enumerate().map(|(i, v)| v + by(i % case.p)).collect();
         let moved = case.fit(&y);
         let axes = numbers(&model, "components");
-        // The shift itself rounds the data: 2000 eps.
+        // The shift itself rounds the data, which costs some 2000 eps.
         same(&case, &moved, &model, 1.0, 1e-12, |c, j| axes[c * case.p + j]);
         let want: Vec<f64> = numbers(&model, "mean").iter().enumerate().map(|(j, m)| m + by(j)).collect();
         assert!(apart(&numbers(&moved, "mean"), &want) < 1e-11, "{case}");
@@ -66,7 +67,7 @@ fn a_scale_multiplies_what_it_should() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
         let axes = numbers(&model, "components");
-        // By a negative number too: the canonical sign is that of the axis, so the codes turn round.
+        // The canonical sign is that of the axis, so a negative factor changes the signs of the codes.
         for s in [-3.7, 1e-9, 1e9] {
             let moved = case.fit(&x.iter().map(|v| v * s).collect::<Vec<f64>>());
             same(&case, &moved, &model, s, 1e-12, |c, j| axes[c * case.p + j]);
@@ -100,7 +101,7 @@ fn permuted_columns_permute_the_loadings() {
     }
 }
 
-/// Sources and directions that the data determine, distinguished by more than their variances.
+/// Rows with independent non-Gaussian sources, which the data determine by more than their variances.
 fn determined() -> (usize, Vec<f64>) {
     use unmix::datasets::{Distribution, independent};
     let (n, laws) = (
@@ -114,7 +115,7 @@ fn determined() -> (usize, Vec<f64>) {
     (n, unmix::num::factor::multiply(&z, &turn).into_vec())
 }
 
-/// Columns of the decoder, as rows.
+/// Columns of the decoder, one per row of the result.
 fn decoders(model: &Model) -> unmix::Matrix<f64> {
     match model.tensor("mixing") {
         Some(mixing) => mixing.to_matrix().transposed(),
@@ -166,7 +167,7 @@ fn sources_move_with_the_rows() {
             let scale =
                 if ["ica", "fastica", "rica", "factor-analysis"].contains(&key) { scale.abs() } else { 1.0 };
             let want = unmix::Matrix::from_fn(before.rows(), p, |i, j| scale * before[(i, columns[j])]);
-            // Signs are those of the largest entries, which a column exchanged may change where two are alike.
+            // Signs follow the largest entries, which a permutation of columns may change where two are nearly equal.
             for i in 0..want.rows() {
                 let dot: f64 = want.row(i).iter().zip(after.row(i)).map(|(a, b)| a * b).sum();
                 let size: f64 = want.row(i).iter().map(|a| a * a).sum();

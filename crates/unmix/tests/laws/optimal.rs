@@ -1,11 +1,11 @@
-//! First-order conditions at the solution, and what the numbers of a fit say about each other.
+//! First-order conditions at the solution, and consistency between the numbers of a model.
 
 use super::{Case, cases_by_variance};
 use crate::made::{encode, numbers};
 use crate::naive;
 use unmix::Model;
 
-/// Directions that the data determine: variance above 1e-9 of the first.
+/// The number of components that the data determine: variance above 1e-9 of the first.
 fn determined(model: &Model) -> usize {
     let values = numbers(model, "explained_variance");
     values.iter().filter(|v| **v > 1e-9 * values[0]).count()
@@ -40,14 +40,14 @@ fn every_component_is_an_eigenvector_of_the_covariance() {
             (naive::mean(&x, case.p), numbers(&model, "explained_variance"), numbers(&model, "components"));
         assert!(crate::made::apart(&mean, &numbers(&model, "mean")) < 1e-13 * 10.0, "{case}: mean");
         for (c, w) in axes(&case, &all).into_iter().enumerate() {
-            // C w = X' (X w) / (n - 1), without the p x p matrix.
+            // C w = X' (X w) / (n - 1), without forming the p x p matrix.
             let mut image = vec![0.0; case.p];
             for row in x.chunks_exact(case.p) {
                 let score: f64 = (0..case.p).map(|j| (row[j] - mean[j]) * w[j]).sum();
                 (0..case.p).for_each(|j| image[j] += (row[j] - mean[j]) * score / (case.n as f64 - 1.0));
             }
             let residual = (0..case.p).map(|j| (image[j] - values[c] * w[j]).powi(2)).sum::<f64>().sqrt();
-            // Backward stable solvers leave a few eps sqrt(p) of the largest variance.
+            // Backward stable solvers leave a residual of a few eps sqrt(p) times the largest variance.
             let bound = 40.0 * f64::EPSILON * (case.p as f64).sqrt() * values[0];
             assert!(residual <= bound, "{case}: component {c}: residual {residual:e} above {bound:e}");
         }
@@ -73,7 +73,7 @@ fn scores_are_uncorrelated_and_have_the_variances_that_are_reported() {
                     (true, true) => f64::from(u8::from(i < rank)),
                     (true, false) => values[i],
                 };
-                // Whitening divides rounding errors of the first scores by the standard deviations of the later ones.
+                // Whitening divides the rounding errors of codes along the first axes by the standard deviations of the last ones.
                 let size = if case.whitens() { values[0] / values[rank - 1] } else { values[0] };
                 assert!(
                     (c[i][j] - want).abs() < 1e-12 * size,

@@ -1,20 +1,21 @@
-//! Constant columns, and more components than the rank: not errors, and exactly what the contract says.
+//! Constant columns, and more components than the rank: no errors, and the documented canonical completion.
 
 use crate::made::{apart, cast, encode, falling, numbers, pca};
 use serde_json::json;
 use unmix::Matrix;
 use unmix::num::factor;
 
-/// `n` rows of `p` that vary along `rank` directions only.
+/// `n` rows of `p` columns of rank `rank`.
 fn deficient(n: usize, p: usize, rank: usize) -> Vec<f64> {
     let (a, b) = (falling(n, rank, 3), falling(rank, p, 4));
     let x = factor::multiply(&Matrix::from_vec(n, rank, a), &Matrix::from_vec(rank, p, b));
     x.into_vec()
 }
 
-/// Eigenvectors of diag(0, 1, ..., p-1) restricted to what is orthogonal to `axes`, smallest first, by the textbook.
+/// Eigenvectors of diag(0, 1, ..., p-1) restricted to the orthogonal complement of `axes`, in ascending order of eigenvalues, by Jacobi
+/// rotations.
 fn canonical(axes: &Matrix<f64>, p: usize) -> Vec<Vec<f64>> {
-    // On the row space the matrix gets p + 10, which puts those directions last.
+    // Directions of the row space get the eigenvalue p + 10, which puts them last.
     let q = Matrix::from_fn(p, p, |i, j| {
         f64::from(u8::from(i == j)) - (0..axes.rows()).map(|c| axes[(c, i)] * axes[(c, j)]).sum::<f64>()
     });

@@ -1,5 +1,4 @@
-//! A fit that is interrupted and continues from its checkpoint ends with the bits of one that was not, on every path of every
-//! solver.
+//! A fit that is interrupted and resumed from its checkpoint has the bits of an uninterrupted one, on every path of every solver.
 
 use super::{Case, every_case};
 use crate::made::{bits, digest, falling, on_threads, settings};
@@ -8,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use unmix::{AnyRows, Checkpoint, Error, Event, Model, Result, Rows, Run, Watch};
 
-/// Asks to stop after so many iterations.
+/// An observer that interrupts a fit after a number of iterations.
 struct StopAfter {
     left: AtomicU64,
 }
@@ -30,7 +29,7 @@ impl Watch for StopAfter {
     }
 }
 
-/// A fit that keeps its state at `path` after every iteration, and begins with what is there.
+/// A fit that saves a checkpoint at `path` after every iteration, and resumes from it where there is one.
 fn fit(case: &Case, x: &[f64], given: &Value, path: &Path, run: &Run<'_>) -> Result<Model> {
     let checkpoint = Checkpoint::new(path).every(0.0).resume(true);
     let mut rows = AnyRows::F64(Rows::from_slice(x, case.p).unwrap());
@@ -38,13 +37,13 @@ fn fit(case: &Case, x: &[f64], given: &Value, path: &Path, run: &Run<'_>) -> Res
     unmix::fit(case.method.key, &settings(given.clone()), &mut rows, &run)
 }
 
-/// A folder where writing a file thousands of times takes no time, where there is one.
+/// A folder in memory (`/dev/shm`) where the system has one, because thousands of files are written.
 fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// How often the fit was interrupted, each time after some more iterations than `every`: a report does not count those of searches
-/// within iterations, on half of the rows or on others.
+/// How often the fit was interrupted, each time after at least `every` iterations, a number that increases slowly so that every fit
+/// ends: the iterations of a report do not include those of searches within an iteration, on half of the rows or on others.
 fn interrupted(case: &Case, every: u64, want: &Model) -> u64 {
     let folder = in_memory();
     let (x, path) = (case.data::<f64>(), folder.path().join("a.checkpoint"));
@@ -103,7 +102,7 @@ fn ica() -> Case {
     every_case().into_iter().find(|case| case.method.key == "ica" && case.name == "by rotations").unwrap()
 }
 
-/// The checkpoint of a fit that was interrupted.
+/// Writes the checkpoint of an interrupted fit; returns its case, rows and path.
 fn begun(folder: &Path) -> (Case, Vec<f64>, std::path::PathBuf) {
     let (case, path) = (ica(), folder.join("a.checkpoint"));
     let x = case.data::<f64>();
@@ -136,7 +135,7 @@ fn a_checkpoint_of_another_fit_is_refused_and_stays() {
     let mut rows = AnyRows::F32(Rows::from_slice(&single, case.p).unwrap());
     let run = Run { checkpoint: Some(&checkpoint), ..Run::default() };
     refused(unmix::fit("ica", &settings(case.given.clone()), &mut rows, &run), "float64");
-    // Weights are of the rows, too.
+    // The weights belong to the rows that a checkpoint must match.
     let mut rows = AnyRows::F64(Rows::from_slice(&x, case.p).unwrap());
     rows = rows.weighted(vec![2.0; 700]).unwrap();
     refused(unmix::fit("ica", &settings(case.given.clone()), &mut rows, &run), "other rows");

@@ -1,4 +1,5 @@
-//! What settings may be stands once, in the rows of the methods' lists: settings by name and typed specifications are held to it.
+//! Values that settings may have are declared once, in the methods' lists; settings by name and typed specifications are both validated
+//! against them.
 
 use crate::made::{falling, settings};
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ use unmix::method::{FastIca, Ica, Kind, NeuralPca, Pca, Rica, Setting, SigmaPca}
 use unmix::method::{fastica::FastIcaWhitening, ica::Whitening, rica::Beta, sigma_pca::Widths};
 use unmix::{Error, METHODS, Rows, Run};
 
-/// Values of the right type outside a kind.
+/// Values of the right type outside the range of a kind.
 fn outside(kind: &Kind) -> Vec<Value> {
     match kind {
         Kind::Integer { least, most } => {
@@ -51,7 +52,7 @@ fn defaults_are_possible_and_what_no_kind_allows_is_refused_by_name() {
     }
 }
 
-/// The range of `n_components` depends on the rows; its own test is among those of bad input.
+/// The range of `n_components` depends on the rows and is tested among bad input.
 #[test]
 fn numbers_outside_their_range_are_refused_with_the_range() {
     for method in METHODS {

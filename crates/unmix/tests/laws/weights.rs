@@ -1,4 +1,4 @@
-//! Weights count, or are refused in one sentence: by the typed fit and by the one that goes by names alike.
+//! Sample weights: supported, or refused with one message, by typed fits and by fits by name alike.
 
 use super::every_case;
 use crate::made::{apart, falling, numbers, settings};
@@ -6,7 +6,7 @@ use serde_json::json;
 use unmix::datasets::{Distribution, independent};
 use unmix::{AnyRows, Error, Model, Outcome, Rows, Run};
 
-/// Rows with whole weights, and the rows that they stand for.
+/// Rows, integer weights, and the rows repeated by their weights.
 fn rows(n: usize, p: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let x = falling(n, p, 7);
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 2.0, 0.0, 1.0][i % 4]).collect();
@@ -45,7 +45,7 @@ fn a_weight_of_two_is_the_row_twice_or_weights_are_refused() {
     }
 }
 
-/// The fit of weighted rows is that of repeated ones, or says in one sentence which setting goes without weights.
+/// The weighted fit equals that of repeated rows, or its error names the setting that does not support weights.
 fn counted(case: &super::Case, found: unmix::Result<Model>, plain: &Model, n: usize) {
     let model = match found {
         Ok(model) => model,
@@ -65,8 +65,8 @@ fn counted(case: &super::Case, found: unmix::Result<Model>, plain: &Model, n: us
     assert!(a.len() == b.len() && apart(&a, &b) <= 1e-6 * size, "{case}: {a:?}\n{b:?}");
 }
 
-/// Sources that the data distinguish are those of repeated rows. Searches begin on other rows of these, so the last digits may
-/// differ, and where no source stands out, all of them.
+/// Sources that the data determine are those of the fit of repeated rows. Starts are chosen on a subset of rows, which differs between
+/// the two, so the last digits may differ, and all of them where no source is determined.
 fn the_same_sources(case: &super::Case, model: &Model, plain: &Model) {
     let (a, b) =
         (model.tensor("components").unwrap().to_matrix(), plain.tensor("components").unwrap().to_matrix());
@@ -79,14 +79,14 @@ fn the_same_sources(case: &super::Case, model: &Model, plain: &Model) {
     assert!((total(&sizes.0) / total(&sizes.1) - 1.0).abs() < 0.2, "{case}: {sizes:?}");
 }
 
-/// Rows of independent sources, their weights, and the rows that they stand for.
+/// Rows of independent sources, their weights, and the rows repeated by their weights.
 fn sources(n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let laws =
         [Distribution::Laplace, Distribution::Uniform, Distribution::Exponential, Distribution::Bimodal];
     let mut x = independent(n, &laws, &[4.0, 3.0, 2.0, 1.0], 3).unwrap().x.into_vec();
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 3.0, 0.0, 1.0, 2.0][i % 5]).collect();
     let repeated = x.chunks_exact(4).zip(&weights).flat_map(|(row, w)| row.repeat(*w as usize)).collect();
-    // What does not count may be anything.
+    // Rows of weight 0 may have missing cells.
     (0..n).filter(|i| weights[*i] == 0.0).for_each(|i| x[4 * i + 1] = f64::NAN);
     (x, weights, repeated)
 }
@@ -120,7 +120,7 @@ fn sources_of_weighted_rows_are_those_of_repeated_rows() {
         let (a, b) = (numbers(&weighted, "components"), numbers(&plain, "components"));
         let size = b.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         assert!(apart(&a, &b) <= 1e-4 * size, "{key} {given:?}:\n{a:?}\n{b:?}");
-        // Ones are no weights at all, to the bit.
+        // Weights of 1 give the bits of a fit without weights.
         let rows = repeated.len() / 4;
         let ones = fitted(Rows::from_slice(&repeated, 4).unwrap().weighted(vec![1.0; rows]).unwrap());
         assert_eq!(numbers(&ones, "components"), b, "{key} {given:?}");

@@ -1,4 +1,4 @@
-//! What fits refuse, and what they put up with and say so.
+//! Input that fits refuse, and input that they accept with a warning.
 
 use super::fit;
 use crate::made::{Known, encode, falling, numbers, settings, try_fit};
@@ -60,7 +60,7 @@ fn too_few_rows_and_rows_that_do_not_vary_are_refused() {
 
 #[test]
 fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
-    // Seven columns: two the same, one their sum, one constant.
+    // Seven columns: two of them equal, one the sum of two others, one constant.
     let mut x = falling(300, 7, 2);
     for row in x.chunks_exact_mut(7) {
         (row[4], row[5], row[6]) = (row[0], row[0] + row[1], 3.0);
@@ -93,7 +93,7 @@ fn rank_that_is_missing_is_said_and_nothing_grows_without_bounds() {
             for name in ["components", "mixing"] {
                 assert!(numbers(&model, name).iter().all(|v| v.abs() < 1e3), "{given}: {name}");
             }
-            // The constant column takes no part.
+            // The constant column has loadings of 0.
             assert!(numbers(&model, "components").chunks_exact(7).all(|row| row[6].abs() < 1e-6), "{given}");
         }
     }
@@ -120,7 +120,7 @@ fn duplicates_and_fewer_rows_than_columns_are_no_trouble_for_columns_as_they_are
             check(&wide, 40, given);
         }
     }
-    // Clipped and flat: two values only.
+    // Clipped rows that have two values only.
     let flat: Vec<f64> = falling(300, 3, 4).iter().map(|v| if *v > 1.0 { 1.0 } else { -1.0 }).collect();
     check(&flat, 3, json!({}));
 }
@@ -142,7 +142,7 @@ fn batches_of_weighted_rows_count_them() {
         let rows = unmix::Rows::from_slice(&x, 3).unwrap().weighted(weights).unwrap();
         unmix::fit("rica", &given, &mut unmix::AnyRows::F64(rows), &unmix::Run::default()).unwrap()
     };
-    // Only the ratio of weights counts for what is minimised, and rows of weight 0 for nothing.
+    // The objective depends on ratios of weights alone, and rows of weight 0 do not contribute.
     let weights: Vec<f64> = (0..400).map(|i| if i < 150 { 0.0 } else { 1.0 + (i % 2) as f64 }).collect();
     let (one, three) = (fitted(weights.clone()), fitted(weights.iter().map(|w| 3.0 * w).collect()));
     let (a, b) = (numbers(&one, "components"), numbers(&three, "components"));

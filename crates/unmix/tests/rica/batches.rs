@@ -1,4 +1,4 @@
-//! Features from batches of rows.
+//! RICA by mini-batches.
 
 use super::{fit, laplace, matrix};
 use crate::made::{bits, numbers, on_threads};
@@ -11,7 +11,7 @@ fn batched(size: usize, epochs: u64) -> Rica {
     Rica { batch_size: Some(size), max_epochs: epochs, ..Rica::default() }
 }
 
-/// What is minimised, at the end.
+/// The objective at the end of the fit.
 fn end(model: &unmix::Model) -> f64 {
     *model.report().objective.last().unwrap()
 }
@@ -45,7 +45,7 @@ fn batches_end_where_all_rows_do() {
             unmix::metrics::amari_distance(&gain).unwrap()
         };
         assert!(far(&some) < 1.1 * far(&all), "{} beside {}", far(&some), far(&all));
-        // One batch alone, with a twentieth of the rows, is more than four times as far.
+        // A single batch, a twentieth of the rows, gives more than twice the Amari distance.
         let one = fit(&Rica { beta, ..Rica::default() }, &x[..1000 * d], d);
         assert!(far(&one) > 2.0 * far(&some), "{} beside {}", far(&one), far(&some));
     }

@@ -1,4 +1,4 @@
-//! The function, its gradient, and the identities that hold for them exactly.
+//! The objective, its gradient, and exact identities.
 
 use super::{cost, from_identity, normal, plain, squares};
 use crate::made::{apart, cast, falling, on_threads, pca};
@@ -10,7 +10,7 @@ use unmix::{Matrix, Rica, Rows};
 
 const BOTH: [Penalty; 2] = [Penalty::LogCosh, Penalty::SmoothL1];
 
-/// `a - b`, entry by entry, as a share of the largest entry of `b`.
+/// The largest absolute difference between `a` and `b`, relative to the largest entry of `b`.
 fn off(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     apart(a.as_slice(), b.as_slice()) / b.as_slice().iter().fold(0.0f64, |m, x| m.max(x.abs()))
 }
@@ -53,7 +53,7 @@ fn white_centred_and_standardized_rows_are_those_of_pca() {
         let model = pca(settings, &x, p);
         let axes = super::matrix(&model, "components");
         let noise = model.tensor("noise_scale").map_or_else(|| vec![1.0; p], |t| t.f64s());
-        // Whitened coordinates have variance 1 with divisor n; their order and the sign of the axes are PCA's.
+        // Whitened coordinates have variance 1 with divisor n; the order and the signs of the axes are those of PCA.
         let share = ((n as f64) / (n as f64 - 1.0)).sqrt();
         let scale = crate::made::numbers(&model, "scale");
         let mean = crate::made::numbers(&model, "mean");
@@ -88,7 +88,7 @@ fn gradients_are_differences_of_the_function() {
                     let moved = Matrix::from_fn(k, p, |i, j| w[(i, j)] + t * direction[(i, j)]);
                     cost(&spec, &x, &moved).0
                 };
-                // Of the fourth order: h^4 and eps / h are both below what is asked.
+                // Differences of fourth order: h^4 and eps / h are both below the tolerance of the test.
                 let h = 2e-4;
                 let numeric = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
                 let gradient = cost(&spec, &x, &w).1;
@@ -122,7 +122,7 @@ fn lemma_3_1_reconstruction_sees_second_moments_only() {
     let x = falling(n, p, 6);
     let w = normal(k, p, 6);
     let rec = cost(&plain(0.0, Penalty::LogCosh, false), &x, &w).0;
-    // E D^(1/2) from the second moments about 0, by Jacobi's rotations.
+    // E D^(1/2) from the second moments about 0, by Jacobi rotations.
     let c: Vec<Vec<f64>> = (0..p)
         .map(|i| (0..p).map(|j| naive::sum(x.chunks_exact(p).map(|r| r[i] * r[j])) / n as f64).collect())
         .collect();
@@ -130,7 +130,7 @@ fn lemma_3_1_reconstruction_sees_second_moments_only() {
     let root = Matrix::from_fn(p, p, |i, j| e[j][i] * d[j].sqrt());
     let want = squares(&factor::multiply(&identity_less(&w), &root));
     assert!((rec / want - 1.0).abs() < 1e-13, "{rec} not {want}");
-    // White rows: orthonormality itself.
+    // For white rows the reconstruction error is ||W'W - I||².
     let spec = Rica {
         beta: Beta::Weight(0.0),
         unit_norm: unmix::method::rica::UnitNorm::Always(false),
@@ -138,7 +138,7 @@ fn lemma_3_1_reconstruction_sees_second_moments_only() {
     };
     let white = cost(&spec, &x, &w).0;
     assert!((white / squares(&identity_less(&w)) - 1.0).abs() < 1e-13);
-    // Lemma 3.2: of columns or of rows, the penalties differ by a constant.
+    // Lemma 3.2: the penalties for orthonormal columns and for orthonormal rows differ by a constant.
     let other = squares(&identity_less(&w.transposed()));
     assert!(((other - (white + k as f64 - p as f64)) / other).abs() < 1e-13);
 }
@@ -148,7 +148,7 @@ fn lemma_3_3_denoising_is_reconstruction_and_weight_decay() {
     let (n, p, k, delta) = (40, 5, 8, 0.7);
     let x = falling(n, p, 7);
     let w = normal(k, p, 7);
-    // Noise whose moments over each row's copies are exactly those of independent noise of variance delta²: one axis at a time.
+    // Noise along one axis at a time, whose moments over the copies of a row are exactly those of independent noise of variance delta².
     let far = delta * (p as f64).sqrt();
     let (mut noisy, mut lost) = (Vec::new(), Vec::new());
     let used = factor::multiply(&w.transposed(), &w);
@@ -186,7 +186,8 @@ fn features_of_unit_norm_are_on_the_sphere() {
         let along: f64 = gradient.row(i).iter().zip(w.row(i)).map(|(g, w)| g * w).sum();
         assert!(along.abs() < 1e-12 * squares(&gradient).sqrt(), "row {i}: {along:e}");
     }
-    // Of any length, also each of its own: longer as well as shorter ones, so it is not the ball.
+    // The value does not depend on the norms of the rows of W, whether above or below 1: the constraint is the unit sphere, not the
+    // ball.
     let longer = Matrix::from_fn(k, p, |i, j| w[(i, j)] * 2f64.powi(i as i32 - 3));
     let (again, other) = cost(&spec, &x, &longer);
     assert!((again / value - 1.0).abs() < 1e-15);
@@ -204,7 +205,7 @@ fn features_of_unit_norm_are_on_the_sphere() {
 
 #[test]
 fn no_features_at_all_is_a_minimum_exactly_where_sparsity_outweighs() {
-    // lambda = 1 / beta on either side of g''(0) / 4, for rows that are not white.
+    // The critical weight lambda = 1 / beta, tested on both sides of g''(0) / 4, for rows that are not white.
     let (n, p, k) = (3000, 4, 6);
     let (x, _) = super::laplace(n, p, 11);
     for penalty in BOTH {
@@ -213,7 +214,7 @@ fn no_features_at_all_is_a_minimum_exactly_where_sparsity_outweighs() {
             let beta = 4.0 / (penalty.curvature() * share);
             for seed in 0..10 {
                 let direction = normal(k, p, 200 + seed);
-                // Small against the rows, so that only the second derivative counts.
+                // W is small relative to the rows, so that the second derivative dominates.
                 let size = 1e-4 / squares(&direction).sqrt();
                 let w = Matrix::from_fn(k, p, |i, j| size * direction[(i, j)]);
                 let change = cost(&plain(beta, penalty, false), &x, &w).0 - nothing(beta);

@@ -1,4 +1,4 @@
-//! Fits: the same bits everywhere, warm starts, limits, decoding, and what the settings resolve to.
+//! Fits: identical bits for any number of threads, warm starts, limits, decoding, and the values that settings resolve to.
 
 use super::{fit, from_identity, laplace, matrix, never_rises};
 use crate::made::{apart, bits, cast, decode, encode, falling, numbers, on_threads};
@@ -29,7 +29,7 @@ fn the_same_bits_for_any_number_of_threads_and_from_a_file() {
         let mut rows: Rows<'_, T> = Rows::new(open_npy(&path).unwrap().0, Features::default(), "the array");
         assert!(bits(&spec.fit(&mut rows, &on_threads(2)).unwrap()) == want, "{spec:?}, from a file");
     }
-    // Several shards, the last block of one row.
+    // Several shards, the last block of which has one row.
     let (n, p) = (2 * 2731 + 1025, 96);
     let x = falling(n, p, 1);
     let short = Rica { max_iter: 4, ..Rica::default() };
@@ -110,7 +110,7 @@ fn what_decodes_is_the_pseudo_inverse_and_rows_come_back() {
             assert!(from_identity(&mb) < 1e-11, "{spec:?}");
             assert!(apart(&decode(&model, &encode(&model, &x)), &x) < 1e-10, "{spec:?}: rows come back");
         }
-        // The variance of what a feature adds to the rows.
+        // The variance that a feature contributes to the rows.
         let (codes, k) = (encode(&model, &x), b.rows());
         let variance = numbers(&model, "component_variance");
         let share = (n as f64 - 1.0) / n as f64;
@@ -145,7 +145,7 @@ fn limits_end_a_fit_and_the_report_says_which() {
     let run = Run { max_seconds: Some(0.0), ..on_threads(2) };
     let timed = Rica::default().fit(&mut Rows::from_slice(&x, 6).unwrap(), &run).unwrap();
     assert_eq!((timed.report().outcome, timed.report().n_iter), (Outcome::Time, 1));
-    // With nothing to reach, it continues until rounding stops it.
+    // With `tol=0` the search continues until rounding errors stop it.
     let all = fit(&Rica { tol: Some(0.0), ..Rica::default() }, &x, 6);
     assert_eq!(all.report().outcome, Outcome::Stalled);
     assert!(all.report().residual.unwrap() < 1e-7, "{:?}", all.report().residual);
@@ -177,7 +177,7 @@ fn the_weight_chosen_by_itself_is_the_documented_one() {
     let length = |row: &[f64]| row.iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>().sqrt();
     let (values, _) = naive::jacobi(naive::covariance(&x, p));
     let share = (n as f64 - 1.0) / n as f64;
-    // The root mean square of all entries, by which rows are divided first.
+    // The root mean square of all centred entries, by which rows are divided first.
     let size = (naive::sum(values.iter().copied()) * share / p as f64).sqrt();
     let far = 0.1 * naive::sum(x.chunks_exact(p).map(length)) / n as f64 / size;
     for k in [1, 5, 9] {
@@ -188,7 +188,7 @@ fn the_weight_chosen_by_itself_is_the_documented_one() {
         let found = beta(spec);
         assert!((found / far.min(own) - 1.0).abs() < 1e-12, "{k}: {found}, {far}, {own}");
     }
-    // A number takes the formula as it stands.
+    // With a number for beta rows are not rescaled.
     let as_it_stands = Rica { beta: Beta::Weight(0.3), whiten: false, max_iter: 1, ..Rica::default() };
     assert!(fit(&as_it_stands, &x, p).tensor("data_scale").is_none());
 }
@@ -201,7 +201,7 @@ fn columns_as_they_are_give_the_same_features_in_any_unit() {
         let spec = Rica { contrast, n_components: Some(k), whiten: false, tol, ..Rica::default() };
         let plain = fit(&spec, &x, 5);
         assert!(plain.report().n_iter > 3, "{contrast:?}: {:?}", plain.report());
-        // Powers of two change no digit; others change the last ones.
+        // Factors that are powers of two change no digit; others change the last ones.
         for (unit, near) in [(2f64.powi(-20), 0.0), (2f64.powi(40), 0.0), (1e-6, 1e-3)] {
             let scaled: Vec<f64> = x.iter().map(|v| v * unit).collect();
             let other = fit(&spec, &scaled, 5);
@@ -227,7 +227,7 @@ fn a_search_whose_sparsity_is_below_the_tolerance_has_not_converged() {
         "{:?}",
         model.report().warnings
     );
-    // Reconstruction alone has nothing to see.
+    // The reconstruction error alone has converged: beta = 0 has no sparsity term.
     let plain = fit(&Rica { beta: Beta::Weight(0.0), ..spec }, &tiny, 5);
     assert_eq!(plain.report().outcome, Outcome::Converged);
 }
@@ -256,7 +256,7 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
     assert_eq!((few.report().rank, matrix(&few, "rotation").cols()), (Some(59), 5));
     let unasked = fit(&Rica::default(), &x, p);
     assert_eq!(unasked.n_components(), 6, "a tenth of the rows");
-    // Asked for more, it does what it can and says so.
+    // More components are possible on request; a warning says that they may be spikes at single rows.
     let many = fit(&Rica { n_components: Some(40), ..Rica::default() }, &x, p);
     assert!(many.n_components() == 40 && share(&many, &x) > 0.5);
     assert!(
@@ -264,7 +264,7 @@ fn few_rows_are_whitened_in_few_directions_so_that_no_feature_is_a_single_row() 
         "{:?}",
         many.report().warnings
     );
-    // Enough of them: all directions, and nothing to say.
+    // With 6000 rows of 3 columns all directions are used, without a warning.
     let enough = fit(&Rica::default(), &x, 3);
     assert!(
         enough.n_components() == 3 && enough.report().warnings.is_empty(),
@@ -297,6 +297,6 @@ fn rows_that_are_white_already_need_no_whitening() {
     let own = Rica { whiten: false, beta: Beta::Weight(0.2), tol: Some(1e-8), ..Rica::default() };
     let (a, b) = (fit(&own, &z, 4), fit(&Rica { tol: Some(1e-8), ..Rica::default() }, &z, 4));
     let near = unmix::metrics::matched_cosine(&matrix(&a, "components"), &matrix(&b, "components"));
-    // Divisors n and n - 1 differ by a share of 1/3000.
+    // Divisors n and n - 1 differ by a factor of 1 - 1/3000.
     assert!(near > 1.0 - 1e-5, "{near}");
 }

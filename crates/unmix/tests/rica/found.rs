@@ -1,4 +1,4 @@
-//! What fits find: sources, the exact law of how orthonormal they are, features of overcomplete data.
+//! Accuracy of fits: independent sources, the exact deviation from orthonormality, and features of overcomplete data.
 
 use super::{fit, laplace, matrix, never_rises, squares};
 use crate::made::numbers;
@@ -10,7 +10,7 @@ use unmix::{Matrix, Outcome, Rica};
 const SOURCES: usize = 8;
 const ROWS: usize = 5000;
 
-/// Amari's distance of a gain from a permutation: 0 for one, 1 for a matrix of equal numbers.
+/// Amari distance of a gain matrix from a permutation: 0 for a scaled permutation, 1 for a matrix of equal numbers.
 fn amari(gain: &Matrix<f64>) -> f64 {
     let n = gain.rows();
     let of =
@@ -20,7 +20,7 @@ fn amari(gain: &Matrix<f64>) -> f64 {
     (rows + columns) / (2 * n * (n - 1)) as f64
 }
 
-/// Symmetric FastICA with log cosh (Hyvärinen 1999), on white rows: the textbook.
+/// Symmetric FastICA with the log cosh contrast (Hyvärinen 1999), on white rows.
 fn fastica(z: &[f64], d: usize) -> Matrix<f64> {
     let n = (z.len() / d) as f64;
     let mut w = factor::orthonormal_rows(&super::normal(d, d, 77));
@@ -32,7 +32,7 @@ fn fastica(z: &[f64], d: usize) -> Matrix<f64> {
                 (0..d).for_each(|j| next[(i, j)] += (t * z[j] - (1.0 - t * t) * w[(i, j)]) / n);
             }
         }
-        // (A A')^(-1/2) A
+        // Symmetric orthogonalisation, (A A')^(-1/2) A.
         let (values, vectors) = factor::eigh(&factor::multiply_transposed(&next, &next)).unwrap();
         let root = Matrix::from_fn(d, d, |i, j| vectors[(i, j)] / values[i].sqrt());
         let before = w;
@@ -58,7 +58,7 @@ fn complete_features_are_the_sources_that_fastica_finds() {
         let (x, mixing) = laplace(ROWS, SOURCES, seed);
         let near = fit(&complete(0.1, 1e-7), &x, SOURCES);
         let far = fit(&complete(1.0, 1e-7), &x, SOURCES);
-        // White rows, in the coordinates that the model names.
+        // Whitened rows, in the model's whitened coordinates.
         let (axes, scale, mean) =
             (matrix(&near, "rotation"), numbers(&near, "scale"), numbers(&near, "mean"));
         let whitener = Matrix::from_fn(SOURCES, SOURCES, |i, j| axes[(j, i)] / scale[i]);
@@ -103,7 +103,7 @@ fn features_are_as_far_from_orthonormal_as_the_exact_law_says() {
             .sum::<f64>()
     };
     for (beta, published) in [(1.0, 0.392), (0.1, 0.0376)] {
-        // 4 a (a² - 1) + beta E[s g'(a s)] = 0, between 1/2 and 1.
+        // The root of 4 a (a² - 1) + beta E[s g'(a s)] between 1/2 and 1, by bisection.
         let (mut low, mut high) = (0.5, 1.0);
         for _ in 0..60 {
             let a: f64 = 0.5 * (low + high);
@@ -136,14 +136,14 @@ fn sparsity_that_outweighs_collapses_a_small_start_and_the_outcome_is_collapsed(
             text.contains("beta=10") && text.contains("collapsed to 0") && text.contains("from 4 on"),
             "{text}"
         );
-        // Half as much as the bound does not.
+        // Half of the critical weight does not collapse.
         let spec = Rica { beta: Beta::Weight(2.0), ..spec };
         let model = fit(&spec, &x, SOURCES);
         assert!(model.report().warnings.is_empty(), "{:?}", model.report().warnings);
     }
 }
 
-/// `n` rows of `p` numbers, sparse sums of `k` atoms of length 1, and these.
+/// `n` rows of `p` columns that are sparse sums of `k` atoms of unit length, and the atoms.
 fn overcomplete(n: usize, p: usize, k: usize, seed: u64) -> (Vec<f64>, Matrix<f64>) {
     let (s, atoms) = (Stream::new(seed, 0), super::normal(k, p, 300 + seed));
     let lengths: Vec<f64> = (0..k).map(|i| atoms.row(i).iter().map(|v| v * v).sum::<f64>().sqrt()).collect();
@@ -176,7 +176,7 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
     never_rises(&model);
     let (components, mixing) = (matrix(&model, "components"), matrix(&model, "mixing"));
     assert_eq!((components.rows(), mixing.cols()), (k, k));
-    // In whitened coordinates: components times the root of the covariance.
+    // Components in whitened coordinates: times the square root of the covariance.
     let c = factor::multiply(
         &Matrix::from_vec(6000, p, x.clone()).transposed(),
         &Matrix::from_vec(6000, p, x.clone()),
@@ -188,8 +188,8 @@ fn more_features_than_columns_are_of_length_one_and_near_the_atoms() {
     }
     let coherence = numbers(&model, "coherence")[0];
     assert!(coherence > 0.0 && coherence <= 1.0, "{coherence}");
-    // Features, not atoms. L-BFGS of another implementation, on such data and with this weight, ends at mean cosines of 0.79 to
-    // 0.82 in whitened coordinates, 0.1 to 0.31 of them above 0.95.
+    // Features need not equal the atoms. L-BFGS of another implementation, on such data and with this beta, ends at mean cosines of
+    // 0.79 to 0.82 in whitened coordinates, with a share of 0.1 to 0.31 of them above 0.95.
     let (values, axes) = factor::eigh(&c).unwrap();
     let along = |m: &Matrix<f64>, power: f64| {
         let mut out = factor::multiply_transposed(m, &axes);
@@ -220,8 +220,8 @@ fn without_unit_norm_some_of_too_many_features_vanish_with_a_warning() {
 
 #[test]
 fn columns_as_they_are_of_few_rows_converge_to_the_tolerance() {
-    // 60 rows of 600 columns whose variances lie five powers of ten apart, most of it in few directions, as of measured genes: the function
-    // is near 200, and steps that lower the gradient below 1e-5 do not show in it.
+    // 60 rows of 600 columns whose variances span five powers of ten, with most of the variance in a few directions, as in gene
+    // expression data: the objective is near 200, so steps that reduce the gradient below 1e-5 are lost in its rounding errors.
     let (n, p) = (60, 600);
     let (s, few) = (Stream::new(8, 0), super::normal(4, p, 8));
     let x: Vec<f64> = (0..n * p)
@@ -253,7 +253,8 @@ fn columns_as_they_are_of_few_rows_converge_to_the_tolerance() {
 
 #[test]
 fn columns_as_they_are_of_few_rows_keep_what_principal_components_keep() {
-    // 40 rows of 700 columns: directions drawn among columns would hardly reach the span of the rows, and collapse to 0.
+    // 40 rows of 700 columns: random directions in the space of columns would be nearly orthogonal to the span of the rows, and
+    // collapse to 0.
     let (n, p, k) = (40, 700, 3);
     let x = crate::made::falling(n, p, 3);
     let left = |model: &unmix::Model| {
@@ -271,7 +272,7 @@ fn columns_as_they_are_of_few_rows_keep_what_principal_components_keep() {
             assert!(own < 1.1 * pca, "{contrast:?}: {own} is left, by principal components {pca}");
         }
     }
-    // A weight of sparsity that nothing outweighs: the features vanish, and it is said.
+    // A beta that outweighs the reconstruction error: the features collapse to 0, and the outcome says so.
     let heavy = Rica { n_components: Some(k), whiten: false, beta: Beta::Weight(1e3), ..Rica::default() };
     assert_eq!(fit(&heavy, &x, p).report().outcome, unmix::Outcome::Collapsed);
 }
