@@ -1,4 +1,4 @@
-//! Clusters of what halves and restarts find: [`unmix::stability::Clusters`] of whole fits.
+//! Clusters of components over fits of halves and restarts: [`unmix::stability::Clusters`].
 
 use crate::made;
 use serde_json::{Map, Value, json};
@@ -34,13 +34,13 @@ fn sources_are_compact_clusters_and_gaussian_ones_are_not() {
             assert!(c.similarity[j] > 0.99 && c.labels.iter().all(|l| l[j] == Some(j)), "{j}");
         }
     }
-    // Other rows turn the Gaussian two; other seeds need not.
+    // Halves rotate the two Gaussian components arbitrarily; restarts on the same rows need not.
     let halves = found.clusters.halves.as_ref().unwrap();
     let least = (0..6).filter(|j| !gaussian(j)).map(|j| halves.quality[j].unwrap()).fold(1.0, f64::min);
     for j in (0..6).filter(gaussian) {
         assert!(halves.quality[j].is_none_or(|q| q < least - 0.05), "{j}: {:?}", halves.quality);
     }
-    // Centrotypes are rows of other fits, and signed like the model's.
+    // Centrotypes are components of other fits, with the signs of the model's.
     let centrotypes = halves.centrotypes.as_ref().unwrap();
     for j in (0..6).filter(|j| !gaussian(j)) {
         let (a, b) = (components.row(j), centrotypes.row(j));
@@ -60,7 +60,7 @@ fn of_an_exact_solver_halves_alone_are_clustered() {
     assert!(halves.quality[..2].iter().all(|q| q.unwrap() > 0.95), "{:?}", halves.quality);
     assert!(halves.quality[2..].iter().all(|q| q.is_none_or(|q| q < 0.9)), "{:?}", halves.quality);
     assert!(found.clusters.map.iter().all(|p| p.half) && found.clusters.map.len() == 40);
-    // Axes of unit length, as the model's are.
+    // Centrotypes have unit length, as components of this model have.
     let (components, centrotypes) =
         (model.tensor("components").unwrap().to_matrix(), halves.centrotypes.as_ref().unwrap());
     let cosine: f64 = components.row(0).iter().zip(centrotypes.row(0)).map(|(x, y)| x * y).sum();
@@ -87,7 +87,7 @@ fn clusters_have_the_same_bits_for_any_number_of_threads() {
         let trials = Trials { cuts: 3, restarts: 4 };
         let one = of(trials, 1);
         assert!(one.both.is_some() && one == of(trials, 3), "{key}");
-        // More restarts are more estimates of restarts, and none of halves.
+        // Restarts do not change the clusters of halves.
         let more = of(Trials { restarts: 6, ..trials }, 2);
         assert_eq!(one.halves, more.halves, "{key}");
         assert_eq!(more.restarts.unwrap().labels.len(), 7, "{key}");

@@ -1,4 +1,4 @@
-//! Encoders of every kind go the way of the linear ones, and keep their guarantees.
+//! Encoders of every kind are supported by all commands and keep the guarantees of linear ones.
 
 #[path = "toys/mod.rs"]
 mod toys;
@@ -49,7 +49,7 @@ fn toys_of_every_kind_keep_the_contract_of_encoders() {
     let folder = tempfile::tempdir().unwrap();
     for toy in ["toy-posterior", "toy-gate", "toy-solver", "toy-network"] {
         let model = fitted(toy, json!({}), &x);
-        // Through a file.
+        // Saved and loaded.
         let path = folder.path().join(toy);
         model.save(&path).unwrap();
         let model = Model::load(&path).unwrap();
@@ -60,13 +60,13 @@ fn toys_of_every_kind_keep_the_contract_of_encoders() {
         for i in [0, 17, 699] {
             assert_eq!(all[2 * i..2 * i + 2], encoded(&model, &x[P * i..P * i + P], 1), "{toy} row {i}");
         }
-        // Back, and both ways at once.
+        // Decoding the codes equals reconstruction in one step.
         let codes = Rows::from_slice(&all, 2).unwrap();
         let back = model.decode_to_vec(&codes, &Run::default()).unwrap();
         let mut both = VecSink(Vec::new());
         model.reconstruct(&rows(&x), &Run::default(), &mut both).unwrap();
         assert_eq!(back, both.0, "{toy}");
-        // Q is the squared distance between the two, and its parts add up to it.
+        // Q is the squared distance between a row and its reconstruction, and its parts sum to it.
         let mut quality = VecSink(Vec::new());
         let parts = Parts { components: false, columns: true };
         model.quality(&rows(&x), parts, &Run::default(), &mut quality).unwrap();
@@ -112,7 +112,8 @@ fn a_posterior_mean_is_that_of_the_cells_that_a_row_has() {
     let mut row = x[..P].to_vec();
     (row[1], row[3]) = (f64::NAN, f64::NAN);
     let found = encoded(&model, &row, 1);
-    // E[z | x_o] = W_o (W_o' W_o + noise I)⁻¹ (x_o - mean_o): the other form of the formula, by the 3 x 3 covariance of what is seen.
+    // E[z | x_o] = W_o (W_o' W_o + noise I)⁻¹ (x_o - mean_o): the equivalent form of the formula, with the 3 x 3 covariance of the
+    // observed cells.
     let density = model.density().unwrap();
     let seen = [0, 2, 4];
     let w = |i: usize, j: usize| density.axes[(i, j)] * (density.variance[i] - density.noise).sqrt();
@@ -136,7 +137,7 @@ fn a_posterior_mean_is_that_of_the_cells_that_a_row_has() {
         let want: f64 = (0..3).map(|a| w(i, seen[a]) * solved[a]).sum();
         assert!((found[i] - want).abs() < 1e-9 * want.abs().max(1.0), "{found:?} {want}");
     }
-    // A row without any cell is the mean; infinity is no missing cell; others take none.
+    // A row without observed cells has code 0; infinity is not a missing cell; other encoders refuse missing cells.
     assert_eq!(encoded(&model, &[f64::NAN; P], 1), [0.0, 0.0]);
     row[0] = f64::INFINITY;
     let refused = model.encode_to_vec(&rows(&row), &Run::default()).unwrap_err().to_string();
@@ -159,7 +160,7 @@ fn what_a_solver_leaves_unsolved_is_told_with_the_worst_row() {
     let (done, codes) = encode(&model);
     assert_eq!((done.n_rows, done.unsolved), (900, None));
     assert!(codes.contains(&0.0) && codes.iter().any(|y| *y != 0.0));
-    // First-order conditions: |<atom, rest>| is alpha where a code is not 0, and at most that where it is.
+    // First-order conditions: |<atom, residual>| is alpha where a code is not 0, and at most alpha where it is 0.
     let (mixing, mean) = (model.code().mixing().unwrap(), model.tensor("mean").unwrap().f64s());
     for (x, y) in x.chunks_exact(P).zip(codes.chunks_exact(2)) {
         let rest: Vec<f64> =
@@ -240,7 +241,7 @@ fn maps_that_do_not_fit_together_and_keys_that_are_taken_are_refused() {
 
 #[test]
 fn every_row_of_every_width_is_mapped() {
-    // A shard may hold more numbers than are read at once.
+    // A shard may hold more numbers than a single read returns.
     for p in (1..=140).chain([255, 360, 361, 724, 1449, 2050, 5793]) {
         let n = unmix::data::Plan::for_width(p).shard_rows + 3;
         let x: Vec<f32> = (0..n * p).map(|at| (at / p) as f32).collect();

@@ -1,4 +1,4 @@
-//! Factor analysis against formulas, scikit-learn's numbers, and a twin that is slow and right.
+//! Factor analysis against formulas, scikit-learn's numbers, and a naive implementation.
 
 use crate::made::{apart, decode, encode, falling, numbers, on_threads, scores, settings, try_fit};
 use crate::naive;
@@ -11,7 +11,7 @@ mod gaps;
 mod golden;
 mod rotations;
 
-/// `n` rows of `p` columns with `q` factors, noise of standard deviation 0.4 to 1.5, and another unit for every column.
+/// `n` rows of `p` columns with `q` factors, noise of standard deviation 0.4 to 1.5, and different units of the columns.
 fn made(n: usize, p: usize, q: usize, seed: u64) -> Vec<f64> {
     let (f, e, l) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
     let size = |j: usize| 0.4 + 1.1 * l.uniform((1000 + j) as u64);
@@ -26,7 +26,7 @@ fn fit(given: Value, x: &[f64], p: usize) -> Model {
     try_fit("factor-analysis", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Loadings' correlation loadings + diag(psi), in the units of the model.
+/// The model covariance, loadings' correlation loadings + diag(psi), in the units of the model.
 fn covariance(model: &Model) -> Matrix<f64> {
     let (l, psi) = (model.tensor("components").unwrap().to_matrix(), numbers(model, "noise_variance"));
     let phi = model.tensor("factor_correlation").unwrap().to_matrix();
@@ -41,7 +41,7 @@ fn inverse(c: &Matrix<f64>) -> Matrix<f64> {
     factor::Cholesky::new(c).expect("positive definite").solve_rows(&identity)
 }
 
-/// `log p(x)` of every row under `N(mean, C)`, by the formula.
+/// `log p(x)` of every row under `N(mean, C)`, from the dense covariance.
 fn dense_log_density(model: &Model, x: &[f64]) -> Vec<f64> {
     let (c, mean, p) = (covariance(model), numbers(model, "mean"), model.n_features());
     let log_det: f64 = factor::eigenvalues(&c).unwrap().iter().map(|v| v.ln()).sum();
@@ -78,7 +78,7 @@ fn the_likelihood_is_that_of_the_covariance_and_codes_are_posterior_means() {
         assert!(apart(&want, &found) < 1e-9, "{given}: {}", apart(&want, &found));
         let total: f64 = found.iter().sum();
         assert!((total - likelihood(&model)).abs() < 1e-8 * total.abs(), "{given}: {total}");
-        // Phi L C^-1 (x - mean).
+        // Reference: posterior means Phi L C^-1 (x - mean).
         let (l, phi) = (
             model.tensor("components").unwrap().to_matrix(),
             model.tensor("factor_correlation").unwrap().to_matrix(),
@@ -120,7 +120,7 @@ fn newton_finds_the_maximum_of_a_long_em_from_another_start() {
         let (a, b) = (numbers(&newton, "noise_variance"), numbers(&em, "noise_variance"));
         assert!(a.iter().zip(&b).all(|(a, b)| (a / b - 1.0).abs() < 1e-2), "{a:?} {b:?}");
         assert!(newton.report().n_iter <= 20 && newton.report().n_iter < em.report().n_iter);
-        // Never down, in neither.
+        // The likelihood never decreases with either algorithm.
         for model in [&newton, &em] {
             let objective = &model.report().objective;
             assert!(objective.windows(2).all(|w| w[1] >= w[0] - 1e-9 * w[0].abs()), "{objective:?}");
@@ -138,7 +138,7 @@ fn at_the_maximum_variances_are_those_of_the_columns_and_perturbations_lower_the
         let want = s[j][j] * (n as f64 - 1.0) / n as f64;
         assert!((c[(j, j)] / want - 1.0).abs() < 1e-6, "{j}: {} {want}", c[(j, j)]);
     }
-    // -2 log L / n = log |C| + tr(C^-1 S) at loadings and uniquenesses moved a little.
+    // -2 log L / n = log |C| + tr(C^-1 S) at slightly changed loadings and uniquenesses.
     let s = Matrix::from_fn(p, p, |i, j| s[i][j] * (n as f64 - 1.0) / n as f64);
     let value = |l: &Matrix<f64>, psi: &[f64]| {
         let mut c = factor::multiply(&l.transposed(), l);
@@ -176,7 +176,7 @@ fn columns_that_repeat_others_are_heywood_cases_and_named() {
     let (psi, share) = (numbers(&floored, "noise_variance"), naive::covariance(&x, p));
     let variance = share[1][1] * (n as f64 - 1.0) / n as f64;
     assert!((psi[1] / variance - 0.05).abs() < 1e-9, "{}", psi[1] / variance);
-    // A model that has room for them has none.
+    // Data with two factors give no Heywood case with a model of two factors.
     let clean = fit(json!({"n_components": 2}), &made(400, 8, 2, 7), 8);
     assert!(
         numbers(&clean, "heywood").is_empty() && clean.report().warnings.is_empty(),
@@ -238,7 +238,7 @@ fn units_and_standardisation_do_not_change_the_likelihood_of_the_model() {
         let sd = (s[at % p][at % p] * 149.0 / 150.0).sqrt();
         assert!((a - b * sd).abs() < 1e-10);
     }
-    // Loadings of columns of variance 1: communality and uniqueness add up to 1.
+    // For columns of variance 1 communality and uniqueness sum to 1.
     let psi = numbers(&scaled, "noise_variance");
     let common: Vec<f64> = (0..p).map(|j| (0..2).map(|i| b[i * p + j].powi(2)).sum()).collect();
     assert!(common.iter().zip(&psi).all(|(c, psi)| (c + psi - 1.0).abs() < 1e-3), "{common:?} {psi:?}");

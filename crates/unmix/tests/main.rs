@@ -1,6 +1,6 @@
-//! The tests of the library, in one program so that it is linked once: `cargo test -p unmix laws::` runs one file of them.
+//! The tests of the library in one binary, so that they are linked once: `cargo test -p unmix laws::` runs one module of them.
 //!
-//! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
+//! Data come from `unmix`'s own counter-based random number generator, so they are the same in every run.
 
 mod clusters;
 mod completion;

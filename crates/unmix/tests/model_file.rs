@@ -1,4 +1,4 @@
-//! Model files: whole, truncated, changed, from another version, and where they cannot be written.
+//! Model files: intact, truncated, modified, of another version, and paths that cannot be written.
 
 use crate::made::{bits, falling, numbers, pca};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn read(bytes: &[u8]) -> unmix::Result<Model> {
     Model::from_bytes(bytes, Path::new("m.safetensors"))
 }
 
-/// Header as JSON, and the tensors' bytes.
+/// The header as JSON, and the bytes of the tensors.
 fn parts(bytes: &[u8]) -> (Value, Vec<u8>) {
     let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     (serde_json::from_slice(&bytes[8..8 + n]).unwrap(), bytes[8 + n..].to_vec())
@@ -25,7 +25,7 @@ fn whole((header, data): (Value, Vec<u8>)) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes(), text.as_slice(), &data].concat()
 }
 
-/// The file with its description changed.
+/// The file with its description modified.
 fn described(bytes: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let (mut header, data) = parts(bytes);
     let entry = &mut header["__metadata__"]["unmix"];
@@ -62,7 +62,7 @@ fn a_changed_byte_is_an_error_unless_it_lies_in_the_run_s_record() {
             match read(&changed) {
                 Err(e) if at >= header => assert!(e.to_string().contains("checksum"), "byte {at}: {e}"),
                 Err(_) => {}
-                // When and how long it ran is not part of what was fitted.
+                // Time and duration of the fit are not part of the fitted model.
                 Ok(found) if run.contains(&at) => {
                     assert_eq!(bits(&found), bits(&model), "byte {at} ^ {flip}")
                 }
@@ -92,7 +92,7 @@ fn an_unknown_format_is_refused_with_the_version_to_install() {
 #[test]
 fn a_shape_whose_numbers_cannot_be_counted_is_an_error() {
     let m = small();
-    // Their product is 3 modulo 2^64, as many as there are features.
+    // The product of these axes overflows to 3 modulo 2^64, the number of features.
     let shape = Some(vec![0xaaaa_aaaa_aaaa_aaab, 9]);
     let features = unmix::Features { names: None, shape };
     let made = Model::new(
@@ -139,7 +139,7 @@ fn the_safetensors_library_reads_the_file() {
     assert_eq!((found.shape(), found.dtype()), (&[2usize, 3][..], safetensors::Dtype::F64));
     let values: Vec<f64> = found.data().as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
     assert_eq!(values, numbers(&model, "components"));
-    // Aligned, so that other programs may map the file.
+    // The tensors are aligned, so that other programs may map the file into memory.
     assert!(
         file.tensors().iter().all(|(_, t)| t.data().as_ptr() as usize % 4 == bytes.as_ptr() as usize % 4)
     );
@@ -177,7 +177,7 @@ fn saving_replaces_the_file_whole_or_leaves_it_as_it_was() {
     assert_eq!(bits(&Model::load(&path).unwrap()), bits(&model));
     assert!(unmix::model::is_model_file(&path));
 
-    // Onto a folder, into a folder that does not exist, below a file: an error that names the path, and nothing left behind.
+    // The path is a folder, in a folder that does not exist, or below a file: an error that names the path, and no file left behind.
     std::fs::create_dir(folder.path().join("taken")).unwrap();
     for (at, word) in
         [("taken", "folder"), ("none/m.safetensors", "cannot write"), ("m.safetensors/below", "cannot write")]

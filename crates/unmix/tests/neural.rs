@@ -1,4 +1,4 @@
-//! Rules that a single layer learns by: every row of the tables, against what it claims.
+//! Learning rules of a single layer: every entry of the tables against its documented properties.
 
 mod bad;
 mod decoder;

@@ -1,4 +1,4 @@
-//! Against the textbook twins, on shapes and numbers that nobody chose.
+//! Property tests: random shapes and numbers against naive implementations.
 
 use crate::made::{apart, encode, numbers, pca, scores};
 use crate::naive::{self, Twin};
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use serde_json::json;
 use unmix::{Matrix, Model, metrics, select};
 
-/// How the columns of a random table relate.
+/// The structure of a random table.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Plain,
     DuplicateColumns,
-    /// Whole numbers from a small set: equal variances, repeated rows.
+    /// Small integers: equal variances, repeated rows.
     Ties,
-    /// Two directions, whatever the width.
+    /// Rank 2, whatever the number of columns.
     Deficient,
     ConstantColumn,
 }
@@ -59,7 +59,7 @@ fn table() -> impl Strategy<Value = Table> {
     )
 }
 
-/// In units of the table's scale, so that squares are neither 0 nor infinite in the twin.
+/// The naive PCA of the table divided by its scale, so that squares neither underflow nor overflow.
 fn twin(t: &Table) -> Twin {
     Twin::fit(&t.x.iter().map(|v| v / t.scale).collect::<Vec<_>>(), t.p)
 }
@@ -86,7 +86,8 @@ fn compare(t: &Table, twin: &Twin, model: &Model, name: &str) -> Result<(), Test
     let noise = numbers(model, "noise_variance")[0] / t.scale / t.scale;
     prop_assert!((noise - twin.noise(n, k)).abs() <= tol, "{name}: noise {noise} not {}", twin.noise(n, k));
 
-    // Spaces, not vectors: at a tie any rotation fits. The span is determined where there is a gap behind it.
+    // The spans of the leading axes are compared, because the axes of equal variances are arbitrary; a span is determined where a gap
+    // follows.
     let axes = numbers(model, "components");
     for c in 1..=k {
         let gap = twin.values[c - 1] - twin.values.get(c).copied().unwrap_or(-first);
@@ -112,7 +113,7 @@ proptest! {
     fn pca_is_the_textbook_s(t in table()) {
         let twin = twin(&t);
         if twin.values[0] <= 1e-20 {
-            return Ok(()); // Nothing varies: an error, tested elsewhere.
+            return Ok(()); // No column varies: an error, which is tested elsewhere.
         }
         for solver in ["full", "covariance_eigh"] {
             let model = pca(json!({"n_components": t.k, "svd_solver": solver}), &t.x, t.p);
@@ -166,7 +167,7 @@ proptest! {
         let scaled: Vec<f64> = v.iter().map(|x| x * scale).collect();
         let found = select::minka(&scaled, n as f64, v.len());
         let evidence = |k: usize| naive::minka_log_evidence(&v, k, n as f64);
-        // Where two numbers have the same evidence to rounding, either will do.
+        // Two numbers of components whose evidence is equal up to rounding are both correct.
         prop_assert!((evidence(found) - evidence(want)).abs() <= 1e-9 * evidence(want).abs(), "{found} not {want}");
     }
 
@@ -179,7 +180,7 @@ proptest! {
         let angles = metrics::subspace_angles(&u, &v).unwrap();
         prop_assert_eq!(angles.len(), a.min(b));
         prop_assert!(angles.windows(2).all(|w| w[0] >= w[1] - 1e-9), "{:?}", angles);
-        // Cosines squared are the largest eigenvalues of P_u P_v P_u, by Gram and Schmidt, Jacobi, and nothing else.
+        // Squared cosines are the largest eigenvalues of P_u P_v P_u, computed independently by Gram-Schmidt and Jacobi rotations.
         let (qu, qv) = (gram_schmidt(&u), gram_schmidt(&v));
         let cross = |i: usize, j: usize| naive::dot(&qu[i], &qv[j]);
         let square = (0..a).map(|i| (0..a).map(|j| naive::sum((0..b).map(|l| cross(i, l) * cross(j, l)))).collect()).collect();
@@ -192,7 +193,7 @@ proptest! {
     #[test]
     fn the_assignment_is_the_cheapest_of_all(n in 1usize..6, more in 0usize..3, seed in any::<u64>(), whole in any::<bool>()) {
         let s = unmix::num::random::Stream::new(seed, 3);
-        // Whole costs have ties; negative ones are allowed.
+        // Integer costs have ties; negative costs are allowed.
         let cost = Matrix::from_fn(n, n + more, |i, j| {
             let u = s.uniform((i * 16 + j) as u64) * 10.0 - 5.0;
             if whole { u.round() } else { u }

@@ -1,4 +1,4 @@
-//! T², Q and their parts against their formulas, and standard errors against the errors that are made.
+//! T², Q and their parts against their formulas, and standard errors against the spread over samples.
 
 use crate::made::falling;
 use unmix::data::VecSink;
@@ -51,12 +51,12 @@ fn the_parts_are_their_formulas_and_add_up() {
         }
         near(shares.iter().sum(), row[0], "T2");
         near(columns.iter().sum(), row[1], "Q");
-        // Pythagoras: what is not along the axes is across them.
+        // Pythagoras: squared cosines and the relative squared residual sum to 1.
         near(cosines.iter().sum::<f64>() + row[1] / square, 1.0, "cosines and residual");
         t2_total += row[0];
         q_total += row[1];
     }
-    // Over the rows of the fit T2 adds up to k (n - 1), and Q to the variance left out.
+    // Over the rows of the fit, T2 sums to k (n - 1), and Q to (n - 1) times the variance that is left out.
     near(t2_total, (k * (n - 1)) as f64, "sum of T2");
     let left_out = model.tensor("noise_variance").unwrap().f64s()[0] * (p - k) as f64;
     near(q_total, left_out * (n - 1) as f64, "sum of Q");
@@ -83,11 +83,11 @@ fn whitening_changes_nothing_and_blocks_neither() {
 
 #[test]
 fn a_direction_without_variance_is_not_lost_between_the_two() {
-    // Rows on a line in space; three components are requested, two of variance 0.
+    // Rows on a line in three dimensions; two of the three requested components have variance 0.
     let x: Vec<f64> = (0..10).flat_map(|i| [i as f64, 2.0 * i as f64, 0.0]).collect();
     let model = fitted(&x, 3, 3, false);
     let found = measured(&model, &[4.5, 9.0, 2.0], 3, ALL);
-    // On the line's centre, and 2 above it.
+    // A row 2 above the centre of the line.
     assert!(found[0].abs() < 1e-25 && (found[1] - 4.0).abs() < 1e-12, "{found:?}");
     assert_eq!(found.len(), 2 + 6 + 3);
     let on = measured(&model, &x[..3], 3, ALL);
@@ -127,7 +127,7 @@ fn small_and_large_rows_keep_their_cosines_or_say_why_not() {
 
 #[test]
 fn standard_errors_are_the_errors_that_are_made() {
-    // The same Gaussian rows drawn again and again: variances 9, 4, 1 along fixed axes.
+    // Repeated samples of Gaussian rows with variances 9, 4, 1 along fixed axes.
     let (n, p, trials) = (400, 3, 600);
     let truth = [9.0, 4.0, 1.0];
     let mut found = vec![Vec::new(); p];
@@ -148,7 +148,7 @@ fn standard_errors_are_the_errors_that_are_made() {
     for c in 0..p {
         let mean = found[c].iter().sum::<f64>() / trials as f64;
         let spread = found[c].iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (trials - 1) as f64;
-        // The standard deviation of 600 draws is itself known to 3 %; four times that.
+        // The relative standard error of a standard deviation over 600 samples is 3 %; the bound is four times that.
         let ratio = said[c] / spread.sqrt();
         assert!((ratio - 1.0).abs() < 0.12, "component {c}: {ratio}, truth {}", truth[c]);
     }
@@ -165,7 +165,7 @@ fn standardized_rows_are_measured_in_units_of_their_columns() {
     };
     let (one, other) = (measured(&fit(&x), &x, p, ALL), measured(&fit(&large), &large, p, ALL));
     assert!(one.iter().zip(&other).all(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1e-3)));
-    // What standardizing first would have given.
+    // Measures of standardized rows under a model of standardized rows are the reference.
     let model = fit(&x);
     let (mean, scale) = (model.tensor("mean").unwrap().f64s(), model.tensor("noise_scale").unwrap().f64s());
     let z = Matrix::from_fn(n, p, |i, j| (x[i * p + j] - mean[j]) / scale[j]);

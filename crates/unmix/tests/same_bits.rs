@@ -1,5 +1,4 @@
-//! The same rows give the same bits: for any number of threads, wherever and however they are stored, all at once or one at a
-//! time.
+//! The same rows give the same bits: for any number of threads, any storage and layout, and all at once or one at a time.
 
 use crate::made::{Known, bits, cast, digest, falling, on_threads, settings};
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use unmix::data::{
 use unmix::num::random;
 use unmix::{Model, Real, Rows};
 
-/// Rows that can be read only once, forward, in blocks whose sizes come from a seed; `None`: one row at a time.
+/// A stream: rows that can be read once, sequentially, in blocks whose sizes are drawn from a seed; `None`: one row at a time.
 struct Forward<T> {
     data: Vec<T>,
     p: usize,
@@ -51,7 +50,7 @@ impl<T: Real> Stream<T> for Reader<'_, T> {
     }
 }
 
-/// Columns one after the other.
+/// The numbers in column-major order.
 fn by_columns<T: Real>(x: &[T], p: usize) -> Vec<T> {
     let n = x.len() / p;
     (0..p * n).map(|i| x[(i % n) * p + i / n]).collect()
@@ -63,7 +62,7 @@ fn bytes_of<T: Real>(x: &[T]) -> Vec<u8> {
     out
 }
 
-/// A `.npy` file in Fortran order, which the library reads and never writes.
+/// Writes a `.npy` file in Fortran order, which the library reads but never writes.
 fn write_fortran<T: Real>(path: &Path, x: &[T], p: usize) {
     let mut header = format!(
         "{{'descr': '<f{}', 'fortran_order': True, 'shape': ({}, {p}), }}",
@@ -97,7 +96,7 @@ pub(crate) fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str
         of(array(Bytes::Lent(&columns), 0, one(n, size as i64), one(p, (n * size) as i64))),
     );
 
-    // Every second entry of every third row, backwards, of a larger array whose other entries are NaN.
+    // A view of a larger array whose other entries are NaN: every third row, in reverse order, and every second column.
     let (row, step) = ((2 * p * size) as i64, 2 * size as i64);
     let mut spaced = vec![T::from_f64(f64::NAN); 3 * n * 2 * p];
     for (i, values) in x.chunks_exact(p).enumerate() {
@@ -109,7 +108,7 @@ pub(crate) fn everywhere<T: Known>(x: &[T], p: usize, mut visit: impl FnMut(&str
         of(array(Bytes::Lent(&spaced), 3 * (n as i64 - 1) * row, one(n, -3 * row), one(p, step))),
     );
 
-    // One byte off, so that nothing is aligned.
+    // Offset by one byte, so that no number is aligned.
     let shifted = [vec![0u8], bytes_of(x)].concat();
     visit("unaligned", of(array(Bytes::Lent(&shifted), 1, one(n, (p * size) as i64), one(p, size as i64))));
 
@@ -132,7 +131,7 @@ fn fit<T: Known>(rows: Rows<'_, T>, given: &Value, threads: usize) -> Model {
     unmix::fit("pca", &settings(given.clone()), &mut T::any(rows), &on_threads(threads)).unwrap()
 }
 
-/// Fits on 1, 2, 3 and 7 threads from everywhere, and codes from everywhere.
+/// Fits on 1, 2, 3 and 7 threads, and fits and codes from every kind of storage.
 fn check<T: Known>(n: usize, p: usize, given: Value) {
     let x: Vec<T> = cast(&falling(n, p, 21));
     let first = fit(Rows::from_slice(&x, p).unwrap(), &given, 1);
@@ -147,7 +146,7 @@ fn check<T: Known>(n: usize, p: usize, given: Value) {
     }
     let mut turn = 0;
     everywhere(&x, p, |storage, rows| {
-        // Every storage meets every number of threads, over the cases.
+        // The number of threads alternates over the kinds of storage; over the cases all combinations occur.
         let threads = [1, 2, 3, 7][turn % 4];
         turn += 1;
         let found = codes(&first, &rows, threads);
@@ -167,7 +166,7 @@ fn check<T: Known>(n: usize, p: usize, given: Value) {
     });
 }
 
-/// Which lines of two models differ, cut to what fits a terminal.
+/// The lines in which two models differ, shortened for the terminal.
 fn differences(a: &Model, b: &Model) -> String {
     let (a, b) = (bits(a), bits(b));
     let pairs = a.lines().zip(b.lines()).filter(|(a, b)| a != b);
@@ -177,7 +176,7 @@ fn differences(a: &Model, b: &Model) -> String {
         .join("\n")
 }
 
-/// Checksums of codes, reconstructions and likelihoods.
+/// Checksums of codes, reconstructions and log-likelihoods.
 fn codes<T: Real>(model: &Model, rows: &Rows<'_, T>, threads: usize) -> [u32; 3] {
     let run = on_threads(threads);
     let (mut y, mut x, mut l) = (VecSink(Vec::new()), VecSink(Vec::new()), VecSink(Vec::new()));
@@ -272,7 +271,7 @@ fn one_row_at_a_time_is_all_at_once() {
 
 #[test]
 fn rows_spooled_to_a_temporary_file_give_the_bits_of_rows_in_memory() {
-    // A stream of more than 64 MiB does not stay in memory.
+    // A stream of more than 64 MiB is not kept in memory.
     let p = 40;
     let n = (65 << 20) / (8 * p) + 1;
     let x = falling(n / 8, p, 2).repeat(8);

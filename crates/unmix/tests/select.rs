@@ -1,4 +1,4 @@
-//! Rules for the number of components, where the number is known.
+//! Rules for the number of components, on data for which it is known.
 
 use crate::made::{cast, falling, numbers, on_threads, pca, settings, try_fit};
 use serde_json::json;
@@ -16,16 +16,16 @@ fn all_rules() -> Vec<Criterion> {
     Criterion::cheap().into_iter().chain([Criterion::Parallel, Criterion::Cv]).collect()
 }
 
-/// Features, samples, components, strength of the weakest: the literature's four designs.
+/// Columns, rows, components and strength of the weakest component: four designs from the literature.
 const DESIGNS: [(usize, usize, usize, f64); 4] =
     [(50, 100, 5, 3.0), (50, 1000, 5, 1.5), (100, 60, 4, 4.0), (30, 5000, 8, 0.6)];
 
 #[test]
 fn rules_find_the_number_of_components_as_often_as_they_should() {
-    // Of 20 seeds, as measured with another generator: Minka's rule hit always, BIC and the gap at least 19 times, the
-    // threshold always on the first three designs; of the fourth it drops the weak components on purpose. Parallel analysis
-    // hit 18, 20, 19 and 17 times, cross-validation 19, 20, 20 and 4. A standard error of 20 draws is 1.6 at a rate of .85
-    // and 1 at .95: the bounds are one to two of them below.
+    // Hits for 20 seeds, measured with another random number generator: Minka's rule always, BIC and the gap at least 19 times, the
+    // threshold always on the first three designs; on the fourth it drops the weak components by design. Parallel analysis 18, 20, 19
+    // and 17 times, cross-validation 19, 20, 20 and 4. The standard error of 20 draws is 1.6 at a rate of .85 and 1 at .95: the bounds
+    // are one to two standard errors below.
     use Criterion::{Bic, Cv, Gap, GavishDonoho, Minka, Parallel};
     let least = [
         (Minka, [18, 18, 18, 18]),
@@ -145,8 +145,8 @@ fn the_same_seed_gives_the_same_table_for_any_number_of_threads_and_in_any_units
 
 #[test]
 fn repeated_and_constant_columns_are_fitted() {
-    // Columns computed from others leave directions empty: a likelihood that saw noise of variance 0 there would be infinite.
-    // Twenty columns turned into 24, and two that stand still.
+    // Columns that are linear combinations of others leave directions of variance 0: a likelihood with noise of variance 0 there would
+    // be infinite. Twenty columns rotated into 24, and two constant columns.
     let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
     let s = Stream::new(8, 0);
     let turn = factor::orthonormal_rows(&Matrix::from_fn(20, 24, |i, j| s.normal((i * 24 + j) as u64)));
@@ -158,7 +158,7 @@ fn repeated_and_constant_columns_are_fitted() {
     for rule in [Criterion::Bic, Criterion::Gap, Criterion::GavishDonoho] {
         assert_eq!(found.get(rule), Some(4), "{rule}: {:?}", found.choices);
     }
-    // No noise at all: what varies is what there is.
+    // Without noise the number of components is the rank.
     let s = Stream::new(2, 0);
     let (a, b) = (
         Matrix::from_fn(100, 3, |i, c| (3.0 - c as f64) * s.normal((3 * i + c) as u64)),
@@ -179,7 +179,7 @@ fn sizes_at_the_edge_give_a_number_in_its_range() {
         for choice in &found.choices {
             assert!(choice.k <= n.min(p), "{} on {n} x {p}: {}", choice.rule, choice.k);
         }
-        // One column, or two rows: a permutation changes nothing, so nothing is stronger than chance.
+        // With one column, or with two rows, permutations change nothing, so no component exceeds chance.
         if p == 1 || n == 2 {
             assert_eq!(found.get(Criterion::Parallel), Some(0), "{n} x {p}");
         }
@@ -190,7 +190,7 @@ fn sizes_at_the_edge_give_a_number_in_its_range() {
 fn data_that_do_not_determine_the_number_are_reported() {
     let made = low_rank_plus_noise(400, 20, 4, 3.0, 1);
     assert!(table(made.x.as_slice(), 20, &Criterion::cheap(), &on_threads(1)).warnings.is_empty());
-    // Strengths that fall without an edge, and few rows: Minka's rule goes far further than BIC.
+    // Variances that decay without a gap, and few rows: Minka's rule selects far more components than BIC.
     let s = Stream::new(6, 0);
     let (n, p) = (40, 30);
     let x: Vec<f64> = (0..n * p).map(|i| 0.8f64.powi((i % p) as i32) * s.normal(i as u64)).collect();
@@ -242,7 +242,7 @@ fn rules_are_refused_where_they_cannot_work() {
 
 #[test]
 fn rules_that_hold_the_rows_in_memory_say_when_they_do_not_fit() {
-    // Many rows that are never stored.
+    // Many rows with stride 0, which take no memory.
     use unmix::data::{Axes, Bytes, Features, NumberType, RawArray};
     let numbers = [0u8, 1];
     let array = RawArray::new(
@@ -274,7 +274,7 @@ fn rows_that_count_twice_are_rows_that_are_there_twice() {
     let mut weighted = Rows::from_slice(&x, p).unwrap().weighted(weights).unwrap();
     let found = select_components(&mut weighted, &all_rules(), &run).unwrap();
     assert_eq!(found.choices, table(&repeated, p, &all_rules(), &run).choices);
-    // Half a row can be neither permuted nor held out; variances do not mind.
+    // Rows with fractional weights can be neither permuted nor held out; rules that need variances only support them.
     let mut halves = Rows::from_slice(&x, p).unwrap().weighted(vec![0.5; n]).unwrap();
     let e = select_components(&mut halves, &[Criterion::Cv], &run).unwrap_err().to_string();
     assert!(e.contains("row 0 has 0.5") && e.contains("whole numbers"), "{e}");
@@ -285,7 +285,7 @@ fn rows_that_count_twice_are_rows_that_are_there_twice() {
 fn rules_see_columns_in_the_units_of_the_fit() {
     let (n, p, k) = (300, 20, 3);
     let made = unmix::datasets::low_rank_plus_noise(n, p, k, 3.0, 2);
-    // Columns in units of their own: only what standardises them again can find the number.
+    // Columns in different units: rules find the number of components only after standardizing.
     let x: Vec<f64> =
         made.x.as_slice().iter().enumerate().map(|(i, v)| v * 10f64.powi((i % p) as i32 % 5)).collect();
     for rule in ["parallel", "cv"] {
@@ -296,7 +296,7 @@ fn rules_see_columns_in_the_units_of_the_fit() {
         };
         let again = pca(json!({"n_components": rule}), &standard, p);
         assert_eq!(model.n_components(), again.n_components(), "{rule}");
-        // The noise is even no longer, which cross-validation takes for components.
+        // Standardized noise has unequal variances, which cross-validation counts as components.
         assert!(rule == "cv" || model.n_components() == k, "{rule}: {}", model.n_components());
     }
     let given = settings(json!({"n_components": "parallel", "center": false}));

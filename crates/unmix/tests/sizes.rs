@@ -1,5 +1,4 @@
-//! Sizes that trip programs up: two rows, one column, one component, 70,000 columns, counts beyond 32 bits, a last block of
-//! one row.
+//! Extreme sizes: two rows, one column, one component, 70,000 columns, counts beyond 32 bits, a last block of one row.
 
 use crate::made::{apart, encode, falling, numbers, on_threads, pca, scores};
 use crate::naive::Twin;
@@ -72,7 +71,7 @@ fn a_file_of_seventy_thousand_columns_and_few_rows() {
         unmix::Pca { n_components: 3.into(), ..Default::default() }.fit(&mut rows(), &on_threads(2)).unwrap();
     assert_eq!(model.tensor("components").unwrap().shape(), [3, p]);
     let codes = model.encode_to_vec(&rows(), &on_threads(2)).unwrap();
-    // The textbook on the six rows' inner products.
+    // Reference: eigenvalues of the Gram matrix of the six rows.
     let wide = crate::made::wide(&x);
     let mean = crate::naive::mean(&wide, p);
     let centred: Vec<Vec<f64>> =
@@ -87,7 +86,7 @@ fn a_file_of_seventy_thousand_columns_and_few_rows() {
             codes.iter().skip(c).step_by(3).map(|y| (*y as f64).powi(2)).sum::<f64>() / (n as f64 - 1.0);
         assert!((energy / values[c] - 1.0).abs() < 1e-4, "code {c}: {energy} not {}", values[c]);
     }
-    // All six, of which one lies beyond the rank: a canonical direction among 70,000.
+    // Six components, of which one exceeds the rank: its canonical direction among 70,000 columns.
     let all = unmix::Pca::default().fit(&mut rows(), &on_threads(2)).unwrap();
     let axes = numbers(&all, "components");
     assert_eq!((all.report().rank, numbers(&all, "explained_variance")[5]), (Some(5), 0.0));
@@ -99,7 +98,7 @@ fn a_file_of_seventy_thousand_columns_and_few_rows() {
 
 #[test]
 fn a_source_of_more_rows_than_32_bits_count_is_cut_into_shards_that_cover_it() {
-    // Three billion rows of one byte that are never stored: every stride is 0.
+    // Three billion rows of one byte with all strides 0, which take no memory.
     let n = 3_000_000_000u64;
     let byte = [7u8];
     let array =
@@ -116,7 +115,7 @@ fn counts_beyond_32_bits_merge_without_loss() {
     let mut a = part(3e9, 0.0);
     a.merge(part(6e9, 3.0));
     assert_eq!((a.n, a.mean[0]), (9e9, 2.0));
-    // n1 n2 / (n1 + n2) = 2e9, times 9.
+    // n1 n2 / (n1 + n2) = 2e9, times the squared difference of means, 9.
     assert!((a.squares[0] / (9e9 + 18e9) - 1.0).abs() < 1e-15);
     let part = |n: f64, at: f64| Scatter {
         n,
@@ -169,7 +168,7 @@ fn a_file_whose_header_declares_more_than_it_holds_or_than_memory_is_refused() {
 
 #[test]
 fn many_columns_want_more_memory_than_there_is_with_a_message() {
-    // Two million rows and columns that are never stored: the matrix would need terabytes.
+    // Two million rows and columns with stride 0: the matrix would need terabytes.
     let number = [1u8];
     let axes = || Axes::one(2_000_000, 0);
     let array = RawArray::new(Bytes::Lent(&number), 0, NumberType::little(b'u', 1), axes(), axes()).unwrap();
@@ -180,7 +179,7 @@ fn many_columns_want_more_memory_than_there_is_with_a_message() {
 
 #[test]
 fn the_span_found_in_a_large_sample_is_the_span_that_made_it() {
-    // With the covariance known but for sampling, angles shrink as 1/sqrt(n).
+    // Angles to the true axes shrink as 1/sqrt(n) with the sampling error of the covariance.
     let made = unmix::datasets::patterns(4000, 8, 3, 0.05, 1);
     let model = pca(json!({"n_components": 3}), made.x.as_slice(), 64);
     let found = Matrix::from_vec(3, 64, numbers(&model, "components"));
@@ -210,7 +209,7 @@ fn where_the_choice_of_solver_changes_the_answer_does_not() {
             assert!(apart(&a, &b) < 1e-11 * numbers(&full, "explained_variance")[0], "{n} x {p}: {name}");
         }
     }
-    // The first few by Krylov up to a twelfth of the columns, the whole spectrum beyond.
+    // The Krylov solver computes up to p/12 components; above that the whole spectrum is computed.
     let (n, p) = (800, 768);
     let x = falling(n, p, 8);
     let by = |k: usize| {

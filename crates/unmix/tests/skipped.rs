@@ -1,12 +1,12 @@
-//! A test that cannot run here says so: in its output, and in the summary of `cargo xtask test`.
+//! Tests that cannot run in the present environment report it in their output, and in the summary of `cargo xtask test`.
 
-/// Says that `test` is skipped, and `why`. The line goes to the file that `UNMIX_SKIPPED` names, too, since the output of tests
-/// that pass is not shown.
+/// Reports that `test` is skipped, and `why`; also in the file that `UNMIX_SKIPPED` names, because cargo hides the output of tests that
+/// pass.
 pub(crate) fn skipped(test: &str, why: &str) {
     println!("skipped: {test}: {why}");
     let Some(path) = std::env::var_os("UNMIX_SKIPPED") else { return };
     if let Ok(mut file) = std::fs::File::options().create(true).append(true).open(path) {
-        // One write, because tests run side by side.
+        // A single write, because tests run in parallel.
         let _ = std::io::Write::write_all(&mut file, format!("{test}: {why}\n").as_bytes());
     }
 }

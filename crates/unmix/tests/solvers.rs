@@ -1,4 +1,4 @@
-//! Solvers that iterate, held against the exact ones and against what theory says of their steps.
+//! Iterative solvers against the exact ones, and against theorems on their convergence.
 
 use crate::made::{cast, falling, settings, try_fit};
 use serde_json::json;
@@ -15,7 +15,7 @@ fn numbers(model: &Model, name: &str) -> Vec<f64> {
     model.tensor(name).unwrap().f64s()
 }
 
-/// Rows with independent columns of standard deviation `scale(j)`, turned by a random rotation when `p` is small.
+/// Rows with independent columns of standard deviation `scale(j)` and mean 3.
 fn rows(n: usize, p: usize, scale: impl Fn(usize) -> f64) -> Vec<f64> {
     let s = Stream::new(17, 0);
     (0..n * p).map(|i| scale(i % p) * s.normal(i as u64) + 3.0).collect()
@@ -46,7 +46,7 @@ fn every_iterative_solver_finds_what_the_exact_one_finds() {
 
 #[test]
 fn approximate_variances_are_those_of_the_scores_to_rounding() {
-    // A slowly falling spectrum and one round: far from converged.
+    // A slowly decaying spectrum and a single iteration: far from convergence.
     let (n, p, k) = (500, 80, 6);
     let x = rows(n, p, |j| 1.0 / (j + 1) as f64);
     for solver in ["randomized", "power", "deflation"] {
@@ -66,7 +66,7 @@ fn approximate_variances_are_those_of_the_scores_to_rounding() {
 
 #[test]
 fn repeated_variances_and_low_rank_are_found_whole() {
-    // Five equal directions of twelve, exactly: plus and minus unit vectors.
+    // Plus and minus scaled unit vectors: exactly five equal variances, and seven smaller equal ones.
     let p = 12;
     let mut x = Vec::new();
     for j in 0..p {
@@ -160,7 +160,7 @@ fn a_limit_of_time_ends_an_iteration_with_what_it_has_with_a_message() {
             unmix::Pca::from_settings(&settings(json!({"n_components": 3, "svd_solver": solver}))).unwrap();
         let run = unmix::Run { max_seconds: Some(0.0), ..unmix::Run::default() };
         let model = pca.fit(&mut unmix::Rows::from_slice(&x, 40).unwrap(), &run).unwrap();
-        // 40 directions are fewer than the blocks that Krylov would want: there the whole decomposition is taken at once.
+        // With 40 columns the block Krylov space would span all directions, so krylov computes the full decomposition at once.
         if solver != "krylov" {
             assert_eq!(model.report().outcome, Outcome::Time, "{solver}");
             assert!(model.report().n_iter <= 4, "{solver}: {} iterations", model.report().n_iter);

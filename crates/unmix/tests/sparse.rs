@@ -1,4 +1,4 @@
-//! Sparse rows give what the same rows give when every zero is written out.
+//! Sparse rows give the results of the same rows in dense form.
 
 use crate::made::{Known, apart, bits, encode, numbers, on_threads, settings, wide};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use unmix::method::pca::{Solver, auto_solver};
 use unmix::num::random::Stream;
 use unmix::{Features, METHODS, Model, Result, Rows};
 
-/// A matrix in both forms.
+/// The same matrix in dense and in compressed sparse form.
 struct Both<T> {
     dense: Vec<T>,
     starts: Vec<i64>,
@@ -17,8 +17,8 @@ struct Both<T> {
 }
 
 impl<T: Known> Both<T> {
-    /// About a tenth of the numbers differ from 0, in columns of very different sizes, so that the first variances stand apart;
-    /// every tenth column is full and far from 0.
+    /// About a tenth of the entries differ from 0, and the scales of columns decay, so that the first variances are distinct; every
+    /// tenth column is dense and has mean `far`.
     fn made(n: usize, p: usize, far: f64) -> Self {
         let (which, what, group) = (Stream::new(5, 0), Stream::new(5, 1), Stream::new(5, 2));
         let number = |i: usize, j: usize| {
@@ -89,7 +89,7 @@ fn every_solver_that_takes_sparse_rows_finds_what_it_finds_in_dense_ones() {
         agrees(&Both::<f64>::made(n, p, 1e4), json!({"n_components": 3, "whiten": true}), 1e-11);
         agrees(&Both::<f32>::made(n, p, 0.0), json!({"n_components": 3}), 2e-6);
     }
-    // Too many columns for a table of them: through stored entries at every step.
+    // Too many columns for a covariance matrix: every iteration multiplies by the stored entries.
     let both = Both::<f64>::made(300, 2500, 0.0);
     for solver in ["auto", "krylov", "power"] {
         agrees(&both, json!({"n_components": 3, "svd_solver": solver}), 1e-11);
@@ -101,7 +101,7 @@ fn rows_that_count_columns_in_units_and_variation_about_zero_are_those_of_dense_
     for (n, p, solver) in [(300, 30, "auto"), (40, 130, "auto"), (40, 2500, "krylov")] {
         let mut both = Both::<f64>::made(n, p, 20.0);
         let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64 / 2.0).collect();
-        // Rows of weight 0 may hold anything.
+        // Rows of weight 0 may have missing cells.
         for i in (0..n).step_by(4) {
             both.dense[i * p + 9] = f64::NAN;
             let at = both.starts[i] as usize..both.starts[i + 1] as usize;
@@ -131,7 +131,7 @@ fn rows_that_count_columns_in_units_and_variation_about_zero_are_those_of_dense_
                 let off = apart(&a.f64s(), &b.f64s());
                 assert!(off < 1e-9 * size, "{n} x {p}, {given:?}: {name} is off by {off:e}");
             }
-            // Codes of the rows that are sound.
+            // Codes of rows without NaN.
             let rows = Both::of(both.dense[p..4 * p].to_vec(), p);
             let (a, b) =
                 (sparse.encode_to_vec(&rows.rows(), &on_threads(1)).unwrap(), encode(&sparse, &rows.dense));
@@ -167,7 +167,7 @@ fn codes_are_those_of_the_dense_rows_alone_and_together_for_any_threads() {
             assert_eq!(together, model.encode_to_vec(&both.rows(), &on_threads(3)).unwrap());
             let dense = encode(&model, &both.dense);
             let size = dense.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            // Without a loss of the digits that rows far from 0 have in common with their mean.
+            // Rows and mean share leading digits far from 0; codes must not lose accuracy by their cancellation.
             assert!(apart(&together, &dense) < 1e-13 * size, "far {far}: {:e}", apart(&together, &dense));
             for i in [0, 17, 299] {
                 let one = Both::of(both.dense[i * 40..(i + 1) * 40].to_vec(), 40);
@@ -243,7 +243,7 @@ fn every_method_supports_what_it_declares_about_sparse_rows() {
 
 #[test]
 fn sparse_rows_far_too_many_to_be_dense_are_fitted() {
-    // 200000 x 100000 with a million numbers: 160 GB if the zeros were written out. Five directions hold most of it.
+    // 200000 x 100000 with a million stored entries, 160 GB in dense form, with most of the variance along five directions.
     let (n, p, each) = (200_000usize, 100_000usize, 5usize);
     let stream = Stream::new(11, 0);
     let (mut starts, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
@@ -251,7 +251,7 @@ fn sparse_rows_far_too_many_to_be_dense_are_fitted() {
         let group = i % 7;
         for e in 0..each {
             let at = (i * each + e) as u64;
-            // A column of its group's own, and some anywhere.
+            // One entry in a column of the row's group, the others in random columns.
             let column = if e == 0 { group * 1000 } else { (stream.uniform(2 * at) * p as f64) as usize };
             columns.push(column.min(p - 1) as i32);
             values.push(if e == 0 { 60.0 / (1.0 + group as f64) } else { stream.normal(2 * at + 1) });
@@ -263,7 +263,7 @@ fn sparse_rows_far_too_many_to_be_dense_are_fitted() {
     assert_eq!(model.report().settings["svd_solver"], "krylov");
     assert!(model.report().outcome.is_success(), "{:?}", model.report().outcome);
     let codes = model.encode_to_vec(&both.rows(), &on_threads(2)).unwrap();
-    // The variance along each component is that of its codes.
+    // The explained variance of a component is the variance of its codes.
     for (c, &want) in numbers(&model, "explained_variance").iter().enumerate() {
         let code = || codes.iter().skip(c).step_by(5);
         let mean = code().sum::<f64>() / n as f64;

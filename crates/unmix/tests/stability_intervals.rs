@@ -1,7 +1,7 @@
-//! Intervals for the agreement of halves: how often they hold what they are for, and what verdicts make of them.
+//! Confidence intervals for the agreement of halves: their coverage, and the verdicts that follow from them.
 //!
-//! What an interval is for, the expected agreement of two disjoint samples of half as many rows, is known here as the mean over many
-//! data sets: each has an unbiased estimate of it.
+//! The parameter that an interval should cover is the expected agreement of two disjoint samples of half as many rows; here it is the
+//! mean over many data sets, since each gives an unbiased estimate of it.
 
 use crate::made;
 use crate::skipped::skipped;
@@ -11,7 +11,7 @@ use unmix::num::random::Stream;
 use unmix::stability::{ENOUGH, LEVEL, STABLE, Stability, Trials, Verdict, stability};
 use unmix::{AnyRows, Matrix, Rows, Run};
 
-/// Independent columns, with these variances where they come from: variances of the rows differ from them, as a tie's do from each other.
+/// Independent columns with these population variances; variances in the sample differ from them, and those of a tie from each other.
 fn drawn(n: usize, law: Distribution, variances: &[f64], seed: u64) -> Matrix<f64> {
     let (draws, k) = (Stream::new(seed, 29), variances.len());
     Matrix::from_fn(n, k, |i, j| variances[j].sqrt() * law.draw(&draws, (i * k + j) as u64))
@@ -24,7 +24,7 @@ fn found(key: &str, x: &Matrix<f64>, cuts: usize, seed: u64) -> Stability {
     stability(&model, &rows, Trials { cuts, restarts: 0 }, &run).unwrap()
 }
 
-/// A model whose halves agree about `component` by some expected amount.
+/// A model, and the component whose expected agreement between halves is tested.
 struct Case {
     method: &'static str,
     law: Distribution,
@@ -33,7 +33,7 @@ struct Case {
     component: usize,
 }
 
-/// What intervals of many data sets do.
+/// Over many data sets: the mean agreement, the shares of intervals that contain it, lie above and below `STABLE`, and the mean width.
 #[derive(Debug)]
 struct Coverage {
     truth: f64,
@@ -44,13 +44,13 @@ struct Coverage {
 }
 
 impl Case {
-    /// PCA of columns of which two have variances `1 + gap` and 1, `gap` so many times `sqrt(2 / n)`.
+    /// PCA of columns of which two have variances 1 and `1 + gap sqrt(2 / n)`.
     fn pair(law: Distribution, n: usize, gap: f64) -> Self {
         let variances = vec![30.0, 6.0, 1.0 + gap * (2.0 / n as f64).sqrt(), 1.0, 0.2, 0.05];
         Self { method: "pca", law, variances, n, component: 2 }
     }
 
-    /// PCA of `p` columns whose variances have equal ratios.
+    /// PCA of `p` columns whose variances form a geometric sequence.
     fn ladder(law: Distribution, n: usize, p: usize, gap: f64, component: usize) -> Self {
         let ratio = 1.0 + gap * (2.0 / n as f64).sqrt();
         let variances = (0..p).map(|i| ratio.powi(-(i as i32))).collect();
@@ -82,20 +82,20 @@ impl Case {
     }
 }
 
-/// Asserts that 95 % intervals hold the truth as often as that, and lie on the wrong side of `STABLE` in 2.5 % of data sets, within three
-/// standard errors of such a count.
+/// Asserts that 95 % intervals contain the true value in 95 % of data sets, and lie on the wrong side of `STABLE` in at most 2.5 %,
+/// within three standard errors of such a proportion.
 fn holds(case: &Case, cuts: usize, repeats: u64, within: (f64, f64)) {
     let seen = case.coverage(cuts, repeats);
     let slack = |rate: f64| 3.0 * (rate * (1.0 - rate) / repeats as f64).sqrt();
     let name = format!("{} of {:?}, {} rows, {cuts} cuts: {seen:?}", case.method, case.law, case.n);
     println!("{name}");
     assert!(within.0 < seen.truth && seen.truth < within.1, "not the case that was meant: {name}");
-    // What is stated of few cuts, whose spread is hardly known, is less.
+    // With few cuts, whose spread is known inaccurately, the nominal coverage is lower.
     let stated = if cuts < ENOUGH { 0.92 } else { 0.95 };
     assert!(seen.held >= stated - slack(stated), "{name}");
     let wrong = if seen.truth < STABLE { seen.above } else { seen.below };
     assert!(wrong <= 0.025 + slack(0.025), "{name}");
-    // An interval of everything would hold everything.
+    // Intervals must also be narrow.
     assert!(cuts < ENOUGH || seen.width < 0.6, "{name}");
 }
 
@@ -108,7 +108,7 @@ fn intervals_hold_the_expected_agreement() {
     holds(&Case::sources(Distribution::Laplace, 80, 2), ENOUGH, 60, (0.85, 0.95));
 }
 
-/// Pairs of like variances, one of twenty falling ones, sources; at length only.
+/// Pairs of similar variances, one of twenty decreasing variances, and independent sources; only where `UNMIX_TESTS` is "all".
 fn in_many_cases(cuts: usize) {
     if std::env::var_os("UNMIX_TESTS").is_none_or(|which| which != "all") {
         return skipped("intervals in many cases", "UNMIX_TESTS is not 'all'");
@@ -138,14 +138,14 @@ fn intervals_of_the_usual_cuts_hold_the_expected_agreement_in_many_cases() {
 
 #[test]
 fn agreements_next_to_the_threshold_are_undecided_and_few_cuts_decide_nothing() {
-    // Halves agree by 0.97 or so, where the truth may be 0.9 as well.
+    // Halves agree by about 0.97, and the true agreement may still be 0.9.
     let case = Case::pair(Distribution::Gaussian, 400, 9.0);
     let x = drawn(case.n, case.law, &case.variances, 1);
     let near = found("pca", &x, ENOUGH, 1);
     assert!(near.halves[2] > STABLE, "{:?}", near.halves);
     assert_eq!(near.in_words(2), "undecided: the interval crosses 0.9", "{:?}", near.interval);
     assert_eq!((near.in_words(0), near.cuts), ("resolved".into(), ENOUGH));
-    // One cut shows no spread; two show it so badly that hardly any agreement would do.
+    // A single cut gives no spread, hence the interval from 0 to 1; with two cuts it is so uncertain that intervals are wide.
     let one = found("pca", &x, 1, 1);
     assert!(one.interval.iter().all(|interval| *interval == (0.0, 1.0)));
     assert!(one.verdicts.iter().all(|v| matches!(v, Verdict::Undecided(_))), "{:?}", one.verdicts);
@@ -172,7 +172,7 @@ fn columns_of_one_variance_are_hardly_ever_called_resolved() {
         resolved += u64::from(found.verdicts[..2].contains(&Verdict::Resolved));
     }
     println!("{told} ties of {repeats} taken apart, {resolved} resolved");
-    // What chance allows of `LEVEL`, three standard errors; and to be resolved it takes agreement, too.
+    // The number expected at rate `LEVEL` plus three standard errors; a component must also agree between halves to be resolved.
     let mean = repeats as f64 * LEVEL;
     assert!((told as f64) <= mean + 3.0 * mean.sqrt(), "{told} of {repeats}");
     assert!(resolved <= repeats / 100, "{resolved} of {repeats}");

@@ -1,5 +1,5 @@
-//! Models that grow batch by batch: the same to the bit however the stream is cut, before and after a file, and equal to a
-//! fit up to rounding.
+//! Models updated batch by batch: the same bits however the stream is split, with and without a file between two batches, and equal to
+//! a single fit up to rounding.
 
 use crate::made::{apart, bits, cast, falling, numbers, on_threads, pca};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use unmix::model::Sums;
 use unmix::num::random::Stream;
 use unmix::{Features, Model, Pca, Real, Rows};
 
-/// PCA of a stream cut at `cuts`.
+/// PCA of a stream that is split at `cuts`.
 fn streamed<T: Real>(x: &[T], p: usize, weights: Option<&[f64]>, cuts: &[usize], threads: usize) -> Model {
     let mut sums = Sums::new(p, T::DTYPE).unwrap();
     let n = x.len() / p;
@@ -77,7 +77,7 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
         let mut sums = Sums::new(p, f64::DTYPE).unwrap();
         sums.add("pca", &Rows::from_slice(&x[..cut * p], p).unwrap(), &run).unwrap();
         let first = match cut {
-            // Too few rows for a model, but not for sums.
+            // One row is too few for a model, but not for sums.
             1 => None,
             _ => Some(Pca::default().fit_sums(&sums, &Features::default(), &run).unwrap()),
         };
@@ -99,7 +99,7 @@ fn sums_survive_a_file_in_the_middle_of_a_block() {
 
 #[test]
 fn merged_models_are_models_of_all_rows() {
-    // A mean a million standard deviations away must cost no digits.
+    // The mean is about 1e6 standard deviations from 0; this must not cost digits of the variances.
     let p = 6;
     let x: Vec<f64> = falling(2000, p, 3).iter().map(|v| v + 1e6).collect();
     let (a, b) = (streamed(&x[..700 * p], p, None, &[9], 2), streamed(&x[700 * p..], p, None, &[], 1));
@@ -109,7 +109,7 @@ fn merged_models_are_models_of_all_rows() {
     let (v, w) = (numbers(&merged, "explained_variance"), numbers(&fit, "explained_variance"));
     assert!(apart(&v, &w) < 1e-10 * w[0], "{:e}", apart(&v, &w));
     assert!(apart(&numbers(&merged, "components"), &numbers(&fit, "components")) < 1e-8);
-    // And once more, with a model that was merged itself.
+    // A merged model can be merged again.
     assert_eq!(merged.merge(&a, &on_threads(1)).unwrap().report().n_samples, 2700.0);
 }
 
@@ -155,10 +155,10 @@ fn corrupt_sums_are_refused() {
             let mut damaged = bytes.clone();
             damaged[at] ^= flip;
             match Model::from_bytes(&damaged, Path::new("a model")) {
-                // Sums are numbers behind the header, and a checksum covers them.
+                // The bytes after the header hold numbers only, and are covered by a checksum.
                 Err(e) if at >= header => assert!(e.to_string().contains("checksum"), "byte {at}: {e}"),
                 Err(e) => assert!(!e.to_string().is_empty()),
-                // When and how long it ran is the one entry that nothing covers.
+                // The entry `run` (time and duration of the fit) is not covered by the checksum.
                 Ok(found) => {
                     accepted += 1;
                     assert!(

@@ -1,4 +1,4 @@
-//! What theorems say of PCA and of its iterations, in numbers.
+//! Theorems about PCA and its iterations, checked numerically.
 
 use crate::made::{numbers, pca};
 use serde_json::json;
@@ -6,20 +6,20 @@ use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{Matrix, metrics};
 
-/// Orthonormal rows, random.
+/// A random matrix with orthonormal rows.
 fn frame(k: usize, p: usize, seed: u64) -> Matrix<f64> {
     let s = Stream::new(seed, 1);
     factor::orthonormal_rows_signed(&Matrix::from_fn(k, p, |i, j| s.normal((i * p + j) as u64)))
 }
 
-/// Rows whose covariance has exactly these eigenvalues, times the same number, along the rows of `axes`.
+/// Rows whose covariance has eigenvalues proportional to `values` along the rows of `axes`, exactly.
 fn with_covariance(values: &[f64], axes: &Matrix<f64>) -> Vec<f64> {
     let signed = |c: usize, sign: f64| axes.row(c).iter().map(move |x| sign * values[c].sqrt() * x);
     (0..values.len()).flat_map(|c| [1.0, -1.0].map(|sign| signed(c, sign))).flatten().collect()
 }
 
-/// Four that stand out, 10, 8, 5, 3; the fifth, apart from what follows, so that its rate is reached before rounding errors
-/// are; the rest from 0.7 to 0.1.
+/// Four large eigenvalues, 10, 8, 5, 3; a fifth one apart from the others, so that its rate of convergence shows before rounding errors
+/// do; the rest from 0.7 to 0.1.
 fn spectrum(p: usize) -> Vec<f64> {
     let rest = (0..p - 5).map(|i| 0.7 - 0.6 * i as f64 / (p - 6) as f64);
     [10.0, 8.0, 5.0, 3.0, 1.0].into_iter().chain(rest).collect()
@@ -36,7 +36,7 @@ fn power_iteration_errs_less_by_the_ratio_of_the_first_two_variances_in_every_st
         let (v, first) = (numbers(&model, "components"), axes.row(0));
         let along: f64 = v.iter().zip(first).map(|(a, b)| a * b).sum();
         let off: f64 = v.iter().zip(first).map(|(a, b)| (a - along * b).powi(2)).sum::<f64>().sqrt();
-        // In the units of the spectrum: 2p rows, one less in the divisor.
+        // In the units of the spectrum: the sum over 2p rows, divided by 2p - 1.
         let variance = numbers(&model, "explained_variance")[0] * (2 * p - 1) as f64 / 2.0;
         (off, values[0] - variance)
     };
@@ -63,7 +63,7 @@ fn orthogonal_iteration_errs_less_by_the_ratio_across_the_cut_in_every_step() {
 
 #[test]
 fn with_the_exact_covariance_the_span_is_exactly_that_of_the_model() {
-    // U diag(l) U' + s I: the eigenvectors above s span U, whatever l is.
+    // For U diag(l) U' + s I the eigenvectors with eigenvalues above s span U, whatever l is.
     let (p, k) = (30, 5);
     let axes = frame(p, p, 4);
     let values: Vec<f64> =
@@ -83,8 +83,8 @@ fn with_the_exact_covariance_the_span_is_exactly_that_of_the_model() {
 
 #[test]
 fn what_is_left_after_an_approximate_fit_is_hardly_larger_than_it_must_be() {
-    // 600 x 400, singular values 1/i, ten components and ten directions more: the largest singular value of what is left, over
-    // the eleventh. Medians of five.
+    // 600 x 400, singular values 1/i, ten components, oversampling by ten: the largest singular value of the residual, divided by the
+    // eleventh. Medians of five.
     let (n, p, k) = (600, 400, 10);
     let left = {
         // Orthogonal to the vector of ones, so that centring changes nothing.
@@ -103,7 +103,8 @@ fn what_is_left_after_an_approximate_fit_is_hardly_larger_than_it_must_be() {
         let axes = model.tensor("components").unwrap().to_matrix();
         let kept = factor::multiply(&factor::multiply_transposed(&x, &axes), &axes);
         let rest = Matrix::from_fn(n, p, |i, j| x[(i, j)] - kept[(i, j)]);
-        // Eigenvalues of the Gram matrix keep half the digits of the largest one's square root, which is plenty above it.
+        // Singular values from eigenvalues of the Gram matrix have half the digits of double precision relative to the largest, which
+        // is enough here.
         let gram = factor::multiply(&rest.transposed(), &rest);
         factor::eigenvalues(&gram).unwrap()[0].sqrt() * (k + 1) as f64
     };

@@ -1,4 +1,4 @@
-//! Factor analysis of rows with missing cells: fitted, encoded, scored and filled by the cells that they have.
+//! Factor analysis of rows with missing cells: fit, codes, scores and imputation use the observed cells.
 
 use super::{covariance, fit, inverse, likelihood, made};
 use crate::made::{apart, encode, numbers, on_threads, scores, settings, try_fit};
@@ -19,13 +19,13 @@ fn seen(row: &[f64]) -> Vec<usize> {
     (0..row.len()).filter(|&j| !row[j].is_nan()).collect()
 }
 
-/// `C_oo^-1` and `C_oo` of the cells of a row.
+/// `C_oo^-1` and `C_oo` of the observed cells of a row.
 fn of_cells(c: &Matrix<f64>, o: &[usize]) -> (Matrix<f64>, Matrix<f64>) {
     let part = Matrix::from_fn(o.len(), o.len(), |a, b| c[(o[a], o[b])]);
     (inverse(&part), part)
 }
 
-/// Density and codes of every row by the joint Gaussian of its cells.
+/// Log density and codes of every row from the joint Gaussian of its observed cells.
 fn by_joint_gaussian(model: &Model, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let (c, mean, p) = (covariance(model), numbers(model, "mean"), model.n_features());
     let loadings = model.tensor("components").unwrap().to_matrix();
@@ -69,7 +69,7 @@ fn densities_and_codes_are_those_of_the_joint_gaussian_of_the_cells() {
         let (densities, codes) = by_joint_gaussian(&model, &x);
         assert!(apart(&scores(&model, &x), &densities) < 1e-8, "{given}");
         assert!(apart(&encode(&model, &x), &codes) < 1e-8, "{given}");
-        // The last entry of the objective is the likelihood of the model, which does not count the row without a cell.
+        // The last entry of the objective is the log-likelihood of the model, without the row that has no observed cell.
         let sum: f64 = densities.iter().sum();
         assert!((likelihood(&model) / sum - 1.0).abs() < 1e-10, "{given}");
         assert_eq!(model.report().n_samples, n as f64 - 1.0);
@@ -80,7 +80,7 @@ fn densities_and_codes_are_those_of_the_joint_gaussian_of_the_cells() {
         let means: Vec<f64> =
             each.0.chunks_exact((k + k * k).max(1)).flat_map(|row| row[..k].to_vec()).collect();
         assert!(apart(&means, &codes) < 1e-8, "{given}");
-        // The row without a cell has the prior.
+        // The posterior of the row without observed cells is the prior.
         let phi = model.tensor("factor_correlation").unwrap().to_matrix();
         assert!(k == 0 || apart(&each.0[k..k + k * k], phi.as_slice()) < 1e-10, "{given}");
     }
@@ -112,7 +112,7 @@ fn scores_of_weighted_least_squares_are_those_of_the_cells() {
             want.extend(solved.into_vec());
         }
         let found = encode(&model, &rows);
-        // A row of two cells may all but leave a factor open.
+        // Two observed cells may determine a factor poorly, so errors are relative to the size of the code.
         let size = |i: usize| 1.0 + want[i].abs();
         let far = (0..want.len()).map(|i| (found[i] - want[i]).abs() / size(i)).fold(0.0, f64::max);
         assert!(far < 1e-7, "{rotation}: {far:e}");
@@ -142,7 +142,7 @@ fn the_maximum_is_that_of_a_long_em_over_the_factors() {
         };
         (0..n).flat_map(row).collect::<Vec<f64>>()
     };
-    // Iterations to 1e-3 and 1e-6 nats of all rows: twice those of a prototype.
+    // Iterations until the log-likelihood of all rows is within 1e-3 and 1e-6 nats of its maximum: twice those of a prototype.
     for (share, coarse, fine) in [(0.1, 8, 14), (0.3, 24, 40), (0.5, 64, 112)] {
         let x = without(&whole, share, 3);
         let model = fit(json!({"n_components": 3, "tol": 0.0, "max_iter": 150}), &x, p);
@@ -156,7 +156,7 @@ fn the_maximum_is_that_of_a_long_em_over_the_factors() {
             let first = objective.iter().position(|v| top - v < gap).unwrap();
             assert!(first <= bound, "{share}: {first} iterations to {gap}");
         }
-        // The residual is what is left to rise, not the last step.
+        // The residual estimates the distance to the maximum, not the increase in the last step.
         for tol in [1.0, 1e-2] {
             let stopped = fit(json!({"n_components": 3, "tol": tol}), &x, p);
             assert!(top - likelihood(&stopped) < 3.0 * tol, "{share} {tol}: {}", top - likelihood(&stopped));
@@ -183,7 +183,7 @@ fn few_missing_cells_change_little_and_no_missing_cells_nothing() {
     }
     assert_eq!((all.report().solver.as_str(), found.report().solver.as_str()), ("newton", "em"));
     assert_eq!(found.report().fit.as_ref().unwrap()["tests"], "none, because cells are missing");
-    // Rows of weight 0 may have anything missing.
+    // Rows of weight 0 may have any cells missing.
     let mut more = x.clone();
     more.extend(vec![f64::NAN; p]);
     let weights: Vec<f64> = (0..=n).map(|i| f64::from(u8::from(i < n))).collect();
@@ -204,7 +204,7 @@ fn constant_columns_weights_and_units_are_as_with_every_cell() {
     let x = without(&made(n, p, 2, 6), 0.2, 4);
     let given = json!({"n_components": 2, "tol": 1e-9});
     let model = fit(given.clone(), &x, p);
-    // A constant column, with cells missing, has no part.
+    // A constant column with missing cells has no loadings.
     let with: Vec<f64> = x
         .chunks_exact(p)
         .enumerate()
@@ -215,7 +215,7 @@ fn constant_columns_weights_and_units_are_as_with_every_cell() {
     assert!(apart(&scores(&more, &with), &scores(&model, &x)) < 1e-6);
     assert!(apart(&encode(&more, &with), &encode(&model, &x)) < 1e-5);
     assert_eq!((numbers(&more, "components")[2], numbers(&more, "noise_variance")[2]), (0.0, 0.0));
-    // A weight of 2 is the row twice.
+    // A weight of 2 equals the row repeated.
     let weights: Vec<f64> = (0..n).map(|i| f64::from(1 + u8::from(i < 50))).collect();
     let twice: Vec<f64> = x.iter().chain(&x[..50 * p]).copied().collect();
     let rows = Rows::from_slice(&x, p).unwrap().weighted(weights).unwrap();
@@ -225,7 +225,7 @@ fn constant_columns_weights_and_units_are_as_with_every_cell() {
     let copied = fit(given.clone(), &twice, p);
     assert!(apart(&numbers(&weighted, "components"), &numbers(&copied, "components")) < 1e-6);
     assert!((likelihood(&weighted) / likelihood(&copied) - 1.0).abs() < 1e-10);
-    // Units of the columns do not matter.
+    // The communalities do not depend on the units of the columns.
     let scaled: Vec<f64> = x.iter().enumerate().map(|(i, x)| x * [1.0, 1e6, 1e-5][i % p % 3]).collect();
     let other = fit(given, &scaled, p);
     assert!(apart(&numbers(&other, "communalities"), &numbers(&model, "communalities")) < 1e-6);

@@ -1,6 +1,7 @@
-//! Against the numbers of scikit-learn, which `golden/make_factor.py` wrote down (versions in the file).
+//! Reference numbers of scikit-learn, written by `golden/make_factor.py` (versions in the file).
 //!
-//! Its iterations stop where a step adds 1e-10 nats, which leaves about the root of that in the parameters.
+//! Its iterations stop where a step adds less than 1e-10 nats, which leaves an error of about the square root of that in the
+//! parameters.
 
 use super::{fit, likelihood};
 use crate::made::{apart, encode, numbers, scores};
@@ -28,7 +29,7 @@ fn scikit_learns_likelihood_and_parameters() {
         let psi = apart(&numbers(&model, "noise_variance"), &list(case, "noise_variance"));
         assert!(psi < 1e-4, "{given}: {psi:e}");
         assert!(apart(&scores(&model, &x[..40]), &list(case, "score_samples")) < 1e-3, "{given}");
-        // Signs and, after a rotation, the order of factors are ours; scikit-learn's rotation ends at a tolerance of 1e-6.
+        // Signs and, after a rotation, the order of factors differ by convention; scikit-learn's rotation stops at a tolerance of 1e-6.
         let (ours, theirs) = (numbers(&model, "components"), list(case, "components"));
         let codes = (encode(&model, &x[..24]), list(case, "codes"));
         let k = model.n_components();

@@ -1,4 +1,4 @@
-//! Rotations leave the model as it is, and are where their criteria have no slope.
+//! Rotations leave the model covariance unchanged, and are stationary points of their criteria.
 
 use super::{covariance, fit, made};
 use crate::made::{apart, numbers};
@@ -12,7 +12,8 @@ fn loadings(model: &Model) -> Matrix<f64> {
     model.tensor("components").unwrap().to_matrix()
 }
 
-/// Sum of fourth powers less `gamma / p` times the squares of sums of squares.
+/// The orthomax criterion: the sum over factors of the sum of fourth powers of loadings less `gamma / p` times the squared sum of
+/// squares.
 fn orthomax(l: &Matrix<f64>, gamma: f64) -> f64 {
     let each = |j: usize| {
         let (four, two) = l.row(j).iter().fold((0.0, 0.0), |(f, t), x| (f + x.powi(4), t + x * x));
@@ -46,7 +47,7 @@ fn every_rotation_keeps_the_covariance_and_the_likelihood() {
                 }
             }
             assert!(factor::eigenvalues(&phi).unwrap()[2] > 0.0, "{given}");
-            // Sorted by sums of squared loadings; the largest loading of each factor is positive.
+            // Factors are sorted by sums of squared loadings, and the largest loading of each is positive.
             let (l, variance) = (loadings(&model), numbers(&model, "component_variance"));
             assert!(variance.windows(2).all(|w| w[0] >= w[1]), "{given}: {variance:?}");
             let products = factor::multiply_transposed(&l, &l);
@@ -84,7 +85,7 @@ fn orthogonal_rotations_are_at_the_top_of_their_criteria() {
     }
 }
 
-/// Columns of three clusters that each load on one of three correlated factors: oblique rotations find them, and the correlations.
+/// Three clusters of columns, each loading on one of three correlated factors: oblique rotations recover factors and correlations.
 #[test]
 fn oblique_rotations_find_correlated_factors_of_simple_structure() {
     use unmix::num::random::Stream;
@@ -92,7 +93,7 @@ fn oblique_rotations_find_correlated_factors_of_simple_structure() {
     let mut x = Vec::with_capacity(n * P);
     for i in 0..n {
         let g: Vec<f64> = (0..4).map(|c| draws.normal((i * 20 + c) as u64)).collect();
-        // Correlations 0.36.
+        // Correlations between factors are 0.36.
         let f: Vec<f64> = (0..3).map(|c| 0.6 * g[3] + 0.8 * g[c]).collect();
         x.extend((0..P).map(|j| 0.8 * f[j / 3] + 0.6 * draws.normal((i * 20 + 4 + j) as u64)));
     }

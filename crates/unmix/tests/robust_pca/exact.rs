@@ -1,4 +1,4 @@
-//! Rows that are low rank plus sparse exactly.
+//! Rows that are exactly the sum of a low-rank and a sparse part.
 
 use super::{Made, fit, low_rank, rank, without_noise};
 use crate::made::{apart, numbers, pca};
@@ -6,7 +6,7 @@ use serde_json::json;
 use unmix::num::factor;
 use unmix::{Matrix, Outcome, RobustPca};
 
-/// The acceptance table: at most 55 iterations, relative error at most 1e-5, the exact rank; as many iterations at every scale.
+/// The published results: at most 55 iterations, relative error at most 1e-5, the exact rank; and as many iterations at every scale.
 #[test]
 fn both_parts_are_recovered_on_the_published_designs() {
     for n in [100, 200] {
@@ -51,8 +51,8 @@ fn wide_and_tall_rows_are_recovered_and_columns_of_one_offset_are_a_rank() {
     assert!(made.error(&less) < 1e-5);
 }
 
-/// `L`, `S` solve the problem where there is `Y` with `Y = U V' + W`, `U'W = 0`, `W V = 0`, `||W|| <= 1`, and `|Y| <= alpha`, `Y = alpha sign S` on the
-/// support of `S`. The textbook iteration with whole decompositions gives both parts and `Y`.
+/// `L`, `S` are a solution if there is a `Y` with `Y = U V' + W`, `U'W = 0`, `W V = 0`, `||W|| <= 1`, `|Y| <= alpha`, and `Y = alpha
+/// sign S` on the support of `S`. A naive iteration with full decompositions gives both parts and `Y`.
 #[test]
 fn the_parts_are_those_of_the_textbook_and_meet_the_first_order_conditions() {
     let made = Made::new((40, 60, 3), 1.0, (0.05, 8.0), 0.0, 5);
@@ -68,7 +68,7 @@ fn the_parts_are_those_of_the_textbook_and_meet_the_first_order_conditions() {
         assert!(y.abs() <= alpha * (1.0 + 1e-6));
         assert!(sparse.abs() < 1e-5 || (y - alpha * sparse.signum()).abs() < 1e-5, "{sparse} and {y}");
     }
-    // Y V = U, and no singular value of Y above 1.
+    // Y V = U, and all singular values of Y are at most 1.
     let (values, _) = factor::svd_right(&dual.transposed()).unwrap();
     assert!((values[0] - 1.0).abs() < 1e-5, "{}", values[0]);
     let v = Matrix::from_vec(3, p, numbers(&model, "components"));
@@ -82,7 +82,8 @@ fn the_parts_are_those_of_the_textbook_and_meet_the_first_order_conditions() {
     }
 }
 
-/// Singular values and entries shrunk in turn, with a fixed penalty: the low-rank part and the multipliers.
+/// Augmented Lagrangian with a fixed penalty, alternating shrinkage of singular values and of entries: the low-rank part and the
+/// multipliers.
 fn textbook(x: &Matrix<f64>, iterations: usize) -> (Matrix<f64>, Matrix<f64>) {
     let (n, p) = (x.rows(), x.cols());
     let alpha = 1.0 / (n.max(p) as f64).sqrt();
@@ -119,7 +120,7 @@ fn rows_without_errors_are_pca_about_0() {
 
 #[test]
 fn rank_0_is_a_model() {
-    // Errors alone: nothing is common to rows.
+    // A sparse part alone: the low-rank part is 0.
     let made = Made::new((60, 50, 0), 1.0, (0.05, 1.0), 0.0, 4);
     for spec in [RobustPca::default(), without_noise()] {
         let model = fit(&spec, &made.x(), 50);

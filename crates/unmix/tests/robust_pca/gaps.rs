@@ -6,7 +6,7 @@ use serde_json::json;
 use unmix::num::random::Stream;
 use unmix::{Error, Outcome, RobustPca, Rows};
 
-/// The rows with a share of their cells missing.
+/// The rows with a fraction `share` of their cells missing.
 fn with_gaps(made: &Made, share: f64) -> Vec<f64> {
     let draws = Stream::new(77, 0);
     let gap = |at: usize| draws.uniform(at as u64) < share;
@@ -54,7 +54,7 @@ fn empty_columns_are_named_and_empty_rows_are_coded_0() {
     assert!(model.report().warnings.iter().any(|w| w.contains("1 rows have no cell")));
     let low = low_rank(&model, &x);
     assert!(low[12..24].iter().all(|l| *l == 0.0));
-    // Infinity is no gap.
+    // Infinity is not a missing cell.
     x[30] = f64::INFINITY;
     let given = settings(json!({}));
     let said = crate::made::try_fit("robust-pca", &given, &x, 12).unwrap_err();

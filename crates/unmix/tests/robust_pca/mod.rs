@@ -1,4 +1,4 @@
-//! Robust PCA: what is recovered exactly, the first-order conditions, noise, gaps, new rows, and what is refused.
+//! Robust PCA: exact recovery, first-order conditions, noise, gaps, new rows, and invalid input.
 
 mod exact;
 mod gaps;
@@ -11,7 +11,7 @@ use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Model, Rows};
 
-/// Rows that are two parts.
+/// Rows that are the sum of a low-rank part, a sparse part and noise.
 pub(crate) struct Made {
     pub(crate) low: Matrix<f64>,
     pub(crate) sparse: Matrix<f64>,
@@ -19,8 +19,8 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// `low` of rank `r` of `n x p` entries of about `sqrt(r) / unit`, errors of `+-size` in a share of the cells, noise of
-    /// standard deviation `std`.
+    /// `low` is `n x p` of rank `r` with entries of about `sqrt(r) / unit`; errors of `+-size` in a fraction `share` of the cells;
+    /// noise of standard deviation `std`.
     pub(crate) fn new(
         (n, p, r): (usize, usize, usize),
         unit: f64,
@@ -44,7 +44,7 @@ impl Made {
         Self { low, sparse, noise: Matrix::from_fn(n, p, |i, j| std * noise[(i, j)]) }
     }
 
-    /// The design of the published experiments: `n x n`, rank `rank n`, errors of `+-1` in a share of the cells.
+    /// The design of the published experiments: `n x n`, rank `rank n`, errors of `+-1` in a fraction `share` of the cells.
     pub(crate) fn square(n: usize, rank: f64, share: f64, seed: u64) -> Self {
         Self::new((n, n, (rank * n as f64) as usize), n as f64, (share, 1.0), 0.0, seed)
     }
@@ -58,7 +58,7 @@ impl Made {
         self.low.cols()
     }
 
-    /// How far `found` is from the low-rank part, relatively.
+    /// Relative error of `found` in Frobenius norm against the low-rank part.
     pub(crate) fn error(&self, found: &[f64]) -> f64 {
         distance(found, self.low.as_slice()) / distance(&vec![0.0; found.len()], self.low.as_slice())
     }
@@ -72,7 +72,7 @@ pub(crate) fn fit(spec: &RobustPca, x: &[f64], p: usize) -> Model {
     spec.fit(&mut Rows::from_slice(x, p).unwrap(), &on_threads(2)).unwrap()
 }
 
-/// The low-rank part of rows: what `unmix reconstruct` writes.
+/// The low-rank part of rows, which is their reconstruction.
 pub(crate) fn low_rank(model: &Model, x: &[f64]) -> Vec<f64> {
     let mut sink = unmix::data::VecSink(Vec::new());
     let done =

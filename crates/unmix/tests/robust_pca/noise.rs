@@ -1,4 +1,4 @@
-//! Rows with noise in every cell beside the two parts.
+//! Rows with a low-rank part, a sparse part, and noise in every cell.
 
 use super::{Made, distance, fit, low_rank, rank};
 use crate::made::numbers;
@@ -6,7 +6,8 @@ use unmix::method::robust_pca::{Noise, RobustPca};
 use unmix::num::factor;
 use unmix::{Matrix, Outcome};
 
-/// The matrix of rank `r` nearest to the cells without errors, by one who knows which these are and begins at the truth.
+/// An oracle: the matrix of rank `r` nearest to the cells without errors, computed with knowledge of which cells these are, from the
+/// true low-rank part.
 fn oracle(made: &Made, r: usize) -> Vec<f64> {
     let (n, p) = (made.low.rows(), made.low.cols());
     let (x, mut at) = (made.x(), made.low.clone());

@@ -1,4 +1,4 @@
-//! New rows, and what does not change a fit.
+//! Codes of new rows, and changes that must not affect a fit.
 
 use super::{Made, fit, low_rank, without_noise};
 use crate::made::{encode, numbers, on_threads};
@@ -6,7 +6,7 @@ use serde_json::json;
 use unmix::num::random::Stream;
 use unmix::{RobustPca, Rows};
 
-/// 100 columns, 5 components, a tenth of the cells wrong by 1: the code to 1e-7, at any scale; with cells missing, too.
+/// 100 columns, 5 components, errors of 1 in a tenth of the cells: codes accurate to 1e-7, at any scale, also with missing cells.
 #[test]
 fn the_code_of_a_new_row_does_not_depend_on_its_errors() {
     let (p, r) = (100, 5);
