@@ -1,26 +1,26 @@
-//! Sampling designs on which verdicts are tried: rows whose true axes are known, or that have none.
+//! Sampling designs for testing verdicts: rows whose true axes are known, or that have none.
 
 use unmix::Matrix;
 use unmix::datasets::Distribution;
 use unmix::num::factor;
 use unmix::num::random::Stream;
 
-/// How rows are made.
+/// Distribution of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Design {
-    /// Independent sources of these laws in turn, of variance 1.
+    /// Independent sources of variance 1, with these distributions in turn.
     Tied(&'static [Distribution]),
-    /// The same, the first half of them of variance 4.
+    /// The same, but the first half of the sources has variance 4.
     TwoVariances(&'static [Distribution]),
-    /// The same, variances from 4 down to 1.
+    /// The same with variances decreasing geometrically from 4 towards 1.
     Sloped(&'static [Distribution]),
-    /// Independent sources `exp(z)`, `z` normal, standardised.
+    /// Independent standardized lognormal sources `exp(z)`, `z` normal.
     Lognormal,
-    /// Multivariate Student of six degrees of freedom: spherical, so that there are no axes.
+    /// Multivariate Student's t with six degrees of freedom: spherical, so there are no axes.
     Elliptical,
-    /// Gaussian columns that remember: each value is so many hundredths of the one before, and something new.
+    /// Autocorrelated Gaussian columns: autoregressive of order 1, with this coefficient in hundredths.
     Slow(u8),
-    /// Sine waves of different frequencies, one sample after the other.
+    /// Sine waves of different frequencies over the rows.
     Waves,
 }
 
@@ -28,7 +28,7 @@ const SQUARE_FREE: [f64; 10] = [2.0, 3.0, 5.0, 6.0, 7.0, 10.0, 11.0, 13.0, 14.0,
 
 use Distribution::{Arcsine, Bimodal, Gaussian, Laplace, Student, Uniform};
 
-/// Designs by name.
+/// Designs and their names.
 pub(crate) const DESIGNS: [(&str, Design); 16] = [
     ("Gaussian ties", Design::Tied(&[Gaussian])),
     ("Laplace ties", Design::Tied(&[Laplace])),
@@ -48,19 +48,19 @@ pub(crate) const DESIGNS: [(&str, Design); 16] = [
     ("Gaussian, sloped", Design::Sloped(&[Gaussian])),
 ];
 
-/// Rows, and the true axes as rows; none where there are none.
+/// Rows, and the true axes as rows of a matrix; `None` for designs without axes.
 pub(crate) struct Sample {
     pub(crate) x: Matrix<f64>,
     pub(crate) truth: Option<Matrix<f64>>,
 }
 
-/// The cosine with the nearest true axis below which a component is wrong.
+/// A component is wrong if its cosine with the nearest true axis is below this value.
 pub(crate) fn wrong_below() -> f64 {
     0.95
 }
 
 impl Sample {
-    /// The cosine of each row of `components` with the nearest true axis; 0 where there is none.
+    /// The absolute cosine of each row of `components` with the nearest true axis; 0 where there are no axes.
     pub(crate) fn cosines(&self, components: &Matrix<f64>) -> Vec<f64> {
         let Some(truth) = &self.truth else { return vec![0.0; components.rows()] };
         let all = factor::multiply_transposed(components, truth);
@@ -68,7 +68,7 @@ impl Sample {
     }
 }
 
-/// `n` rows of `p` columns.
+/// `n` rows of `p` columns from a design.
 pub(crate) fn make(design: Design, n: usize, p: usize, seed: u64) -> Sample {
     let streams: Vec<Stream> = (0..p as u64).map(|j| Stream::new(seed, 5000 + j)).collect();
     let turn = Stream::new(seed, 77);
@@ -108,7 +108,8 @@ pub(crate) fn make(design: Design, n: usize, p: usize, seed: u64) -> Sample {
             x
         }
         Design::Waves => Matrix::from_fn(n, p, |i, j| {
-            // Roots of numbers without square factors: no two periods, of 10 rows and more, beat slowly.
+            // Frequencies are proportional to square roots of square-free numbers, so that no two of the waves, with periods of 10 rows
+            // and more, beat slowly.
             let rate = 0.02 * SQUARE_FREE[j % SQUARE_FREE.len()].sqrt() * (1 + j / SQUARE_FREE.len()) as f64;
             let phase = streams[j].uniform(1);
             (std::f64::consts::TAU * (rate * i as f64 + phase)).sin() * std::f64::consts::SQRT_2

@@ -1,4 +1,4 @@
-//! How far halves of the rows agree, as the report has it.
+//! Agreement of components between halves of the rows, in the report.
 
 use super::problems::tied;
 use crate::made::{bits, numbers, on_threads, settings, try_fit};
@@ -20,7 +20,7 @@ fn sources_are_found_again_in_halves_and_rotations_of_a_gaussian_are_not() {
     let variances = [9.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     let gaussian = unmix::datasets::independent(4000, &[Gaussian; 8], &variances, 3).unwrap().x;
     let halves = fit(json!({}), &gaussian).report().halves.clone().unwrap();
-    // The first has a variance of its own; the others are any rotation of themselves.
+    // The first component has a variance of its own; the others can be rotated arbitrarily.
     assert!(halves[0] > 0.99 && halves[1..].iter().any(|c| *c < 0.9), "{halves:?}");
 }
 
@@ -39,7 +39,7 @@ fn halves_are_fitted_by_default_where_cheap_and_never_where_disabled() {
     let (with, without) = (fit(json!({}), &x), fit(json!({"halves": false}), &x));
     assert_eq!(numbers(&with, "components"), numbers(&without, "components"));
     assert_eq!(with.report().sweeps, without.report().sweeps);
-    // Fewer rows in a half than components: nothing is said, and nothing fails.
+    // A half with fewer rows than components: the agreement is not reported, and there is no error.
     let few = Matrix::from_vec(6, 10, x.as_slice()[..60].to_vec());
     assert_eq!(fit(json!({}), &few).report().halves, None);
     let weights = vec![1.0; 400];
@@ -65,11 +65,11 @@ fn halves_have_the_same_bits_for_any_number_of_threads_and_are_kept_in_the_file(
 
 #[test]
 fn samples_of_a_recording_go_into_halves_in_stretches() {
-    // Every second sample would be a copy of the others, and of any rotation the halves would say that they agree.
+    // Neighbouring samples of a recording are nearly equal, so halves of every second sample would agree on any rotation.
     let made = signals(SignalDesign::AllEqual, None);
     let halves = fit(json!({}), &made.x).report().halves.clone().unwrap();
     assert!(halves.iter().all(|c| (0.75..0.995).contains(c)), "{halves:?}");
-    // Slow Gaussian columns of equal variance, of which no direction differs from any other.
+    // Autocorrelated Gaussian columns of equal variance, which have no distinguished directions.
     let (n, p) = (4000, 6);
     let mut state = [0.0; 6];
     let draw = unmix::num::random::Stream::new(1, 1);

@@ -1,9 +1,9 @@
-//! The law of pairs against the field itself, differentiated numerically on product densities.
+//! The separation coefficient of a pair of sources, against the numerical derivative of the update field on product densities.
 
 use unmix::neural::pairs::separation;
 use unmix::neural::separation::Separation;
 
-/// `m` equally likely values of a law with variance 1, from its quantiles.
+/// `m` equally likely values of a distribution, standardized to variance 1, from its quantile function.
 fn values(quantile: fn(f64) -> f64, m: usize) -> Vec<f64> {
     let raw: Vec<f64> = (0..m).map(|i| quantile((i as f64 + 0.5) / m as f64)).collect();
     let size = (raw.iter().map(|x| x * x).sum::<f64>() / m as f64).sqrt();
@@ -24,7 +24,7 @@ fn phi(z: f64, a: f64) -> f64 {
     (a * t - z) * (1.0 - t * t)
 }
 
-/// How strongly axes rotated by `angle` are rotated further: `s_2^alpha f_12 - s_1^alpha f_21`, `f_ij = E[y_i s_j phi(z_j)]`.
+/// Rate at which axes rotated by `angle` are rotated further: `s_2^alpha f_12 - s_1^alpha f_21`, `f_ij = E[y_i s_j phi(z_j)]`.
 fn drive(sources: [&[f64]; 2], s: [f64; 2], a: [f64; 2], alpha: f64, angle: f64) -> f64 {
     let (sin, cos) = angle.sin_cos();
     let along = |x: f64, y: f64| (x * x * cos * cos + y * y * sin * sin).sqrt();
@@ -72,7 +72,7 @@ fn the_law_of_pairs_is_the_slope_of_the_field() {
             let h = 1e-4;
             let back = drive(sources, s, a, alpha, -h) - drive(sources, s, a, alpha, h);
             let slope = back / (2.0 * h) / unit;
-            // Away from convergence the field rotates the pair back where the law is positive.
+            // A positive coefficient means that the field rotates the pair back to its axes.
             assert!(
                 (slope - law).abs() < 1e-6 + 1e-3 * law.abs(),
                 "{s:?} {a:?} alpha {alpha}: {slope} and {law}"

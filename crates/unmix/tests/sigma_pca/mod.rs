@@ -1,4 +1,4 @@
-//! The deterministic solvers of sigma-PCA: truths found, in how many sweeps, and what they say of themselves.
+//! The deterministic solvers of sigma-PCA: accuracy of the axes, number of sweeps, and what reports state.
 
 pub(crate) mod designs;
 mod halves;

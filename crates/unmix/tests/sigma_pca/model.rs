@@ -1,4 +1,4 @@
-//! What a fit returns: stationary by the textbook definition, independent of the start, with verdicts.
+//! Fitted models: stationary by definition, independent of the start, with verdicts.
 
 use super::problems::tied;
 use crate::made::{Known, apart, bits, cast, encode, numbers, on_threads, settings, try_fit};
@@ -22,14 +22,14 @@ fn least(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     match_rows(a, b).cosine.iter().fold(1.0, |m, c| m.min(*c))
 }
 
-/// Ten sources of two kinds, three variances tied; a mean that is not 0.
+/// Ten sources of two kinds, three of them with equal variances, and columns with means other than 0.
 fn mixed(n: usize) -> (Vec<f64>, Matrix<f64>) {
     let problem = tied("mixed", n, [Laplace, Uniform, Laplace, Uniform, Uniform], 21);
     let x = problem.x.as_slice().iter().enumerate().map(|(i, v)| v + (i % 10) as f64).collect();
     (x, problem.truth)
 }
 
-/// `H_j = -s_j^3 E[x phi(z_j)]` by loops, and the codes' standard deviations.
+/// `H_j = -s_j^3 E[x phi(z_j)]` by loops, with the standard deviations `s_j` of the codes.
 fn pulls(x: &[f64], w: &Matrix<f64>, a: &[f64], mean: &[f64], raw: bool) -> Vec<Vec<f64>> {
     let (p, k) = (w.cols(), w.rows());
     let n = (x.len() / p) as f64;
@@ -151,7 +151,7 @@ fn a_weight_of_two_is_the_row_twice_and_of_zero_no_row() {
     let weights: Vec<f64> = (0..900).map(|i| (i % 3) as f64).collect();
     let repeated: Vec<f64> =
         x.chunks_exact(10).zip(&weights).flat_map(|(row, &w)| row.repeat(w as usize)).collect();
-    x[5] = f64::NAN; // Row 0 counts for nothing.
+    x[5] = f64::NAN; // Row 0 has weight 0.
     let spec = SigmaPca { n_components: Some(3), ..Default::default() };
     let weighed =
         spec.fit(&mut Rows::from_slice(&x, 10).unwrap().weighted(&weights[..]).unwrap(), &Run::default());
@@ -177,7 +177,7 @@ fn single_precision_finds_what_double_precision_finds() {
 fn variances_of_very_different_size_are_no_obstacle() {
     let problem = tied("scales", 3000, [Laplace, Uniform, Laplace, Uniform, Uniform], 5);
     let turn = problem.truth.clone();
-    // Column by column in the sources' own coordinates: sizes from 1 to 1e-5.
+    // In the coordinates of the sources, with columns multiplied by 1 to 1e-4.
     let mut x = unmix::num::factor::multiply_transposed(&problem.x, &turn).into_vec();
     for row in x.chunks_exact_mut(5) {
         row.iter_mut().enumerate().for_each(|(j, v)| *v *= 0.1f64.powi(j as i32));
@@ -191,7 +191,7 @@ fn variances_of_very_different_size_are_no_obstacle() {
 #[test]
 fn more_components_than_the_rank_and_fixed_widths_for_each() {
     let (x, _) = mixed(500);
-    // Column 10 repeats column 0, column 11 is constant.
+    // Column 10 equals column 0, and column 11 is constant.
     let wide: Vec<f64> = x.chunks_exact(10).flat_map(|row| [row, &[row[0], 3.0]].concat()).collect();
     let model = fit(json!({"a": 0.8}), &wide, 12);
     assert_eq!(model.report().rank, Some(10));

@@ -1,4 +1,4 @@
-//! The published fixed point, by the second-order solver.
+//! The fixed point of the published update, found by the second-order solver.
 
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use unmix::datasets::Distribution::{Laplace, Uniform};
@@ -14,7 +14,7 @@ fn fixed(k: usize, a: f64) -> GpmOptions {
     GpmOptions { h: Nonlinearity::tanh(vec![a]), auto: false, ..GpmOptions::auto(k, 1e-7, 100) }
 }
 
-/// The solution, and the sweeps after which every component stays within a cosine of 0.999 of it.
+/// The solution, and the number of sweeps after which every component stays within a cosine of 0.999 of it.
 fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (FixedPoint, u64) {
     let before = rows.sweeps() - 2;
     let mut log = Vec::new();
@@ -26,7 +26,8 @@ fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (Fi
     (solved, taken)
 }
 
-/// `||G_j - w_j (w_j . G_j)|| / ||G_j||` by loops over rows in their own coordinates, the worst of all columns.
+/// The largest relative tangential part of the gradient, `||G_j - w_j (w_j . G_j)|| / ||G_j||`, over all columns, by loops over the
+/// rows.
 fn unrest(x: &Matrix<f64>, w: &Matrix<f64>, a: &[f64]) -> f64 {
     let (n, p, k) = (x.rows(), x.cols(), w.rows());
     let mean: Vec<f64> = (0..p).map(|c| (0..n).map(|i| x[(i, c)]).sum::<f64>() / n as f64).collect();
@@ -63,8 +64,9 @@ fn reaches(problem: &Problem, a: f64, most: u64, cosine: f64) {
         let w = rows.directions(&solved.w);
         let near = least_cosine(&w, &problem.truth);
         assert!(near >= cosine, "{name}: cosine {near} to the truth");
-        // Of independent sources in 20,000 rows. The recordings are correlated in the sample, and their fixed point is .02 to .06 from
-        // orthonormal, as published; of 6000 rows some draws are above 1e-2 wherever the fixed point is computed (python/tests/test_bars.py).
+        // The bound for independent sources in 20,000 rows. The recordings are correlated in the sample, and their fixed point is .02
+        // to .06 from orthonormal, as published; with 6000 rows some samples exceed 1e-2 with any implementation
+        // (python/tests/test_bars.py).
         let apart = native::orthonormality(&w);
         assert!(
             apart <= if problem.x.rows() >= 20_000 { 1e-2 } else { 0.1 },
@@ -120,14 +122,14 @@ fn widths_are_chosen_for_the_published_fixed_point_too() {
         let (solved, _) = solve(rows, &how, rows.first(5));
         assert_eq!(solved.outcome, Outcome::Converged, "{:?}", solved.residual);
         assert!(least_cosine(&rows.directions(&solved.w), &problem.truth) > 0.998, "{:?}", solved.a);
-        // Nearly the orthonormal solution: the two agree to first order in W'W - I.
+        // The components are nearly orthonormal: they agree with the orthonormal solution to first order in W'W - I.
         let polar =
             GpmOptions::auto(5, 1e-8, 500).solve(rows, rows.first(5), &Run::default(), |_, _| ()).unwrap();
         assert!(least_cosine(&solved.w, &polar.w) > 0.9995);
     });
 }
 
-/// What a pass sums up, number by number from its formulas.
+/// The sums of a sweep, entry by entry from their formulas.
 fn by_formula(
     x: &Matrix<f64>,
     z: &Matrix<f64>,
@@ -165,7 +167,7 @@ fn by_formula(
 
 #[test]
 fn sums_of_a_pass_are_those_of_the_formulas_with_weights_and_without() {
-    // Fewer numbers than a vector has, none left over, and some.
+    // Lengths below that of a SIMD vector, multiples of it, and with a remainder.
     for (n, k, p) in [(1, 1, 2), (3, 2, 5), (41, 5, 3), (300, 16, 4), (257, 33, 7)] {
         let s = Stream::new(31, k as u64);
         let normal = |rows: usize, cols: usize, at: usize| {

@@ -1,4 +1,4 @@
-//! Orthonormal components by polar steps.
+//! Orthonormal components by the generalized power method with polar decompositions.
 
 use super::problems::{Problem, in_coordinates, least_cosine, published, tied};
 use crate::made::{numbers, settings, try_fit};
@@ -11,7 +11,7 @@ use unmix::num::factor;
 use unmix::num::random::Stream;
 use unmix::{Matrix, Outcome, Run};
 
-/// Components after every iteration, and the sweeps taken so far, covariance and rotation among them.
+/// The components after every iteration, and the number of sweeps so far, including those for the covariance and the rotation.
 type Log = Vec<(u64, Matrix<f64>)>;
 
 fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (FixedPoint, Log) {
@@ -22,7 +22,7 @@ fn solve(rows: &Principal<'_, f64>, how: &GpmOptions, start: Matrix<f64>) -> (Fi
     (solved, log)
 }
 
-/// Sweeps after which every component stays within a cosine of 0.999 of where it ends.
+/// The number of sweeps after which every component stays within a cosine of 0.999 of `end`.
 fn sweeps_to(log: &Log, end: &Matrix<f64>) -> u64 {
     let far = log.iter().rposition(|(_, w)| least_cosine(w, end) < 0.999);
     log[far.map_or(0, |i| i + 1).min(log.len() - 1)].0
@@ -32,7 +32,7 @@ fn fixed(k: usize, a: f64) -> GpmOptions {
     GpmOptions { h: Nonlinearity::tanh(vec![a]), auto: false, ..GpmOptions::auto(k, 1e-9, 2000) }
 }
 
-/// From the principal axes: converged, within so many sweeps, and to the truth.
+/// Asserts that the search from the principal axes converges within `most` sweeps, to components within `cosine` of the true axes.
 fn reaches(problem: &Problem, how: &GpmOptions, most: u64, cosine: f64) -> FixedPoint {
     let k = problem.k();
     in_coordinates(problem.x.as_slice(), problem.x.cols(), k, |rows| {
@@ -73,7 +73,7 @@ fn tied_sources_of_every_kind_are_distinguished() {
             reaches(&problem, &GpmOptions::auto(5, 1e-9, 2000), 30, cosine);
         }
     }
-    // A tied triple of every composition.
+    // Three sources of equal variance in every combination of the two distributions.
     for mask in 0..8 {
         let law = |bit: u32| if mask >> bit & 1 == 1 { Laplace } else { Uniform };
         let laws = [Uniform, law(0), law(1), law(2), Laplace];
@@ -91,7 +91,7 @@ fn twenty_random_starts_end_at_one_point() {
     let mut problems = published();
     problems.push(tied("laplace", 4000, [Laplace; 5], 11));
     problems.push(tied("uniform", 4000, [Uniform; 5], 11));
-    // Where two kinds are tied there are mixtures of theirs at which nothing pulls.
+    // Two kinds of sources with equal variances have mixtures at which the gradient vanishes.
     problems.push(tied("mixed", 4000, [Laplace, Uniform, Laplace, Uniform, Laplace], 11));
     problems.push(tied("mostly Laplace", 4000, [Uniform, Uniform, Laplace, Laplace, Laplace], 5));
     for problem in &problems {
@@ -117,13 +117,13 @@ fn twenty_random_starts_end_at_one_point() {
 
 #[test]
 fn a_wrong_width_mixes_with_a_warning() {
-    // (sources, a that is wrong for them): tied, so that variance does not help.
+    // Pairs of sources and a wrong `a` for them; variances are equal, so that they do not separate the sources.
     for (laws, a) in [([Laplace; 5], 1.0), ([Uniform; 5], 4.0)] {
         let problem = tied("wrong", 20_000, laws, 14);
         in_coordinates(problem.x.as_slice(), 10, 5, |rows| {
             let (solved, _) = solve(rows, &fixed(5, a), rows.first(5));
             assert!(least_cosine(&rows.directions(&solved.w), &problem.truth) < 0.9);
-            // The mixture looks so Gaussian that only the start can say what would do.
+            // At this solution codes are nearly Gaussian, so the right `a` can be recognised from the start of the search only.
             let right = if a == 1.0 { 4.0 } else { 0.8 };
             assert_eq!(solved.better, Some(right));
             assert_eq!(solve(rows, &fixed(5, right), rows.first(5)).0.better, None);
