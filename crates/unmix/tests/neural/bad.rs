@@ -1,4 +1,4 @@
-//! Rows that have nothing to learn from, for the linear and the nonlinear rules, solved and trained.
+//! Degenerate rows for the linear and the nonlinear learning rules, by solvers and by training.
 
 use crate::made::{falling, settings, try_fit};
 use serde_json::{Value, json};

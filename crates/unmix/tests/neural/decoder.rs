@@ -1,20 +1,21 @@
-//! What the decoder's part does to a pair of sources of equal variance: its law, against the field differentiated on product grids.
+//! Contribution of the decoder to the separation of a pair of sources of equal variance: its formula, against the numerical derivative
+//! of the field on product grids.
 //!
-//! The field turns such a pair back to its axes with the strength `s²(A - b + c d)`, where `A = E phi'`, `b = E z phi` and
-//! `d = E z h - E h'`, and `c` is the decoder's weight: 1, 1 over a norm of the deviations, or what its scale makes of it.
+//! The field rotates such a pair back to its axes at the rate `s²(A - b + c d)`, where `A = E phi'`, `b = E z phi`, `d = E z h - E h'`,
+//! and `c` is the weight of the decoder: 1, 1 over a norm of the standard deviations, or another value that depends on its scale.
 
 use unmix::neural::{DecoderScale, Field, NONLINEAR, Sigma, Spec, State};
 
 const MAIN: usize = 8;
 
-/// `m` equally likely values of a law with variance 1, from its quantiles.
+/// `m` equally likely values of a distribution, standardized to variance 1, from its quantile function.
 fn values(quantile: impl Fn(f64) -> f64, m: usize) -> Vec<f64> {
     let raw: Vec<f64> = (0..m).map(|i| quantile((i as f64 + 0.5) / m as f64)).collect();
     let size = (raw.iter().map(|x| x * x).sum::<f64>() / m as f64).sqrt();
     raw.iter().map(|x| x / size).collect()
 }
 
-/// The slope at angle 0 of how strongly the field turns two axes away from the sources' back to them.
+/// Derivative at angle 0 of the rate at which the field rotates two axes back to those of the sources.
 fn strength(spec: &Spec, z: &[f64], s: f64) -> f64 {
     let x: Vec<f64> = z.iter().flat_map(|u| z.iter().flat_map(move |v| [s * u, s * v])).collect();
     let turning = |angle: f64| {
@@ -23,7 +24,7 @@ fn strength(spec: &Spec, z: &[f64], s: f64) -> f64 {
         let (mut field, mut g) = (Field::new(spec, 2, 2), vec![0.0; 4]);
         field.half_gradient(&x, &w, &mut State::new(spec));
         field.gradient(&x, &w, &mut g);
-        // W'G, of which the odd part turns.
+        // The antisymmetric part of W'G is a rotation.
         let entry = |i: usize, j: usize| w[i] * g[j] + w[2 + i] * g[2 + j];
         0.5 * (entry(1, 0) - entry(0, 1))
     };

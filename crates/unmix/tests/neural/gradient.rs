@@ -1,5 +1,5 @@
-//! Every row's half-gradient, against central differences of its loss with the stopped copies held, and against a twin that
-//! goes row by row.
+//! The half-gradient of every rule, against central differences of its loss with the stop-gradient copies held fixed, and against a
+//! naive implementation that loops over the rows.
 
 use super::twin;
 use crate::made::apart;
@@ -11,7 +11,7 @@ pub(super) const N: usize = 60;
 pub(super) const P: usize = 6;
 pub(super) const K: usize = 4;
 
-/// Skewed rows whose batch mean is 0, and weights that are neither orthogonal nor of unit length.
+/// Skewed rows whose batch mean is 0, and weights with columns that are neither orthogonal nor of unit length.
 pub(super) fn design() -> (Vec<f64>, Matrix<f64>) {
     let s = Stream::new(5, 0);
     let mix = Matrix::from_fn(P, P, |i, j| s.normal((i * P + j) as u64));
@@ -26,7 +26,7 @@ pub(super) fn design() -> (Vec<f64>, Matrix<f64>) {
     (x.into_vec(), w)
 }
 
-/// What is learnt, or was seen before.
+/// Values of the trained and of the running parameters.
 pub(super) fn state(spec: &Spec) -> State {
     let mut state = State::new(spec);
     if spec.sigma == Sigma::Trained {
@@ -70,7 +70,7 @@ fn the_field_is_the_one_that_goes_row_by_row() {
         if spec.train_a {
             assert!((field.further.a - twin.a).abs() < 1e-13, "{}: a", row.key);
         }
-        // In single precision the same, to what its digits allow.
+        // Single precision agrees within its rounding errors.
         let narrow = |v: &[f64]| v.iter().map(|x| *x as f32).collect::<Vec<f32>>();
         let (single, ..) = gradient(&spec, &narrow(&x), &narrow(w.as_slice()));
         let single: Vec<f64> = single.iter().map(|x| f64::from(*x)).collect();
@@ -128,7 +128,7 @@ fn every_rule_with_a_loss_is_its_half_gradient() {
 #[test]
 fn the_tangent_has_no_part_along_the_columns() {
     let (x, w) = design();
-    // Unit columns, as a constraint leaves them, and orthonormal ones.
+    // Columns of unit length, as a constraint leaves them, and orthonormal ones.
     let unit = {
         let length = |j: usize| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt();
         Matrix::from_fn(P, K, |i, j| w[(i, j)] / length(j))
@@ -154,7 +154,7 @@ fn the_tangent_has_no_part_along_the_columns() {
                     }
                 }
             }
-            // Nothing but what lies along the columns was taken.
+            // The part that is removed is exactly that along the columns.
             let taken: Vec<f64> = plain.iter().zip(&g).map(|(a, b)| a - b).collect();
             for j in 0..K {
                 for i in 0..P {

@@ -1,4 +1,4 @@
-//! The fixed points of the linear rules against their closed forms, and how far a step may go.
+//! Fixed points of the linear rules against their closed forms, and the largest stable step.
 
 use crate::made::{apart, numbers, settings, try_fit};
 use serde_json::json;
@@ -17,11 +17,11 @@ fn orthonormal(rows: usize, cols: usize, seed: u64) -> Matrix<f64> {
     factor::orthonormal_rows(&Matrix::from_fn(rows, cols, |i, j| s.normal((i * cols + j) as u64)))
 }
 
-/// Rows with exactly these variances (divisor n) along the rows of the second matrix.
+/// Rows with exactly these variances (divisor n) along the rows of the returned matrix.
 fn exact(variances: &[f64; P], seed: u64) -> (Vec<f64>, Matrix<f64>) {
     let n = 200;
     let s = Stream::new(seed, 4);
-    // A constant among the directions made orthonormal: the others then have mean 0.
+    // The constant vector is orthonormalised together with the other directions, so that these have mean 0.
     let z = Matrix::from_fn(P + 1, n, |i, j| if i == 0 { 1.0 } else { s.laplace((i * n + j) as u64) });
     let z = factor::orthonormal_rows(&z).rows_from(1);
     let axes = orthonormal(P, P, seed);
@@ -35,7 +35,7 @@ fn fit(x: &[f64], given: serde_json::Value) -> Model {
     try_fit("neural-pca", &settings(given), x, P).unwrap()
 }
 
-/// The weights, one column a row.
+/// The weights, transposed: one column per row of the result.
 fn columns(model: &Model) -> Matrix<f64> {
     model.tensor("weights").unwrap().to_matrix().transposed()
 }
@@ -48,7 +48,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>().abs() / length(a) / length(b)
 }
 
-/// Lengths of the converged columns, in closed form.
+/// The lengths of the columns at convergence, in closed form.
 fn lengths(row: &TableEntry) -> Vec<f64> {
     let weights = |spec: &Spec| spec.lambda.of(K, |_| 1.0);
     match (row.key, &row.spec) {
@@ -106,7 +106,7 @@ fn every_rule_converges_to_its_closed_form() {
                     assert!(apart(&along, &DISTINCT[..K]) < 1e-7, "{}: {along:?}", row.key);
                 }
             }
-            // A row is known by its number as well.
+            // A variant can also be chosen by its number.
             if seed == 0 {
                 let again = fit(
                     &x,
@@ -137,7 +137,8 @@ fn a_rule_cannot_separate_axes_of_equal_variance_but_finds_those_around() {
     }
 }
 
-/// The rule from random directions with steps of `step` over the largest variance: the residual that is left.
+/// Norm of the update after `steps` steps of size `step`, relative to the largest variance, from random directions; infinite if it
+/// diverges.
 fn residual(spec: &Spec, step: f64, steps: usize, seed: u64) -> f64 {
     let c: Vec<f64> = DISTINCT.iter().map(|v| v / DISTINCT[0]).collect();
     let mut w = orthonormal(K, P, 20 + seed).transposed();
@@ -209,7 +210,7 @@ fn weights_are_as_the_rule_left_them_and_components_are_canonical() {
             sign
         })
         .collect();
-    // What the first-order condition says of them, from the rows themselves: C W L = W S.
+    // The first-order condition, computed from the rows: C W L = W S.
     let c = crate::naive::covariance(&x, P);
     let share = 199.0 / 200.0;
     let c = Matrix::from_fn(P, P, |i, j| c[i][j] * share);
@@ -228,7 +229,7 @@ fn weights_are_as_the_rule_left_them_and_components_are_canonical() {
 #[test]
 fn more_components_than_the_rank_have_variance_zero() {
     let (x, _) = exact(&DISTINCT, 4);
-    // The last four columns repeat the first four.
+    // The last four columns equal the first four.
     let x: Vec<f64> =
         x.chunks(P).flat_map(|r| r[..6].iter().chain(&r[..4]).copied().collect::<Vec<_>>()).collect();
     let model = fit(&x, json!({"n_components": 8, "whiten": true, "tol": 1e-6}));

@@ -1,11 +1,12 @@
-//! Rows that order their columns by variance, from random starts; and where that cannot be had, an implementation that shares no code.
+//! Rules that order columns by variance, from random starts; for the one that does not always, an independent implementation shows the
+//! same.
 
 use super::recover::{K, Kind, LONG, P, TIED, decomposed, matched, mixed};
 use unmix::neural::{NONLINEAR, NONLINEAR_MORE, Order, Spec, TrainingStart, train};
 use unmix::num::random::Stream;
 use unmix::{Matrix, Rows, Run};
 
-/// True variances along the columns, in their order.
+/// The true variances along the columns, in their order.
 fn along(w: &Matrix<f64>, axes: &Matrix<f64>) -> Vec<f64> {
     matched(w, axes).0.iter().map(|a| TIED[*a]).collect()
 }
@@ -32,7 +33,7 @@ fn rows_that_order_their_columns_do_so_from_random_starts() {
             }
             continue;
         }
-        // Its neighbouring stationary points have the right axes in another order, for any implementation: see below.
+        // `latent-upper` has stationary points with the right axes in another order, in any implementation: see below.
         let ends: Vec<Matrix<f64>> = (0..8).map(|seed| ended(&spec, seed)).collect();
         let ordered = ends.iter().filter(|w| falls(&along(w, &axes))).count();
         assert!(ordered >= 5, "{ordered} of 8 starts in order");
@@ -58,8 +59,8 @@ fn the_upper_latent_rule_does_not_order_every_start_in_another_implementation_ei
     assert!(near.iter().all(|c| *c > 0.98), "{near:?}");
 }
 
-/// The rule by loops, one batch of 128 after the other in the order of the rows, Adam at a falling rate: `E = (u A - y) A'`,
-/// `G = X'(E h')/n + 2 beta tr(S)/k W (M - I)`, `A` the upper triangle of `M`, `beta = 1/6`.
+/// The rule by loops: batches of 128 rows in the order of the rows, Adam with decreasing learning rate, `E = (u A - y) A'`, `G = X'(E
+/// h')/n + 2 beta tr(S)/k W (M - I)`, `A` the upper triangle of `M`, `beta = 1/6`.
 fn by_loops(x: &[f64], seed: u64) -> Matrix<f64> {
     let (n, batch, epochs, a) = (x.len() / P, 128, 30, 4.0f64);
     let size = (x.iter().map(|v| v * v).sum::<f64>() / x.len() as f64).sqrt();

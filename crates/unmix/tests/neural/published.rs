@@ -1,4 +1,4 @@
-//! The published rows as the user asks for them.
+//! The published variants through the public settings.
 
 use super::recover::{Kind, mixed};
 use crate::made::{numbers, settings, try_fit};
@@ -10,7 +10,7 @@ fn fit(x: &[f64], given: serde_json::Value) -> Model {
     try_fit("sigma-pca", &settings(given), x, 10).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The smallest of the cosines between components and the true axes nearest to them.
+/// The smallest cosine between a component and the true axis nearest to it.
 fn least(model: &Model, axes: &Matrix<f64>) -> f64 {
     let w = numbers(model, "components");
     let cosine = |row: &[f64], a: usize| row.iter().zip(axes.row(a)).map(|(x, y)| x * y).sum::<f64>().abs();
@@ -27,7 +27,7 @@ fn every_published_variant_can_be_requested_by_key_and_by_number() {
         let (a, b) = (by(json!(row.key)), by(json!(i + 1)));
         assert_eq!(numbers(&a, "components"), numbers(&b, "components"), "{}", row.key);
         let report = a.report();
-        // Covariance, epoch, and a last check at what was found.
+        // Two passes for the covariance and the final check, and one epoch.
         assert_eq!((report.outcome, report.n_iter, report.sweeps), (Outcome::Completed, 8, 3), "{}", row.key);
         assert_eq!(report.settings["variant"], row.key);
     }
@@ -40,7 +40,7 @@ fn a_published_variant_recovers_sources_of_equal_variance_and_its_literal_form_d
     assert!(on(json!({"n_components": 5, "variant": "ema-scaled-tanh"})) > 0.999);
     assert!(on(json!({"n_components": 5, "variant": 9, "tangent": false})) < 0.9);
     assert!(on(json!({"n_components": 5, "variant": "ema-tanh"})) < 0.9);
-    // What was requested takes the place of the row's own.
+    // Settings given explicitly override those of the variant.
     assert!(on(json!({"n_components": 5, "variant": "ema-tanh", "a": 4.0})) > 0.999);
     assert!(on(json!({"n_components": 5, "solver": "adam", "sigma": "batch"})) > 0.99);
     assert!(on(json!({"n_components": 5, "solver": "adam", "center": false})) > 0.99);

@@ -1,4 +1,4 @@
-//! What every nonlinear row recovers, and what it does not, on fixed designs.
+//! Which sources every nonlinear rule recovers, and which it does not, on fixed designs.
 
 use unmix::learn::Optimiser;
 use unmix::neural::{
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Uniform,
 }
 
-/// Independent sources of unit variance in the sample, times the roots of `variances`, turned; and the true axes (rows).
+/// Independent sources standardized in the sample, scaled by the square roots of `variances` and rotated; and the true axes (rows).
 pub(super) fn mixed(kind: Kind, n: usize, scale: f64, seed: u64) -> (Vec<f64>, Matrix<f64>) {
     let (s, t) = (Stream::new(seed, 40), Stream::new(seed, 41));
     let mut z = Matrix::from_fn(n, P, |i, j| match kind {
@@ -50,7 +50,7 @@ pub(super) fn decomposed(rows: &Rows<'_, f64>) -> Decomposition {
     spectrum::decompose(rows, &Run::default(), &request).unwrap()
 }
 
-/// Trained from the principal axes.
+/// Trains the rule from the principal axes.
 pub(super) fn trained(spec: &Spec, x: &[f64], how: &Training, seed: u64) -> Trained {
     let rows = Rows::from_slice(x, P).unwrap();
     let run = Run { seed, ..Run::default() };
@@ -64,7 +64,7 @@ pub(super) fn least_cosine(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
     cosines.into_iter().fold(1.0, f64::min)
 }
 
-/// Which true axis each column is nearest to, and how near, greedily, best first.
+/// For each column the matched true axis and the cosine with it, by greedy matching, largest cosine first.
 pub(super) fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f64>) {
     let length = |j: usize| (0..P).map(|i| w[(i, j)].powi(2)).sum::<f64>().sqrt();
     let cosine = |j: usize, a: usize| (0..P).map(|i| w[(i, j)] * axes[(a, i)]).sum::<f64>().abs() / length(j);
@@ -79,7 +79,7 @@ pub(super) fn matched(w: &Matrix<f64>, axes: &Matrix<f64>) -> (Vec<usize>, Vec<f
     (to, found)
 }
 
-/// Long enough for every row: 60 passes over 8000 rows take a tenth of a second.
+/// Long enough for every rule: 60 epochs over 8000 rows take a tenth of a second.
 pub(super) const LONG: Training = Training {
     optimiser: Optimiser::Adam,
     learning_rate: 0.01,
@@ -91,7 +91,7 @@ pub(super) const LONG: Training = Training {
     beta_by_variance: None,
 };
 
-/// As published, to the letter.
+/// Training exactly as published.
 const LITERAL: Training = Training { tangent: false, decay: false, absolute: true, ..LONG };
 
 fn lengths(w: &Matrix<f64>) -> Vec<f64> {
@@ -103,8 +103,8 @@ fn every_variant_recovers_what_it_claims_and_nothing_else() {
     let (laplace, uniform) = (mixed(Kind::Laplace, 20_000, 1.0, 1), mixed(Kind::Uniform, 6000, 1.0, 1));
     for row in NONLINEAR.iter().chain(&NONLINEAR_MORE) {
         let spec = row.spec.unwrap();
-        // What is learnt beside the weights, a triangle, and sub-Gaussian sources of equal variance, between which a rule may linger at a
-        // saddle, take longer: 20 epochs are enough for 7 of 12 orders of the rows, 60 for all of 16.
+        // Trained parameters beside the weights, triangular terms, and sub-Gaussian sources of equal variance, between which a rule may
+        // stay near a saddle point, take longer: 20 epochs suffice for 7 of 12 orders of the rows, 60 for all of 16.
         let beside = spec.sigma == Sigma::Trained || spec.train_a || spec.triangle > 0.0 || spec.dec > 0.0;
         let slow = beside || row.recovers.starts_with("sub");
         let how = Training { max_epochs: if slow { 60 } else { 20 }, ..LONG };
@@ -114,14 +114,14 @@ fn every_variant_recovers_what_it_claims_and_nothing_else() {
         };
         let ((a, norms), (b, _)) = (on(&laplace), on(&uniform));
         let said = format!("{}: {a:.4} on Laplace, {b:.4} on uniform sources", row.key);
-        // Two that depend on the units of the data have a test of their own.
+        // These two depend on the units of the data and have a test of their own.
         if ["decoder-no-sigma", "encoder-sigma"].contains(&row.key) {
             continue;
         }
         match row.recovers {
-            // Its triangle draws at the axes as well.
+            // The triangular term also rotates the axes.
             _ if row.key == "ema-triangular" => assert!(a > 0.97 && b < 0.9, "{said}"),
-            // These see codes in units of all rows, not of their own.
+            // The scale of the nonlinearity in these rules is that of all rows, not that of each code.
             _ if ["logcosh", "no-diagonal", "logcosh-subspace"].contains(&row.key) => {
                 assert!(a > 0.98 && b < 0.9, "{said}")
             }
@@ -134,8 +134,9 @@ fn every_variant_recovers_what_it_claims_and_nothing_else() {
     }
 }
 
-/// The least cosine of one published run with 20,000 rows (specification 14.2), of rows that recover super-Gaussian sources. Left out are
-/// `trained-latent-symmetric`, which one of the published seeds leaves at .72, and those that the test above has bars of its own for.
+/// The smallest cosine in one published run with 20,000 rows (specification 14.2), for rules that recover super-Gaussian sources.
+/// `trained-latent-symmetric` is left out, since one of the published seeds ends at .72, and so are rules with bounds of their own in
+/// the test above.
 const PUBLISHED: [(&str, f64); 15] = [
     ("trained-sigma", 0.9999),
     ("trained-latent-linear", 0.9999),
@@ -154,8 +155,8 @@ const PUBLISHED: [(&str, f64); 15] = [
     ("skew-symmetric", 0.9999),
 ];
 
-/// The smallest cosine of a column with the nearest of all axes, as published numbers have it: `ema-adaptive-tanh` exchanges one of the
-/// first five axes for a smaller one in 2 of 7 draws, and in 2 of 12 of an implementation that shares no code.
+/// The smallest cosine of a column with the nearest of all axes, the published measure: `ema-adaptive-tanh` exchanges one of the first
+/// five axes for one of smaller variance in 2 of 7 samples, and in 2 of 12 with an independent implementation.
 fn least_to_any(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
     let lengths = lengths(w);
     let cosine =
@@ -165,8 +166,8 @@ fn least_to_any(w: &Matrix<f64>, axes: &Matrix<f64>) -> f64 {
 
 #[test]
 fn the_median_of_several_draws_is_as_near_as_published() {
-    // A least cosine over five axes varies from draw to draw: by implementations that share no code, over six draws, from .9968 to
-    // .9999 for `trained-sigma` and from .9982 to .9999 for `ema-deflation`; python/tests/test_bars.py has one of them.
+    // The smallest cosine over five axes varies between samples: over six samples, with independent implementations, from .9968 to
+    // .9999 for `trained-sigma` and from .9982 to .9999 for `ema-deflation`; one of these is in python/tests/test_bars.py.
     let draws: Vec<_> = (1..=7).map(|seed| mixed(Kind::Laplace, 20_000, 1.0, seed)).collect();
     for (key, published) in PUBLISHED {
         let spec = NONLINEAR.iter().find(|row| row.key == key).unwrap().spec.unwrap();
@@ -174,7 +175,7 @@ fn the_median_of_several_draws_is_as_near_as_published() {
         let mut least: Vec<f64> =
             draws.iter().map(|(x, axes)| least_to_any(&trained(&spec, x, &how, 3).w, axes)).collect();
         least.sort_unstable_by(f64::total_cmp);
-        // Published numbers have four decimals.
+        // Published numbers are rounded to four decimals.
         assert!(least[3] >= published.min(0.9995) - 5e-5, "{key}: {least:.5?}, published {published}");
     }
 }
@@ -187,7 +188,7 @@ fn adam_without_the_correction_ends_elsewhere_and_weight_norm_needs_none() {
     let short = Training { max_epochs: 20, ..LITERAL };
     assert!(least_cosine(&trained(&main, &x, &short, 3).w, &axes) < 0.9);
     assert!(least_cosine(&trained(&weight_norm, &x, &short, 3).w, &axes) > 0.99);
-    // Plain gradient descent is not misled either.
+    // Plain gradient descent converges, too.
     let sgd = Training { optimiser: Optimiser::Sgd, tangent: false, learning_rate: 0.03, ..LONG };
     let found = least_cosine(&trained(&main, &x, &sgd, 3).w, &axes);
     assert!(found > 0.99, "gradient descent: {found}");
@@ -214,14 +215,14 @@ fn learnt_deviations_grow_without_bound_unless_penalised() {
         assert!(free.windows(2).all(|r| r[1][j] > r[0][j]), "column {j} does not grow at every epoch");
         assert!(free[59][j] > 7.0, "column {j}: {} after 60 epochs", free[59][j]);
     }
-    // With it they converge where E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: at 4.37 for Laplace and l2 = 1e-3. As
-    // published: 60 epochs at one rate, and every column within 2 %. The order of the rows is one in which they are: by its own
-    // codes a column rests 2 % below, and at one rate it trembles about that place, so that in three of ten orders every column is
-    // within 2 % after the last step.
+    // With the penalty ratios converge to the root of E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z/r: 4.37 for Laplace and l2 =
+    // 1e-3. Published: 60 epochs at a constant learning rate, and every column within 2 %. The seed is one for which this holds: the
+    // root for the codes of one column is 2 % lower, and with a constant learning rate the ratio fluctuates about it, so that in three
+    // of ten orders of the rows every column is within 2 % after the last step.
     let settled = trained(&rule(1e-3), &x, &published, 7);
     let held = &ratios(&settled)[59];
     assert!(held.iter().all(|r| (r / 4.37 - 1.0).abs() <= 0.02), "{held:?}");
-    // At a falling rate the tremor ends, and each is where its own codes put it.
+    // With a decreasing learning rate the fluctuation vanishes, and each ratio converges to the root for its own codes.
     let settled = trained(&rule(1e-3), &x, &Training { decay: true, max_epochs: 180, ..published }, 3);
     for (j, r) in ratios(&settled)[179].iter().enumerate() {
         let rest = equilibrium(&x, &settled.w, j, 1e-3);
@@ -229,7 +230,7 @@ fn learnt_deviations_grow_without_bound_unless_penalised() {
     }
 }
 
-/// Where the ratio of learnt to true deviation rests for the codes along column `j`, by halving.
+/// The ratio of trained to true standard deviation at which the codes of column `j` are in equilibrium, by bisection.
 fn equilibrium(x: &[f64], w: &Matrix<f64>, j: usize, l2: f64) -> f64 {
     let mut z: Vec<f64> = x.chunks(P).map(|row| (0..P).map(|i| row[i] * w[(i, j)]).sum()).collect();
     let n = z.len() as f64;
@@ -245,7 +246,7 @@ fn equilibrium(x: &[f64], w: &Matrix<f64>, j: usize, l2: f64) -> f64 {
     low
 }
 
-/// Axes of `found` that are nearest to those of `reference`: the smallest cosine.
+/// The smallest cosine between matched axes of `found` and `reference`.
 fn same_axes(found: &Matrix<f64>, reference: &Matrix<f64>) -> f64 {
     let by = lengths(reference);
     let axes = Matrix::from_fn(K, P, |j, i| reference[(i, j)] / by[j]);
@@ -279,14 +280,15 @@ fn literal_forms_depend_on_the_units_of_the_data() {
     let batch = |spec: Spec| Spec { sigma: Sigma::Batch, a: 4.0, sigma_l2: 0.0, ..spec };
     let orthogonal: Vec<Spec> = [4, 5, 6, 13, 16].map(|i: usize| batch(NONLINEAR[i].spec.unwrap())).to_vec();
     for (i, spec) in orthogonal.iter().enumerate() {
-        // In units of the variance they are the same at both scales.
+        // With weights relative to the variance the axes are the same at both scales.
         let relative = Training { absolute: false, ..absolute };
         let apart = same_axes(&trained(spec, &small, &relative, 3).w, &trained(spec, &plain, &relative, 3).w);
         assert!(1.0 - apart < 1e-6, "rule {i}: {apart}");
         let found = least_cosine(&trained(spec, &small, &absolute, 3).w, &axes);
         assert!(found < 0.9, "rule {i} with fixed weights, rows times 0.01: {found}");
     }
-    // A fixed rate, a fixed weight of sparsity, and nonlinearities of codes in their own units.
+    // Rules that depend on units by a fixed learning rate, a fixed sparsity weight, or nonlinearities of codes that are not
+    // standardized.
     let main = NONLINEAR[8].spec.unwrap();
     let sgd = Training { optimiser: Optimiser::Sgd, ..absolute };
     assert!(least_cosine(&trained(&main, &small, &sgd, 3).w, &axes) < 0.9);
@@ -301,15 +303,16 @@ fn literal_forms_depend_on_the_units_of_the_data() {
 
 #[test]
 fn the_decoder_does_harm_by_the_law_of_its_scale() {
-    // Coefficients of a pair of equal variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for Laplace and
-    // a = 4. So a weight up to 0.46 is borne, and the forms with a scale work above a deviation of 2.2 only.
+    // Separation coefficients of a pair of equal variance: s²(A-b+cd), s²(A-b)+sd and s³(A-b)+s²d with A-b = 0.020, d = -0.044 for
+    // Laplace and a = 4. They are positive for weights up to 0.46, and in the forms with a scale for standard deviations above 2.2
+    // only.
     let main = NONLINEAR[8].spec.unwrap();
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
     for (weight, works) in [(0.1, true), (1.0, false)] {
         let found = least_cosine(&trained(&Spec { dec: weight, ..main }, &x, &LONG, 3).w, &axes);
         assert_eq!(found > 0.95, works, "a weight of {weight}: {found}");
     }
-    // Tied deviations are 2 there, and 10 in the larger data.
+    // The equal standard deviations are 2 in these data, and 10 in the larger ones.
     let large = mixed(Kind::Laplace, 8000, 5.0, 1).0;
     for key in ["decoder-no-sigma", "encoder-sigma"] {
         let spec = NONLINEAR_MORE.iter().find(|row| row.key == key).unwrap().spec.unwrap();
@@ -321,7 +324,7 @@ fn the_decoder_does_harm_by_the_law_of_its_scale() {
 
 #[test]
 fn sparsity_within_its_range_finds_sources_and_beyond_it_minor_axes() {
-    // Stable while beta < 2 sigma_k / E|z|, 2.8 sigma_k for Laplace: 3.96 here, where sigma_k is the root of 2.
+    // Stable while beta < 2 sigma_k / E|z|, 2.8 sigma_k for Laplace: 3.96 here, with sigma_k = sqrt(2).
     let (x, axes) = mixed(Kind::Laplace, 8000, 1.0, 1);
     let own = Training { absolute: true, ..LONG };
     for (beta, works) in [(0.5, true), (2.0, true), (12.0, false)] {
@@ -329,8 +332,8 @@ fn sparsity_within_its_range_finds_sources_and_beyond_it_minor_axes() {
         let found = least_cosine(&trained(&spec, &x, &own, 3).w, &axes);
         assert_eq!(found > 0.99, works, "beta {beta}: {found}");
     }
-    // Without unit columns their length d is the larger root of d³ - d + beta E|z| / (4 s), half of that range for the subspace
-    // form; beyond 1.54 s / E|z| there is none, and the column collapses to 0.
+    // Without the unit norm constraint the length d of a column is the larger root of d³ - d + beta E|z| / (4 s), with half that range
+    // of beta for the subspace form; for beta above 1.54 s / E|z| there is no root, and the column collapses to 0.
     let rica = Spec { constraint: Constraint::None, by_length: false, ..NONLINEAR[18].spec.unwrap() };
     for (spec, over) in [(rica, 4.0), (Spec { lin_enc: 0.0, ..rica }, 2.0)] {
         let beta = 0.6;
@@ -358,9 +361,9 @@ fn lengths_without_a_constraint_are_those_of_their_formulas() {
     };
     let mean = |v: &[f64], f: &dyn Fn(f64) -> f64| v.iter().map(|z| f(*z)).sum::<f64>() / v.len() as f64;
     let free = |spec: Spec| Spec { sigma: Sigma::Batch, constraint: Constraint::None, ..spec };
-    // Batches that are all rows, as the formulas have them.
+    // Full-batch training, to which the formulas apply.
     let whole = Training { batch_size: 4000, max_epochs: 600, learning_rate: 0.02, ..LONG };
-    // Any slope: |w|² = E[z² h'] / E[z h h'].
+    // With any slope: |w|² = E[z² h'] / E[z h h'].
     let main = free(NONLINEAR[8].spec.unwrap());
     let w = trained(&main, &x, &whole, 3).w;
     for (j, length) in lengths(&w).into_iter().enumerate() {
@@ -369,7 +372,7 @@ fn lengths_without_a_constraint_are_those_of_their_formulas() {
         let want = mean(&z, &|z| z * z * d(z)) / mean(&z, &|z| z * h(z) * d(z));
         assert!((length * length - want).abs() < 0.01, "column {j}: {} and not {want}", length * length);
     }
-    // A slope of 1 and a linear reconstruction of weight alpha: (1 + alpha) / (alpha + E[z h]).
+    // With slope 1 and a linear reconstruction of weight alpha: |w|² = (1 + alpha) / (alpha + E[z h]).
     for alpha in [0.5, 2.0, 8.0] {
         let spec = free(Spec { lin_enc: alpha, ..NONLINEAR[17].spec.unwrap() });
         let w = trained(&spec, &x, &whole, 3).w;

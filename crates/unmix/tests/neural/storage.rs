@@ -1,4 +1,4 @@
-//! Training sees the same batches wherever rows are, and whichever thread works.
+//! Training uses the same batches for every kind of storage and any number of threads.
 
 use crate::made::{bits, cast, falling, settings};
 use serde_json::json;
@@ -28,13 +28,13 @@ fn trained_weights_have_the_same_bits_from_memory_and_from_a_file_for_any_number
 
 #[test]
 fn rows_of_several_windows_are_read_ahead_and_give_the_same_bits() {
-    // Two windows of four million numbers are shuffled each alone.
+    // Two windows of four million numbers, each shuffled separately.
     let (n, p) = (70_001, 64);
     let x: Vec<f32> = cast(&falling(n, p, 3));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npy");
     write_npy(&path, &x, &[p]).unwrap();
-    // By columns: read from memory, never lent.
+    // In column-major order, so that rows are copied instead of borrowed.
     let by_columns: Vec<f32> = (0..n * p).map(|i| x[i % n * p + i / n]).collect();
     let given = json!({"n_components": 2, "solver": "adam", "max_epochs": 2, "batch_size": 500});
     let rule = NeuralPca::from_settings(&settings(given)).unwrap();

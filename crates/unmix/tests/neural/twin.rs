@@ -1,4 +1,4 @@
-//! Textbook twin of the field: expectations as loops over rows, matrices as loops over entries, and the losses themselves.
+//! A naive implementation of the field: expectations as loops over rows, matrices as loops over entries, and the loss functions.
 
 use unmix::Matrix;
 use unmix::neural::nonlinearity::Shape;
@@ -97,7 +97,8 @@ fn deviation(v: &[f64]) -> f64 {
     mean(&v.iter().map(|x| (x - m).powi(2)).collect::<Vec<_>>()).sqrt()
 }
 
-/// What every formula is made of.
+/// Quantities that the formulas share: rows, weights, codes, covariance, `S = W'CW`, `M = W'W`, weights of the columns, and keep
+/// probabilities.
 struct Parts {
     x: M,
     w: M,
@@ -191,7 +192,7 @@ fn reconstruction(spec: &Spec, parts: &Parts, state: &State, twin: &mut Twin) ->
         _ => minus(&product(&u, m), y),
     };
     let mut g = scaled(w, 0.0);
-    // Row by row.
+    // The gradient, row by row.
     for i in 0..x.len() {
         for j in 0..k {
             let scale = if spec.dec_scale == DecoderScale::EncoderSigma { sigma[j] } else { 1.0 };
@@ -200,7 +201,7 @@ fn reconstruction(spec: &Spec, parts: &Parts, state: &State, twin: &mut Twin) ->
                 g[r][j] += x[i][r] * d;
             }
             if spec.deflate {
-                // y'_j = y_j - sum_{l > j} y_l (w_l . [w_j]): w_l moves too.
+                // y'_j = y_j - sum_{l > j} y_l (w_l . [w_j]): the gradient with respect to w_l is not 0.
                 for l in j + 1..k {
                     for r in 0..w.len() {
                         g[r][l] -= d * (x[i][r] * m[l][j] + y[i][l] * w[r][j]);
@@ -284,7 +285,7 @@ fn orthogonality(spec: &Spec, parts: &Parts, state: &State) -> M {
     }
 }
 
-/// `B`, from codes, standardised or not.
+/// The matrix `B` of the codes, standardized or not.
 fn outer(spec: &Spec, parts: &Parts, standardised: bool) -> M {
     let k = parts.m.len();
     let sigma: Vec<f64> =
@@ -320,8 +321,8 @@ fn extras(spec: &Spec, parts: &Parts) -> M {
 
 type Loss<'a> = Box<dyn Fn(&Matrix<f64>, &[f64], f64) -> f64 + 'a>;
 
-/// The published loss as a function of weights, standard deviations and `a`, what is stopped held at `w` and `state`; `None` where
-/// only an update is published, or the slope is not the derivative.
+/// The published loss as a function of weights, standard deviations and `a`, with stop-gradient copies held at `w` and `state`; `None`
+/// where only an update is published, or where the slope is not the derivative of the nonlinearity.
 pub(super) fn loss<'a>(spec: &'a Spec, x: &[f64], w: &Matrix<f64>, state: &'a State) -> Option<Loss<'a>> {
     let held = Parts::new(spec, x, w, state);
     let update_only = spec.weighted
@@ -331,7 +332,7 @@ pub(super) fn loss<'a>(spec: &'a Spec, x: &[f64], w: &Matrix<f64>, state: &'a St
         || spec.dec_scale == DecoderScale::NoSigma
         || spec.dec_scale == DecoderScale::EncoderSigma
         || !matches!(spec.mix, Mix::Full | Mix::Wsla2 | Mix::Unit7 | Mix::FullAndUpper);
-    // The linear decoder alone, with extras, is a sum of updates as well, but each has its loss.
+    // Rules with a linear decoder alone and additional terms are sums of updates, too, but each term has a loss.
     if update_only {
         return None;
     }
@@ -387,7 +388,7 @@ fn reconstruction_loss(spec: &Spec, held: &Parts, v: &M, sigma: &[f64], a: f64, 
     } * spec.enc;
     total += spec.sigma_l2 * sigma.iter().map(|s| s * s).sum::<f64>();
     if spec.dec != 0.0 {
-        // What the decoder sees of the encoder is held; standard deviations count once.
+        // The encoder's output is held fixed in the decoder's loss, whose scale counts standard deviations once.
         let fixed = out(w, &state.sigma, state.a);
         let over = match spec.dec_scale {
             DecoderScale::Spectral => state.sigma.iter().fold(0.0f64, |m, s| m.max(*s)),
@@ -405,7 +406,7 @@ fn reconstruction_loss(spec: &Spec, held: &Parts, v: &M, sigma: &[f64], a: f64, 
     total
 }
 
-/// The mean of `f` over the masks of nested dropout: the first so many columns, or all.
+/// The mean of `f` over the masks of nested dropout, which keep the first columns up to a random one.
 fn expected_over_masks(q: &[f64], f: impl Fn(&[f64]) -> f64) -> f64 {
     let k = q.len();
     (0..k)

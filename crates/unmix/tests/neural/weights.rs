@@ -1,4 +1,4 @@
-//! What can be set of a published row: weights, units, standard deviations, and what codes are decoded to, against formulas.
+//! Settings of published rules: weights, units, standard deviations, and decoded rows, against formulas.
 
 use super::recover::{Kind, mixed};
 use crate::made::{apart, cast, decode, encode, numbers, settings, try_fit};
@@ -10,14 +10,14 @@ fn fit(x: &[f64], p: usize, given: Value) -> Model {
     try_fit("sigma-pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Sources of Laplace's law with these standard deviations, not rotated.
+/// Independent Laplace sources with these standard deviations, not rotated.
 fn plain(n: usize, deviations: &[f64], seed: u64) -> Vec<f64> {
     let variances: Vec<f64> = deviations.iter().map(|s| s * s).collect();
     let made = unmix::datasets::independent(n, &vec![Laplace; variances.len()], &variances, seed).unwrap();
     unmix::num::factor::multiply(&made.x, &made.mixing).into_vec()
 }
 
-/// Codes of the first component, divided by their standard deviation.
+/// Codes of the first component, standardized.
 fn standard(model: &Model, x: &[f64], k: usize) -> Vec<f64> {
     let codes: Vec<f64> = encode(model, x).iter().step_by(k).copied().collect();
     let sigma = (codes.iter().map(|y| y * y).sum::<f64>() / codes.len() as f64).sqrt();
@@ -30,8 +30,8 @@ fn mean(z: &[f64], f: impl Fn(f64) -> f64) -> f64 {
 
 #[test]
 fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() {
-    // One column of row 14, h = 4 tanh(z/4), w.G = 0: m (m E[z h h'] - E[z² h'] + 2 b (m - 1)) = 0, with m the square of its length
-    // and b the weight in units of the variance along it.
+    // For one column of variant 14, h = 4 tanh(z/4), w.G = 0: m (m E[z h h'] - E[z² h'] + 2 b (m - 1)) = 0, where m is its squared
+    // length and b the weight relative to the variance along it.
     let x = plain(4000, &[3.0, 0.5], 7);
     let on = |beta: f64, scale: &str| {
         let given = json!({"n_components": 1, "variant": 14, "beta": beta, "beta_scale": scale, "batch_size": 4000, "max_epochs": 600});
@@ -48,7 +48,7 @@ fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() 
         let want = (other + 2.0 * beta) / (own + 2.0 * beta);
         assert!((m - want).abs() < 2e-3, "{beta}: {m} and not {want}");
     }
-    // As a number it counts for less where the variance, here of m times that of a unit column, is larger.
+    // An absolute weight is divided by the variance, here m times that along a column of unit length.
     let (m, own, other, variance) = on(1.0, "absolute");
     let beta = 1.0 / (variance * m);
     let want = (other + 2.0 * beta) / (own + 2.0 * beta);
@@ -59,7 +59,7 @@ fn free_columns_have_the_length_that_their_weight_of_orthogonality_gives_them() 
 fn learnt_deviations_converge_where_the_formula_has_it() {
     let x = plain(4000, &[2.0, 0.5], 8);
     let push = |t: f64| (t - t.tanh()) * (t.tanh() - t * (1.0 - t.tanh().powi(2)));
-    // E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z / r: r = 2.50 for Laplace and 1e-2, 4.37 for 1e-3.
+    // The root of E[(t - tanh t)(tanh t - t sech² t)] = l2, t = z / r: r = 2.50 for Laplace and l2 = 1e-2, 4.37 for 1e-3.
     for (given, cost, r) in [
         (json!({"variant": "trained-sigma", "sigma_l2": 1e-2}), 1e-2, 2.50),
         (json!({"variant": "ema-tanh", "sigma": "train", "sigma_l2": 1e-2}), 1e-2, 2.50),
@@ -79,7 +79,7 @@ fn learnt_deviations_converge_where_the_formula_has_it() {
 
 #[test]
 fn sparsity_holds_an_axis_up_to_its_bound_in_either_unit() {
-    // A column stays at a source of deviation s while beta < 2 s / E|z|.
+    // A column is stable at a source of standard deviation s while beta < 2 s / E|z|.
     let x = plain(8000, &[2.0, 1.0], 9);
     let (length, size) = {
         let lengths = x.chunks(2).map(|r| r[0].hypot(r[1]));
@@ -112,7 +112,7 @@ fn weights_by_the_variance_do_not_know_units_and_published_ones_do() {
         assert!(least(&small, given("absolute")) < 0.9, "row {variant}");
         assert!(least(&x, given("absolute")) > 0.98, "row {variant}");
     }
-    // The triangle draws at the axes more where rows are small, and less where it weighs less.
+    // With an absolute weight the triangular term rotates the axes more where variances are small, and less the smaller its weight is.
     let given =
         |beta: f64, scale: &str| json!({"n_components": 5, "variant": 24, "beta": beta, "beta_scale": scale});
     let own = |x: &[f64]| least(x, given(1.0, "variance"));
@@ -200,7 +200,7 @@ fn codes_are_decoded_through_the_nonlinearity_where_that_is_requested() {
             .collect();
         assert!(apart(&decode(&bent, &codes), &want) < 1e-12, "{given:?}");
         assert!(apart(&decode(&plain, &codes), &want) > 1e-3, "{given:?}");
-        // One row alone has the same bits, and single precision the same rows up to its rounding.
+        // A single row has the same bits, and single precision agrees up to its rounding errors.
         assert_eq!(decode(&bent, &codes[..3]), decode(&bent, &codes)[..10]);
         let single: Vec<f32> = decode(&bent, &cast::<f32>(&codes));
         assert!(single.iter().zip(&want).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-4));

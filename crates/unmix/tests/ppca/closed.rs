@@ -1,4 +1,4 @@
-//! The closed form.
+//! The closed-form maximum of the likelihood.
 
 use super::{Plain, score};
 use crate::made::{apart, encode, falling, numbers, settings, try_fit};
@@ -24,7 +24,7 @@ fn axes_are_those_of_pca_and_variances_have_divisor_n() {
         assert!(apart(&numbers(&found, "components"), &numbers(&all, "components")[..k * p]) < 1e-9);
         let latent: Vec<f64> = values[..k].iter().map(|v| (v - noise).sqrt()).collect();
         assert!(apart(&numbers(&found, "latent_scale"), &latent) < 1e-9);
-        // The maximum of the likelihood, by its formula and by the density of every row.
+        // The maximum log-likelihood by its formula, and as the sum over all rows.
         let log: f64 = values[..k].iter().map(|v| v.ln()).sum::<f64>() + (p - k) as f64 * noise.ln();
         let want = -0.5 * n as f64 * (p as f64 * (2.0 * std::f64::consts::PI).ln() + log + p as f64);
         let (got, direct) = (score(&found, &x, p), Plain::of(&found).log_likelihood(&x));
@@ -149,14 +149,14 @@ fn rows_without_noise_are_refused_unless_it_is_bounded() {
     assert!(floored.report().warnings.iter().any(|w| w.contains("lower bound")));
     assert_eq!(numbers(&floored, "latent_scale")[2], 0.0);
     assert!(score(&floored, &x, p).is_finite());
-    // As many components as columns leave no direction for the noise, nor do as many as rows.
+    // With as many components as columns, or as rows, no direction is left for the noise.
     for (n, k) in [(50, 6), (4, 4)] {
         let said = try_fit("ppca", &settings(json!({"n_components": k})), &falling(n, 6, 1), 6);
         assert!(said.unwrap_err().to_string().contains("components must be fewer than both"), "{n} {k}");
     }
     let one = try_fit("ppca", &settings(json!({})), &falling(9, 1, 1), 1).unwrap_err().to_string();
     assert!(one.contains("n_features=1"), "{one}");
-    // Wide rows leave noise.
+    // Fewer rows than columns, but more than components.
     let wide = fitted(json!({"n_components": 5}), &falling(40, 100, 1), 100);
     assert!(numbers(&wide, "noise_variance")[0] > 0.0);
 }
@@ -166,7 +166,7 @@ fn the_number_of_components_is_that_of_bic() {
     let sample = datasets::ppca(500, 12, &[9.0, 7.0, 5.0, 3.0], 0.5, 8).unwrap();
     let model = fitted(json!({}), sample.x.as_slice(), 12);
     assert_eq!(model.n_components(), 4);
-    // At least one, of noise alone.
+    // At least one component is fitted, also to noise alone.
     let noise = datasets::ppca(500, 6, &[], 1.0, 8).unwrap();
     assert_eq!(fitted(json!({}), noise.x.as_slice(), 6).n_components(), 1);
 }
@@ -181,7 +181,7 @@ fn rows_drawn_from_the_model_have_its_moments() {
     let (mean, covariance) = (crate::naive::mean(&drawn, 5), crate::naive::covariance(&drawn, 5));
     let want = density.covariance().unwrap();
     for i in 0..5 {
-        // Five standard errors.
+        // The bound is five standard errors.
         let spread = want[(i, i)].sqrt();
         assert!((mean[i] - density.mean[i]).abs() < 5.0 * spread / (n as f64).sqrt(), "mean {i}");
         for j in 0..=i {

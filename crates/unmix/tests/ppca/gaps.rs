@@ -1,4 +1,4 @@
-//! Rows with gaps: fitted, encoded and scored by the cells that they have.
+//! PPCA of rows with missing cells: fit, codes and scores use the observed cells.
 
 use super::{Plain, score, with_gaps};
 use crate::made::{encode, numbers, settings, try_fit};
@@ -11,7 +11,7 @@ fn fitted(given: serde_json::Value, x: &[f64], p: usize) -> Model {
     try_fit("ppca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The design of the acceptance numbers: 12 columns, scales 3, 2 and 1.5, mean 1.
+/// The design of the acceptance tests: 12 columns, scales 3, 2 and 1.5, mean 1.
 fn design(n: usize, noise: f64, share: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let squares = [9.0, 4.0, 2.25].map(|v| v + noise * noise);
     let x = datasets::ppca(n, 12, &squares, noise * noise, seed).unwrap().x.into_vec();
@@ -26,7 +26,7 @@ fn the_maximum_is_reached_in_few_iterations_and_never_left() {
         let best = fitted(json!({"n_components": 3, "tol": 0.0, "max_iter": 400}), &x, 12);
         let objective = &best.report().objective;
         assert!(objective.windows(2).all(|v| v[1] >= v[0] - 1e-10 * v[0].abs()), "{share}");
-        // To 1e-6 nats over all rows.
+        // Within 1e-6 nats of the maximum, summed over all rows.
         let top = objective.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
         let first = objective.iter().position(|v| (top - v) * 400.0 < 1e-6).unwrap();
         assert!(first <= bound, "{share}: {first} iterations");
@@ -63,7 +63,7 @@ fn no_feasible_change_is_likelier_with_gaps() {
 
 #[test]
 fn noise_and_subspace_are_near_those_of_all_cells() {
-    // Medians and largest of 12 draws: relative change of the noise, sine of the largest angle (twice the measured largest).
+    // Bounds from 12 samples: relative change of the noise variance, and sine of the largest angle (twice the largest measured).
     for (share, noise, sine) in [(0.1, 0.042, 0.082), (0.3, 0.112, 0.146), (0.5, 0.10, 0.202)] {
         for seed in 100..106 {
             let (whole, x) = design(400, 0.5, share, seed);
@@ -108,7 +108,7 @@ fn rows_are_encoded_by_the_cells_that_they_have() {
             }
         }
     }
-    // A row without a cell has the prior, and a whole row has the same bits among rows with gaps.
+    // A row without observed cells has the prior, and a complete row has the same bits among rows with gaps.
     let nothing = vec![f64::NAN; 12];
     assert_eq!(encode(&model, &nothing), [0.0; 3]);
     assert_eq!(score(&model, &nothing, 12), 0.0);
@@ -155,7 +155,7 @@ fn what_gaps_do_not_allow_is_one_sentence() {
     assert!(matches!(e, Error::TooFewRows { need: 2, got: 1, .. }), "{e}");
     let still: Vec<f64> = x.iter().map(|x| if x.is_nan() { *x } else { 3.5 }).collect();
     assert!(matches!(refused(json!({}), &still, 12), Error::NoVariance { .. }));
-    // Others name what fills gaps.
+    // Other methods refuse missing cells and name the command that fills them.
     let e = try_fit("pca", &settings(json!({})), &x, 12).unwrap_err().to_string();
     assert!(e.contains("is NaN") && e.ends_with("as unmix impute does"), "{e}");
 }

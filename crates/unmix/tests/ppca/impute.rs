@@ -1,4 +1,4 @@
-//! Missing cells filled: the conditional Gaussian, and intervals that cover what they say.
+//! Imputation: conditional Gaussian distributions of missing cells, and the coverage of their intervals.
 
 use super::{Plain, with_gaps};
 use crate::made::{on_threads, settings, try_fit};
@@ -62,7 +62,7 @@ fn cells_are_filled_with_their_conditional_means_and_errors() {
 fn intervals_cover_as_often_as_they_say() {
     for n in [50, 100, 400] {
         for share in [0.1, 0.3, 0.5] {
-            // As many cells as tell .94 from .96.
+            // Enough cells to distinguish a coverage of .94 from .96.
             let seeds = if n == 400 { 6 } else { 20 };
             let (mut inside, mut cells) = (0.0, 0.0);
             for seed in 0..seeds {
@@ -108,7 +108,7 @@ fn draws_have_the_mean_of_the_fill_and_the_spread_of_its_error() {
         }
     }
     let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-    // The variance over refits has divisor 19 in the error, and 20 in what is drawn.
+    // The variance over 20 refits has divisor 19 in the standard error, and 20 in the distribution of the draws.
     assert!((mean(&ratios) - 1.0).abs() < 0.03, "{}", mean(&ratios));
     assert!(mean(&shifts).abs() < 0.02 && shifts.iter().all(|s| s.abs() < 6.0 / (draws as f64).sqrt()));
 }
@@ -122,7 +122,7 @@ fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
     assert!(a.iter().zip(&b).all(|(a, b)| a.to_bits() == b.to_bits()));
     let (some, notes) = filled(&model, &x[..40 * 12], wanted, 1);
     assert!(notes.len() == 1 && notes[0].contains("count as known"), "{notes:?}");
-    // Known parameters: smaller errors, the same fills.
+    // With parameters taken as known standard errors are smaller, and fills are the same.
     let width = 12 * 4;
     for i in 0..40 {
         for j in 0..12 {
@@ -130,7 +130,7 @@ fn everything_has_the_same_bits_again_and_other_rows_are_said_to_be_such() {
             assert!(some[i * width + 12 + j] <= a[i * width + 12 + j]);
         }
     }
-    // Nothing is refitted for fills alone, and a model without a distribution of codes has no fills.
+    // Fills alone need no refits; models without a distribution of codes cannot impute.
     assert!(filled(&model, &x[..120], Wanted::default(), 1).1.is_empty());
     let pca = try_fit("pca", &settings(json!({})), &[1.0, 2.0, 3.0, 5.0, 4.0, 2.0], 3).unwrap();
     let rows = AnyRows::F64(Rows::from_slice(&x[..30], 3).unwrap());

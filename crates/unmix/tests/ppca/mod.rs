@@ -1,4 +1,4 @@
-//! Probabilistic PCA and the linear EigenGAN against formulas, and rows with gaps.
+//! Probabilistic PCA and the linear EigenGAN against formulas, also for rows with gaps.
 
 mod closed;
 mod eigengan;
@@ -9,13 +9,13 @@ use crate::made::numbers;
 use unmix::num::{Matrix, factor};
 use unmix::{Model, Rows, Run};
 
-/// Parameters of a model of the rows' own units, as plain numbers.
+/// Parameters of a model in the units of the columns.
 #[derive(Clone)]
 pub(crate) struct Plain {
     mean: Vec<f64>,
-    /// `k x p`.
+    /// Axes as rows, `k x p`.
     axes: Matrix<f64>,
-    /// `k`.
+    /// Scales along the axes, length `k`.
     latent: Vec<f64>,
     noise: f64,
 }
@@ -34,7 +34,7 @@ impl Plain {
         self.mean.len()
     }
 
-    /// `U L² U' + s² I`, of the columns `o`.
+    /// The covariance `U L² U' + s² I` of the columns `o`.
     fn covariance(&self, o: &[usize]) -> Matrix<f64> {
         Matrix::from_fn(o.len(), o.len(), |a, b| {
             let shared: f64 = (0..self.latent.len())
@@ -44,7 +44,7 @@ impl Plain {
         })
     }
 
-    /// `log p` of the cells of a row that are there, by the whole covariance of these.
+    /// Log density of the observed cells of a row, from their dense covariance.
     pub(crate) fn log_density(&self, row: &[f64]) -> f64 {
         let o: Vec<usize> = (0..self.p()).filter(|&j| !row[j].is_nan()).collect();
         if o.is_empty() {
@@ -63,14 +63,14 @@ impl Plain {
     }
 }
 
-/// The sum of `score_samples`.
+/// The total log-likelihood: the sum of `score_samples`.
 fn score(model: &Model, x: &[f64], p: usize) -> f64 {
     let mut sink = unmix::data::VecSink(Vec::new());
     model.score_samples(&Rows::from_slice(x, p).unwrap(), &Run::default(), &mut sink).unwrap();
     sink.0.iter().sum()
 }
 
-/// Rows of which a share is missing, every column seen.
+/// The rows with a fraction `share` of their cells missing.
 fn with_gaps(x: &[f64], share: f64, seed: u64) -> Vec<f64> {
     let draws = unmix::num::random::Stream::new(seed, 9);
     let cell = |(at, x): (usize, &f64)| if draws.uniform(at as u64) < share { f64::NAN } else { *x };

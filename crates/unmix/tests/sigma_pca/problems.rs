@@ -1,14 +1,14 @@
-//! Rows whose sources are known.
+//! Rows with known sources.
 
 use unmix::datasets::{Distribution, Mixed, SignalDesign, independent, points, signals};
 use unmix::metrics::match_rows;
 use unmix::neural::start::{Principal, PrincipalOptions};
 use unmix::{Matrix, Real, Rows, Run};
 
-/// Variances of ten sources, three of them tied, of which the first five are wanted.
+/// Variances of ten sources, of which the first five are wanted; three of these are equal.
 pub(crate) const TIED: [f64; 10] = [16.0, 4.0, 4.0, 4.0, 2.0, 0.5, 0.4, 0.3, 0.2, 0.1];
 
-/// Rows, and the axes of the wanted sources as rows.
+/// Rows, and the axes of the wanted sources as rows of a matrix.
 pub(crate) struct Problem {
     pub(crate) name: String,
     pub(crate) x: Matrix<f64>,
@@ -26,7 +26,7 @@ impl Problem {
     }
 }
 
-/// Ten sources with the distributions of the first five given, the others Laplace.
+/// Ten sources with the given distributions for the first five, and Laplace for the others.
 pub(crate) fn tied(name: &str, n: usize, first: [Distribution; 5], seed: u64) -> Problem {
     let mut distributions = [Distribution::Laplace; 10];
     distributions[..5].copy_from_slice(&first);
@@ -43,7 +43,7 @@ pub(crate) fn published() -> Vec<Problem> {
     ]
 }
 
-/// Runs `work` with the rows in principal coordinates.
+/// Calls `work` with the rows in principal coordinates.
 pub(crate) fn in_coordinates<T: Real, R>(
     x: &[T],
     p: usize,
@@ -56,7 +56,7 @@ pub(crate) fn in_coordinates<T: Real, R>(
     work(&Principal::new(&rows, &ask, &run).unwrap())
 }
 
-/// Smallest cosine of matched rows.
+/// The smallest cosine between matched rows.
 pub(crate) fn least_cosine(a: &Matrix<f64>, b: &Matrix<f64>) -> f64 {
     match_rows(a, b).cosine.iter().fold(1.0, |m, c| c.abs().min(m))
 }

@@ -1,4 +1,4 @@
-//! `resolved` as a claim with an error rate: a small sample of every design. The whole table is that of the example `verdicts`.
+//! Error rate of the verdict `resolved`: a small sample of every design. The example `verdicts` computes the full table.
 
 use super::designs::{DESIGNS, Design, Sample, make, wrong_below};
 use crate::made::{numbers, settings, try_fit};
@@ -15,7 +15,7 @@ fn fit(sample: &Sample, given: Value) -> Model {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Components that are resolved; and those that are, and are none of the true axes.
+/// The number of resolved components, and the number of these that match no true axis.
 fn resolved(sample: &Sample, model: &Model) -> (usize, usize) {
     let cosines = sample.cosines(&model.tensor("components").unwrap().to_matrix());
     let said: Vec<usize> =
@@ -97,14 +97,14 @@ fn a_fit_that_did_not_converge_resolves_nothing_with_a_warning() {
 #[test]
 fn rows_of_weight_0_change_no_verdict() {
     let laplace = Design::Tied(&[Distribution::Laplace]);
-    // 24 rows make six blocks of four: too few to say how certain anything is, however many rows of weight 0 there are between them. 3000
+    // 24 rows give six blocks of four, too few for any statement of certainty, however many rows of weight 0 are between them. 3000
     // rows are enough.
     for (n, p, zeros, resolves) in [(24, 2, 40, false), (3000, 4, 2, true)] {
         let sample = make(laplace, n, p, 5);
         let model = fit(&sample, json!({"halves": false}));
         let (mut x, mut weights) = (Vec::new(), Vec::new());
         for (i, row) in sample.x.as_slice().chunks_exact(p).enumerate() {
-            // Most of them at the end of the rows.
+            // The number of rows of weight 0 increases towards the end.
             let many = zeros * i / n;
             weights.extend(std::iter::repeat_n(0.0, many));
             x.extend((0..many * p).map(|j| 1e3 * (i + j) as f64));

@@ -1,4 +1,4 @@
-//! `a="auto"`: as many sources as the better of its two widths finds, of one kind and of several.
+//! `a="auto"` finds at least as many sources as the better of its two values of `a` alone, for sources of one kind and of several.
 
 use crate::made::{numbers, settings, try_fit};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use unmix::datasets::Distribution::{self, Arcsine, Exponential, Laplace, Uniform
 use unmix::datasets::{Mixed, independent};
 use unmix::{Matrix, Model, Outcome};
 
-/// So many sources of equal variance, of the given distributions in turn.
+/// `k` sources of equal variance, with the given distributions in turn.
 fn tied(n: usize, k: usize, distributions: &[Distribution], seed: u64) -> Mixed {
     let distributions: Vec<Distribution> = (0..k).map(|j| distributions[j % distributions.len()]).collect();
     independent(n, &distributions, &vec![1.0; k], seed).unwrap()
@@ -16,7 +16,7 @@ fn fit(key: &str, given: Value, x: &Matrix<f64>) -> Model {
     try_fit(key, &settings(given), x.as_slice(), x.cols()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// True axes that some component is within a cosine of 0.95 of.
+/// The number of true axes for which some component has a cosine of at least 0.95.
 fn found(model: &Model, truth: &Matrix<f64>) -> usize {
     let w = model.tensor("components").unwrap().to_matrix();
     let length = |j: usize| w.row(j).iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -25,7 +25,7 @@ fn found(model: &Model, truth: &Matrix<f64>) -> usize {
     (0..truth.cols()).filter(|&a| (0..w.rows()).any(|j| cosine(j, a) > 0.95)).count()
 }
 
-/// Everything is found by `a="auto"`, in both classes, and nobody says that there is nothing to find.
+/// Asserts that `a="auto"` finds all sources, in both classes, without a warning that components are Gaussian.
 fn all_found(n: usize, k: usize, distributions: &[Distribution], seed: u64) {
     let data = tied(n, k, distributions, seed);
     for (key, given) in [("sigma-pca", json!({"halves": false})), ("ica", json!({"algorithm": "sigma-pca"}))]
@@ -59,7 +59,7 @@ fn many_tied_sources_of_several_kinds_are_all_found() {
 
 #[test]
 fn no_fixed_width_finds_more() {
-    // Few rows for so many columns, where no component is certain of its kind for the first sweeps.
+    // Few rows for the number of columns: during the first sweeps the kind of no component is significant.
     for (n, k, distribution) in
         [(1000, 20, Uniform), (500, 10, Uniform), (1000, 10, Arcsine), (2000, 20, Laplace)]
     {
@@ -78,7 +78,7 @@ fn no_fixed_width_finds_more() {
 
 #[test]
 fn what_one_half_of_the_rows_finds_and_the_other_shows_is_kept() {
-    // Each source has a `t` of about 6, no more than what a search among as many Gaussian columns comes to.
+    // The test statistic `t` of each source is about 6, not more than the maximum found by a search among as many Gaussian columns.
     let data = tied(3000, 60, &[Laplace], 3);
     let model = fit("sigma-pca", json!({"halves": false}), &data.x);
     assert_eq!(model.report().outcome, Outcome::Converged);
@@ -94,7 +94,7 @@ fn the_published_fixed_point_has_them_too() {
 
 #[test]
 fn many_gaussian_columns_keep_their_principal_axes() {
-    // A search among so many finds components that look certain one by one: four standard errors are no bar for it.
+    // A search in so many dimensions finds components that would be significant if tested alone: four standard errors do not suffice.
     for (n, k) in [(8000, 20), (1000, 20), (2000, 30), (3000, 60)] {
         let data = tied(n, k, &[Distribution::Gaussian], 5);
         let model = fit("sigma-pca", json!({"halves": false}), &data.x);
