@@ -1,7 +1,7 @@
-//! Against the numbers of scikit-learn, which `golden/make.py` wrote down (versions in the files).
+//! Reference numbers of scikit-learn, written by `golden/make.py` (versions in the files).
 //!
-//! Tolerances: both sides are exact solvers in double precision, so variances agree to a few eps of the largest, and axes to
-//! that over the gap between variances.
+//! Tolerances: both are exact solvers in double precision, so variances agree to a few eps of the largest, and axes to that divided by
+//! the gap between variances.
 
 use crate::made::{apart, encode, numbers, pca, scores};
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl Golden<'_> {
     }
 }
 
-/// Compares one case, fitted to `x`; `p` columns.
+/// Compares one case of rows `x` with `p` columns.
 fn check(case: &Value, x: &[f64], p: usize) {
     let golden = Golden { case, name: case["settings"].to_string() };
     let n = x.len() / p;
@@ -46,7 +46,7 @@ fn check(case: &Value, x: &[f64], p: usize) {
         &golden.list("explained_variance_ratio"),
         1e-13,
     );
-    // The square root of a variance has half its digits where the variance is small.
+    // The square root of a small variance has half the digits.
     let singular = (golden.list("singular_values"), numbers(&model, "singular_values"));
     for (a, b) in singular.1.iter().zip(&singular.0) {
         let tol = 1e-13 * first * (n as f64 - 1.0) / b.max(1e-6 * singular.0[0]);
@@ -54,7 +54,7 @@ fn check(case: &Value, x: &[f64], p: usize) {
     }
     golden.near("mean", &numbers(&model, "mean"), &golden.list("mean"), 1e-13 * 100.0);
 
-    // The sign of ours is canonical, that of theirs is another rule's: compared after turning theirs.
+    // scikit-learn has another convention for signs, so its axes and codes are multiplied by the sign of the inner product.
     let (axes, theirs) = (numbers(&model, "components"), golden.list("components"));
     let codes = (encode(&model, &x[..5 * p]), golden.list("first_codes"));
     let whitened = case["settings"]["whiten"] == Value::Bool(true);
@@ -76,12 +76,13 @@ fn check(case: &Value, x: &[f64], p: usize) {
         }
     }
 
-    // Wide data: their noise divides by min(n, p) - k, ours by p - k, on purpose; the likelihood follows from it.
+    // For wide data scikit-learn divides the noise by min(n, p) - k, and unmix by p - k, by design; the likelihood follows from it.
     let noise = golden.list("noise_variance")[0];
     let share = if n < p { (n.min(p) - k) as f64 / (p - k) as f64 } else { 1.0 };
     golden.near("noise_variance", &numbers(&model, "noise_variance"), &[noise * share], 1e-13 * first);
-    // With whiten=True theirs multiplies the unit axes by the standard deviations once too often (get_covariance); ours has one
-    // likelihood, whitened or not. Without noise theirs inverts the covariance where ours has the variances themselves: condition number of rounding.
+    // With whiten=True scikit-learn's get_covariance multiplies the axes by the standard deviations once too often; in unmix whitening
+    // does not change the likelihood. Without noise scikit-learn inverts the covariance, and unmix the variances: its rounding errors
+    // grow with the condition number.
     let condition = first / noise.max(values[k - 1] * f64::from(u8::from(k == p))).max(1e-300);
     if n >= p && condition < 1e9 && !whitened {
         let found = scores(&model, x);
@@ -103,7 +104,7 @@ fn small_data_give_scikit_learn_s_numbers() {
     let cases = golden["cases"].as_array().unwrap();
     assert_eq!((x.len(), cases.len()), (240, 7));
     for case in cases {
-        // The last case is of the first five rows: wide.
+        // The last case is a fit of the first five rows only, fewer than columns.
         let rows = if std::ptr::eq(case, &cases[6]) { 5 } else { 40 };
         check(case, &x[..rows * 6], 6);
     }

@@ -1,4 +1,4 @@
-//! The table over the number of components: likelihoods, criteria, held-out cells.
+//! The table over the number of components: likelihoods, information criteria, and densities of held-out cells.
 
 use crate::made::{on_threads, settings};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ fn fitted(key: &str, settings: &Map<String, Value>, rows: Rows<'_, f64>) -> Mode
     unmix::fit(key, settings, &mut AnyRows::from(rows), &on_threads(1)).unwrap()
 }
 
-/// A share of the cells taken away.
+/// The rows with a fraction `share` of the cells missing.
 fn without(x: &[f64], share: f64, seed: u64) -> Vec<f64> {
     let draws = Stream::new(seed, 99);
     let gap = |i: usize| draws.uniform(i as u64) < share;
@@ -79,7 +79,7 @@ fn parameters_are_counted_as_in_the_literature() {
     };
     for k in 0..8 {
         let (p, q) = (9.0, k as f64);
-        // Loadings up to rotations, the mean, and the noise.
+        // The number of free parameters of PPCA: loadings up to rotations, the mean, and the noise.
         let ppca = p * q - q * (q - 1.0) / 2.0 + p + 1.0;
         assert_eq!(count("ppca", json!({"n_components": k})), ppca);
         assert_eq!(count("linear-eigengan", json!({"n_components": k})), ppca);
@@ -91,7 +91,7 @@ fn parameters_are_counted_as_in_the_literature() {
             p * q - q * (q - 1.0) / 2.0 + 2.0 * p
         );
     }
-    // A block of d equal variances has d - 1 variances and d (d - 1) / 2 angles less.
+    // A block of d equal variances has d - 1 fewer variances and d (d - 1) / 2 fewer angles.
     assert_eq!(
         count("ppca", json!({"n_components": 5})) - count("linear-eigengan", json!({"groups": [2, 3]})),
         7.0
@@ -113,11 +113,12 @@ fn the_least_bic_of_the_table_is_what_a_fit_chooses() {
     }
 }
 
-/// Features, samples, components, strength of the weakest; the last with fewer rows than the literature's.
+/// Columns, rows, components, and strength of the weakest component; the last design has fewer rows than in the literature.
 const DESIGNS: [(usize, usize, usize, f64); 4] =
     [(50, 100, 5, 3.0), (50, 1000, 5, 1.5), (100, 60, 4, 4.0), (30, 3000, 8, 0.6)];
 
-/// Of 20 seeds of each design all were hit by a prototype.
+/// The number of seeds for which held-out cells select the true number of components; a prototype did for all of 20 seeds in each
+/// design.
 fn hits(key: &str, design: usize, seeds: u64) -> u64 {
     let (p, n, k, signal) = DESIGNS[design];
     let hit = |seed: u64| {
@@ -147,13 +148,13 @@ fn held_out_cells_find_the_number_of_components_of_wide_rows() {
     assert!(hits("linear-eigengan", 2, 20) >= 19);
 }
 
-/// Bi-cross-validation hits in 20 %.
+/// Bi-cross-validation selects the true number in 20 % of samples.
 #[test]
 fn held_out_cells_find_weak_components() {
     assert!(hits("ppca", 3, 20) >= 19);
 }
 
-/// The mean density of held-out cells is that of cells which were taken away by hand, judged by the joint Gaussian, to the errors of both.
+/// The mean density of held-out cells equals that of cells removed by hand, computed from the joint Gaussian, within standard errors.
 #[test]
 fn densities_of_held_out_cells_are_those_of_the_conditional_gaussian() {
     let (p, n) = (6, 1500);
@@ -166,7 +167,7 @@ fn densities_of_held_out_cells_are_those_of_the_conditional_gaussian() {
         let model =
             fitted("ppca", &settings(json!({"n_components": line.k})), Rows::from_slice(&gaps, p).unwrap());
         let plain = crate::ppca::Plain::of(&model);
-        // log p(x_o, x_j) - log p(x_o).
+        // The conditional density is log p(x_o, x_j) - log p(x_o).
         let mut each = Vec::new();
         for (row, whole) in gaps.chunks_exact(p).zip(x.chunks_exact(p)) {
             let left = plain.log_density(row);
@@ -179,7 +180,7 @@ fn densities_of_held_out_cells_are_those_of_the_conditional_gaussian() {
         let m = each.len() as f64;
         let mean = each.iter().sum::<f64>() / m;
         let error = (each.iter().map(|l| (l - mean).powi(2)).sum::<f64>()).sqrt() / m;
-        // Two folds: errors of about 1 / sqrt(2) of those of one, rows with several cells included.
+        // With two folds the standard error is about 1 / sqrt(2) of that of one, even with several held-out cells in a row.
         assert!(
             (cells.mean - mean).abs() < 3.0 * error.hypot(cells.standard_error),
             "{line:?} {mean} {error}"
@@ -195,7 +196,7 @@ fn rows_with_gaps_have_a_table_and_so_have_weighted_ones() {
     let (p, n) = (10, 300);
     let made = low_rank_plus_noise(n, p, 3, 2.0, 3);
     let mut gaps = without(made.x.as_slice(), 0.15, 1);
-    // A column of few cells keeps them, and a row without a cell counts for nothing.
+    // Cells of a column with few of them are never held out, and rows without observed cells do not count.
     (10..n).for_each(|i| gaps[i * p + 4] = f64::NAN);
     (0..p).for_each(|j| gaps[50 * p + j] = f64::NAN);
     let table = compared("ppca", json!({}), &gaps, p, None, &SizeRule::ALL);
@@ -203,7 +204,7 @@ fn rows_with_gaps_have_a_table_and_so_have_weighted_ones() {
     assert_eq!((table.n, table.lines.len(), table.suggested()), (n as f64 - 1.0, 7, Some(3)));
     assert!(table.warnings.is_empty());
 
-    // The table of weights 1 is that of no weights; rows of weight 0 may hold anything.
+    // Weights of 1 give the same table as no weights; rows of weight 0 may have missing cells.
     let given = settings(json!({}));
     let request = SizeRequest { settings: &given, rules: &SizeRule::ALL, most: Some(4) };
     let of = |rows: Rows<'_, f64>, threads: usize| {

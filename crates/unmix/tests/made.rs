@@ -1,17 +1,17 @@
-//! Seeded data, and the few steps that every test takes with them.
+//! Seeded synthetic data, and steps that many tests share.
 
 use serde_json::{Map, Value};
 use unmix::num::random::Stream;
 use unmix::{AnyRows, Matrix, Model, Real, Result, Rows, Run};
 
-/// So many cases of a property, the same ones in every run.
+/// A configuration of property tests with this number of cases, the same in every run.
 pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(7);
     proptest::test_runner::Config { cases, rng_seed, failure_persistence: None, ..Default::default() }
 }
 
-/// `n` rows of `p` with a falling spectrum: axis `c` of a random orthonormal basis gets standard deviation `4 * 0.8^c`
-/// down to 0.1, and the mean is not 0.
+/// `n` rows of `p` columns with decreasing variances: standard deviation `4 * 0.8^c`, at least 0.1, along axis `c` of a random
+/// orthonormal basis, and a mean other than 0.
 pub(crate) fn falling(n: usize, p: usize, seed: u64) -> Vec<f64> {
     let (codes, axes, noise) = (Stream::new(seed, 0), Stream::new(seed, 1), Stream::new(seed, 2));
     let k = p.min(n).min(12);
@@ -29,12 +29,12 @@ pub(crate) fn falling(n: usize, p: usize, seed: u64) -> Vec<f64> {
     x
 }
 
-/// In another type.
+/// Converts to another floating-point type.
 pub(crate) fn cast<T: Real>(x: &[f64]) -> Vec<T> {
     x.iter().map(|&v| T::from_f64(v)).collect()
 }
 
-/// In double precision.
+/// Converts to double precision.
 pub(crate) fn wide<T: Real>(x: &[T]) -> Vec<f64> {
     x.iter().map(|v| v.to_f64()).collect()
 }
@@ -47,12 +47,12 @@ pub(crate) fn settings(json: Value) -> Map<String, Value> {
     }
 }
 
-/// A run on so many threads.
+/// Run options with this number of threads.
 pub(crate) fn on_threads(threads: usize) -> Run<'static> {
     Run { threads, ..Run::default() }
 }
 
-/// Rows whose type the compiler knows, as rows whose type only the user knows.
+/// Rows of a statically known type as rows of a dynamic one.
 pub(crate) trait Known: Real {
     fn any(rows: Rows<'_, Self>) -> AnyRows<'_>;
 }
@@ -67,22 +67,22 @@ impl Known for f64 {
     }
 }
 
-/// Fits as the command line and Python do: by key and JSON.
+/// Fits by key and JSON settings, as the command line and Python do.
 pub(crate) fn try_fit<T: Known>(key: &str, given: &Map<String, Value>, x: &[T], p: usize) -> Result<Model> {
     unmix::fit(key, given, &mut T::any(Rows::from_slice(x, p)?), &on_threads(2))
 }
 
-/// PCA of settings that must work.
+/// A PCA that must succeed.
 pub(crate) fn pca<T: Known>(given: Value, x: &[T], p: usize) -> Model {
     try_fit("pca", &settings(given), x, p).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A parameter's numbers.
+/// The numbers of a parameter.
 pub(crate) fn numbers(model: &Model, name: &str) -> Vec<f64> {
     model.tensor(name).unwrap_or_else(|| panic!("no {name}")).f64s()
 }
 
-/// Every parameter, bit by bit, and everything in the report but the run.
+/// All parameters as bits, and the report without its run record.
 pub(crate) fn bits(model: &Model) -> String {
     let tensors: Vec<String> = model
         .tensors()
@@ -95,7 +95,7 @@ pub(crate) fn bits(model: &Model) -> String {
     format!("{}\n{}", tensors.join("\n"), serde_json::to_string(model.report()).unwrap())
 }
 
-/// The same, short enough for a message.
+/// A checksum of `bits`, short enough for a message.
 pub(crate) fn digest(model: &Model) -> u32 {
     crc32fast::hash(bits(model).as_bytes())
 }
@@ -119,7 +119,7 @@ pub(crate) fn scores<T: Real>(model: &Model, x: &[T]) -> Vec<f64> {
     sink.0
 }
 
-/// Largest difference.
+/// The largest absolute difference.
 pub(crate) fn apart(a: &[f64], b: &[f64]) -> f64 {
     assert_eq!(a.len(), b.len(), "lengths");
     a.iter().zip(b).fold(0.0, |m, (x, y)| if (x - y).is_nan() { f64::NAN } else { m.max((x - y).abs()) })

@@ -1,8 +1,8 @@
-//! The modules of the library import one way, in the order of docs/tour.md, and none compares the key of a method.
+//! Modules of the library import each other in one direction, in the order of docs/tour.md, and none compares the key of a method.
 
 use std::path::{Path, PathBuf};
 
-/// The modules below `src`, each of which imports those before it only.
+/// The modules below `src`, each of which imports only those before it.
 const ORDER: [&str; 21] = [
     "error",
     "machine",
@@ -27,11 +27,11 @@ const ORDER: [&str; 21] = [
     "shards",
 ];
 
-/// What imports against that order, and why it may: a model file names its method, which is found in the registry.
+/// Imports against that order, and their reason: a model file names its method, which is looked up in the registry.
 const BACK: [(&str, &str, &str); 2] =
     [("model/file.rs", "method", "crate::method::find"), ("model/mod.rs", "method", "crate::method::find")];
 
-/// Rooms of what `lib.rs` gives a shorter path.
+/// The modules of names that `lib.rs` re-exports.
 const SHORT: [(&str, &[&str]); 7] = [
     ("error", &["Error", "Facts", "Result", "nearest"]),
     ("machine", &["available_memory", "zeros"]),
@@ -65,7 +65,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Rust files below a folder, with their text.
+/// Rust files below a folder, and their text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -81,13 +81,13 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     out
 }
 
-/// The text without comments and without the tests at its end.
+/// The text without comments, and without the unit tests at its end.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
     text.lines().map(|line| line.split("//").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// What follows every `crate::` of a text: a path, or the paths between braces.
+/// The paths after every `crate::` in a text, with braces expanded.
 fn imports(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices("crate::") {
@@ -116,7 +116,7 @@ fn imports(text: &str) -> Vec<&str> {
     out
 }
 
-/// The place in the order of the module that a path begins with.
+/// The position in the order of the module in which a path begins.
 fn module_of(path: &str) -> usize {
     let first = path.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap();
     let module = SHORT.iter().find(|(_, names)| names.contains(&first)).map_or(first, |(module, _)| module);
@@ -182,11 +182,11 @@ fn no_module_compares_keys_of_methods() {
     assert!(asking.is_empty(), "facts about methods belong to the registry:\n{}", asking.join("\n"));
 }
 
-/// Enumerations that a person may match without `_`: they are complete. The two types that rows are computed in; where bytes may be; how a
-/// number of something may be given.
+/// Exhaustive public enumerations, which may be matched without `_`: rows and numbers in one of the two floating-point types; where
+/// bytes may be; and the ways to choose components.
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
 
-/// What functions return and nobody builds: it may get more fields.
+/// Structures that functions return and users do not construct, to which fields may be added.
 const RETURNED: [&str; 18] = [
     "About",
     "Choice",
@@ -208,7 +208,7 @@ const RETURNED: [&str; 18] = [
     "Table",
 ];
 
-/// The attributes and the line of every public enumeration and structure in a text.
+/// Public enumerations and structures in a text: whether `#[non_exhaustive]`, the kind, and the name.
 fn public_types(text: &str) -> Vec<(bool, &str, String)> {
     let (mut open, mut out) = (false, Vec::new());
     for line in text.lines() {
@@ -236,7 +236,7 @@ fn what_may_grow_says_so() {
             let room = inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
             for (open, kind, name) in public_types(&code(&text)) {
                 returned.extend((open && kind == "struct").then(|| name.clone()));
-                // Of statistics the traits are public, not the sums.
+                // Traits of `stats` are public, its statistics are not.
                 let shown = !hidden.contains(&room) && room != "stats";
                 if kind == "enum" && shown && !open && !COMPLETE.contains(&&*name) {
                     closed.push(format!("{krate}: {name}"));

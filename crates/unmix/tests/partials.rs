@@ -1,5 +1,5 @@
-//! The laws of everything that rows add up to: zero changes no bit, merging is associative up to rounding, bytes are the identity
-//! to the bit, and corrupt bytes are an error.
+//! Properties of all mergeable statistics: merging an empty one changes no bit, merging is associative up to rounding, packing and
+//! unpacking is the identity to the bit, and corrupt bytes are an error.
 
 use crate::made::{apart, cast, falling};
 use crate::naive;
@@ -18,7 +18,7 @@ use unmix::stats::{
 };
 use unmix::{Real, Rows, Run};
 
-/// What a statistic says, in the words of the others: number, and whatever else can be compared up to rounding.
+/// A statistic under test, with its values in the form of counts, locations and second moments that are compared up to rounding.
 trait Told: Partial + Clone + PartialEq + std::fmt::Debug {
     const NAME: &'static str;
     fn empty(p: usize) -> Self;
@@ -128,7 +128,7 @@ impl Told for Sparsity {
     }
 }
 
-/// Sources that see all columns, two of them or one.
+/// Two sources, or one, with unmixing vectors over all columns.
 fn sources<T: Real>(k: usize, p: usize, mean: &[f64]) -> SourceView<'_, T> {
     let unmixing = Matrix::from_fn(k, p, |i, j| T::from_f64((0.5 - (i * p + j) as f64 / 7.0) / 100.0));
     SourceView::new(Some(mean), unmixing, Contrast::LogCosh(1.0))
@@ -176,7 +176,7 @@ impl Told for UnitSums {
     }
 }
 
-/// The rows of a block, 3 being a cell that is missing.
+/// The rows of a block, in which 3 stands for a missing cell.
 fn with_gaps<T: Real>(block: &Block<'_, T>) -> Vec<f64> {
     block.data.iter().map(|x| x.to_f64()).map(|x| if x == 3.0 { f64::NAN } else { x }).collect()
 }
@@ -196,7 +196,7 @@ impl Told for Seen {
     }
 }
 
-/// Factors of two, of noise that differs between columns.
+/// The sums for a model with two factors whose noise variances differ between columns.
 fn factors(p: usize) -> GatherFactors {
     let loadings = Matrix::from_fn(p, 2, |j, a| 0.5 - (2 * j + a) as f64 / 7.0);
     let noise = (0..p).map(|j| 1.0 + j as f64).collect();
@@ -221,7 +221,7 @@ impl Told for FactorSums {
     }
 }
 
-/// Codes of a block along two directions of no importance.
+/// Codes of a block along two arbitrary directions.
 fn codes<T: Real>(block: &Block<'_, T>) -> Vec<T> {
     let p = block.n_features;
     let w = |j: usize, i: usize| (0.5 - (j * p + i) as f64 / 7.0) / 100.0;
@@ -260,7 +260,7 @@ impl Told for NativeSums {
     }
 }
 
-/// The lower triangle, which is all that is filled.
+/// The lower triangle; the rest of the matrix is not filled.
 fn lower(m: &Matrix<f64>) -> Vec<f64> {
     (0..m.rows()).flat_map(|i| m.row(i)[..=i].to_vec()).collect()
 }
@@ -284,7 +284,7 @@ fn merged<P: Told>(parts: impl IntoIterator<Item = P>) -> P {
         .expect("parts")
 }
 
-/// Bits, not numbers: 0 and -0 are equal numbers.
+/// Whether the bits are equal: 0 and -0 are equal numbers with different bits.
 fn same_bits<P: Told>(a: &P, b: &P) -> bool {
     to_bytes(a) == to_bytes(b)
 }
@@ -302,7 +302,7 @@ fn laws<P: Told, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
         let bytes = to_bytes(part);
         let back: P = from_bytes(&bytes).unwrap();
         assert!(to_bytes(&back) == bytes && back == *part, "{}: bytes and back", P::NAME);
-        // The packed form has at most six lengths besides.
+        // The packed form has up to six lengths in addition.
         let held = part.bytes();
         assert!(
             held <= bytes.len() && held + 48 >= bytes.len(),
@@ -315,10 +315,10 @@ fn laws<P: Told, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
     let left = merged([merged([a.clone(), b.clone()]), c.clone()]).told();
     let right = merged([a, merged([b, c])]).told();
     let whole = part(0, n).told();
-    // Rounding: of the type for products within a block, of doubles for what is merged.
+    // Rounding errors: of the type of the rows for products within a block, of double precision for merging.
     let size = whole.2.iter().fold(1e-300f64, |m, v| m.max(v.abs()));
     let tol = 30.0 * (n as f64).sqrt() * T::DTYPE.eps() * size;
-    // Of a mean, at most n eps times the largest number: large numbers that cancel leave their rounding errors behind.
+    // The error of a mean is at most n eps times the largest number, since large numbers may cancel.
     let far = x.iter().fold(1.0f64, |m, v| m.max(v.to_f64().abs()));
     for (name, other) in [("(ab)c and a(bc)", &right), ("(ab)c and abc", &whole)] {
         assert_eq!(left.0, other.0, "{}: {name}: counts", P::NAME);
@@ -332,7 +332,7 @@ fn laws<P: Told, T: Real>(x: &[f64], p: usize, cuts: [usize; 2]) {
     }
 }
 
-/// Rows, their width, and two places to cut them.
+/// Rows, their number of columns, and two positions at which they are split.
 fn some_rows() -> impl Strategy<Value = (Vec<f64>, usize, [usize; 2])> {
     (1usize..7, 1usize..60).prop_flat_map(|(p, n)| {
         let number = prop_oneof![4 => -10.0..10.0f64, 1 => Just(3.0), 1 => -1e4..1e4f64];
@@ -384,7 +384,7 @@ proptest! {
             assert!(from_bytes::<P>(&longer).is_err(), "{}: a byte too many", P::NAME);
             let mut changed = bytes.clone();
             changed[at.index(bytes.len())] = new;
-            // A number may have changed, a shape may not.
+            // A number may have changed, but a shape may not.
             if let Ok(part) = from_bytes::<P>(&changed) {
                 let (a, b) = (part.told(), good.told());
                 assert_eq!((a.1.len(), a.2.len()), (b.1.len(), b.2.len()), "{}: shape", P::NAME);
@@ -405,7 +405,7 @@ proptest! {
 
     #[test]
     fn noise_is_no_statistic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        // Whatever the bytes, no panic; and what is taken for a statistic has a shape of one.
+        // Arbitrary bytes must not panic, and whatever is accepted must have consistent shapes.
         if let Ok(s) = from_bytes::<Scatter>(&bytes) {
             prop_assert_eq!((s.lower.rows(), s.lower.cols()), (s.mean.len(), s.mean.len()));
         }
@@ -429,7 +429,7 @@ fn parts_that_do_not_fit_together_are_refused() {
     assert!(from_bytes::<Gram>(&packed(&[4, 4], &[], Some((3, 2)))).is_err());
     assert!(from_bytes::<Triangle>(&packed(&[4, 0], &[vec![0.0; 3]], Some((2, 2)))).is_err());
     assert!(from_bytes::<Triangle>(&packed(&[4, 0], &[vec![]], Some((0, 0)))).is_err());
-    // A length that no file could hold must not be believed.
+    // A declared length beyond any file size must be refused.
     let mut vast = Packer::default();
     vast.count(4);
     vast.count(u64::MAX);
@@ -442,7 +442,7 @@ fn merging_keeps_ten_digits_under_a_mean_of_a_million() {
     let x: Vec<f64> = falling(n, p, 1).iter().map(|v| v + 1e6).collect();
     let want: Vec<f64> =
         naive::covariance(&x, p).into_iter().enumerate().flat_map(|(i, row)| row[..=i].to_vec()).collect();
-    // Five hundred small parts, merged from the left.
+    // Five hundred small parts, merged one after the other.
     let parts: Vec<Scatter> = x.chunks(10 * p).map(|c| of(c, p)).collect();
     let found: Vec<f64> = merged(parts).told().2.iter().map(|v| v / (n as f64 - 1.0)).collect();
     assert!(apart(&found, &want) < 1e-10, "{:e}", apart(&found, &want));
@@ -457,7 +457,7 @@ fn merging_keeps_ten_digits_under_a_mean_of_a_million() {
 fn single_precision_rows_with_a_mean_of_a_million_keep_their_covariance() {
     let (n, p) = (4000, 5);
     let x: Vec<f32> = falling(n, p, 1).iter().map(|v| (1e3 * v + 1e6) as f32).collect();
-    // The rows as they are stored: rounded to 1/16, which is not the statistic's doing.
+    // The reference uses the rows as they are stored, rounded to 1/16.
     let want = naive::covariance(&crate::made::wide(&x), p);
     let rows = Rows::from_slice(&x, p).unwrap();
     let found = rows.sweep(&Run::default(), "covariance", &GatherScatter::new()).unwrap();

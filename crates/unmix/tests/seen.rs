@@ -1,5 +1,5 @@
-//! Rows that count more or less often, seen about 0 or in units of each column: every solver agrees with plain PCA of rows
-//! that were repeated, mirrored or divided beforehand.
+//! Sample weights, PCA about 0, and standardized columns: every solver agrees with plain PCA of rows that were repeated, mirrored or
+//! divided beforehand.
 
 use crate::made::{Known, bits};
 use crate::made::{
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use unmix::num::random::Stream;
 use unmix::{METHODS, Model, Real, Rows};
 
-/// Every way to a spectrum: settings and a shape.
+/// Settings and shapes for every path to a spectrum.
 fn paths() -> Vec<(Value, usize, usize)> {
     vec![
         (json!({"svd_solver": "full"}), 90, 7),
@@ -35,7 +35,7 @@ fn with(given: &Value, name: &str, value: Value) -> Value {
     Value::Object(given)
 }
 
-/// Parameters agree to `tol`, relative to the first variance.
+/// Asserts that parameters agree to `tol`, relative to the first variance.
 fn agree(a: &Model, b: &Model, tol: f64, what: &str) {
     let first = numbers(b, "explained_variance")[0];
     for name in ["explained_variance", "noise_variance", "components", "mean", "scale"] {
@@ -52,7 +52,7 @@ fn a_weight_is_a_number_of_repetitions() {
         let weights: Vec<f64> = (0..n).map(|i| [1.0, 2.0, 0.0, 1.0, 3.0][i % 5]).collect();
         let repeated: Vec<f64> =
             (0..n).flat_map(|i| x[i * p..(i + 1) * p].repeat(weights[i] as usize)).collect();
-        // What is left out may hold anything.
+        // Rows of weight 0 may have missing cells.
         x[2 * p + 1] = f64::NAN;
         let (a, b) = (fit_weighted(&given, &x, p, &weights).unwrap(), pca(given.clone(), &repeated, p));
         agree(&a, &b, 1e-9, &format!("{given} {n} x {p}"));
@@ -65,7 +65,8 @@ fn a_weight_is_a_number_of_repetitions() {
 
 #[test]
 fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_there() {
-    // More of them than any block has rows, of which nothing is left then. Wide ones are swept again by solvers that iterate.
+    // More rows of weight 0 than a block has rows, so that some blocks have no other rows. Iterative solvers sweep the wide rows
+    // repeatedly.
     for (n, p, none) in [(300, 24, 1100), (60, 2060, 600)] {
         let x = falling(n, p, 3);
         let (nothing, half) = (vec![f64::NAN; none * p], n / 2 * p);
@@ -78,7 +79,7 @@ fn hundreds_of_rows_of_weight_zero_one_after_the_other_are_as_if_they_were_not_t
             for k in [2, 9] {
                 let mut given = json!({"svd_solver": solver, "n_components": k});
                 if solver == "randomized" {
-                    // Until it has converged.
+                    // Enough iterations to converge.
                     given["iterated_power"] = json!(100);
                 }
                 let model =
@@ -147,7 +148,7 @@ fn weights_that_mean_nothing_are_refused() {
     refused(&[0.1; 6], &["sample_weight", "0.6", "more than 1"]);
     refused(&[0.0, 0.0, 7.0, 0.0, 0.0, 0.0], &["varies"]);
     refused(&[0.0; 6], &["sample_weight", "all zero"]);
-    // A number that is not finite is found at its own place, beyond rows that are left out.
+    // A number that is not finite is reported at its own position, counting rows of weight 0.
     let mut holes = x.clone();
     (holes[1], holes[13]) = (f64::NAN, f64::INFINITY);
     let message =
@@ -169,7 +170,7 @@ fn standardized(x: &[f64], p: usize) -> (Vec<f64>, Vec<f64>) {
 fn standardized_pca_is_pca_of_standardized_columns() {
     for (given, n, p) in paths() {
         let mut x = falling(n, p, 9);
-        // Units that differ widely.
+        // Units of the columns differ by powers of ten.
         x.iter_mut().enumerate().for_each(|(i, v)| *v *= 10f64.powi((i % p % 5) as i32 - 2));
         let (z, scale) = standardized(&x, p);
         let a = pca(with(&given, "standardize", json!(true)), &x, p);
@@ -179,7 +180,7 @@ fn standardized_pca_is_pca_of_standardized_columns() {
             assert!(apart(&numbers(&a, name), &numbers(&b, name)) < 1e-8 * p as f64, "{what}: {name}");
         }
         assert!(numbers(&a, "noise_scale").iter().zip(&scale).all(|(a, b)| (a / b - 1.0).abs() < 1e-12));
-        // Signs are those of what decodes, in the columns' own units, so they may differ.
+        // Signs are canonical for the decoder in the units of the columns, so they may differ.
         let (y, w) = (encode(&a, &x), encode(&b, &z));
         let k = a.n_components().min(3);
         for c in 0..k {
@@ -225,7 +226,7 @@ fn uncentred_pca_is_pca_of_rows_and_their_mirror_images() {
         let what = format!("{given} {n} x {p}");
         assert!(numbers(&a, "mean").iter().all(|m| *m == 0.0), "{what}");
         let k = a.n_components();
-        // x'x / (n - 1) against 2 x'x / (2 n - 1).
+        // The variances are x'x / (n - 1) and 2 x'x / (2 n - 1).
         let ratio = 2.0 * (n - 1) as f64 / (2 * n - 1) as f64;
         let values: Vec<f64> = numbers(&a, "explained_variance").iter().map(|v| v * ratio).collect();
         let twin = &numbers(&b, "explained_variance")[..k];
@@ -253,7 +254,7 @@ fn zca_gives_white_numbers_nearest_to_the_columns() {
             for j in 0..p {
                 let white = gram(&y, &y, i, j) - f64::from(u8::from(i == j));
                 assert!(white.abs() < tol, "covariance of codes ({i}, {j}): {white:e}");
-                // The nearest white numbers are those whose covariance with the columns is symmetric and positive.
+                // Whitened rows are nearest to the centred ones if their cross-covariance is symmetric and positive definite.
                 let skew = gram(&y, &centred, i, j) - gram(&y, &centred, j, i);
                 assert!(skew.abs() < 10.0 * tol, "({i}, {j}): {skew:e}");
             }
@@ -262,7 +263,7 @@ fn zca_gives_white_numbers_nearest_to_the_columns() {
     }
     check::<f64>(1e-12);
     check::<f32>(1e-4);
-    // Fewer components: still one number a column, of rank k.
+    // With fewer components codes still have one number for each column, but rank k.
     let x = falling(200, 7, 1);
     let model = pca(json!({"whiten": "zca", "n_components": 2}), &x, 7);
     assert_eq!((model.n_components(), model.n_codes()), (2, 7));

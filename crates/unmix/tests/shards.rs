@@ -1,4 +1,4 @@
-//! Rows dealt out to workers that share nothing: the model has the bytes of one process.
+//! Rows distributed over workers that share no memory: the model has the bytes of a fit in one process.
 
 mod dealt;
 mod law;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use unmix::data::{Features, Sparse};
 use unmix::{AnyRows, Rows, Run, shards};
 
-/// Sources that are not Gaussian, mixed, on decreasing variances.
+/// Mixed non-Gaussian sources with decreasing variances.
 fn mixed(n: usize, p: usize) -> Vec<f64> {
     use unmix::datasets::{Distribution, independent};
     let laws =
@@ -65,7 +65,7 @@ fn three_processes_give_the_bytes_of_one() {
 
 #[test]
 fn coordinates_are_cut_where_rows_may_be() {
-    // Rows of three numbers have longer shards than those of a hundred.
+    // Shards of rows with three numbers are longer than those of rows with a hundred, so coordinates must be cut as their rows are.
     let p = 100;
     assert!(shards::shard_rows(3) > shards::shard_rows(p));
     let x = mixed(3 * shards::shard_rows(p) as usize + 77, p);
@@ -85,10 +85,10 @@ fn weights_of_workers_give_the_bytes_of_one_process() {
     let size = shards::shard_rows(p) as usize;
     let n = 4 * size + 777;
     let mut x = mixed(n, p);
-    // The last worker has no weights: its rows count once.
+    // The worker with the last rows has no weights: its rows have weight 1.
     let weights: Vec<f64> =
         (0..n).map(|i| if i < 3 * size { (i * 7 % 5) as f64 * 0.3 } else { 1.0 }).collect();
-    // Rows of weight 0 may hold anything.
+    // Rows of weight 0 may have missing cells.
     for (row, _) in x.chunks_exact_mut(p).zip(&weights).filter(|(_, w)| **w == 0.0) {
         row[2] = f64::NAN;
     }
@@ -166,7 +166,7 @@ fn columns_by_iteration_and_numbers_that_are_not_finite() {
     assert!(text.contains("row 30, column 2 is NaN"), "{text}");
 }
 
-/// What a fit says when the answers to its first job are changed so.
+/// The error message of a fit when `change` replaces the answers to its first job.
 fn refused(x: &[f64], p: usize, change: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + Sync) -> String {
     let everywhere = |job: &[u8]| Ok(change(job));
     let mut rows = Rows::<f64>::remote((x.len() / p) as u64, p, &everywhere);
@@ -200,12 +200,12 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     assert!(told.contains("neither an unmix job"), "{told}");
     let told = refused(&x, p, |job| {
         let mut answer = of(job, 0, n);
-        // The number of the form follows its name, which has a length before it.
+        // The version of the format follows its name, which is preceded by its length.
         answer[8 + 12] = 9;
         vec![answer]
     });
     assert!(told.contains("another version of unmix"), "{told}");
-    // An answer to another job, about another type.
+    // An answer to a job of another data type.
     let kept: Mutex<Option<Vec<u8>>> = Mutex::new(None);
     let keep = |job: &[u8]| {
         *kept.lock().unwrap() = Some(job.to_vec());
@@ -219,7 +219,7 @@ fn answers_that_do_not_fit_are_refused_in_one_sentence() {
     let other = shards::gather(&job, &narrow, 0, &Run::default()).unwrap();
     let told = refused(&x, p, |_| vec![other.clone()]);
     assert!(told.contains("float32") && told.contains("float64"), "{told}");
-    // Rows that do not belong to the job.
+    // Rows that do not fit the job.
     let error = |rows: &AnyRows<'_>, first_row: u64| {
         shards::gather(&job, rows, first_row, &Run::default()).unwrap_err().to_string()
     };

@@ -1,4 +1,4 @@
-//! What half of the rows finds again, and what it does not.
+//! Which components are found again in halves of the rows, and which are not.
 
 use crate::made;
 use serde_json::{Map, json};
@@ -21,7 +21,7 @@ fn tried_by(key: &str, x: &Matrix<f64>, k: usize, trials: Trials, seed: u64) -> 
     (model, found)
 }
 
-/// Asserts of every result that verdicts say where intervals lie, and nothing else.
+/// Asserts that all verdicts follow from the intervals.
 fn verdicts_follow_intervals(found: &Stability, complete: bool) {
     let k = found.halves.len();
     for (j, (low, high)) in found.space_interval.iter().enumerate() {
@@ -30,7 +30,7 @@ fn verdicts_follow_intervals(found: &Stability, complete: bool) {
         match &found.verdicts[j] {
             Verdict::Resolved | Verdict::Group(_) => assert!(*low >= STABLE, "{at}"),
             Verdict::Undecided(_) => assert!(*low < STABLE && *high >= STABLE, "{at}"),
-            // Of a group of all components there are the interval is that of the direction.
+            // If the group has all components, its space is trivial and the interval is that of the single direction.
             Verdict::NotResolvable => assert!(*high < STABLE || complete, "{at}"),
             _ => panic!("{at}"),
         }
@@ -52,10 +52,11 @@ fn distinct_variances_are_found_again_and_tied_ones_are_not() {
     let data = independent(2000, &[Distribution::Gaussian; 6], &variances, 2).unwrap();
     let (_, found) = tried(&data.x, 6, Trials { restarts: 2, ..Trials::default() }, 0);
     assert!(found.halves[..2].iter().all(|h| *h > 0.99), "{:?}", found.halves);
-    // Inside a tie of four, the axes of two halves are turned against each other at random.
+    // Within four equal variances the axes of two halves differ by an arbitrary rotation.
     assert!(found.halves[2..].iter().all(|h| *h < STABLE), "{:?}", found.halves);
     assert_eq!((found.in_words(0), found.in_words(1)), ("resolved".to_string(), "resolved".to_string()));
-    // All six directions are kept, so the space of the tie is what the first two leave: both halves find that.
+    // All six directions are kept, so the space of the equal variances is the complement of the first two axes, on which the halves
+    // agree.
     assert_eq!(found.in_words(2), "resolved as a group with 3, 4, 5");
     assert!(found.index[0] > 0.95 && found.index[4] < 0.8, "{:?}", found.index);
     assert!(found.restarts.is_none(), "an exact solver has one answer whatever the seed");
@@ -78,7 +79,7 @@ fn the_same_seed_gives_the_same_numbers_for_any_number_of_threads() {
     let trials = Trials { cuts: 3, restarts: 1 };
     let one = stability(&model, &rows, trials, &made::on_threads(1)).unwrap();
     assert_eq!(one, stability(&model, &rows, trials, &made::on_threads(3)).unwrap());
-    // One analysis more changes no other: halves do not depend on restarts.
+    // Additional restarts do not change the results of halves.
     let more = stability(&model, &rows, Trials { restarts: 3, ..trials }, &made::on_threads(2)).unwrap();
     assert_eq!((one.halves, one.interval, one.space), (more.halves, more.interval, more.space));
 }
@@ -95,7 +96,8 @@ fn rows_with_weights_are_refused() {
     assert!(refused.starts_with("stability of a decomposition is not possible"), "{refused}");
 }
 
-/// In how many repeats a source counts as not Gaussian, without which nothing can be resolved; and in how many anything is resolved.
+/// The number of repeats in which a source is significantly non-Gaussian, a condition for being resolved, and the number in which any
+/// source is resolved.
 fn alarms(repeats: u64, p: usize, trials: Trials, rows_of: impl Fn(u64) -> Matrix<f64>) -> (u64, u64) {
     let (mut told, mut resolved) = (0, 0);
     for seed in 0..repeats {
@@ -107,7 +109,7 @@ fn alarms(repeats: u64, p: usize, trials: Trials, rows_of: impl Fn(u64) -> Matri
     (told, resolved)
 }
 
-/// Of `n` at a rate of `LEVEL`, as many as three standard errors allow.
+/// The expected number of false positives among `n` at rate `LEVEL`, plus three standard errors.
 fn allowed(n: u64) -> u64 {
     let mean = n as f64 * LEVEL;
     (mean + 3.0 * (mean * (1.0 - LEVEL)).sqrt()) as u64
@@ -121,7 +123,7 @@ fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
     for (p, n) in [(2, 300), (3, 150)] {
         let rows =
             |seed| independent(n, &vec![Distribution::Gaussian; p], &vec![1.0; p], 1000 + seed).unwrap().x;
-        // Whether a source is Gaussian is asked of one cut.
+        // The test of Gaussianity uses one cut.
         let (told, _) = alarms(500, p, ONE, rows);
         assert!(told <= allowed(500), "{told} of 500 with {p} columns");
         let (_, resolved) = alarms(100, p, TEN, rows);
@@ -131,7 +133,7 @@ fn gaussian_sources_are_called_resolved_no_more_often_than_stated() {
 
 #[test]
 fn autocorrelated_gaussian_sources_are_no_more_often_resolved() {
-    // A recording in little: what follows is nearly what was before, and 1500 samples are worth some 80.
+    // Autocorrelated rows like those of a recording: the effective sample size of 1500 rows is about 80.
     let rows = |seed: u64| {
         let draws = Stream::new(seed, 11);
         let mut x = Matrix::zeros(1500, 2);
@@ -170,7 +172,7 @@ fn what_is_resolved_is_the_truth() {
         let data = independent(n, laws, &vec![1.0; p], 3).unwrap();
         let (model, found) = tried_by("ica", &data.x, p, Trials { cuts: 10, restarts: 2 }, 0);
         let components = model.tensor("components").unwrap().to_matrix();
-        // Of white rows sources are directions, and the true ones those of the data.
+        // For rows with equal variances the sources are orthogonal directions, the rows of the transposed mixing matrix.
         let paired = unmix::metrics::match_rows(&components, &data.mixing.transposed());
         for j in 0..p {
             let gaussian = laws[paired.order[j]] == Distribution::Gaussian;
@@ -192,7 +194,7 @@ fn what_is_resolved_is_the_truth() {
 
 #[test]
 fn heavy_tails_alone_are_not_stable() {
-    // One row of a thousand is enormous: whatever finds it finds that row, not a source.
+    // One outlier among a thousand rows: components that separate it are no sources.
     let mut x = independent(1000, &[Distribution::Gaussian; 4], &[1.0; 4], 8).unwrap().x;
     for j in 0..4 {
         x[(500, j)] = 300.0 * [1.0, -0.5, 0.3, 0.7][j];

@@ -3,7 +3,7 @@
 use super::sum;
 use std::f64::consts::PI;
 
-/// `ln gamma(h / 2)` for a whole `h > 0`, by its recurrence from `gamma(1/2)` and `gamma(1)`.
+/// `ln gamma(h / 2)` for an integer `h > 0`, by recurrence from `gamma(1/2)` and `gamma(1)`.
 fn ln_gamma_of_half(h: usize) -> f64 {
     match h {
         1 => 0.5 * PI.ln(),
@@ -12,7 +12,7 @@ fn ln_gamma_of_half(h: usize) -> f64 {
     }
 }
 
-/// `log p(D | k)` up to a constant, of `n` rows whose variances are `values` (all `d` of them, distinct and positive).
+/// `log p(D | k)` up to a constant, for `n` rows with variances `values` (all `d` of them, distinct and positive).
 pub(crate) fn minka_log_evidence(values: &[f64], k: usize, n: f64) -> f64 {
     let d = values.len();
     let v = sum(values[k..].iter().copied()) / (d - k) as f64;
@@ -29,7 +29,7 @@ pub(crate) fn minka_log_evidence(values: &[f64], k: usize, n: f64) -> f64 {
         - k as f64 / 2.0 * n.ln()
 }
 
-/// The number of components, from 1 to `d - 1`, with the largest evidence; the smallest of several.
+/// The number of components from 1 to `d - 1` with the largest evidence; the smallest one in case of ties.
 pub(crate) fn minka(values: &[f64], n: f64) -> usize {
     (1..values.len())
         .rev()

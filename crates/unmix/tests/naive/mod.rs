@@ -1,4 +1,5 @@
-//! Textbook twins: slow, short, and right. Everything is in double precision, and data are row-major, `n` rows of `p`.
+//! Naive implementations of textbook formulas: slow, short and reliable. All are in double precision on row-major data, `n` rows of `p`
+//! columns.
 
 mod evidence;
 mod pca;
@@ -8,7 +9,7 @@ pub(crate) use evidence::{minka, minka_log_evidence};
 pub(crate) use pca::{Twin, log_likelihoods};
 pub(crate) use rica::rica;
 
-/// A sum that carries its own rounding error along (Neumaier).
+/// Compensated summation (Neumaier).
 pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut total, mut error) = (0.0f64, 0.0f64);
     for x in values {
@@ -19,21 +20,21 @@ pub(crate) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     total + error
 }
 
-/// Mean of every column.
+/// The mean of every column.
 pub(crate) fn mean(x: &[f64], p: usize) -> Vec<f64> {
     let n = x.len() / p;
-    // About the first row: a mean far from 0 then costs no digits.
+    // Relative to the first row, so that a mean far from 0 costs no digits.
     (0..p).map(|j| x[j] + sum((0..n).map(|i| x[i * p + j] - x[j])) / n as f64).collect()
 }
 
-/// Covariance by two passes, divisor `n - 1`.
+/// The covariance by two passes, divisor `n - 1`.
 pub(crate) fn covariance(x: &[f64], p: usize) -> Vec<Vec<f64>> {
     let (n, m) = (x.len() / p, mean(x, p));
     let entry = |j: usize, l: usize| sum((0..n).map(|i| (x[i * p + j] - m[j]) * (x[i * p + l] - m[l])));
     (0..p).map(|j| (0..p).map(|l| entry(j, l) / (n as f64 - 1.0)).collect()).collect()
 }
 
-/// Eigenvalues, descending, and eigenvectors as rows, by Jacobi's rotations.
+/// Eigenvalues in descending order, and eigenvectors as rows, by Jacobi rotations.
 pub(crate) fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     let p = a.len();
     let mut v: Vec<Vec<f64>> =
@@ -64,7 +65,7 @@ pub(crate) fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
     (order.iter().map(|&i| a[i][i]).collect(), order.iter().map(|&i| v[i].clone()).collect())
 }
 
-/// The triangle `L` with `L L' = a`, for a positive definite matrix.
+/// The Cholesky factor: lower triangular `L` with `L L' = a`, for a positive definite matrix.
 pub(crate) fn cholesky(a: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let p = a.len();
     let mut l = vec![vec![0.0; p]; p];

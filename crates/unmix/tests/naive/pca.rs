@@ -1,30 +1,30 @@
-//! PCA as a textbook writes it: eigenvectors of the covariance.
+//! PCA by eigenvectors of the covariance.
 
 use super::{cholesky, covariance, dot, jacobi, mean, sum};
 
 /// PCA with all its components.
 pub(crate) struct Twin {
     pub(crate) mean: Vec<f64>,
-    /// All `p` of them, descending.
+    /// All `p` eigenvalues, descending.
     pub(crate) values: Vec<f64>,
-    /// As rows, signs as found.
+    /// Eigenvectors as rows, with arbitrary signs.
     pub(crate) axes: Vec<Vec<f64>>,
 }
 
 impl Twin {
-    /// Of `n` rows of `p`.
+    /// Fits `n` rows of `p` columns.
     pub(crate) fn fit(x: &[f64], p: usize) -> Self {
         let (values, axes) = jacobi(covariance(x, p));
         Twin { mean: mean(x, p), values, axes }
     }
 
-    /// Variance beyond the first `k` components, a share for each of the `p - k` left; 0 when `k` reaches `min(n, p)`.
+    /// Noise variance: the mean of the `p - k` last eigenvalues; 0 if `k` is at least `min(n, p)`.
     pub(crate) fn noise(&self, n: usize, k: usize) -> f64 {
         let p = self.values.len();
         if k >= n.min(p) { 0.0 } else { sum(self.values[k..].iter().copied()) / (p - k) as f64 }
     }
 
-    /// The covariance that a model of `k` components believes in.
+    /// The covariance of the probabilistic model with `k` components.
     pub(crate) fn model_covariance(&self, n: usize, k: usize) -> Vec<Vec<f64>> {
         let (p, noise) = (self.values.len(), self.noise(n, k));
         let along = |i: usize, j: usize| {
@@ -34,7 +34,7 @@ impl Twin {
     }
 }
 
-/// `log N(x | mean, c)` of every row, by a triangle of the dense covariance.
+/// `log N(x | mean, c)` of every row, by a Cholesky factor of the dense covariance.
 pub(crate) fn log_likelihoods(x: &[f64], mean: &[f64], c: &[Vec<f64>]) -> Vec<f64> {
     let (p, l) = (mean.len(), cholesky(c));
     let log_determinant = 2.0 * sum((0..p).map(|i| l[i][i].ln()));

@@ -1,10 +1,11 @@
-//! RICA's function and gradient, sample by sample, as Le et al. (2011) write them.
+//! The objective of RICA and its gradient, row by row, as in Le et al. (2011).
 
 use super::sum;
 use unmix::Matrix;
 use unmix::method::rica::Penalty;
 
-/// `(1/n) Σ ||W'W x - x||² + beta Σ_j g(w_j x)` over rows `x`, as they are, and its gradient; with `unit`, of `w_j / ||w_j||`.
+/// `(1/n) Σ ||W'W x - x||² + beta Σ_j g(w_j x)` over the rows `x`, without preprocessing, and its gradient; with `unit`, as a function
+/// of `w_j / ||w_j||`.
 pub(crate) fn rica(
     x: &[f64],
     w: &Matrix<f64>,

@@ -1,4 +1,4 @@
-//! Rows in files, each held by a process of its own.
+//! Rows in files, each of which is held by a worker process.
 
 use crate::made::{Known, settings};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use unmix::data::{Features, open_npy, write_npy};
 use unmix::{AnyRows, Model, Rows, Run, shards};
 
-/// Tells this program that it is a worker, and which rows it holds.
+/// Environment variable that makes this test program a worker, and gives its first row and its file.
 const HELD: &str = "UNMIX_TEST_WORKER";
 
 fn to_hex(bytes: &[u8]) -> String {
@@ -20,7 +20,8 @@ fn from_hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }
 
-/// A worker: a line of its input is a job, a line of its output that begins with "answer" its answer. No test unless it was started as one.
+/// A worker process: each line of its input is a job, and a line of its output that begins with "answer" is the answer. Without the
+/// environment variable the test does nothing.
 #[test]
 fn worker() {
     let Ok(held) = std::env::var(HELD) else { return };
@@ -37,7 +38,7 @@ fn worker() {
     }
 }
 
-/// A process that holds some of the rows.
+/// A process that holds a part of the rows.
 struct Worker {
     process: Child,
     to: ChildStdin,
@@ -81,7 +82,7 @@ impl Drop for Worker {
     }
 }
 
-/// Rows in files, dealt out unevenly.
+/// Rows distributed unevenly over files and workers.
 pub(super) struct Dealt {
     n: usize,
     pub(super) p: usize,
@@ -90,12 +91,12 @@ pub(super) struct Dealt {
 }
 
 impl Dealt {
-    /// `x` cut at these multiples of the shards.
+    /// Splits `x` at these multiples of the length of a shard.
     pub(super) fn new<T: Known>(x: &[T], p: usize, cuts: &[usize]) -> Self {
         Self::weighted(x, p, cuts, None)
     }
 
-    /// The same with weights, but for the rows of the last worker, which has none.
+    /// The same with weights, except for the rows of the last worker.
     pub(super) fn weighted<T: Known>(x: &[T], p: usize, cuts: &[usize], weights: Option<&[f64]>) -> Self {
         let (folder, n, size) = (tempfile::tempdir().unwrap(), x.len() / p, shards::shard_rows(p) as usize);
         let ends: Vec<usize> = cuts.iter().map(|cut| cut * size).chain([n]).collect();
@@ -116,7 +117,7 @@ impl Dealt {
     fn gather_all(&self, job: &[u8]) -> unmix::Result<Vec<Vec<u8>>> {
         let mut workers = self.workers.lock().unwrap();
         workers.iter_mut().for_each(|worker| worker.ask(job));
-        // In any order.
+        // Answers may come in any order.
         Ok(workers.iter_mut().rev().map(Worker::answer).collect())
     }
 
@@ -127,7 +128,7 @@ impl Dealt {
     }
 }
 
-/// The bytes of a model, without the entry about its run.
+/// The bytes of a model file without its entry `run`.
 pub(super) fn bytes_but_run(model: &Model) -> (String, Vec<u8>) {
     let bytes = model.to_bytes().unwrap();
     let n = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;

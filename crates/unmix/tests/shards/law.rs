@@ -1,4 +1,4 @@
-//! Every path of every method: the bytes of one process from three workers, or one sentence that says why not.
+//! Every path of every method, fitted on three workers, has the bytes of a fit in one process, or is refused with one message.
 
 use super::dealt::{Dealt, bytes_but_run};
 use crate::laws::cases::every_case;
@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use unmix::{AnyRows, Rows, Run, shards};
 
-/// What does not fit rows that are elsewhere: method, settings, and what the error says was asked. The page about shards has the same list.
+/// Fits that remote rows do not support: method, settings, and the request that the error names. docs/shards.md has the same list.
 fn refused() -> Vec<(&'static str, Value, &'static str)> {
     vec![
-        // A step for every row, in their order: the next step depends on the last row.
+        // One step for each row, in their order: each depends on the previous row.
         ("ica", json!({"algorithm": "easi"}), "ica with algorithm='easi'"),
-        // A step for every small batch of rows chosen at random: the rows themselves would travel, every epoch.
+        // One step for each random mini-batch: in every epoch all rows would have to be transferred.
         ("neural-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("neural-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"variant": "ema-tanh", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
-        // Columns are permuted, or blocks of them held out, with all rows in memory.
+        // Permutations of columns, or held-out blocks, need all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("pca", json!({"n_components": "cv"}), "n_components='cv'"),
     ]
 }
 
-/// Whether `given` has the settings of one of the refused.
+/// Whether `given` has the settings of one of the unsupported fits.
 fn is_refused(key: &str, given: &Value) -> bool {
     let same = |want: &Value| {
         let mut want = want.as_object().unwrap().iter().filter(|(name, _)| *name != "n_components");
@@ -39,13 +39,13 @@ fn is_refused(key: &str, given: &Value) -> bool {
 
 #[test]
 fn every_path_of_every_method_gets_the_bytes_of_one_process() {
-    // Rows of one shape are dealt out once: two shards to the last worker and one to the second, or all rows to the third where they are
-    // fewer than columns, and are brought together.
+    // Rows of one shape are distributed once: two shards to the last worker and one to the second; or, if they are fewer than columns,
+    // all rows to the third worker, from which the fit collects them.
     let mut dealt: BTreeMap<(usize, usize), (Vec<f64>, Dealt)> = BTreeMap::new();
     let mut fitted = 0;
     for case in every_case().into_iter().filter(|case| case.method.takes.stream) {
         let p = case.p;
-        // Steps of searches that take hundreds are enough to see a bit that differs.
+        // A limited number of iterations suffices to detect a different bit.
         let mut given = settings(case.given.clone());
         if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca") {
             given.entry("max_iter").or_insert(json!(12));

@@ -1,4 +1,4 @@
-//! Sparse rows dealt out to workers: the model has the bytes of one process.
+//! Sparse rows distributed over workers: the model has the bytes of a fit in one process.
 
 use super::dealt::bytes_but_run;
 use crate::made::settings;
@@ -17,8 +17,8 @@ struct Entries {
 }
 
 impl Entries {
-    /// `each` entries in a row, in columns of decreasing variances, the first of them in every row and far from 0; every seventh
-    /// stored entry is a 0.
+    /// `each` entries in a row, in columns of decreasing variances; column 0 is in every row and has a mean far from 0; every seventh
+    /// stored entry is 0.
     fn made(n: usize, p: usize, each: usize) -> Self {
         let (which, what) = (Stream::new(9, 0), Stream::new(9, 1));
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -44,7 +44,7 @@ impl Entries {
         self.starts.len() - 1
     }
 
-    /// Some of the rows.
+    /// A range of the rows.
     fn rows(&self, rows: std::ops::Range<usize>) -> AnyRows<'_> {
         let (first, last) = (self.starts[rows.start], self.starts[rows.end]);
         let starts: Vec<usize> = self.starts[rows.start..=rows.end].iter().map(|s| s - first).collect();
@@ -61,7 +61,7 @@ impl Entries {
         unmix::fit(key, &settings(given.clone()), &mut self.rows(0..self.n()), &Run::default()).unwrap()
     }
 
-    /// The same by workers that hold the rows up to these.
+    /// The fit on workers that hold the rows up to each of these ends.
     fn there(&self, key: &str, given: &Value, ends: &[usize]) -> unmix::Result<Model> {
         let everywhere = |job: &[u8]| {
             let begins = [0].into_iter().chain(ends.iter().copied());

@@ -1,5 +1,5 @@
-//! Codes by a gate: `y = max(0, s (x - mean) W' - threshold)`, with a scale `s` that the file keeps for every component. Non-negative and
-//! sparse.
+//! Codes by a threshold: `y = max(0, s (x - mean) W' - threshold)`, with a scale `s` for every component in the model file.
+//! Non-negative and sparse.
 
 use super::{Toy, by_row, components, dot, number, numbers, setting, toy};
 use unmix::data::Workspace;
@@ -35,7 +35,7 @@ pub(crate) const fn row() -> Method {
 #[derive(Clone, Debug)]
 struct Gate {
     mean: Vec<f64>,
-    /// `k x p`.
+    /// Unit vectors as rows, `k x p`.
     w: Matrix<f64>,
     scale: Vec<f64>,
     threshold: f64,
@@ -69,7 +69,7 @@ impl<T: Real> RowMap<T> for Gate {
     }
 }
 
-/// `x = mean + (y / s) W`.
+/// The decoder `x = mean + (y / s) W`.
 #[derive(Clone, Debug)]
 struct Back(Gate);
 

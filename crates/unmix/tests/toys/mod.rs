@@ -1,8 +1,8 @@
-//! One method for each kind of encoder, made of what the library has public: a posterior mean that takes missing cells, a gate with stored
-//! scales, an iterative solver with a certificate for every row, and a short network with a decoder that is no matrix.
+//! One test method for each kind of encoder, built from the public interface: a posterior mean that supports missing cells, a threshold
+//! with stored scales, an iterative solver with a certificate for every row, and a small network with a nonlinear decoder.
 //!
-//! They are not meant to be good. They show that a method of any kind goes the way of the others (file, fit, encode, decode, score, page,
-//! Python) and that nothing on that way knows it.
+//! They are not meant to be useful. They show that a method of any kind is supported everywhere (model file, fit, encode, decode,
+//! score, page, Python) without code for that kind.
 
 #![allow(dead_code, reason = "each program that includes this file uses a part of it")]
 
@@ -18,10 +18,10 @@ use unmix::method::{self, Fit, Kind, Method, Setting, Takes};
 use unmix::model::{Gaussian, Tensor, Tensors};
 use unmix::{Error, Matrix, Model, Real, Result, Rows, Run};
 
-/// All of them.
+/// All test methods.
 pub(crate) static TOYS: [&Method; 4] = [&posterior::METHOD, &gate::METHOD, &solver::METHOD, &network::METHOD];
 
-/// Adds them to the methods of this process.
+/// Registers them in this process.
 pub(crate) fn register() {
     for toy in TOYS {
         method::register(toy).unwrap();
@@ -35,13 +35,13 @@ const fn number(name: &'static str, default: &'static str, doc: &'static str) ->
     Setting::new(name, kind, default, doc)
 }
 
-/// What the toys have in common: the first components of PCA, and what each makes of them.
+/// The common part of the test methods: leading components of PCA, from which each derives its parameters.
 struct Toy {
     method: &'static Method,
     settings: Map<String, Value>,
 }
 
-/// A row of the registry.
+/// An entry of the registry.
 const fn toy(
     key: &'static str,
     class: &'static str,
@@ -101,7 +101,7 @@ impl Fit for Toy {
     }
 }
 
-/// A parameter that the file of a model must have.
+/// A tensor that a model file must have.
 fn tensor<'a>(tensors: &'a Tensors, name: &str) -> Result<&'a Tensor> {
     tensors.get(name).ok_or_else(|| Error::Unsupported {
         asked: "a toy".into(),
@@ -118,12 +118,12 @@ fn numbers(tensors: &Tensors, name: &str) -> Result<Vec<f64>> {
     tensor(tensors, name).map(Tensor::f64s)
 }
 
-/// A setting that is a number.
+/// The value of a numeric setting.
 fn setting(settings: &Map<String, Value>, name: &str) -> f64 {
     settings[name].as_f64().unwrap_or(f64::NAN)
 }
 
-/// Computes in double precision whatever the type of rows is, one row at a time: a row then has the same bits alone and among others.
+/// Applies `f` to one row at a time in double precision, so that a row has the same bits alone and among others.
 fn by_row<T: Real>(
     rows: &[T],
     out: &mut [T],
@@ -141,7 +141,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// The gate's row of the registry, to be changed.
+/// The entry of the threshold method in the registry, for modification.
 pub(crate) fn gate() -> Method {
     gate::row()
 }

@@ -1,5 +1,5 @@
-//! Codes by a network of one hidden layer, `y = tanh((x - mean) W' D)`, and rows by another, `x = mean + D⁻¹ tanh⁻¹(y) W`: a decoder that is
-//! no matrix.
+//! Codes by a network with one layer, `y = tanh((x - mean) W' D)`, and rows by its inverse, `x = mean + D⁻¹ tanh⁻¹(y) W`: a nonlinear
+//! decoder.
 
 use super::{Toy, by_row, components, dot, numbers, toy};
 use unmix::data::Workspace;
@@ -23,7 +23,7 @@ pub(crate) static METHOD: Method = toy(
 #[derive(Clone, Debug)]
 struct Network {
     mean: Vec<f64>,
-    /// `k x p`.
+    /// Unit vectors as rows, `k x p`.
     w: Matrix<f64>,
     gain: Vec<f64>,
 }
@@ -74,7 +74,7 @@ impl<T: Real> RowMap<T> for Back {
     fn apply(&self, codes: &[T], out: &mut [T], _: &mut Workspace<T>) {
         let Network { mean, w, gain } = &self.0;
         by_row(codes, out, w.rows(), w.cols(), |_, y| {
-            // A unit code is at the end of what tanh reaches: kept a little inside.
+            // Codes are clamped to within the range of tanh, (-1, 1).
             let inverse = |i: usize| y[i].clamp(-0.999, 0.999).atanh() / gain[i];
             let at = |j: usize| mean[j] + (0..w.rows()).map(|i| inverse(i) * w[(i, j)]).sum::<f64>();
             (0..w.cols()).map(at).collect()

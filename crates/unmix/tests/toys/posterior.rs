@@ -1,4 +1,4 @@
-//! Codes by a posterior mean: `x = mean + W z + e`, `z ~ N(0, I)`, `e ~ N(0, noise I)`, and `z` given the cells that a row has,
+//! Codes by a posterior mean: `x = mean + W z + e`, `z ~ N(0, I)`, `e ~ N(0, noise I)`, and `z` given the observed cells of a row,
 //! `(W_o' W_o + noise I)⁻¹ W_o' (x_o - mean_o)`.
 
 use super::{Toy, by_row, components, numbers, toy};
@@ -18,7 +18,7 @@ pub(crate) static METHOD: Method = toy(
             |i: usize, j: usize| density.axes[(i, j)] * (density.variance[i] - density.noise).max(0.0).sqrt();
         let w = Matrix::from_fn(density.axes.rows(), density.axes.cols(), loading);
         let posterior = Posterior { mean: density.mean.clone(), w: w.clone(), noise: density.noise };
-        // What decodes is the mean of the rows that a code may come from.
+        // A code decodes to the mean of the rows given that code.
         Code::new(posterior, LinearDecoder::new(super::tensor(tensors, "mean")?.clone(), w))
     },
     Some(density),
@@ -37,7 +37,7 @@ fn density(tensors: &Tensors) -> Result<Gaussian> {
 #[derive(Clone, Debug)]
 struct Posterior {
     mean: Vec<f64>,
-    /// `k x p`.
+    /// Loadings as rows, `k x p`.
     w: Matrix<f64>,
     noise: f64,
 }
@@ -76,7 +76,7 @@ impl<T: Real> RowMap<T> for Posterior {
     }
 }
 
-/// The solution of a small positive definite system, by elimination.
+/// Solves a small positive definite system by elimination.
 fn solve(mut a: Matrix<f64>, mut b: Vec<f64>) -> Vec<f64> {
     let k = b.len();
     for i in 0..k {

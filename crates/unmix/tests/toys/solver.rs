@@ -1,5 +1,5 @@
-//! Codes by an iterative solver: `min ½ ||x - mean - y W||² + alpha ||y||₁` by coordinate descent, each row to a relative duality gap of
-//! `tol` or for `max_iter` rounds.
+//! Codes by an iterative solver: `min ½ ||x - mean - y W||² + alpha ||y||₁` by coordinate descent, each row to a relative duality gap
+//! of `tol` or for `max_iter` iterations over the coordinates.
 
 use super::{Toy, by_row, components, dot, number, numbers, setting, toy};
 use unmix::data::Workspace;
@@ -20,7 +20,7 @@ pub(crate) static METHOD: Method = toy(
     SETTINGS,
     |given| Toy::spec(&METHOD, given),
     |settings, tensors| {
-        // Atoms that are not orthogonal, or one round would do.
+        // Atoms are not orthogonal, since one iteration would be enough otherwise.
         let axes = components(tensors)?;
         let last = axes.rows().max(1) - 1;
         let atom = |i: usize, j: usize| axes[(i, j)] + 0.4 * axes[(last, j)];
@@ -40,7 +40,7 @@ pub(crate) static METHOD: Method = toy(
 #[derive(Clone, Debug)]
 struct Solver {
     mean: Vec<f64>,
-    /// `k x p`.
+    /// Atoms as rows, `k x p`.
     w: Matrix<f64>,
     alpha: f64,
     tol: f64,
@@ -71,7 +71,7 @@ impl Solver {
         (y, gap)
     }
 
-    /// The primal objective less the dual one at the scaled residual, relative to the objective of a code of zeros.
+    /// The duality gap with the scaled residual as the dual point, relative to the objective at code 0.
     fn gap(&self, y: &[f64], rest: &[f64], target: &[f64]) -> f64 {
         let most = (0..self.w.rows()).map(|i| dot(self.w.row(i), rest).abs()).fold(0.0, f64::max);
         let scale = if most > self.alpha { self.alpha / most } else { 1.0 };
