@@ -1,7 +1,7 @@
-"""Every kind of page in headless Chromium, as a person sees it: on a desktop, on a phone, in the dark.
+"""Every kind of page rendered in headless Chromium: on a desktop, on a phone, and in dark mode.
 
-The browser is the system's own (``chromium``, ``chromium-browser`` or ``google-chrome``); without one these tests are skipped. Screenshots
-are kept under ``target/screenshots``.
+The browser is the system's own (``chromium``, ``chromium-browser`` or ``google-chrome``); without one these tests are skipped.
+Screenshots are kept under ``target/screenshots``.
 """
 
 import os
@@ -23,15 +23,15 @@ BROWSER = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on the PATH")
 
 SCREENSHOTS = Path(__file__).parents[2] / "target" / "screenshots"
-#: One process for all that the program is asked to do, since it takes longer to start than to work.
+#: All commands run in one process, since starting the interpreter takes longer than they do.
 PROGRAM = "import sys; from unmix._unmix import run_cli; sys.exit(any(run_cli(['unmix', *line.split()]) for line in sys.stdin))"
 
-#: Width and height of the window, and the colour scheme that the person prefers.
+#: Width and height of the window, and its preferred colour scheme.
 VIEWS = {"desktop": (1280, 900, "light"), "phone": (390, 844, "light"), "dark": (1280, 900, "dark")}
 
 
 def patches(n=400):
-    """Colour patches of 8 x 8 pixels with values from 0 to 1, nearly brownish grey."""
+    """Colour patches of 8 x 8 pixels with values from 0 to 1, nearly grey with a brown tint."""
     draw = np.random.RandomState(0)
     waves = np.array([[np.cos(np.pi * (y * i + x * j) / 8) for y in range(8) for x in range(8)] for i in range(3) for j in range(3)])
     grey = draw.laplace(size=(n, 9)) @ waves * 0.02
@@ -40,7 +40,7 @@ def patches(n=400):
 
 
 def recording(n=3000):
-    """Four sources, 100 rows a second, in six channels."""
+    """Four sources mixed into six channels, 100 rows per second."""
     t = np.arange(n) / 100
     draw = np.random.RandomState(1)
     blinks = np.zeros(n)
@@ -50,7 +50,7 @@ def recording(n=3000):
 
 
 def table():
-    """A small table with names, one of them long, and a date for each row."""
+    """A small table with column names, one of them long, and a date for each row."""
     pandas = pytest.importorskip("pandas")
     draw = np.random.RandomState(2)
     names = ["weight", "height", "age", "income before taxes, thousands", "visits"]
@@ -60,7 +60,7 @@ def table():
 
 
 def made(folder):
-    """Name and path of pages of every method and of every kind of data."""
+    """Names and paths of pages of every method and every kind of data."""
 
     def page(name, model, X=None, **options):
         path = folder / f"{name}.html"
@@ -68,7 +68,7 @@ def made(folder):
         return name, path
 
     def file(name, rows):
-        """A file, which keeps the shape of a row."""
+        """Saves rows to a file, which keeps the shape of a row."""
         np.save(folder / name, rows)
         return folder / name
 
@@ -106,7 +106,7 @@ def made(folder):
     yield page("sigma-pca-time", SigmaPCA(4, random_state=0).fit(X), X, rate=100)
     yield page("ica-unfinished", ICA(4, max_iter=1, tol=1e-12, random_state=0).fit(X), X)
 
-    # What the program writes: stability, the demo, published experiments.
+    # Pages that the program writes: stability, the demo, published experiments.
     file("recording.npy", X)
     asked = """\
         fit ica recording.npy -k 4 --stability 2 -o model.safetensors
@@ -128,8 +128,8 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def views():
-    """A window of each kind: a function that opens a page in it, keeps a screenshot and returns what is wrong."""
-    # A sandbox needs rights that a container's root lacks.
+    """The windows by name; `look` opens a page, saves a screenshot and returns a list of defects."""
+    # The sandbox needs privileges that root in a container lacks.
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     with playwright.sync_playwright() as driver:
@@ -138,7 +138,7 @@ def views():
         browser.close()
 
 
-#: Drawn text that leaves its figure, and things that reach beyond the window without a box of their own to scroll in.
+#: Text outside its figure, and elements wider than the window without a scrollable container.
 OUTSIDE = """() => {
   const wide = document.documentElement.clientWidth, out = [];
   const scrolls = e => e.closest('.scroll') !== null;
@@ -153,7 +153,7 @@ OUTSIDE = """() => {
   return out;
 }"""
 
-#: Names on one axis that cover each other.
+#: Overlapping labels in a figure.
 COVERED = """() => {
   const out = [];
   for (const svg of document.querySelectorAll('figure svg')) {
@@ -168,7 +168,7 @@ COVERED = """() => {
 
 
 class Window:
-    """A browser's window that notes everything that a page says or asks for."""
+    """A browser window that records console messages, errors and network requests of a page."""
 
     def __init__(self, browser, view):
         self.view = view
@@ -184,9 +184,9 @@ class Window:
             self.wrong.append(f"request: {request.url}")
 
     def look(self, name, path):
-        """Opens a page, keeps a screenshot, and returns what is wrong with it."""
+        """Opens a page, saves a screenshot, and returns a list of defects."""
         self.wrong = []
-        # Figures of published experiments are files beside their page; of every other page all is inside.
+        # Pages of published experiments load figures from files beside them; all other pages are self-contained.
         self.allowed = path.parent.as_uri() if name == "reproduce" else path.as_uri()
         page = self.page
         page.goto(path.as_uri())
@@ -197,7 +197,7 @@ class Window:
         self.wrong += page.evaluate(OUTSIDE) + page.evaluate(COVERED)
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         red, green, blue, *alpha = (float(part) for part in paper[paper.index("(") + 1 : -1].split(","))
-        # A page without a colour of its own is white.
+        # A transparent page background is white.
         shade = 3 * 255 if alpha == [0] else red + green + blue
         if (shade < 3 * 128) != (self.scheme == "dark"):
             self.wrong.append(f"paper {paper} where a {self.scheme} page was asked for")

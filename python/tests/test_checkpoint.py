@@ -1,4 +1,4 @@
-"""Checkpoints, limits of time and warm starts, for every class."""
+"""Checkpoints, time limits and warm starts for every class."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import unmix
 
 METHODS = pytest.mark.parametrize("cls", [getattr(unmix, m["class"]) for m in unmix.methods()], ids=lambda c: c.__name__)
-#: What makes a class iterate.
+#: Parameters with which a class uses an iterative solver.
 ITERATES = {"PCA": {"svd_solver": "power", "n_components": 2}, "RobustPCA": {"alpha": 1.0, "noise": 0.0}}
 
 
@@ -69,7 +69,7 @@ def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
     assert same(again, made(cls, init=tmp_path / "first.safetensors").fit(rows))
     assert again.n_iter_ <= first.n_iter_
     assert np.min(unmix.metrics.match(again, first).cosine) > 0.999
-    # A clone keeps the start fitted.
+    # A clone keeps the fitted model given as `init`.
     assert same(again, clone(made(cls, init=first)).fit(rows))
 
 

@@ -58,7 +58,7 @@ def test_cells_and_fills_agree_and_intervals_cover(ratings):
     means, covariances = model.posterior(X)
     assert_allclose(means, model.row_codes_, atol=1e-10)
     assert covariances.shape == (90, 3, 3)
-    # New rows, by some of their cells.
+    # Imputation of new rows from their observed cells.
     assert_allclose(model.impute(X[:4]), filled[:4], atol=1e-10)
 
 

@@ -1,4 +1,4 @@
-"""Components that a person names, fitted attributes, and files of codes."""
+"""Selection of components by name, fitted attributes, and files of codes."""
 
 import copy
 import pickle
@@ -137,7 +137,7 @@ def test_fitted_attributes_are_not_assigned(make):
     if make is FastICA:
         with pytest.raises(AttributeError, match="whitening_ of a fitted FastICA cannot be assigned"):
             model.whitening_ = None
-    # What is not of the fit may be assigned, and a fit replaces what was fitted.
+    # Other attributes can be assigned, and a fit replaces the fitted ones.
     model.note_ = 1
     model.n_components = 3
     assert model.fit(X).components_.shape == (3, 5)

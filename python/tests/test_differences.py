@@ -1,4 +1,4 @@
-"""The table of docs/scikit-learn.md, row by row: what scikit-learn does, and what is done here."""
+"""The table of docs/scikit-learn.md, row by row: behaviour of scikit-learn, and behaviour of unmix."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def test_auto_is_always_exact():
 def test_signs_do_not_depend_on_rounding():
     signs = {Reference: set(), PCA: set()}
     for seed in range(30):
-        # The loadings are equal but for rounding errors, so that the largest of them is anybody's.
+        # The loadings are equal up to rounding errors, so the largest of them is arbitrary.
         rows = np.outer(np.random.RandomState(seed).randn(40), [1, -1, 1]) + 3
         for cls, seen in signs.items():
             seen.add(tuple(np.sign(cls(1).fit(rows).components_[0]).astype(int)))
@@ -39,7 +39,7 @@ def test_signs_do_not_depend_on_rounding():
 def test_noise_of_wide_data_is_divided_by_the_directions_left_out():
     theirs, ours = Reference(10, svd_solver="full").fit(WIDE), PCA(10).fit(WIDE)
     left_out = WIDE.var(axis=0, ddof=1).sum() - ours.explained_variance_.sum()
-    # White noise of variance 1, some of which the ten largest components have taken.
+    # White noise of variance 1, a part of which is explained by the ten largest components.
     assert_allclose(theirs.noise_variance_, left_out / (50 - 10))
     assert_allclose(ours.noise_variance_, left_out / (500 - 10))
     assert theirs.noise_variance_ > 8 and 0.5 < ours.noise_variance_ < 1
@@ -48,7 +48,7 @@ def test_noise_of_wide_data_is_divided_by_the_directions_left_out():
 def test_likelihood_of_wide_data_with_all_components_is_finite():
     theirs, ours = Reference(svd_solver="full").fit(WIDE), PCA().fit(WIDE)
     assert theirs.noise_variance_ == ours.noise_variance_ == 0
-    # What it inverts is singular: whether that ends in numbers that are not finite depends on the linear algebra library.
+    # scikit-learn inverts a singular matrix: whether the result is finite depends on the linear algebra library.
     assert np.linalg.matrix_rank(theirs.get_covariance()) < WIDE.shape[1]
     assert np.isfinite(ours.score_samples(WIDE)).all() and np.isfinite(ours.get_precision()).all()
 

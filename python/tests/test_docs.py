@@ -1,4 +1,4 @@
-"""Pages that make claims name the tests that hold them."""
+"""Pages of the documentation name the tests that verify their claims, and their code runs."""
 
 import gzip
 import os
@@ -32,13 +32,13 @@ def test_every_difference_from_scikit_learn_is_a_test_and_every_test_of_differen
         named.append(name[1])
     here = names_of("test_differences.py")
     assert [name for name in named if name in here] == here
-    # Other rows, and what the page says below its table, are held by tests of other files.
+    # Other rows of the table, and claims below it, are verified by tests in other files.
     below = re.findall(r"`(test_\w+)`", "\n".join(line for line in lines if not line.startswith("| ")))
     assert {*named, *below} <= {name for path in HERE.glob("test_*.py") for name in names_of(path.name)}
 
 
 def pages_with(language):
-    """Pages that have blocks of a language, with these."""
+    """Pages with code blocks in a language, and these blocks."""
     found = {}
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         blocks = re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE) if page.exists() else []
@@ -48,7 +48,7 @@ def pages_with(language):
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="the tests are not in a checkout")
-# Pages show sources that cannot be distinguished from Gaussian ones, and what is said of them.
+# Some pages show sources that cannot be distinguished from Gaussian ones, and the warning.
 @pytest.mark.filterwarnings("ignore:.*cannot be distinguished from Gaussian ones:UserWarning")
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("page", pages_with("python"))
@@ -68,7 +68,7 @@ def test_pages_with_python_are_found():
     assert expected <= set(pages_with("python"))
 
 
-#: Files that the shell lines of docs/examples.md name, where the folder of real data has them.
+#: Files named in the shell commands of docs/examples.md, and their paths in the folder of real data.
 RECORDINGS = {
     "foetal_ecg.npy": "ecg_fetal/foetal_ecg.npy",
     "eeg.npy": "eeg_eeglab/eeg_32ch_128hz.npy",
@@ -83,7 +83,7 @@ RECORDINGS = {
 
 
 def shell_blocks():
-    """Blocks of docs/examples.md that hold commands of the program: (commands, what the page shows below each)."""
+    """Blocks of docs/examples.md with commands of the program: (command, the output that the page shows)."""
     page = ROOT / "docs" / "examples.md"
     text = page.read_text() if page.exists() else ""
     blocks = []
@@ -100,12 +100,12 @@ def test_shell_blocks_are_found():
 
 
 def named_in(steps):
-    """The recordings that commands read."""
+    """The recordings that the commands read."""
     return [name for name in RECORDINGS if any(re.search(rf"\b{name}\b", command) for command, _ in steps)]
 
 
 def outputs(steps, folder):
-    """Run commands in a folder; each with what the page shows below it, line by line, and the lines that it printed."""
+    """Run commands in a folder; yields each with the output that the page shows and the output it printed, as lines."""
     program = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{program}{os.pathsep}{os.environ['PATH']}"}
     for command, shown in steps:
@@ -123,7 +123,7 @@ def write_wav(path, samples):
 
 
 def make_up(folder):
-    """Recordings of the shapes and types that the page shows, by seeded code, under the same names."""
+    """Write synthetic recordings of the shapes and types that the page shows, under the same names."""
     rng = np.random.default_rng(0)
     heart = rng.laplace(size=(8, 2500)) * 10.0 ** np.linspace(2, 0, 8)[:, None]
     np.save(folder / "foetal_ecg.npy", rng.normal(size=(8, 8)) @ heart)
@@ -154,17 +154,17 @@ def make_up(folder):
 
 
 def timed(line):
-    """Whether a line has numbers of one machine."""
+    """Whether a line contains measured times, which depend on the machine."""
     return " ms " in line or " s on " in line
 
 
 def worded(line):
-    """A line with every number as the same sign."""
+    """The words of a line with every number replaced by the same symbol."""
     return re.sub(r"[-+]?\d{1,3}(,\d{3})+\b(?!\.)|[-+]?\d+(\.\d+)?(e[-+]?\d+)?", "#", line).split()
 
 
 def commands_in_sentences():
-    """Commands of the program between backticks in the text of docs/examples.md."""
+    """Commands of the program between backticks in the text of docs/examples.md, outside of code blocks."""
     page = ROOT / "docs" / "examples.md"
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE) if page.exists() else ""
     return re.findall(r"`(unmix [^`]+)`", text)
@@ -210,13 +210,13 @@ def test_shell_lines_of_the_examples_run_and_print_what_the_page_shows(steps, tm
         np.save(tmp_path / "eye.npy", (eeg[labels.index("FPz")] - eeg[labels.index("EOG1")])[None])
     for command, shown, printed in outputs(steps, tmp_path):
         for line in shown:
-            # Times and numbers of iterations are those of one machine.
+            # Times and numbers of iterations depend on the machine.
             if line.strip() and not timed(line):
                 assert any(same_line(line, other) for other in printed), (command, line, printed)
 
 
 def same_line(a, b):
-    """Whether two lines say the same, numbers to three digits."""
+    """Whether two lines are equal, with numbers compared to three digits."""
     a, b = (re.split(r"[\s,:]+", re.sub(r"(?<=\d),(?=\d{3}\b)", "", line).strip()) for line in (a, b))
     if len(a) != len(b):
         return False

@@ -1,4 +1,4 @@
-"""Docstrings of everything public, as numpydoc wants them."""
+"""Docstrings of the public interface satisfy numpydoc's validation."""
 
 import inspect
 
@@ -10,12 +10,12 @@ WHY = "numpydoc is not installed (python/tests/requirements-all.txt)"
 validate = pytest.importorskip("numpydoc.validate", reason=WHY).validate
 NumpyDocString = pytest.importorskip("numpydoc.docscrape", reason=WHY).NumpyDocString
 
-#: A second paragraph is no section: where the first sentence says it all, there is none.
+#: An extended summary is not required where the first sentence is sufficient.
 NOT_ASKED = {"ES01"}
 
 
 def public():
-    """Every public class, function and method of ours with the name that it is imported by; what classes inherit once."""
+    """Every public class, function and method of unmix and its import path; inherited methods once."""
     seen = {}
     for name in unmix.__all__:
         thing = getattr(unmix, name)

@@ -1,4 +1,4 @@
-"""Encoders of every kind, in a process of its own: methods that are registered stay in the registry."""
+"""Encoders of every kind, tested in a separate process because registered methods stay in the registry."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Factor analysis: what differs from scikit-learn's, and what Python adds to the library."""
+"""Factor analysis: differences from scikit-learn's, and the Python interface."""
 
 import pickle
 import warnings
@@ -35,7 +35,7 @@ def test_the_likelihood_is_at_least_scikit_learns(n, p, k, seed):
     assert ours.loglike_[-1] > theirs.loglike_[-1] - 1e-6 and ours.n_iter_ < theirs.n_iter_ / 2
     assert_allclose(ours.score(X), theirs.score(X), atol=1e-6)
     assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=1e-3)
-    # At the default tolerance, too, which ends scikit-learn's iterations early.
+    # Also at the default tolerance, at which scikit-learn's iterations stop early.
     assert FactorAnalysis(k).fit(X).loglike_[-1] > Reference(k, svd_method="lapack").fit(X).loglike_[-1] - 1e-2
 
 
@@ -185,7 +185,7 @@ def test_stability_judges_rotated_factors():
     X = draw.normal(size=(2000, 2)) @ loadings + draw.normal(size=(2000, 8))
     found = unmix.stability(FactorAnalysis(2, rotation="varimax", random_state=0).fit(X), X, cuts=5, restarts=1, random_state=0)
     assert found.halves.min() > 0.99
-    # Three factors where there are two: the third is whatever the noise makes of it.
+    # Three factors are fitted to data with two: the third depends on the noise.
     found = unmix.stability(FactorAnalysis(3, rotation="varimax", random_state=0).fit(X), X, cuts=5, restarts=1, random_state=0)
     assert found.halves.max() > 0.95 > found.halves.min()
 
@@ -197,7 +197,7 @@ def test_rows_with_gaps_are_fitted_scored_coded_and_filled():
     assert fa.report_.outcome == "converged" and fa.n_samples_ == 300
     assert_allclose(fa.score_samples(gaps).sum(), fa.loglike_[-1])
     assert fa.fit_.chi_square is None and fa.fit_.tests == "none, because cells are missing" and fa.fit_.bic > 0
-    # Codes and fills are conditional means of the joint Gaussian.
+    # Codes and fills are conditional means of the joint Gaussian distribution.
     C, row = covariance(fa), int(np.isnan(gaps).any(axis=1).argmax())
     seen = ~np.isnan(gaps[row])
     pull = np.linalg.solve(C[np.ix_(seen, seen)], gaps[row, seen] - fa.mean_[seen])

@@ -1,4 +1,4 @@
-"""Figures of missing cells, latent variables and factors show what the models hold."""
+"""Figures of missing cells, latent variables and factors show the values of the models."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_held_out_cells_are_compared_with_what_they_were():
     assert left.get_title().startswith(f"{count} cells: ")
     inside = float(left.get_title().split("error")[1].split(",")[1].split("%")[0])
     assert 90 < inside < 98.5
-    # A calibrated model stays within twice its band.
+    # The coverage of a calibrated model stays within twice its confidence band.
     levels, share = right.lines[0].get_data()
     assert np.all(np.abs(share - levels) < 2 * 196 * np.sqrt(levels / 100 * (1 - levels / 100) / count) + 1)
     with pytest.raises(ValueError, match="PCA does not fill missing cells"):
@@ -96,7 +96,7 @@ def test_loadings_are_in_units_of_standard_deviations():
 
 
 def test_heywood_cases_are_marked():
-    # One factor would need a communality of .8 * .8 / .45 for the first column.
+    # A single factor would need a communality of .8 * .8 / .45 > 1 for the first column: a Heywood case.
     correlation = [[1, 0.8, 0.8], [0.8, 1, 0.45], [0.8, 0.45, 1]]
     X = np.random.RandomState(2).multivariate_normal(np.zeros(3), correlation, 1000)
     model = FactorAnalysis(1).fit(X)

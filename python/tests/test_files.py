@@ -1,4 +1,4 @@
-"""Paths in place of arrays, the command, and pages."""
+"""Paths in place of arrays, the command line, and pages."""
 
 import gzip
 import json

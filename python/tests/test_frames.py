@@ -1,4 +1,4 @@
-"""Tables with names: pandas, polars, and what they have in common."""
+"""Tables with column names: pandas, polars, and the interchange protocol."""
 
 import numpy as np
 import pandas as pd
@@ -84,7 +84,7 @@ def test_single_precision_frames_stay_single():
 
 
 class Interchange:
-    """Speaks the interchange protocol of tables and nothing else."""
+    """A table that supports the interchange protocol only."""
 
     def __init__(self, frame):
         self.frame = frame

@@ -1,4 +1,4 @@
-"""Probabilistic PCA in Python: rows with gaps, posteriors, fills with errors, Rubin's rules."""
+"""Probabilistic PCA in Python: rows with missing cells, posteriors, imputation with standard errors, Rubin's rules."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_scikit_learns_pca_has_its_axes_and_its_variances_times_n_over_n_minus_1
     shrink = 199 / 200
     assert_allclose(ours.explained_variance_, theirs.explained_variance_ * shrink)
     assert_allclose(ours.noise_variance_, theirs.noise_variance_ * shrink)
-    # The maximum of the likelihood is no less than what theirs has.
+    # The maximum of the likelihood is at least scikit-learn's likelihood.
     assert ours.score(whole) >= theirs.score(whole)
 
 
@@ -58,7 +58,7 @@ def test_fills_errors_and_draws(rows):
     assert np.all(known <= std[:50])
     single = PPCA(n_components=2).fit(X.astype(np.float32))
     assert single.impute(X.astype(np.float32)).dtype == np.float32
-    # A saved model knows its rows.
+    # A pickled model can identify the rows of its fit.
     loaded = unmix.PPCA.__new__(PPCA)
     loaded.__setstate__(model.__getstate__())
     assert_array_equal(loaded.impute(X, return_std=True, bootstrap=5)[1], std)
@@ -109,7 +109,7 @@ def test_rubins_rules_by_their_formulas():
     assert np.all(small.df < np.minimum(pooled.df, 20))
     low, high = pooled.interval()
     assert np.all((low < pooled.estimate) & (pooled.estimate < high))
-    # Without gaps every draw is the same, and nothing is lost.
+    # Without missing cells all draws are equal, and no information is missing.
     same = unmix.metrics.pool([1.0, 1.0], [0.04, 0.04])
     assert (same.std_error, same.missing_information) == (0.2, 0.0)
     assert_allclose(same.interval(), (1 - 1.959964 * 0.2, 1 + 1.959964 * 0.2), rtol=1e-6)
@@ -127,5 +127,5 @@ def test_pooled_intervals_of_a_mean_cover_it(share):
         draws = PPCA(n_components=2).fit(X).impute(X, n_draws=10, bootstrap=10)[1]
         low, high = unmix.metrics.pool(draws[:, :, 0].mean(1), draws[:, :, 0].var(1, ddof=1) / 80, df_complete=79).interval()
         hits += low < 0 < high
-    # 57 of 60 are expected; four standard errors of that.
+    # The expected number of hits is 57 of 60; the bound is four standard errors below.
     assert hits >= 50

@@ -1,4 +1,4 @@
-"""Rows that count, batches that add up, models that merge; columns seen about 0 and in their own units."""
+"""Sample weights, fits by batches, merged models, PCA about 0, and standardized columns."""
 
 import copy
 import pickle
@@ -93,7 +93,7 @@ def test_batches_of_any_size_give_one_result_to_the_bit():
 
 
 def test_the_noise_is_that_of_all_batches():
-    # A leftover of the last batch, as in incremental singular value decompositions, forgets what was discarded before it.
+    # Incremental singular value decompositions keep a residual of the last batch only, and lose the variance discarded before.
     rows = RANDOM.randn(4000, 5) @ RANDOM.randn(5, 30) + 0.5 * RANDOM.randn(4000, 30)
     batches = np.array_split(rows, 80)
     ours = grown(batches, n_components=5)
@@ -204,7 +204,7 @@ def test_standardized_pca_is_a_scaler_and_a_pca(solver, rows):
     scaler = StandardScaler().fit(units[rows])
     theirs = Reference().fit(scaler.transform(units[rows]))
     ours = PCA(standardize=True, svd_solver=solver).fit(units[rows])
-    # Their scaler divides by n, ours by n - 1.
+    # StandardScaler divides by n, unmix by n - 1.
     n = len(units[rows])
     assert_allclose(ours.noise_scale_, scaler.scale_ * np.sqrt(n / (n - 1)), rtol=1e-12)
     assert_allclose(ours.explained_variance_ratio_, theirs.explained_variance_ratio_, atol=1e-12)
@@ -232,7 +232,7 @@ def test_zca_is_white_and_near():
     white = pca.transform(X)
     assert white.shape == X.shape
     assert_allclose(np.cov(white.T), np.eye(8), atol=1e-9)
-    # The nearest white numbers: their covariance with the columns is symmetric.
+    # ZCA whitening is nearest to the data: the cross-covariance with the columns is symmetric.
     cross = white.T @ (X - X.mean(axis=0))
     assert_allclose(cross, cross.T, atol=1e-7)
     assert_allclose(pca.inverse_transform(white), X, atol=1e-9)

@@ -1,4 +1,4 @@
-"""ICA and FastICA: as good as scikit-learn's, and what the class does besides."""
+"""ICA and FastICA: accuracy compared with scikit-learn's, and additional features."""
 
 import pickle
 import re
@@ -17,7 +17,7 @@ from unmix.metrics import amari_distance, interference, matched_correlation, mut
 
 
 def kinds(n, k, seed):
-    """Laplace, uniform, Bernoulli and Gauss, Student: unit variance."""
+    """Mixed Laplace, uniform, Bernoulli-Gaussian and Student's t sources of unit variance."""
     draw = np.random.RandomState(seed)
     makers = [
         lambda: draw.laplace(size=n) / np.sqrt(2),
@@ -38,11 +38,12 @@ def test_sources_are_as_near_to_the_truth_as_scikit_learns(fun, algorithm):
         given = dict(fun=fun, algorithm=algorithm, tol=1e-10, max_iter=1000, random_state=seed)
         ours, start = FastICA(**given).fit(X), None
         if algorithm == "deflation":
-            # Which source comes first depends on initialisation, and so does the solution: theirs is to find ours in our order.
+            # In deflation the order of the sources, and with it the solution, depends on the initial vectors: scikit-learn starts near
+            # ours, in our order.
             ours = ICA(fun=fun, algorithm="fastica", orthogonalization="deflation", order="found", tol=1e-10, max_iter=1000, random_state=seed)
             white = sklearn.decomposition.FastICA(random_state=0).fit(X).whitening_
             start = ours.fit(X).components_ @ np.linalg.inv(white)
-            # Not at the solution itself, so that they have to look for it.
+            # The start is perturbed, so that scikit-learn has to iterate.
             start += 1e-3 * np.random.RandomState(seed).randn(6, 6)
         theirs = sklearn.decomposition.FastICA(w_init=start, **given).fit(X)
         assert amari_distance(ours, mixing) <= 1.01 * amari_distance(theirs, mixing)
@@ -75,7 +76,7 @@ def test_a_share_of_the_variance_and_no_iterations():
     for cls in (FastICA, ICA):
         few = cls(0.95, random_state=0).fit(rows)
         assert few.n_components_ == 2 and few.transform(rows).shape == (500, 2)
-        # The start is a random rotation of white coordinates, and stays one.
+        # The start is a random rotation of whitened coordinates, and with max_iter=0 remains so.
         with pytest.warns(ConvergenceWarning):
             start = cls(max_iter=0, random_state=0).fit(rows)
         assert start.n_iter_ == 0 and start.report_.outcome == "max_iter"
@@ -232,7 +233,7 @@ def test_a_stream_is_unmixed_in_any_units_and_followed_when_the_mixing_changes()
     assert np.median(found) < 0.03, found
     assert_allclose(ica.inverse_transform(ica.transform(X)), X, atol=1e-9)
     assert ica.report_.outcome == "completed" and ica.report_.residual < 0.1
-    # On from a fit.
+    # partial_fit continues a fit.
     fitted = ICA(algorithm="easi", random_state=0).fit(X)
     on = ICA(algorithm="easi", random_state=0).fit(X).partial_fit(X[:10_000])
     assert on.report_.n_samples == 50_000
@@ -240,7 +241,7 @@ def test_a_stream_is_unmixed_in_any_units_and_followed_when_the_mixing_changes()
 
 
 def test_the_wrong_pairing_of_nonlinearity_and_sources_diverges():
-    # tanh is for heavy tails: of flat sources the solution repels (Cardoso & Laheld 1996, section V).
+    # tanh is a score function for heavy tails: for sub-Gaussian sources the solution is unstable (Cardoso & Laheld 1996, section V).
     wrong, right = [], []
     for seed in range(5):
         X, mixing = stream(40_000, 4, seed, "uniform")
@@ -284,7 +285,7 @@ def test_removing_sources_leaves_everything_else():
     sources = ica.transform(X)
     clean = ica.remove(X, exclude=[0, 2])
     assert_allclose(X - clean, sources[:, [0, 2]] @ ica.mixing_[:, [0, 2]].T, atol=1e-10)
-    # What no source explains stays, where inverse_transform loses it.
+    # The part of the rows that no source explains is kept, which inverse_transform loses.
     assert_allclose(ica.transform(clean)[:, [0, 2]], 0, atol=1e-9)
     assert_allclose(ica.transform(clean)[:, [1, 3]], sources[:, [1, 3]], atol=1e-9)
     kept = sources.copy()
@@ -381,7 +382,7 @@ def test_picard_has_its_own_signature():
         K, W, Y, mean, n_iter = unmix.compat.picard(X.T, random_state=0, return_X_mean=True, return_n_iter=True, **given)
         k = given.get("n_components", 5)
         assert K.shape == (k, 5) and W.shape == (k, k) and Y.shape == (k, 4000)
-        # Of the features, not of the samples.
+        # The mean is over samples, one number per feature.
         assert mean.shape == (5,) and n_iter > 1
         assert_allclose(W @ K @ (X.T - mean[:, None]), Y, atol=1e-9)
     K, W, _ = unmix.compat.picard(X.T, random_state=0, tol=1e-9)
@@ -390,7 +391,7 @@ def test_picard_has_its_own_signature():
     assert unmix.compat.picard(X.T, whiten=False, random_state=0, max_iter=5)[0] is None
     with pytest.raises(ValueError, match="fun must be the name of a contrast, got 'tan'"):
         unmix.compat.picard(X.T, fun="tan")
-    # Directions that the data do not have are dropped: no entry of size 1e14.
+    # Directions without variance are dropped, so no entry is of size 1e14.
     K, W, Y = unmix.compat.picard(np.vstack([X.T, X.T[:2]]), random_state=0)
     assert K.shape == (5, 7) and np.abs(W @ K).max() < 100
 
@@ -420,7 +421,7 @@ def test_what_sources_share():
     found = ica.transform(X)
     assert (matched_correlation(found, sources).cosine > 0.99).all()
     assert (interference(ica, mixing) > 20).all()
-    # Not of the source that is mostly 0: what little it holds of others decides its ranks there.
+    # Sources that are mostly 0 are left out: small residuals of other sources would determine their ranks there.
     smooth = np.random.RandomState(0).laplace(size=(5000, 3))
     mixed = smooth @ mixing.T
     before, after = mutual_information(mixed), mutual_information(ICA(random_state=0).fit_transform(mixed))
@@ -497,6 +498,6 @@ def test_weights_count_in_every_search_or_are_refused():
     weighted = FastICA(random_state=0, tol=1e-10, max_iter=500).fit(X, sample_weight=weights)
     plain = FastICA(random_state=0, tol=1e-10, max_iter=500).fit(repeated)
     np.testing.assert_allclose(weighted.components_, plain.components_, rtol=1e-4, atol=1e-6)
-    # A callable's means are its own: it would count every row once.
+    # The means that a callable computes ignore weights.
     with pytest.raises(ValueError, match="callable fun: its mean over the rows ignores the weights"):
         FastICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1)), random_state=0).fit(X, sample_weight=weights)

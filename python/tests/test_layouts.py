@@ -1,4 +1,4 @@
-"""The same numbers give the same bits, whatever they are stored as, and arrays are not copied."""
+"""The same numbers give the same bits for every type and memory layout, and arrays are not copied."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ LAYOUTS = {
 
 
 def bits(model, X):
-    """Everything that a fit has found and what it makes of rows, as bytes; the record of the run left out."""
+    """All tensors of a model, codes and log-likelihoods as bytes, without the run record."""
     parts = [np.asarray(model._model.tensors[name]).tobytes() for name in sorted(model._model.tensors)]
     return parts + [model.transform(X).tobytes(), model.score_samples(X).tobytes()]
 

@@ -1,4 +1,4 @@
-"""Files as pandas, cameras and careful writers make them: indices, orientations, checksums."""
+"""Files written by pandas and cameras, and files with checksums: indices, orientations, corruption."""
 
 import io
 import subprocess
@@ -55,7 +55,7 @@ def test_a_named_index_is_left_out_and_a_range_is_no_column(tmp_path, ending):
     with pytest.warns(UserWarning, match=r"\('day'\) is the index"):
         assert unmix.read(path).shape == (60, 3)
     assert unmix.read(path, columns=["day", "a"])[:, 0].tolist() == (np.arange(60) * 7.0).tolist()
-    # A plain frame's index is a range, which is no column: nothing to say.
+    # The default index of a frame is a range, which is not stored as a column: no warning.
     assert unmix.read(write(frame(), path)).shape == (60, 3)
 
 
@@ -88,7 +88,7 @@ def test_pictures_are_upright_as_pillow_has_them(tmp_path, ending, orientation):
     picture.save(path, exif=exif, **({"quality": 100, "subsampling": 0} if ending == "jpg" else {}))
     want = np.asarray(ImageOps.exif_transpose(Image.open(path)), float)
     found = unmix.read(path).reshape(want.shape) * 255
-    # Decoders of .jpg differ by a shade or two.
+    # Decoders of .jpg differ by a few grey levels.
     assert np.abs(found - want).max() < (4 if ending == "jpg" else 1e-9)
 
 
@@ -113,7 +113,7 @@ def test_pages_are_compared_with_their_checksums(tmp_path, compression, version)
         try:
             pa.parquet.read_table(path, page_checksum_verification=True)
         except OSError as e:
-            # What is damaged before the page's bytes, and so is not in the checksum, has words of its own.
+            # Corruption of a page header, which the checksum does not cover, has other messages.
             if "CRC" in str(e):
                 said = rf"page \d of row group {at % 2}, column {at // 2 % 2} \('{'ab'[at // 2 % 2]}'\), is corrupt: its checksum differs"
                 with pytest.raises(ValueError, match=said):

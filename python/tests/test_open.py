@@ -1,4 +1,4 @@
-"""`unmix.open`: a handle to rows in files, which everything that takes rows takes."""
+"""`unmix.open`: a handle to rows in files, accepted wherever rows are."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from unmix import ICA, PCA, RICA, NeuralPCA, SigmaPCA
 
 @pytest.fixture
 def table(tmp_path):
-    """A table of a German spreadsheet, and its numbers."""
+    """A table as German spreadsheets write it (decimal commas, semicolons), and its numbers."""
     X = np.random.default_rng(0).laplace(size=(300, 4)).round(3)
     path = tmp_path / "t.csv"
     lines = [f"r{i};" + ";".join(f"{x}".replace(".", ",") for x in row) for i, row in enumerate(X)]

@@ -1,4 +1,4 @@
-"""PCA from Python: its numbers, its attributes, its errors."""
+"""PCA in Python: results, attributes, errors."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ SOLVERS = ["auto", "full", "covariance_eigh"]
 
 
 def signs(ours, theirs):
-    """1 or -1 for each component: the sign rules differ."""
+    """1 or -1 for each component, because sign conventions differ."""
     return np.sign(np.sum(ours.components_ * theirs.components_, axis=1))
 
 
@@ -57,14 +57,15 @@ def test_the_likelihood_agrees_with_scikit_learn(solver):
 
 @pytest.mark.parametrize("n_components", ["mle", 0.9, 0.35, None, 0])
 def test_the_number_of_components_agrees_with_scikit_learn(n_components):
-    # The three pixels that are always blank have logarithms of nothing in scikit-learn's evidence.
+    # The three pixels that are always blank would give log(0) in scikit-learn's evidence.
     X = DIGITS[:, DIGITS.std(axis=0) > 0.3]
     theirs = Reference(n_components, svd_solver="full").fit(X)
     assert PCA(n_components).fit(X).n_components_ == theirs.n_components_
 
 
 def test_the_likelihood_of_a_whitened_model_is_scikit_learns():
-    # It multiplies unit rows by the standard deviations once more; the drop-in does the same, the model file does not.
+    # scikit-learn multiplies unit rows by the standard deviations once too often; the drop-in class does the same, the model file does
+    # not.
     whitened, theirs = PCA(5, whiten=True).fit(DIGITS), Reference(5, whiten=True, svd_solver="full").fit(DIGITS)
     assert_allclose(whitened.get_covariance(), theirs.get_covariance(), rtol=1e-9, atol=1e-9)
     assert_allclose(whitened.get_precision(), theirs.get_precision(), rtol=1e-9, atol=1e-9)
@@ -129,7 +130,7 @@ def test_single_precision_keeps_its_digits_beside_a_large_mean():
     assert single.noise_variance_.dtype == single.get_covariance().dtype == np.float32
     assert_allclose(single.explained_variance_, double.explained_variance_, rtol=1e-5)
     assert_allclose(single.components_, double.components_, atol=1e-4)
-    assert_allclose(single.transform(X), double.transform(X), atol=0.2)  # The mean itself has a spacing of 0.06.
+    assert_allclose(single.transform(X), double.transform(X), atol=0.2)  # Single-precision numbers near the mean have a spacing of 0.06.
 
 
 def test_the_report_says_how_the_fit_went():
@@ -166,7 +167,7 @@ def test_copies_and_pickles_and_files_hold_the_same_model(tmp_path):
         assert_array_equal(other.components_, model.components_)
         assert other._model.to_bytes() == (tmp_path / "digits.safetensors").read_bytes()
         assert other.report_ == model.report_
-    # The parameters are in the pickle once.
+    # The pickle contains the parameters only once.
     assert len(pickle.dumps(model)) < 1.3 * len(model._model.to_bytes()) + 500
     assert not hasattr(clone(model), "components_")
 
@@ -310,12 +311,13 @@ def test_random_state_none_takes_one_draw_from_numpys_global_state():
 def test_solvers_of_first_components_agree_with_scikit_learn(solver):
     ours = PCA(5, svd_solver=solver, iterated_power=2000 if solver == "power" else "auto", random_state=0).fit(DIGITS)
     theirs = Reference(5, svd_solver="full").fit(DIGITS)
-    # Seven rounds leave the fifth component of the digits at 1e-5 of its variance; the others end at rounding level.
+    # Seven iterations leave an error of 1e-5 of its variance in the fifth component of the digits; the other solvers converge to
+    # rounding errors.
     rtol = 1e-4 if solver == "randomized" else 1e-10
     assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=rtol)
     assert_allclose(ours.noise_variance_, theirs.noise_variance_, rtol=rtol)
     assert_allclose(np.abs(np.sum(ours.components_ * theirs.components_, axis=1)), 1, atol=1e-3)
-    # 61 columns vary, too few for a Krylov basis: all directions are taken at once.
+    # 61 columns vary, too few for a Krylov basis, so the full decomposition is computed.
     assert ours.report_.outcome == ("converged" if solver in ("power", "deflation") else "completed")
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, forks, workers and threads."""
+"""Ctrl-C, forks, worker processes and threads."""
 
 import multiprocessing
 import os
@@ -48,9 +48,9 @@ LONG = """
 @pytest.mark.parametrize(
     "rows, columns, after",
     [
-        (20_000, 400, 0.4),  # Passes over the rows.
-        (2600, 2500, 2.0),  # A long eigenproblem, which does not look up.
-        (200, 20, 0.4),  # Fits too small for a thread of their own.
+        (20_000, 400, 0.4),  # Sweeps over the rows.
+        (2600, 2500, 2.0),  # A long eigenvalue decomposition, which does not check for interrupts.
+        (200, 20, 0.4),  # Fits too small to run in a thread of their own.
     ],
 )
 def test_ctrl_c_within_a_second(rows, columns, after):
@@ -63,7 +63,7 @@ def test_ctrl_c_within_a_second(rows, columns, after):
 
 
 def wait_for_work(pid):
-    """Until the command has set its thread to work; before that, Ctrl-C ends a Python that is still importing."""
+    """Wait until the command has started its worker thread; before that, Ctrl-C interrupts the imports of Python."""
     for _ in range(600):
         time.sleep(0.05)
         if not os.path.isdir("/proc"):
@@ -83,7 +83,7 @@ def test_ctrl_c_ends_the_command(tmp_path):
     start = time.monotonic()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    # The command waits 0.7 s for the work to notice; then the system takes the process down.
+    # The command waits 0.7 s for the computation to stop; then the process is ended.
     assert time.monotonic() - start < 2.5
     assert process.returncode == 130 and "interrupted" in err
     assert os.listdir(tmp_path) == ["x.npy"]
@@ -97,7 +97,7 @@ def test_handlers_of_other_signals_run_during_a_fit():
         raise Heard
 
     previous = signal.signal(signal.SIGUSR1, hear)
-    # Directions of nearly equal variance are hard to tell apart: one such fit takes many seconds.
+    # With nearly equal variances deflation converges slowly: one such fit takes many seconds.
     endless = PCA(5, svd_solver="deflation", iterated_power=10**12)
     try:
         flat = np.random.RandomState(0).randn(3000, 600)
@@ -146,7 +146,7 @@ def test_a_fork_after_a_fit_works():
     unmix.set_num_threads(2)
     try:
         large = np.random.RandomState(0).randn(60_000, 40)
-        PCA(3).fit(large)  # Makes a pool of threads, which the child does not inherit.
+        PCA(3).fit(large)  # Creates a thread pool, which the child process does not inherit.
         expected = components(None)
         with multiprocessing.get_context("fork").Pool(2) as pool:
             for found in pool.map_async(components, range(4)).get(timeout=60):

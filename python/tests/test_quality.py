@@ -1,4 +1,4 @@
-"""How well a model describes each row, and how sure it is of its variances."""
+"""T², Q and standard errors of variances."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Every reader against Python's own, to the bit, and all of them against each other."""
+"""Every reader against Python's own readers, to the bit, and all of them against each other."""
 
 import csv
 import gzip
@@ -21,18 +21,18 @@ DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
 
 def assert_same(found, expected):
-    """The same numbers to the bit, in the type that they are computed in."""
+    """Assert equal numbers to the bit, in the type in which they are computed."""
     expected = np.asarray(expected)
     kind = np.float32 if expected.dtype.kind == "f" and expected.dtype.itemsize <= 4 else np.float64
     expected = expected.astype(kind)
     assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
-    # There are many NaNs, and one is as good as another.
+    # NaNs differ in their bits, which are not compared.
     clean = [np.ascontiguousarray(np.where(np.isnan(x), kind(np.nan), x)) for x in (found, expected)]
     assert clean[0].tobytes() == clean[1].tobytes()
 
 
 def random(rng, dtype, shape=None):
-    """Numbers of every size that the type has, signed zeros and the largest among them."""
+    """Numbers over the whole range of the type, including signed zeros and the largest."""
     shape = shape or tuple(rng.randint(1, 40, size=2))
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
@@ -116,7 +116,7 @@ def safetensors(arrays):
 @SEEDS
 def test_safetensors_by_key(tmp_path, seed):
     rng = np.random.RandomState(seed)
-    # Larger numbers first, as the format's own writer has them.
+    # Larger types first, as safetensors' own writer orders them.
     arrays = {f"a{dtype}": random(rng, dtype) for dtype in sorted(DTYPES, key=lambda d: -np.dtype(d).itemsize)}
     (tmp_path / "x.safetensors").write_bytes(safetensors(arrays))
     for key, x in arrays.items():
@@ -170,7 +170,7 @@ def test_numbers_with_many_digits_are_pythons(tmp_path, seed):
 
 
 def mixed(rng, n=60):
-    """A table of every type of number, with missing cells, whose floats are not all of one size."""
+    """A table with every type of number, missing cells, and floats of different sizes."""
     columns = {f"c{i}": random(rng, dtype, (n, 1)).ravel() for i, dtype in enumerate(DTYPES) if dtype != "f2"}
     frame = pl.DataFrame(columns)
     holes = {name: frame[name].to_list() for name in ["c0", "c3", "c10", "c11"]}
@@ -181,7 +181,7 @@ def mixed(rng, n=60):
 
 
 def as_numbers(frame):
-    """What a table holds, cell by cell, as numpy has it."""
+    """The cells of a table as a numpy array."""
     return np.column_stack([np.array([np.nan if c is None else c for c in frame[name].to_list()], np.float64) for name in frame.columns])
 
 
@@ -284,7 +284,7 @@ def test_columns_of_words_are_named_and_can_be_left_out(tmp_path, write):
     assert_same(unmix.read(tmp_path / "x.table", drop="kind"), frame.drop("kind").to_numpy())
 
 
-# Pictures and sounds
+# Images and audio
 
 
 @SEEDS
@@ -321,7 +321,7 @@ def test_jpeg_is_as_near_as_decoders_are(tmp_path, mode, seed):
     theirs = np.asarray(Image.open(tmp_path / "x.jpg")) / 255
     ours = unmix.read(tmp_path / "x.jpg")
     assert ours.shape == (1, theirs.size)
-    # The standard lets decoders round differently, by a shade in brightness and a few once colours are mixed.
+    # The JPEG standard lets decoders round differently: by 1 of 255 in grey, and by up to 4 in colour.
     assert np.abs(ours.ravel() - theirs.ravel()).max() <= (1.01 if mode == "L" else 4.01) / 255
 
 
@@ -357,11 +357,11 @@ def test_wav(tmp_path, dtype, zero, one, channels, seed):
     assert_same(unmix.read([tmp_path / "x.wav", tmp_path / "x.wav"]), np.hstack([theirs, theirs]))
 
 
-# All of them
+# All formats
 
 
 def without_run(model):
-    """The bytes of a model file but for the record of the run."""
+    """The bytes of a model file without the run record."""
     content = model._model.to_bytes()
     size = struct.unpack("<Q", content[:8])[0]
     header = json.loads(content[8 : 8 + size])
@@ -370,7 +370,7 @@ def without_run(model):
 
 
 def written(folder, x):
-    """Writes an array in every format: paths of files without and with names of columns, and how they are read."""
+    """Write an array in every format; returns paths of files without and with column names, and options for reading them."""
     frame = pl.DataFrame(x, schema=list("abcd"))
     plain, named = {}, {}
     np.save(folder / "c.npy", x)
@@ -460,7 +460,7 @@ def test_names_with_commas_and_numbers_choose_columns(tmp_path):
 
 
 def test_exceptions_hold_places_and_numbers(tmp_path):
-    """What a message says of rows, columns and lines stands in attributes too."""
+    """The rows, columns and lines named in a message are also attributes of the exception."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3,x7\n")
     with pytest.raises(ValueError) as text:
@@ -481,7 +481,7 @@ def test_exceptions_hold_places_and_numbers(tmp_path):
 
 @pytest.mark.parametrize("compression", ["snappy", "zstd"])
 def test_large_parquet_is_fitted_and_encoded_as_its_numbers_are(tmp_path, compression):
-    """More than is held in memory, in several row groups, with a column of whole numbers and one with a gap in it."""
+    """More data than are kept in memory, in several row groups, with a column of integers and one with a missing cell."""
     rng = np.random.RandomState(0)
     rows = rng.randn(100_000, 90)
     rows[:, 3] = rng.randint(0, 50, size=len(rows))

@@ -1,4 +1,4 @@
-"""RICA in Python: starts, saved models, types, and the page about it."""
+"""RICA in Python: warm starts, saved models, types, and the numbers on its page."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def test_the_examples_of_the_page_run():
 
 
 def off(found, wanted):
-    """The largest difference, as a share of the largest number."""
+    """The largest absolute difference, relative to the largest number."""
     return np.abs(found - wanted).max() / np.abs(wanted).max()
 
 
@@ -40,7 +40,7 @@ def test_codes_are_the_components_and_mixing_is_their_pseudo_inverse(rows):
         assert off(codes, (rows - model.mean_) @ model.components_.T) < 1e-13
         assert off(model.mixing_, np.linalg.pinv(model.components_)) < 1e-13
         assert off(model.inverse_transform(codes), codes @ model.mixing_.T + model.mean_) < 1e-13
-        # Cosines in white coordinates are correlations of codes.
+        # Cosines in whitened coordinates are correlations of codes.
         units = model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)
         cosines = np.corrcoef(codes.T) if model.whiten else units @ units.T
         assert abs(model.coherence_ - np.abs(cosines - np.eye(len(units))).max()) < 1e-12
@@ -116,7 +116,8 @@ def test_few_rows_of_many_columns_do_not_each_get_a_feature():
 @pytest.mark.skipif(not Path(os.environ.get("UNMIX_DATA", ""), "gene_fabia_multi_a").is_dir(), reason="UNMIX_DATA names no folder with gene_fabia_multi_a")
 @pytest.mark.parametrize("contrast", ["logcosh", "smooth-l1"])
 def test_genes_as_they_are_converge_to_the_tolerance(contrast):
-    # 102 rows of 5565 columns: the function is near 4000, where a sum in one go had errors that the last steps did not show beside.
+    # 102 rows of 5565 columns: the objective is near 4000, where plain summation had errors larger than its change in the last
+    # iterations.
     X = np.load(Path(os.environ["UNMIX_DATA"], "gene_fabia_multi_a", "X.npy")).astype(float)
     for k in (3, 5):
         for seed in (0, 1):

@@ -1,4 +1,4 @@
-"""Robust PCA in Python: both parts, gaps, files, and the page about it."""
+"""Robust PCA in Python: both parts, missing cells, files, and the numbers on its page."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""How many components: the table of rules."""
+"""Rules for the number of components."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Fits of rows that workers hold, in processes of their own."""
+"""Fits of rows that are held by worker processes."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def X():
 
 @pytest.fixture(scope="module")
 def gather_all(X, tmp_path_factory):
-    """Three processes, one of which holds half of the shards."""
+    """Three workers, one of which holds half of the shards."""
     folder, step = tmp_path_factory.mktemp("shards"), shards.shard_rows(4)
     cuts = [0, step, 3 * step, len(X)]
     workers = []

@@ -1,4 +1,4 @@
-"""SigmaPCA from Python: truths, verdicts, files, widths."""
+"""SigmaPCA in Python: accuracy, verdicts, files, and the parameter `a`."""
 
 import gzip
 import os
@@ -12,7 +12,7 @@ import unmix
 
 
 def mixed(n=4000, seed=0, dtype=np.float64):
-    """Four sources of two kinds, three of them of one variance, turned; and their axes as columns."""
+    """Four sources of two kinds, three of them of equal variance, rotated; and their axes as columns."""
     rng = np.random.default_rng(seed)
     sources = np.c_[rng.laplace(size=(n, 2)) / np.sqrt(2), rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 2))]
     axes = np.linalg.qr(rng.normal(size=(4, 4)))[0]
@@ -79,7 +79,7 @@ def test_a_fit_that_ends_too_early_says_so():
 
 
 def patches(n, seed):
-    """Random 11 x 11 patches of the first 500 photographs of CIFAR-10, zero padded, every number standardised."""
+    """Random 11 x 11 patches of the first 500 photographs of CIFAR-10, zero padded, with every column standardised."""
     folder = os.environ.get("UNMIX_DATA")
     file = folder and Path(folder) / "cifar10" / "data_batch_1.bin.gz"
     if not file or not file.exists():
@@ -95,7 +95,7 @@ def patches(n, seed):
 
 
 def kurtosis(codes):
-    """Excess, on average over components."""
+    """Excess kurtosis, averaged over components."""
     return ((codes**4).mean(axis=0) / (codes**2).mean(axis=0) ** 2 - 3).mean()
 
 
@@ -105,23 +105,23 @@ def test_photographs_have_sparse_components_that_other_photographs_show_again():
     native = unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.05, halves=False).fit(X)
     assert native.report_.outcome == "converged" and 0.05 < native.report_.orthonormality < 0.12
     assert 6.5 < kurtosis(native.transform(X)) < 8.5
-    # Two disjoint random samples, each 12 % of all patches, by the default solver.
+    # Two disjoint random samples, each 12 % of all patches, with the default solver.
     with pytest.warns(UserWarning, match="40"):
         halves = [unmix.SigmaPCA(32, max_iter=40, halves=False).fit(part) for part in (X[:61_440], X[61_440:])]
     agree(halves)
-    # And by the published fixed point.
+    # And with the published fixed point.
     agree([unmix.SigmaPCA(32, a=4.0, constraint="native", tol=0.05, halves=False).fit(part) for part in (X[:61_440], X[61_440:])])
 
 
 def agree(models):
-    """Two disjoint samples of photographs lead to the same components, nearly: the bar is not the same for all samples."""
+    """Components of two disjoint samples of photographs agree approximately; how well depends on the samples."""
     cosines = np.abs(models[0].components_ @ models[1].components_.T)
     matched = cosines[linear_sum_assignment(-cosines)]
     assert matched.mean() >= 0.93 and (matched > 0.95).sum() >= 22, matched
 
 
 def column_residual(X, model, alpha=2.0):
-    """Root mean square over columns of how far each force is from its column, on all rows, by the formulas."""
+    """Root mean square over columns of the relative first-order residual, on all rows, by the formulas."""
     W, X = model.components_.T.astype(float), X.astype(float) - X.mean(axis=0, dtype=float)
     Y = X @ W
     sigma, a = np.sqrt((Y**2).mean(axis=0)), model.a_.astype(float)
@@ -144,7 +144,7 @@ def test_patches_of_photographs_are_solved_to_the_tolerance(pictures, seed):
     X = unmix.read(folder, patches=(8, 8), number=20_000, patch_seed=seed).astype(np.float64)
     model = unmix.SigmaPCA(24, halves=False).fit(X)
     assert model.report_.outcome == "converged" and model.report_.residual <= 1e-8
-    # The solver works in the first 4 k principal coordinates; the force has a small part outside of them.
+    # The solver works in the first 4 k principal coordinates; the gradient has a small part outside of them.
     assert column_residual(X, model) < 0.01
     native = unmix.SigmaPCA(24, constraint="native", tol=0.05, halves=False).fit(X)
     assert native.report_.outcome == "converged"
@@ -156,7 +156,7 @@ def test_photographs_say_by_themselves_how_far_halves_of_them_agree():
     with pytest.warns(UserWarning, match="40"):
         model = unmix.SigmaPCA(32, max_iter=40).fit(X)
     halves = np.array(model.report_.halves)
-    # Some axes are found again and some are not; and that is what is said.
+    # Some axes are found again in halves and some are not, as the report states.
     assert halves.shape == (32,) and (halves > 0.9).sum() >= 8 and halves.min() < 0.9
     assert "halves agree" in model.summary()
 
@@ -201,7 +201,7 @@ def test_weights_of_published_rows_are_settings_and_free_lengths_are_reported():
         unmix.SigmaPCA(2, variant="ema-latent-coupled", beta=beta, max_epochs=60, random_state=0).fit(X).report_.norms
         for beta in (0.01, 1.0)
     ]
-    # The more it costs, the nearer to 1.
+    # The larger the penalty, the nearer the lengths to 1.
     assert (np.array(lengths[0]) > np.array(lengths[1])).all() and (np.array(lengths[1]) > 1).all()
     learnt = [
         unmix.SigmaPCA(1, variant="trained-sigma", sigma_l2=l2, max_epochs=200, random_state=0).fit(X).trained_scale_
@@ -261,5 +261,5 @@ def test_eight_tied_sources_in_6000_rows_are_resolved_and_rightly(kind):
         cosines = np.abs(model.components_ @ axes).max(axis=1)
         assert (cosines[model.resolved_] > 0.95).all()
         resolved += model.resolved_.sum()
-    # Eight in ten are asked for.
+    # The specification requires 80 % of 80 components.
     assert resolved >= 64

@@ -1,4 +1,4 @@
-"""scikit-learn's conformance checks, none skipped."""
+"""scikit-learn's estimator checks, without exceptions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

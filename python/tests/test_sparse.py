@@ -1,4 +1,4 @@
-"""Sparse rows from Python: every format, type and index of scipy's."""
+"""Sparse rows in Python: every format, number type and index type of scipy's."""
 
 import resource
 import sys
@@ -15,7 +15,7 @@ N, P = 300, 40
 
 
 def rows(dtype=np.float64, n=N, p=P):
-    """Rows of which most numbers are 0, with a few directions that stand out, and a full column."""
+    """Sparse rows with a few dominant directions, and one dense column."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((n, p)) * (rng.uniform(size=(n, p)) < 0.15) * np.linspace(3, 0.5, p)
     X[:, : p // 8] += rng.standard_normal((n, 1)) * (rng.uniform(size=(n, 1)) < 0.5)
@@ -119,7 +119,7 @@ def test_numbers_that_are_not_finite_are_found_where_they_are_stored():
 
 
 def test_sparse_rows_too_large_to_be_dense_are_fitted():
-    # 160 GB, if the zeros were filled in; what is stored has 12 MB.
+    # 160 GB in dense form; the stored entries take 12 MB.
     n, p, stored = 200_000, 100_000, 1_000_000
     rng = np.random.RandomState(0)
     at = rng.randint(n, size=stored), rng.randint(p, size=stored)

@@ -1,4 +1,4 @@
-"""What halves of the rows and other seeds find again."""
+"""Components that are found again in halves of the rows and with other seeds."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_of_an_exact_solver_halves_alone_are_clustered():
     assert found.clusters.restarts is None and found.clusters.both is None
     assert (found.clusters.halves.quality > 0.9).all() and (found.clusters.halves.size == 6).all()
     assert "Iq restarts" not in repr(found)
-    # One estimate is no cluster; of fits of all rows by an exact solver there is one.
+    # A cluster needs several estimates; fits of all rows by an exact solver give only one.
     assert repr(unmix.stability(PCA(random_state=0).fit(X), X, cuts=1, restarts=0).clusters).startswith("halves:")
 
 
@@ -129,16 +129,16 @@ def test_what_is_resolved_in_photographs_is_found_in_other_patches():
     found = unmix.stability(model, one, restarts=2)
     other = clone(plain).set_params(random_state=7).fit(two)
     matched = unmix.metrics.match(model, other, one)
-    # The first two are changes along the two sides of a patch, of like variance: their plane is what halves determine, and patches that no
-    # fit has seen show it again.
+    # The first two components are gradients along the two sides of a patch, with nearly equal variances: halves determine their plane,
+    # and it is found again in other patches.
     assert found.verdict[0].startswith("resolved as a group with 1") and found.verdict[1].startswith("resolved as a group with 0")
     plane = model.components_[:2] @ other.components_[matched.order[:2]].T
     assert np.linalg.svd(plane, compute_uv=False).min() > 0.95
-    # Whatever were called resolved alone would have to be found alone.
+    # Every component with the verdict "resolved" has a match with cosine above 0.85 in the fit of other patches.
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
     assert (matched.cosine[resolved] > 0.85).all(), (matched.cosine, found)
     assert sum(verdict.startswith("undecided") for verdict in found.verdict) >= 6
-    # Ten features out of the many that RICA could find in white patches: each half finds others.
+    # RICA has many solutions with ten features on whitened patches: each half finds others.
     found = unmix.stability(RICA(10, random_state=0).fit(one), one, cuts=10, restarts=2)
     assert max(found.halves) < 0.8 and all(verdict.startswith("not resolvable") for verdict in found.verdict)
 
@@ -147,7 +147,7 @@ def test_what_is_resolved_in_photographs_is_found_in_other_patches():
 @pytest.mark.parametrize("method", ["rica", "sigma-pca"])
 def test_what_can_be_resolved_is_and_what_cannot_is_not(method, seed):
     draw = np.random.RandomState(seed)
-    # Three sparse sources, and three Gaussian ones of the same variance, which nobody can tell apart.
+    # Three sparse sources, and three Gaussian ones of the same variance, which cannot be separated.
     sources = np.c_[draw.laplace(size=(6000, 3)) / np.sqrt(2), draw.normal(size=(6000, 3))]
     mixing = draw.randn(6, 6) if method == "rica" else np.linalg.qr(draw.randn(6, 6))[0]
     X = sources @ mixing.T
@@ -156,5 +156,5 @@ def test_what_can_be_resolved_is_and_what_cannot_is_not(method, seed):
     likeness = np.abs(np.corrcoef(model.transform(X).T, sources.T)[:6, 6:9]).max(axis=1)
     resolved = np.array([verdict == "resolved" for verdict in found.verdict])
     assert resolved.sum() == 3 and likeness[resolved].min() > 0.99 and likeness[~resolved].max() < 0.2
-    # Three of six directions are a space of their own, where halves agree about it.
+    # The Gaussian components are resolved as a group if halves agree on their three-dimensional space.
     assert all(v.startswith(("resolved as a group with", "not resolvable")) for v in np.array(found.verdict)[~resolved])

@@ -1,4 +1,4 @@
-"""What the registry says and what Python offers are one thing."""
+"""The Python interface agrees with the registry."""
 
 import doctest
 import importlib
@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA as ReferencePCA
 
 import unmix
 
-#: Facts of a run: parameters of every class, settings of none.
+#: Run options: parameters of every class, but no settings of a method.
 FACTS = {"random_state", "max_seconds", "checkpoint", "checkpoint_every", "resume", "init", "verbose"}
 METHODS = pytest.mark.parametrize("method", unmix.methods(), ids=lambda m: m["key"])
 
@@ -24,7 +24,7 @@ def test_names_and_defaults_agree(method):
     cls = getattr(unmix, method["class"])
     offered = parameters(cls)
     settings = {s["name"]: s for s in method["settings"]}
-    # A method whose start is a setting, too, takes a model as one more choice.
+    # A method that has a setting for the start also accepts a model there.
     assert set(settings) == set(offered) - (FACTS - set(settings))
     assert FACTS <= set(offered)
     for name, setting in settings.items():

@@ -69,7 +69,7 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
     assert_allclose(model.explained_variance_, [9, 4, 4], rtol=0.03)
     assert_allclose(model.noise_variance_, 0.5, rtol=0.02)
     assert metrics.projection_distance(model, data.components) < 0.02
-    # Inside the tie every rotation is as good as another.
+    # The axes of equal variances are arbitrary, so only the first one is compared.
     assert metrics.subspace_angles(model.components_[:1], data.components[:1]).max() < 0.02
     assert_array_equal(datasets.ppca(10, 8, [9, 4, 4], seed=2).X, datasets.ppca(10, 8, [9, 4, 4], seed=2).X)
     plane = datasets.ppca(50, 6, [2, 1], noise_variance=0)
@@ -87,7 +87,7 @@ def test_ppca_rows_have_the_covariance_that_was_asked_for():
 
 def test_models_are_matched_by_what_decodes_or_by_their_codes():
     draw = np.random.RandomState(0)
-    # Six columns that vary along three directions only, nearly: what encodes is free along the others.
+    # Six columns of rank three, nearly: encoders are arbitrary in the other directions.
     sources = draw.laplace(size=(4000, 3))
     X = sources @ draw.randn(3, 6) + 1e-3 * draw.randn(4000, 6)
     a, b = ICA(3, random_state=0).fit(X[:2000]), ICA(5, random_state=1).fit(X[2000:])
@@ -204,7 +204,7 @@ def test_mixtures_have_the_variances_that_are_said():
     oblique = datasets.signals("non-orthogonal").mixing
     assert_allclose((oblique**2).sum(1), 1)
     assert np.linalg.cond(oblique) > 10
-    # As numpy's legacy generator draws them from seed 0.
+    # The same random numbers as numpy's legacy generator with seed 0.
     uniform, laplace = np.random.RandomState(0), np.random.RandomState(0)
     assert_array_equal(datasets.points("uniform").sources, uniform.uniform(-np.sqrt(2), np.sqrt(2), size=(1000, 2)))
     assert_allclose(datasets.points("laplace").sources, laplace.laplace(0, 1 / np.sqrt(2), size=(1000, 2)), rtol=1e-12)
@@ -240,7 +240,7 @@ def test_sources_are_drawn_below_each_other_in_seconds():
 def test_a_map_of_the_head_goes_through_its_sensors():
     angle = np.linspace(0, 2 * np.pi, 9)[:-1]
     places = np.r_[np.c_[np.sin(angle), np.cos(angle)], [[0, 0]]]
-    ax = plot.topography(places[:, 1], places)  # more to the front, where the nose is
+    ax = plot.topography(places[:, 1], places)  # larger towards the front, where the nose is
     drawn = ax.collections[0]
     assert drawn.zmax > 0.99 and drawn.zmin < -0.99
     head = ax.get_lines()[-1].get_ydata()

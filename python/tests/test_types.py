@@ -1,4 +1,4 @@
-"""What type checkers see: scripts of users, and the stub of the extension beside the extension."""
+"""Static type checking: scripts of users, and the stub of the extension against the extension."""
 
 import ast
 import importlib.util
@@ -13,7 +13,7 @@ import pytest
 import unmix
 from unmix import _unmix
 
-#: A script of a user. Lines that end in a comment have a mistake, which a checker finds in the name that the comment has.
+#: A script of a user. Lines that end in a comment have an error; the comment is the name in which a type checker must find it.
 SCRIPT = '''
 import numpy as np
 
@@ -54,14 +54,14 @@ print(tried.verdict[0], tried.interval.shape, tried.clusters.halves)
 
 
 def mistakes(path):
-    """Lines with a mistake, by number, and the name that is wrong."""
+    """Line numbers with a mistake, and the name that is wrong."""
     lines = enumerate(path.read_text().splitlines(), 1)
     return {number: line.partition("  # ")[2] for number, line in lines if "  # " in line}
 
 
 def complaints(command, path):
-    """Lines that a checker complains of, by number, and what it says."""
-    # A package that is not installed is found beside those that are.
+    """Line numbers that a type checker complains about, and its messages."""
+    # MYPYPATH is needed where the package is not installed.
     folder = Path(unmix.__file__).parents[1]
     installed = folder.name in ("site-packages", "dist-packages")
     environment = dict(os.environ) if installed else {**os.environ, "MYPYPATH": str(folder)}
@@ -86,7 +86,7 @@ def test_mypy_finds_the_mistakes_of_a_script_and_nothing_else(tmp_path):
     assert all(name in found[number] for number, name in wrong.items()), found
 
 
-#: The public names of the extension, of wheels for users and of those for tests.
+#: The public names of the extension, in wheels for users and in those for tests.
 NAMES = {name for name in dir(_unmix) if not name.startswith("_")} - {"register_toys"}
 
 

@@ -1,4 +1,4 @@
-"""What readers say in Python names arguments of Python, never flags of the command line."""
+"""Messages of readers in Python name Python arguments, never command-line flags."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def safetensors(path):
     path.write_bytes(len(text).to_bytes(8, "little") + text + np.arange(8, dtype="<f4").tobytes())
 
 
-#: What is made, the file's name, and what both forms of the message have in common.
+#: How the file is written, its name, and the text that both forms of the message share.
 CASES = {
     "text in a column": (lambda p: p.write_text("a,kind\n1,x\n2,y\n"), "t.csv", "leave the column out with {drop=['kind']}"),
     "text without names": (lambda p: p.write_text("1,2\n3,x\n"), "t.csv", "leave the column out with {drop=[1]}"),
@@ -82,7 +82,7 @@ def test_readers_name_arguments_and_no_flags(case, tmp_path):
     make(path)
     by_read, by_path = (said(lambda: call(path)) for call in (unmix.read, unmix.PCA().fit))
     if case == "an empty column":
-        # A fit refuses its missing cells, by the name of the column.
+        # A fit refuses the missing cells and names the column.
         assert "column 2 ('c') is NaN" in by_path
         by_path = by_read.replace("drop=[2]", "unmix.open(..., drop=[2])")
     for found in (by_read, by_path):

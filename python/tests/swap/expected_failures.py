@@ -1,7 +1,8 @@
-"""Tests of scikit-learn's test_pca.py, test_fastica.py and test_factor_analysis.py that fail with our classes in place of theirs, and why.
+"""Tests of scikit-learn's test_pca.py, test_fastica.py and test_factor_analysis.py that are expected to fail with unmix's classes in
+place of scikit-learn's, with reasons.
 
-Keys are patterns of test names. A listed test that passes is a failure: take it off the list then. Tests of array-API dispatch
-to other libraries than numpy, which we do not have, skip themselves where those are not installed.
+Keys are patterns of test names. A listed test that passes is a failure, and must be removed from the list. Tests of array-API dispatch
+to other libraries than numpy, which unmix does not support, are skipped where those are not installed.
 """
 
 _AUTO = "looks at a private attribute, and at the solver that scikit-learn's 'auto' takes; ours is always exact"

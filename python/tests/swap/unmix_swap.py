@@ -16,7 +16,7 @@ import sklearn.decomposition
 import unmix
 from expected_failures import EXPECTED_FAILURES
 
-# scikit-learn runs its tests in double precision only unless it is told.
+# scikit-learn runs its tests in double precision only unless this variable is set.
 os.environ.setdefault("SKLEARN_RUN_FLOAT32_TESTS", "1")
 
 
@@ -37,6 +37,6 @@ def pytest_report_header(config):
 def pytest_collection_modifyitems(items):
     for item in items:
         for pattern, reason in EXPECTED_FAILURES.items():
-            # Brackets are part of names here, not sets of characters.
+            # Brackets are part of the test names, not character sets.
             if fnmatchcase(item.name, pattern.replace("[", "[[]")):
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

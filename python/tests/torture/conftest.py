@@ -1,6 +1,7 @@
-"""Torture: arrays that nothing was tuned to, for every class. Right, or said; never a number that is none, never silent.
+"""Torture tests: extreme arrays for every class. Results must be correct, or an error or warning must say why not; never NaN without a
+message.
 
-`cargo xtask torture` and `cargo xtask test all` run every case (some minutes); pytest alone one in so many of them, always the same ones.
+`cargo xtask torture` and `cargo xtask test all` run every case (some minutes); pytest alone runs a fixed sample of one in `ONE_IN`.
 """
 
 import os
@@ -16,7 +17,7 @@ def pytest_collection_modifyitems(config, items):
     kept, left = [], []
     for item in items:
         here = "torture" in item.path.parts and getattr(item, "callspec", None) is not None
-        # By name, so that a case that is added changes no other.
+        # Selected by a hash of the name, so that additional cases do not change the sample.
         drawn = zlib.crc32(item.name.encode()) % ONE_IN == 0
         (kept if drawn or not here else left).append(item)
     if left:

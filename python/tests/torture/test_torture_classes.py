@@ -1,4 +1,4 @@
-"""Every class on every input: a sentence, or finite numbers of the right shape; nothing that was not reached goes unsaid."""
+"""Every class on every input: an error message, or finite numbers of the right shape; a fit that did not converge gives a warning."""
 
 import re
 import warnings
@@ -48,7 +48,7 @@ OUTCOMES = {"converged", "completed", "max_iter", "time", "stalled", "collapsed"
 
 
 def fitted(model, X):
-    """Return the fitted model and whether it warned, or the sentence that refused it."""
+    """Return the fitted model and whether it warned, or the message of the error."""
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
     with warnings.catch_warnings(record=True) as said:
@@ -67,7 +67,7 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
     model, warned = fitted(MODELS[kind](), X)
     if isinstance(model, str):
         few = X.shape[0] <= 2 or X.shape[1] == 1
-        # Rows that are not whitened may span more orders of magnitude than a number has digits.
+        # Without whitening, columns may span more orders of magnitude than the type has digits.
         spans = "as they are" in kind and "too many orders of magnitude" in model
         assert few or spans or re.search(MAY_REFUSE.get(data, "no word of it"), model) or "standardize" in model, model
         assert 20 < len(model) < 500 and "NaN" not in model, model
@@ -83,7 +83,7 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
     assert codes.dtype == (np.float32 if X.dtype == np.float32 else np.float64)
     if report.rank is not None:
         assert report.rank <= min(X.shape)
-    # RICA gives as many features as it is asked for, of whatever rank, but for those that it whitens.
+    # RICA fits as many features as requested, whatever the rank, except where it whitens.
     every = kind in ("RICA overcomplete", "RICA as they are")
     if k > 1 and not every and report.rank is not None and report.rank < min(X.shape[0] - 1, X.shape[1]):
         assert report.warnings, "missing rank goes unsaid"
@@ -94,15 +94,15 @@ def test_a_fit_is_finite_or_refused_in_a_sentence(kind, data):
 def test_rows_come_back_from_as_many_codes_as_directions(kind, data):
     X = make(data)
     model, _ = fitted(MODELS[kind](), X)
-    # Few rows are whitened in fewer directions by RICA, and say so.
+    # With few rows RICA whitens fewer directions, with a warning.
     few = kind.startswith("RICA") and len(X) < 10 * min(X.shape)
     if isinstance(model, str) or few or model.report_.outcome == "collapsed":
         return
     back = model.inverse_transform(model.transform(X)).astype(float)
     centred = X.astype(float) - model.mean_.astype(float)
     eps = np.finfo(model.mean_.dtype).eps
-    # What was dropped as rounding errors of the sums, and what a mean of this size rounds away.
-    # Filters of sources that span many orders lose as many digits there and back.
+    # Tolerances: for directions dropped as rounding errors of the sums, and for the rounding of a large mean. Encoders whose singular
+    # values span many orders of magnitude lose as many digits in a round trip.
     scale = model.scale_[model.scale_ > 0].astype(float) if "zca" in kind else np.ones(1)
     spread = np.linalg.cond(model.components_.astype(float)) * scale.max() / scale.min()
     allowed = 30 * max(np.sqrt(eps), eps * spread) * np.abs(centred).max() + 8 * eps * np.abs(X.astype(float)).max()
@@ -120,7 +120,7 @@ def test_white_codes_are_white(kind, data):
     codes = codes[:, codes.var(0) > 0]
     share = 1 - 1 / len(X) if kind.startswith("PCA") else 1
     covariance = np.cov(codes.T, bias=True).reshape(codes.shape[1], -1)
-    # A scatter matrix knows the smallest variance to so many rounding errors of the largest.
+    # The smallest variance from a scatter matrix has an error of a few eps times the largest.
     spread = np.linalg.svd(X.astype(float) - X.astype(float).mean(0), compute_uv=False)[: codes.shape[1]]
     allowed = max(1e-5, min(1e-2, 10 * np.finfo(float).eps * (spread[0] / spread[-1]) ** 2))
     assert np.abs(covariance - share * np.eye(len(covariance))).max() < allowed

@@ -1,4 +1,4 @@
-"""Tables that no memory holds are refused with their size; an allocation that fails would end the interpreter."""
+"""Matrices larger than memory are refused with the size needed; a failed allocation would abort the interpreter."""
 
 import subprocess
 import sys

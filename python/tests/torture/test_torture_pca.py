@@ -1,4 +1,4 @@
-"""PCA beside singular values in extended precision: as near as its solver promises, or said."""
+"""Singular values of PCA against extended precision: as accurate as the solver promises, or a warning."""
 
 import numpy as np
 import pytest
@@ -25,14 +25,14 @@ def test_variances_are_those_of_extended_precision(solver, data):
     if warned and model.report_.outcome != "completed":
         assert truncated, "closed forms do not iterate"
         return
-    # Singular values to eps of the largest, or their squares where sums of squares were formed.
+    # Errors are relative to the largest singular value, or to its square where sums of squares are formed.
     exact = solver == "full" or (solver == "auto" and max(X.shape) <= 500)
     slack = {"power": 1e-5, "deflation": 1e-5, "randomized": 1e-2}.get(solver, 0.0)
     share = 100 * eps * np.sqrt(max(X.shape))
     rank = model.report_.rank if model.report_.rank is not None else model.n_components_
     for i, (a, b) in enumerate(zip(found, want)):
         if i >= rank:
-            # Below what the solver can tell from rounding: 0, and said.
+            # Below the rounding errors of the solver variances are set to 0, with a warning.
             assert a == 0 and model.report_.warnings
             assert b <= (20 * max(X.shape) * eps if exact else 30 * np.sqrt(eps)) * first
         elif exact:

@@ -1,4 +1,4 @@
-"""Sources, axes and features whose truth is known: right, or said."""
+"""Sources, axes and features that are known: recovered, or a warning."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ SOLVERS = {
 
 
 def recovered(codes, S):
-    """For each true source, its largest correlation with a code."""
+    """For each true source, its largest absolute correlation with a code."""
     S, codes = S - S.mean(0), codes.astype(float)
     codes = codes - codes.mean(0)
     with np.errstate(invalid="ignore"):
@@ -64,7 +64,7 @@ def test_sources_are_found_or_something_is_said(solver, kind, change):
     model, warned = fitted(SOLVERS[solver](), X)
     assert not isinstance(model, str), model
     said = warned or bool(model.report_.warnings)
-    # RICA looks for what is sparse, and trades it for reconstruction where rows are as they are.
+    # RICA finds sparse sources only, and without whitening trades sparsity for reconstruction.
     asked = "RICA" not in solver or (solver == "RICA" and kind in ("laplace", "heavy"))
     bar = 0.95 if asked else 0.0
     assert said or recovered(model.transform(X), S).min() > bar

@@ -1,4 +1,4 @@
-"""The arrays, by name, and what may be refused about each."""
+"""The arrays by name, and the errors that each may cause."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ def _mix(sources, seed=5):
 
 
 def _condition(rng, span, n=N, p=P):
-    """Gaussian rows whose standard deviations fall evenly, on a logarithmic scale, by a factor `span`."""
+    """Gaussian rows whose standard deviations decrease geometrically by a total factor of `span`."""
     turn = np.linalg.qr(rng.normal(size=(p, p)))[0]
     return rng.normal(size=(n, p)) * np.geomspace(1, 1 / span, p) @ turn
 
 
 def _series(rng, share, n=N, p=P):
-    """Gaussian series, each number the `share` of the one before and something new."""
+    """Gaussian autoregressive series of order 1 with coefficient `share`."""
     noise, out = rng.normal(size=(n, p)), np.zeros((n, p))
     for i in range(n):
         out[i] = (share * out[i - 1] if i else 0) + noise[i]
@@ -118,7 +118,7 @@ INPUTS = {
     "wide, rank 3": lambda rng: rng.laplace(size=(20, 3)) @ rng.normal(size=(3, 300)),
 }
 
-# What may be refused, by words of the sentence; everything else is fitted.
+# Inputs that may be refused, with words that the message must contain; all others are fitted.
 MAY_REFUSE = {
     "scale 1e160": "largest number",
     "scale 1e-161": "multiply",

@@ -1,4 +1,6 @@
-"""Encoders of every kind in Python, which knows none of them: a gate, a posterior mean, an iterative solver and a network of the tests."""
+"""Encoders of every kind in Python, which has no code for any particular kind: the test methods with a threshold, a posterior mean, an
+iterative solver and a network.
+"""
 
 import warnings
 
@@ -21,7 +23,7 @@ X = draw.normal(size=(300, 4)) * [4, 3, 0.5, 0.4] + 7
 
 
 class Toy(Estimator):
-    """Any method of the registry, by its key."""
+    """An estimator for any method of the registry, by its key."""
 
     _parameter_constraints = {}
 
@@ -47,7 +49,7 @@ def test_a_method_with_an_encoder_of_any_kind_is_an_estimator(key, tmp_path):
     if sparse:
         assert codes.format == "csr" and 0 < codes.nnz < 600 and codes.has_sorted_indices
     assert_array_equal(toy.inverse_transform(codes), toy.inverse_transform(dense))
-    # Through files, as scipy and numpy read them.
+    # Codes in files that scipy and numpy can read.
     toy.encode(X, out=tmp_path / "codes.npz")
     toy.encode(X, out=tmp_path / "codes.npy")
     assert_array_equal(scipy.sparse.load_npz(tmp_path / "codes.npz").toarray(), dense)

@@ -1,13 +1,13 @@
-"""Golden numbers for tests/golden.rs, computed by scikit-learn.
+"""Reference numbers for tests/golden.rs, computed by scikit-learn.
 
     pip install numpy==2.* scipy scikit-learn==1.9.1
     python make.py              # writes small.csv, small.json
     python make.py X_u8.npy     # writes digits.json as well, from the 1797 x 64 digits (UCI optdigits, test part)
 
-The versions that computed the committed numbers stand in each file under "made_with". `small.csv` is made data: 40 rows of
-6 columns, seeded, two of which nearly repeat others; it is written in full precision and read back, so that both sides see
-the same numbers. Wherever scikit-learn and this library differ on purpose (sign of components, noise variance of wide data)
-the comparison says so; the numbers here are scikit-learn's, untouched.
+The versions that computed the committed numbers are recorded in each file under "made_with". `small.csv` has synthetic data: 40
+rows of 6 columns, seeded, two of which are nearly copies of others; it is written in full precision and read back, so that
+both sides use the same numbers. Where scikit-learn and this library differ by design (sign of components, noise variance of
+wide data) the comparison accounts for it; the numbers here are scikit-learn's, unchanged.
 """
 
 import json
@@ -32,7 +32,7 @@ def record(x, **settings):
         "settings": settings,
         "n_components": int(pca.n_components_),
         "mean": pca.mean_.tolist(),
-        "components": pca.components_[:10].tolist(),  # a file that is not too long
+        "components": pca.components_[:10].tolist(),  # at most 10, to keep the file short
         "explained_variance": pca.explained_variance_.tolist(),
         "explained_variance_ratio": pca.explained_variance_ratio_.tolist(),
         "singular_values": pca.singular_values_.tolist(),

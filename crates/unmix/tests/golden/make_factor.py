@@ -1,10 +1,10 @@
-"""Golden numbers of factor analysis for tests/factor.rs, computed by scikit-learn.
+"""Reference numbers of factor analysis for tests/factor.rs, computed by scikit-learn.
 
     pip install numpy==2.* scipy scikit-learn==1.9.1
     python make_factor.py       # writes factor.csv, factor.json
 
-`factor.csv` is made data: 120 rows of 8 columns, seeded, of two factors and noise of different sizes. The likelihood of scikit-learn's
-iterations rises by less and less: they are stopped where a step adds 1e-10 nats. Varimax is scikit-learn's, with its own tolerance.
+`factor.csv` has synthetic data: 120 rows of 8 columns, seeded, with two factors and unequal noise variances. The likelihood converges
+slowly in scikit-learn's iterations: they stop where a step adds less than 1e-10 nats. Varimax is scikit-learn's, with its own tolerance.
 """
 
 import json
