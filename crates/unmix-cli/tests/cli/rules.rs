@@ -40,7 +40,7 @@ fn the_same_numbers_as_text_and_as_an_array_give_the_same_bits() {
     let (array, text) = (load("a.safetensors"), load("t.safetensors"));
     assert_eq!(array.tensors(), text.tensors());
     assert_eq!((&array.features().names, text.features().names.as_ref().map(Vec::len)), (&None, Some(5)));
-    // Models of a file with a header and of one without differ in the entry `run` and in column names alone.
+    // Without a header the model of the text file differs from that of the array in the entry `run` alone.
     let body = String::from_utf8(b.read("d.csv")).unwrap();
     b.write("bare.csv", body.split_once('\n').unwrap().1);
     b.ok("fit pca bare.csv -k 3 -o n.safetensors");
