@@ -54,7 +54,7 @@ mod _unmix {
     #[pymodule_export]
     use super::gaps::{completed, impute, posterior, predict_cells, sample};
     #[pymodule_export]
-    use super::mixed::{independent, leaves, points, signals};
+    use super::mixed::{biclusters, independent, leaves, points, signals};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

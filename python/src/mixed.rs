@@ -2,7 +2,7 @@
 
 use numpy::{PyArray2, PyArray4, PyArrayMethods};
 use pyo3::prelude::*;
-use unmix::{Dtype, Result, datasets};
+use unmix::{Dtype, Matrix, Result, datasets};
 
 use crate::error::raised;
 use crate::model::matrix;
@@ -58,4 +58,15 @@ pub(crate) fn points(
 pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResult<Bound<'_, PyArray4<f64>>> {
     let made = py.detach(|| datasets::leaves(n, side, seed));
     numpy::PyArray1::from_vec(py, made.values).reshape([made.n, made.height, made.width, made.channels])
+}
+
+/// Rows with planted biclusters, and which rows and columns are in each.
+#[pyfunction]
+pub(crate) fn biclusters(py: Python<'_>, name: String, set: u64, seed: u64) -> PyResult<Arrays<'_>> {
+    let made = py.detach(|| datasets::biclusters(&name, set, seed)).map_err(|e| raised(e, Dtype::F64))?;
+    let members = |of: &[Vec<bool>]| {
+        let width = of.first().map_or(0, Vec::len);
+        matrix(py, Matrix::from_fn(of.len(), width, |b, i| f64::from(u8::from(of[b][i]))))
+    };
+    Ok((matrix(py, made.x)?, members(&made.rows)?, members(&made.columns)?))
 }

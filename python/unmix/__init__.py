@@ -32,6 +32,7 @@ from .neural import NeuralPCA, SigmaPCA
 from .pca import PCA
 from .ppca import PPCA, LinearEigenGAN
 from ._types import Path, Rows
+from .rectified import RFN
 from .rica import RICA
 from .robust import RobustPCA
 
@@ -49,6 +50,7 @@ __all__ = [
     "NeuralPCA",
     "PCA",
     "PPCA",
+    "RFN",
     "RICA",
     "Report",
     "RobustPCA",
@@ -87,6 +89,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        RFN,
     )
 }
 

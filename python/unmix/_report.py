@@ -46,7 +46,7 @@ class Report:
     warnings : list of str
         Warnings, in sentences.
     halves, norms, orthonormality, stability, fit : object or None
-        Results of methods that compute them; else None.
+        Results of methods that compute them; else None. Facts in ``fit`` are attributes of the report, too.
     invocation : str or None
         The command line or call that made the model (arrays by name only). None in older files.
     settings : dict
@@ -94,6 +94,13 @@ class Report:
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))
+
+    def __getattr__(self, name: str) -> Any:
+        # What only some methods report is in `fit`, by name.
+        facts = vars(self).get("fit")
+        if isinstance(facts, dict) and name in facts:
+            return facts[name]
+        raise AttributeError(f"the report has no {name}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python values, under the names that ``unmix show --json`` prints.

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
+__all__ = ["biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
 
 
 def _check(**numbers):
@@ -28,6 +28,45 @@ def _seed(seed):
 
 def _mixed(made):
     return Bunch(**dict(zip(["X", "sources", "mixing"], made)))
+
+
+def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Any:
+    """Return rows with planted biclusters: the benchmark of rectified factor networks.
+
+    100 rows of 100 columns are a sum of 20 biclusters and normal noise. Large biclusters have 20 to 30 rows and as many columns, small
+    ones 3 to 8; cells of a bicluster are products of two normal numbers of mean 1.
+
+    Parameters
+    ----------
+    name : {"D1", ..., "D9"}
+        Noise of standard deviation 1, 5 or 10 (D1 to D3, D4 to D6, D7 to D9), with 10 large biclusters of 20 (D1 to D3), 15 (D4 to D6) or
+        5 (D7 to D9).
+    set : {1, 2}
+        Standard deviation of the two factors outside of a bicluster: 0.01 or 0.5.
+    seed : int
+        Random seed; the same seed gives the same bits.
+    return_truth : bool
+        Return which rows and columns are in each bicluster, too.
+
+    Returns
+    -------
+    ndarray of shape (100, 100), or tuple
+        Rows, columns of mean 0. With ``return_truth``, ``(X, rows, columns)``: the others boolean, a row for each bicluster.
+
+    See Also
+    --------
+    low_rank_plus_noise : Random directions in white noise.
+
+    Examples
+    --------
+    >>> from unmix.datasets import biclusters
+    >>> X, rows, columns = biclusters("D7", return_truth=True)
+    >>> X.shape, rows.shape, columns.shape
+    ((100, 100), (20, 100), (20, 100))
+    """
+    _check(set=(set, 1), seed=(seed, 0))
+    X, rows, columns = _unmix.biclusters(str(name), int(set), int(seed))
+    return (X, rows.astype(bool), columns.astype(bool)) if return_truth else X
 
 
 def independent(

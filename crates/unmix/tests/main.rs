@@ -19,6 +19,7 @@ mod partials;
 mod ppca;
 mod property;
 mod quality;
+mod rfn;
 mod rica;
 mod robust_pca;
 mod same_bits;

@@ -19,6 +19,7 @@ const ORDER: [&str; 21] = [
     "learn",
     "sparse",
     "neural",
+    "rectified",
     "ica",
     "select",
     "method",
@@ -52,6 +53,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "NeuralPca",
             "Pca",
             "Ppca",
+            "Rfn",
             "Rica",
             "RobustPca",
             "SigmaPca",
@@ -186,8 +188,8 @@ fn no_module_compares_keys_of_methods() {
 /// bytes may be; and the ways to choose components.
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
 
-/// Structures that functions return and users do not construct, to which fields may be added.
-const RETURNED: [&str; 18] = [
+/// What functions return and nobody builds: it may get more fields.
+const RETURNED: [&str; 19] = [
     "About",
     "Choice",
     "Clustering",
@@ -199,6 +201,7 @@ const RETURNED: [&str; 18] = [
     "MapPoint",
     "Match",
     "Mixed",
+    "PlantedBiclusters",
     "PpcaSample",
     "Quality",
     "Report",

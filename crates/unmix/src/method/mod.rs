@@ -9,6 +9,7 @@ mod needs;
 pub mod neural_pca;
 pub mod pca;
 pub mod ppca;
+pub mod rfn;
 pub mod rica;
 pub mod robust_pca;
 pub mod sigma_pca;
@@ -26,6 +27,7 @@ pub use linear_eigengan::LinearEigenGan;
 pub use neural_pca::NeuralPca;
 pub use pca::Pca;
 pub use ppca::Ppca;
+pub use rfn::Rfn;
 pub use rica::Rica;
 pub use robust_pca::RobustPca;
 pub use sigma_pca::SigmaPca;
@@ -50,6 +52,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    rfn::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -1,0 +1,117 @@
+//! Bad input: units, columns and rows at their ends, and settings that exclude each other.
+
+use super::{fact, fit, normal};
+use crate::made::{encode, falling, numbers, scores, settings, try_fit};
+use serde_json::{Value, json};
+
+fn warned(model: &unmix::Model, words: &str) -> bool {
+    model.report().warnings.iter().any(|w| w.contains(words))
+}
+
+#[test]
+fn constant_columns_are_left_out() {
+    let (n, p) = (80, 6);
+    let x = falling(n, p, 3);
+    let mut still = x.clone();
+    still.chunks_exact_mut(p).for_each(|row| row[2] = 7.0);
+    let without: Vec<f64> = x.chunks_exact(p).flat_map(|r| [r[0], r[1], r[3], r[4], r[5]]).collect();
+    for given in [
+        json!({"n_components": 4, "max_iter": 30}),
+        json!({"n_components": 4, "max_iter": 30, "noise": "full"}),
+        json!({"n_components": 9, "max_iter": 30, "psi_min_unit": "mean"}),
+        json!({"n_components": 4, "max_iter": 10, "e_step": "coordinate"}),
+    ] {
+        let model = fit(&still, p, given.clone());
+        assert_eq!(model.report().n_constant, 1);
+        assert!(warned(&model, "1 of 6 column does not vary"), "{:?}", model.report().warnings);
+        let w = model.tensor("components").unwrap().to_matrix();
+        assert!((0..w.rows()).all(|j| w[(j, 2)] == 0.0));
+        let other = scores(&model, &still);
+        assert!(other.iter().all(|x| x.is_finite()));
+        assert!(encode(&model, &still).iter().all(|x| x.is_finite()));
+        // The objective is that of the other columns, from a start of the same size.
+        let rest = fit(&without, 5, given.clone());
+        let values = [&model, &rest].map(|m| fact(m, "objective").as_f64().unwrap());
+        assert!((values[0] - values[1]).abs() < 0.15 * values[1].abs(), "{given}: {values:?}");
+        let psi = model.tensor("noise_variance").map(|t| t.f64s()[2]);
+        assert!(psi.is_none_or(|psi| psi == 0.0));
+    }
+}
+
+#[test]
+fn units_without_a_positive_code_are_dead_or_at_one_row() {
+    let x = falling(60, 6, 3);
+    // So low a prior that posterior means are negative everywhere.
+    let given = |dead: &str| json!({"n_components": 4, "max_iter": 3, "prior_mean": -50.0, "prior_cov": 0.01, "dead_unit": dead});
+    let zero = fit(&x, 6, given("zero"));
+    assert_eq!(fact(&zero, "dead_units"), json!(4));
+    assert!(warned(&zero, "4 of 4 units are 0 in every row"));
+    assert!(encode(&zero, &x).iter().all(|z| *z == 0.0));
+    let hot = fit(&x, 6, given("onehot"));
+    assert!(fact(&hot, "one_hot").as_u64().unwrap() > 0, "{:?}", hot.report().fit);
+    let s = hot.tensor("code_moments").unwrap().to_matrix();
+    assert!(s.as_slice().iter().all(|x| x.is_finite()));
+}
+
+#[test]
+fn noise_at_its_floor_and_more_units_than_rows_are_told() {
+    let x = falling(12, 6, 3);
+    let model = fit(&x, 6, json!({"n_components": 20, "max_iter": 400, "psi_min": 0.3}));
+    assert!(warned(&model, "there are as many units as rows"), "{:?}", model.report().warnings);
+    assert!(warned(&model, "at its least, psi_min"), "{:?}", model.report().warnings);
+    for (k, psi) in numbers(&model, "noise_variance").iter().enumerate() {
+        let mean = x.iter().skip(k).step_by(6).sum::<f64>() / 12.0;
+        let c = x.iter().skip(k).step_by(6).map(|v| (v - mean).powi(2)).sum::<f64>() / 12.0;
+        assert!(*psi >= 0.3 * c * (1.0 - 1e-12) && *psi <= c * (1.0 + 1e-12), "{k}: {psi} {c}");
+    }
+}
+
+#[test]
+fn one_unit_and_many_units_are_fits() {
+    let x = normal(40, 5, 2).into_vec();
+    for l in [1, 5, 6, 40, 90] {
+        for mode in ["plain", "coordinate", "cascade"] {
+            let model = fit(&x, 5, json!({"n_components": l, "max_iter": 5, "e_step": mode}));
+            assert_eq!((model.n_codes(), encode(&model, &x).len()), (l, 40 * l));
+        }
+    }
+}
+
+#[test]
+fn what_excludes_itself_is_refused_with_what_would_work() {
+    let x = falling(40, 5, 1);
+    let said = |given: Value| try_fit("rfn", &settings(given), &x, 5).map(|_| ()).unwrap_err().to_string();
+    for (given, words) in [
+        (json!({"e_step": "coordinate", "normalize": "std"}), "choose normalize='rms' or 'none'"),
+        (json!({"e_step": "cascade", "batch_size": 200}), "choose e_step='plain'"),
+        (json!({"e_step": "cascade", "dropout": 0.5}), "choose e_step='plain'"),
+        (json!({"e_step": "coordinate", "input_noise": 0.5}), "choose e_step='plain'"),
+        (json!({"e_step": "coordinate", "dead_unit": "zero"}), "choose normalize='none'"),
+        (json!({"n_components": 10, "batch_size": 15}), "at least twice n_components, here 20"),
+        (json!({"e_step": "plane"}), "did you mean 'plain'?"),
+        (json!({"learning_rate": 1.5}), "learning_rate must"),
+        (json!({"psi_min": 0.0}), "psi_min must"),
+        (json!({"dropout": 1.0}), "dropout must"),
+        (json!({"prior_cov": -1.0}), "prior_cov must"),
+        (json!({"n_components": 0}), "n_components"),
+    ] {
+        let text = said(given.clone());
+        assert!(text.contains(words) && !text.contains('\n'), "{given}: {text}");
+    }
+}
+
+#[test]
+fn codes_beyond_memory_are_refused_before_anything_is_read() {
+    let x = falling(1000, 4, 1);
+    let text =
+        try_fit("rfn", &settings(json!({"n_components": 3_000_000_000u64, "e_step": "coordinate"})), &x, 4)
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+    assert!(text.contains("choose e_step='plain', or fewer components"), "{text}");
+    let text = try_fit("rfn", &settings(json!({"n_components": 3_000_000_000u64})), &x, 4)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("choose fewer components"), "{text}");
+}

@@ -1,0 +1,204 @@
+//! The modes whose objective never falls: monotone, solved to their certificate, and encoded as they were fitted.
+
+use super::{fact, fit, fit_seeded};
+use crate::made::{cast, encode, numbers, on_threads, settings};
+use serde_json::{Value, json};
+use unmix::datasets::biclusters;
+use unmix::num::Matrix;
+use unmix::rectified::cascade::{Ladder, Rung, project};
+use unmix::rectified::{Held, Normalisation};
+use unmix::{AnyRows, Model, Rows, Run};
+
+/// The first rows and columns of a benchmark.
+fn rows(name: &str, n: usize, p: usize) -> Vec<f64> {
+    let x = biclusters(name, 1, 0).unwrap().x;
+    let x = Matrix::from_fn(n, p, |i, j| x[(i, j)]);
+    super::centred(x).into_vec()
+}
+
+fn never_falls(model: &Model, share: f64) {
+    let objective = &model.report().objective;
+    for (i, pair) in objective.windows(2).enumerate() {
+        assert!(pair[1] >= pair[0] - share * pair[0].abs(), "iteration {i}: {pair:?}");
+    }
+}
+
+#[test]
+fn the_objective_never_falls() {
+    let x = rows("D1", 60, 40);
+    for (given, iterations) in [
+        (json!({"e_step": "coordinate"}), 60),
+        (json!({"e_step": "coordinate", "normalize": "none"}), 60),
+        (json!({"e_step": "coordinate", "learning_rate": 0.1, "m_step": "gradient"}), 60),
+        (json!({"e_step": "coordinate", "noise": "full", "psi_min": 0.05}), 40),
+        (json!({"e_step": "coordinate", "m_step": "inverse-psi", "prior_mean": -0.5}), 60),
+        (json!({"e_step": "cascade"}), 50),
+        (json!({"e_step": "cascade", "normalize": "none", "prior_cov": 2.0}), 40),
+        (json!({"e_step": "cascade", "accept": "kl", "learning_rate": 0.1}), 60),
+    ] {
+        let mut given = settings(given);
+        given.insert("n_components".into(), json!(12));
+        given.insert("max_iter".into(), json!(iterations));
+        let model = fit(&x, 40, Value::Object(given.clone()));
+        assert_eq!(model.report().objective.len(), iterations, "{given:?}");
+        never_falls(&model, 1e-10);
+        assert!(
+            fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-8,
+            "{given:?}: {:?}",
+            model.report().fit
+        );
+    }
+}
+
+#[test]
+fn the_objective_does_not_fall_in_single_precision_either() {
+    let x: Vec<f32> = cast(&rows("D3", 60, 40));
+    for mode in ["coordinate", "cascade"] {
+        let given = settings(json!({"e_step": mode, "n_components": 12, "max_iter": 50}));
+        let mut rows = AnyRows::F32(Rows::from_slice(&x, 40).unwrap());
+        let model = unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap();
+        never_falls(&model, 1e-5);
+        assert!(fact(&model, "certificate")["violation"].as_f64().unwrap() <= 1e-4);
+    }
+}
+
+#[test]
+fn plain_mode_counts_its_falls() {
+    let model = fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "max_iter": 150}));
+    let falls = model.report().objective.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let largest = model.report().objective.windows(2).map(|pair| pair[0] - pair[1]).fold(0.0, f64::max);
+    assert_eq!(fact(&model, "decreases")["count"], json!(falls));
+    assert_eq!(fact(&model, "decreases")["largest"].as_f64().unwrap(), largest);
+}
+
+#[test]
+fn rows_are_encoded_as_the_fit_left_them_and_more_precisely_with_a_finer_certificate() {
+    let x = rows("D1", 60, 40);
+    for given in [
+        json!({"n_components": 12, "e_step": "coordinate", "max_iter": 40}),
+        json!({"n_components": 9, "e_step": "cascade", "max_iter": 30, "normalize": "none"}),
+        json!({"n_components": 50, "e_step": "coordinate", "max_iter": 20, "prior_mean": -0.2, "prior_cov": 0.7}),
+    ] {
+        let model = fit(&x, 40, given.clone());
+        let (codes, l) = (encode(&model, &x), model.n_codes());
+        assert!(codes.iter().all(|z| *z >= 0.0));
+        // First-order conditions under the stored parameters, with the multipliers of the stored scales.
+        let w = model.tensor("components").unwrap().to_matrix();
+        let (psi, scale) = (numbers(&model, "noise_variance"), numbers(&model, "code_scale"));
+        let (mean, prior) = (numbers(&model, "mean"), numbers(&model, "prior"));
+        let g = Matrix::from_fn(l, l, |a, b| {
+            let common: f64 = (0..40).map(|k| w[(a, k)] * w[(b, k)] / psi[k]).sum();
+            common + if a == b { 1.0 / prior[1] } else { 0.0 }
+        });
+        for i in 0..60 {
+            let z = &codes[i * l..(i + 1) * l];
+            for j in (0..l).filter(|&j| scale[j] > 0.0) {
+                let r: f64 = (0..40).map(|k| w[(j, k)] / psi[k] * (x[i * 40 + k] - mean[k])).sum::<f64>()
+                    + prior[0] / prior[1];
+                let gz: f64 = (0..l).map(|k| g[(j, k)] * z[k]).sum();
+                let slope = gz + (1.0 / scale[j] - g[(j, j)]) * z[j] - r;
+                let size = 1.0 + r.abs();
+                assert!(
+                    slope >= -1e-6 * size && (slope * z[j]).abs() <= 1e-6 * size,
+                    "{given}: {i} {j} {slope} {}",
+                    z[j]
+                );
+            }
+        }
+        let second: Vec<f64> =
+            (0..l).map(|j| (0..60).map(|i| codes[i * l + j].powi(2)).sum::<f64>() / 60.0).collect();
+        if given.get("normalize").is_none() {
+            // The codes of the fit have second moment 1, so do these.
+            assert!(
+                second.iter().zip(&scale).all(|(q, d)| *d == 0.0 || (q - 1.0).abs() < 1e-6),
+                "{second:?}"
+            );
+        }
+        let rows = Rows::from_slice(&x, 40).unwrap();
+        let mut sink = unmix::data::VecSink(Vec::new());
+        model.certificates(&rows, &Run::default(), &mut sink).unwrap();
+        assert!(sink.0.iter().all(|gap| *gap <= 1e-8), "{:?}", sink.0);
+        assert!(fact(&model, "certificate")["least_eigenvalue"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn coordinate_and_cascade_find_better_codes_than_a_clamp() {
+    let x = rows("D1", 100, 100);
+    let given =
+        |mode: &str| json!({"n_components": 20, "e_step": mode, "learning_rate": 0.1, "max_iter": 150});
+    let value = |mode: &str| fact(&fit(&x, 100, given(mode)), "objective").as_f64().unwrap();
+    let (plain, cascade, coordinate) = (value("plain"), value("cascade"), value("coordinate"));
+    assert!(cascade > plain && coordinate > plain, "{plain} {cascade} {coordinate}");
+}
+
+/// Posterior means, codes before and a matrix.
+fn problem(seed: u64, n: usize, l: usize, how: Normalisation) -> (Held<f64>, Held<f64>, Matrix<f64>) {
+    let (p, mu, root) =
+        (super::normal(n, l, seed), super::normal(n, l, seed + 1), super::normal(l, l, seed + 2));
+    let fill = |of: &Matrix<f64>| {
+        let mut held = Held::zeros(n, l);
+        (0..n).for_each(|i| (0..l).for_each(|j| held.set(i, j, of[(i, j)])));
+        held
+    };
+    let mut g = unmix::num::factor::multiply_transposed(&root, &root);
+    (0..l).for_each(|j| g[(j, j)] += 1.0);
+    let mut mu = fill(&mu);
+    project(&mut mu, how, n as f64);
+    (fill(&p), mu, g)
+}
+
+#[test]
+fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
+    let mut taken = std::collections::BTreeMap::new();
+    for seed in 0..40u64 {
+        for how in [Normalisation::Rms, Normalisation::None] {
+            let (p, mu, g) = problem(10 * seed, 23, 6, how);
+            for rung in [Rung::Newton, Rung::Gamma, Rung::Lambda, Rung::Both, Rung::Reduced, Rung::Majoriser]
+            {
+                let rungs = [rung];
+                let ladder = Ladder { p: &p, mu: &mu, g: &g, n: 23.0, how, allowance: 0.0, rungs: &rungs };
+                let (codes, found) = ladder.climb();
+                let (before, after) = (ladder.divergence(&mu), ladder.divergence(&codes));
+                assert!(if found == Rung::Keep { after == before } else { after < before });
+                *taken.entry((rung, how == Normalisation::Rms)).or_insert(0) += u32::from(found == rung);
+                if rung == Rung::Majoriser {
+                    // It cannot be worse, and codes that were drawn are not stationary.
+                    assert_eq!(found, Rung::Majoriser);
+                }
+                if rung == Rung::Reduced && how == Normalisation::None {
+                    // With halving it descends on the convex set.
+                    assert_eq!(found, Rung::Reduced, "{seed}");
+                }
+            }
+        }
+    }
+    assert!(taken.values().all(|n| *n > 0), "{taken:?}");
+}
+
+#[test]
+fn a_cascade_tells_which_rungs_served() {
+    let model =
+        fit(&rows("D1", 60, 40), 40, json!({"n_components": 12, "e_step": "cascade", "max_iter": 60}));
+    let rungs = fact(&model, "rungs");
+    let counts: Vec<u64> = rungs.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
+    assert_eq!((counts.len(), counts.iter().sum::<u64>()), (7, 60), "{rungs}");
+    assert!(rungs["newton"].as_u64().unwrap() >= 1 && rungs["newton"] != json!(60), "{rungs}");
+}
+
+#[test]
+fn threads_and_seeds() {
+    let x = rows("D2", 100, 100);
+    let x: Vec<f64> =
+        x.iter().cycle().take(7 * x.len()).enumerate().map(|(i, v)| v + (i % 13) as f64).collect();
+    let given = settings(json!({"n_components": 100, "e_step": "coordinate", "max_iter": 2}));
+    let on = |threads: usize| {
+        let mut rows = AnyRows::F64(Rows::from_slice(&x, 100).unwrap());
+        crate::made::digest(&unmix::fit("rfn", &given, &mut rows, &on_threads(threads)).unwrap())
+    };
+    assert_eq!(on(1), on(3));
+    let small = self::rows("D2", 40, 20);
+    let given = json!({"n_components": 5, "max_iter": 5});
+    let same = |seed| crate::made::digest(&fit_seeded(&small, 20, given.clone(), seed));
+    assert!(same(1) == same(1) && same(1) != same(2));
+}
