@@ -63,6 +63,7 @@ pub mod model;
 pub mod neural;
 #[doc(hidden)]
 pub mod num;
+pub mod power;
 mod run;
 pub mod select;
 pub mod shards;
@@ -79,7 +80,7 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
+    CompleteDictionary, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
     Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};

@@ -3,6 +3,7 @@
 //! Data come from `unmix`'s own counter-based generator, so every run sees the same numbers.
 
 mod clusters;
+mod complete_dictionary;
 mod completion;
 mod encoders;
 mod factor;

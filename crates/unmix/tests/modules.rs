@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports those before it only.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "error",
     "machine",
     "num",
@@ -20,6 +20,7 @@ const ORDER: [&str; 21] = [
     "sparse",
     "neural",
     "ica",
+    "power",
     "select",
     "method",
     "stability",
@@ -42,6 +43,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     (
         "method",
         &[
+            "CompleteDictionary",
             "FactorAnalysis",
             "FastIca",
             "Ica",

@@ -19,6 +19,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
+        ("complete-dictionary", json!({"batch_size": 100}), "training by batches"),
         // Columns are permuted, or blocks of them held out, with all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
@@ -47,7 +48,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
         let p = case.p;
         // Steps of searches that take hundreds are enough to see a bit that differs.
         let mut given = settings(case.given.clone());
-        if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca") {
+        if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca" | "complete-dictionary") {
             given.entry("max_iter").or_insert(json!(12));
         }
         let given = Value::Object(given);
