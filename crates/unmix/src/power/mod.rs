@@ -50,6 +50,7 @@ pub trait PowerMap {
 
 /// The projection of a power iteration.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Projection<'a> {
     /// Every row to length 1, by itself.
     Rows,
@@ -61,6 +62,7 @@ pub enum Projection<'a> {
 
 /// What is subtracted from `Φ(A)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Shift {
     /// That many times `A`; a negative number shortens steps.
     Constant(f64),
