@@ -12,7 +12,7 @@
 //!     no noise, that is the atom to rounding; with noise it is biased, and kept only where many codes are near 0.
 //!
 //! Rows of `W` are filters in white coordinates; atoms are columns of its pseudo-inverse there, taken back to columns.
-//! **Cost** `O(n p k)` a step, 10 to 40 steps; step 4 `O(200 p³)` for each of 20 steps of each atom.
+//! **Cost** `O(n p k)` a step, 10 to 40 steps; step 4 `O(200 p³)` for each of 15 steps of each atom.
 //! **Equals** with `power=4` and `polish=False`, `refine=False`: symmetric FastICA with contrast "cube" about 0.
 //! **Fails** where codes are not sparse: a source that is no more peaked than a Gaussian (a warning), and with fewer than about
 //! `27 k / (1 - share)²` rows, `share` that of codes which are not 0 (a warning).

@@ -27,15 +27,17 @@ const ROWS: u64 = 200;
 const FEWEST: u64 = 4096;
 /// What bounds the weights at first, in standard deviations of the codes, and what that is multiplied by in every step.
 const FLOOR: f64 = 0.1;
-const SHRINK: f64 = 0.3;
+const SHRINK: f64 = 0.1;
 /// Bounds are kept while a step changes more than this.
 const SETTLING: f64 = 0.02;
 /// Steps after which rows that have few codes near 0 are given up.
 const TRIAL: u64 = 8;
 /// Codes near 0 that a filter has to have then: Gaussian ones are 0.008 of all, Laplace ones 0.014.
 const HOPELESS: f64 = 0.02;
-/// Steps of a refinement, of which 21 lead from the first bound to the last.
-const MOST: u64 = 60;
+/// Steps of a refinement, of which 13 lead from the first bound to the last.
+const MOST: u64 = 40;
+/// The change at which a refinement ends, once weights are bounded by rounding alone: without noise it is rounding by then.
+const SETTLED: f64 = 1e-6;
 /// Of the rule: codes near 0 beside those that the minimum makes 0 by itself, as a share of the rows.
 const SPARSE: f64 = 0.04;
 /// Filters with a cosine above this in the coordinates are of one atom.
@@ -122,8 +124,7 @@ impl CompleteDictionary {
         let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto, run };
         let all = Limits { tol: f64::NEG_INFINITY, max_iter: w.rows() as u64 };
         let (mut steps, mut out) = Steps::begin(run, "refinement", all, || Ok(Vec::new()))?;
-        // The change at which rounding begins.
-        let limits = Limits { tol: 10.0 * descent.least, max_iter: MOST };
+        let limits = Limits { tol: SETTLED, max_iter: MOST };
         for i in out.len()..w.rows() {
             let time_is_up = run.out_of_time();
             let ended = (!time_is_up).then(|| descent.from(w.row(i).to_vec(), None, &limits)).transpose()?;
