@@ -138,6 +138,46 @@ def rpca(job):
     return work, lambda parts: {"low_rank": parts[0]}
 
 
+def _msp(X, k, **settings):
+    import unmix
+
+    alone = {"polish": False, "refine": False, "random_state": 0}
+    with warnings.catch_warnings():
+        # That it has not converged is the task of a step.
+        warnings.simplefilter("ignore")
+        return unmix.CompleteDictionary(k, **alone, **settings).fit(X)
+
+
+@engine("msp", "unmix", needs="unmix")
+def msp(job):
+    X, k = job.X, job.k
+
+    def told(fitted):
+        filters = (fitted.rotation_ / fitted.scale_ @ fitted.second_rotation_).T
+        return {"atoms": fitted.components_, "filters": filters}
+
+    return lambda: _msp(X, k, tol=1e-4), told
+
+
+@engine("msp step", "unmix", needs="unmix")
+def msp_step(job):
+    """The time of a fit of more steps, less that of a fit of fewer, over the steps between."""
+    X, k, fits, times, taken = job.X, job.k, job.row.fits, [], 0.0
+
+    def timed(steps):
+        start = time.perf_counter()
+        fitted = _msp(X, k, tol=0.0, max_iter=steps)
+        return fitted, time.perf_counter() - start
+
+    # The first fit also wakes threads and touches pages.
+    timed(1)
+    while taken < fits["seconds"] or len(times) < fits["least"]:
+        (short, a), (fitted, b) = timed(4), timed(24)
+        times.append((b - a) / (fitted.report_.sweeps - short.report_.sweeps))
+        taken += a + b
+    return Outside(times=times, answer={"atoms": fitted.components_})
+
+
 @engine("threads", "unmix", needs="unmix")
 def threads(job):
     """One and two threads in turns, in one process, so that what the machine does meanwhile meets both; the same bits."""

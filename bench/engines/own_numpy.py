@@ -324,3 +324,38 @@ def rpca(job):
         return L, S
 
     return work, lambda parts: {"low_rank": parts[0]}
+
+
+@engine("msp", "numpy loop")
+def msp(job):
+    """The loop of Zhai et al. (2020): rows made white by the inverse root of their second moments, then the polar factor of the cubes with
+    the rows, by a singular value decomposition; until the relative gradient, which the cubes give, is at most 1e-4."""
+    X = job.X
+    start = np.linalg.qr(np.random.default_rng(0).standard_normal((job.k, job.k)))[0].astype(X.dtype)
+
+    def work():
+        values, vectors = np.linalg.eigh((X.T @ X / np.float32(len(X))).astype(np.float64))
+        whiten = ((vectors / np.sqrt(values)) @ vectors.T).astype(X.dtype)
+        Z, A = X @ whiten, start
+        while True:
+            cross = (Z @ A.T) ** 3
+            cross = (cross.T @ Z).astype(np.float64) / len(X)
+            along = cross @ A.T
+            if abs(along - along.T).max() / 2 <= 1e-4 * np.diag(along).mean():
+                return A, whiten, (vectors * np.sqrt(values)) @ vectors.T
+            left, _, right = np.linalg.svd(cross)
+            A = (left @ right).astype(X.dtype)
+
+    def told(found):
+        A, whiten, back = found
+        atoms = A @ back
+        return {"atoms": atoms / np.linalg.norm(atoms, axis=1, keepdims=True), "filters": A @ whiten}
+
+    return work, told
+
+
+@engine("msp step", "numpy alone", yardstick=True)
+def msp_step(job):
+    """Both products of a step on white rows, and the cubes between."""
+    X, A = job.X, np.linalg.qr(np.random.default_rng(0).standard_normal((job.k, job.k)))[0].astype(job.X.dtype)
+    return lambda: ((X @ A.T) ** 3).T @ X, None

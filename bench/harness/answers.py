@@ -260,6 +260,31 @@ def check_sigma(row, answer, path):
     return _judge(row, {"residual": sigma(np.load(path, mmap_mode="r"), W, answer.get("native", True))})
 
 
+def check_msp(row, answer, path):
+    """The largest distance of an atom from one of the truth, each taken once; and the relative gradient of the fourth powers of the codes,
+    ``skew(E[y³ y']) / E y⁴``, of those that tell filters."""
+    atoms, truth = np.asarray(answer["atoms"], dtype=np.float64), np.load(beside(path, ".atoms.npy"))
+    if atoms.shape != (row.k, truth.shape[1]) or not np.isfinite(atoms).all():
+        raise Wrong(f"atoms of shape {atoms.shape}, or not finite")
+    cosines = atoms @ truth.T
+    places = abs(cosines).argmax(axis=1)
+    if len(set(places)) < row.k:
+        raise Wrong("two atoms are nearest to one of the truth")
+    signed = truth[places] * np.sign(cosines[np.arange(row.k), places])[:, None]
+    errors = {"distance": float(np.linalg.norm(atoms - signed, axis=1).max())}
+    if "filters" in answer:
+        X, filters = np.load(path, mmap_mode="r"), np.asarray(answer["filters"], dtype=np.float64)
+        cross, squares = np.zeros((row.k, row.k)), np.zeros(row.k)
+        for block in _centred_blocks(X, 0.0):
+            Y = block @ filters.T
+            cross += (Y**3).T @ Y
+            squares += (Y**2).sum(axis=0)
+        scale = np.sqrt(squares / len(X))
+        cross /= len(X) * np.outer(scale**3, scale)
+        errors["gradient"] = float(abs(cross - cross.T).max() / 2 / np.diag(cross).mean())
+    return _judge(row, errors)
+
+
 CHECKS = {
     "pca": check_pca,
     "pca_file": check_pca,
@@ -275,4 +300,6 @@ CHECKS = {
     "fa": check_fa,
     "completion": check_completion,
     "rpca": check_rpca,
+    "msp": check_msp,
+    "msp step": check_msp,
 }

@@ -178,6 +178,18 @@ def corrupted(path, n, p, rank, share, dtype):
         np.save(file, np.asarray(low + np.where(wrong, np.sign(generator.standard_normal((n, p))), 0), dtype=dtype))
 
 
+def sparse_codes(path, n, p, share, dtype):
+    """Sparse combinations of ``p`` atoms, independent directions of length 1: a share of the codes is normal with variance ``1 / share``, the
+    others are 0. The atoms are kept beside the rows."""
+    generator = np.random.default_rng(zlib.crc32(f"sparse codes {n} {p} {share}".encode()))
+    atoms = generator.standard_normal((p, p))
+    atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+    codes = generator.standard_normal((n, p)) * (generator.random((n, p)) < share) / np.sqrt(share)
+    np.save(beside(path, ".atoms.npy"), atoms)
+    with path.open("wb") as file:
+        np.save(file, np.asarray(codes @ atoms, dtype=dtype))
+
+
 def features(k, p):
     """Where a search for features begins: normal rows of length 1."""
     W = np.random.default_rng(k + p).standard_normal((k, p))
@@ -192,7 +204,7 @@ def rotation(k):
 MAKERS = {
     "power_law": power_law, "digits": digits, "table": table, "patches": patches, "pictures": pictures, "mixture": mixture, "factors": factors,
     "some_cells": some_cells,
-    "corrupted": corrupted,
+    "corrupted": corrupted, "sparse_codes": sparse_codes,
 }
 
 

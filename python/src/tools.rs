@@ -144,7 +144,23 @@ pub(crate) fn ppca(
     ))
 }
 
-/// Rows, axes and scores.
+/// Rows, atoms and codes of the Bernoulli-Gaussian model.
+#[pyfunction]
+pub(crate) fn bernoulli_gaussian(
+    py: Python<'_>,
+    sizes: (usize, usize, usize),
+    share: f64,
+    noise: f64,
+    orthogonal: bool,
+    seed: u64,
+) -> PyResult<Spiked<'_>> {
+    let made = py
+        .detach(|| datasets::bernoulli_gaussian(sizes, share, noise, orthogonal, seed))
+        .map_err(|e| raised(e, Dtype::F64))?;
+    Ok((matrix(py, made.x)?, matrix(py, made.atoms)?, matrix(py, made.codes)?))
+}
+
+/// Three matrices.
 type Spiked<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// Random directions in white noise.

@@ -26,6 +26,7 @@ from ._select import Comparison, Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .completion import MatrixCompletion
+from .complete import CompleteDictionary
 from .factor_analysis import FactorAnalysis
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "CompleteDictionary",
     "FactorAnalysis",
     "FastICA",
     "Files",
@@ -90,6 +92,7 @@ _CLASSES = {
         RICA,
         RobustPCA,
         RFN,
+        CompleteDictionary,
     )
 }
 

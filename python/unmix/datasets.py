@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
+__all__ = ["bernoulli_gaussian", "biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
 
 
 def _check(**numbers):
@@ -28,6 +28,60 @@ def _seed(seed):
 
 def _mixed(made):
     return Bunch(**dict(zip(["X", "sources", "mixing"], made)))
+
+
+def bernoulli_gaussian(
+    n_samples: int = 4000,
+    n_features: int = 25,
+    n_components: int | None = None,
+    *,
+    share: float = 0.2,
+    noise: float = 0.0,
+    orthogonal: bool = True,
+    seed: int = 0,
+) -> Any:
+    """Sparse combinations of atoms, ``codes @ components`` and noise: the Bernoulli-Gaussian model of dictionary learning.
+
+    A code is 0 with probability ``1 - share``, and else normal with variance ``1 / share``: its variance is 1, its excess kurtosis
+    ``3 * (1 - share) / share``.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Numbers of rows and columns.
+    n_components : int, optional
+        Number of atoms; None for as many as columns.
+    share : float
+        Share of the codes that are not 0.
+    noise : float
+        Standard deviation of normal noise in every column.
+    orthogonal : bool
+        Orthonormal atoms, uniformly distributed; else independent directions, which may be more than columns.
+    seed : int
+        Random seed; the same seed gives the same bits.
+
+    Returns
+    -------
+    Bunch
+        ``X`` of shape (n_samples, n_features); ``components`` (n_components, n_features), the atoms, rows of length 1; ``codes``
+        (n_samples, n_components).
+
+    See Also
+    --------
+    independent : Sources of given distributions.
+
+    Examples
+    --------
+    >>> from unmix.datasets import bernoulli_gaussian
+    >>> made = bernoulli_gaussian(1000, 8, share=0.3)
+    >>> made.X.shape, round(float((made.codes != 0).mean()), 1)
+    ((1000, 8), 0.3)
+    """
+    k = n_features if n_components is None else n_components
+    _check(n_samples=(n_samples, 1), n_features=(n_features, 1), n_components=(k, 1), seed=(seed, 0))
+    sizes = (int(n_samples), int(n_features), int(k))
+    made = _unmix.bernoulli_gaussian(sizes, float(share), float(noise), bool(orthogonal), int(seed))
+    return Bunch(**dict(zip(["X", "components", "codes"], made)))
 
 
 def biclusters(name: str = "D1", set: int = 1, seed: int = 0, return_truth: bool = False) -> Any:

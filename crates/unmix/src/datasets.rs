@@ -5,6 +5,7 @@ mod distributions;
 mod leaves;
 mod mixed;
 mod ppca;
+mod sparse;
 mod subspaces;
 
 pub use biclusters::{BICLUSTERS, PlantedBiclusters, biclusters};
@@ -12,6 +13,7 @@ pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
+pub use sparse::{SparseCombinations, bernoulli_gaussian};
 pub use subspaces::{UnionOfSubspaces, union_of_subspaces};
 
 use crate::num::Matrix;

@@ -63,6 +63,7 @@ pub mod model;
 pub mod neural;
 #[doc(hidden)]
 pub mod num;
+pub mod power;
 #[doc(hidden)]
 pub mod rectified;
 mod run;
@@ -81,7 +82,7 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
+    CompleteDictionary, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
     Rfn, Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};

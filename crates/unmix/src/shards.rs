@@ -36,9 +36,9 @@ use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
 use crate::stats::gaps::{GatherFactors, GatherFilled, GatherSeen};
 use crate::stats::{
-    Gather, GatherChecksum, GatherEntries, GatherLengths, GatherMoments, GatherRange, GatherRows,
-    GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherTriangle, GatherUnit,
-    GatherWeights,
+    Gather, GatherChecksum, GatherDirections, GatherEntries, GatherLengths, GatherMoments, GatherRange,
+    GatherRows, GatherScatter, GatherScores, GatherSketch, GatherSources, GatherSparsity, GatherSpread,
+    GatherTriangle, GatherUnit, GatherWeights,
 };
 
 /// The shard length for `n_features` columns: rows may be divided between workers at its multiples.
@@ -83,6 +83,8 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherSources<'_, T>>(),
         known::<T, GatherUnit<'_, T>>(),
         known::<T, GatherScores<'_, T>>(),
+        known::<T, GatherDirections<'_, T>>(),
+        known::<T, GatherSpread<'_, T>>(),
         known::<T, GatherSeen>(),
         known::<T, GatherFilled>(),
         known::<T, GatherFactors>(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "error",
     "machine",
     "num",
@@ -21,6 +21,7 @@ const ORDER: [&str; 21] = [
     "neural",
     "rectified",
     "ica",
+    "power",
     "select",
     "method",
     "stability",
@@ -43,6 +44,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     (
         "method",
         &[
+            "CompleteDictionary",
             "FactorAnalysis",
             "FastIca",
             "Ica",

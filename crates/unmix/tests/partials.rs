@@ -12,9 +12,9 @@ use unmix::neural::separation::{Pass, PassSums};
 use unmix::num::{Block, Matrix, factor};
 use unmix::stats::gaps::{FactorSums, GatherFactors, GatherSeen, LinearGaussian, Seen};
 use unmix::stats::{
-    Contrast, FeatureView, Filters, Gather, GatherScatter, Gram, Lengths, Moments, Partial, Scatter,
-    ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity, Triangle, UnitSums, from_bytes,
-    to_bytes,
+    Contrast, DirectionSums, FeatureView, Filters, Gather, GatherReweighted, GatherScatter, Gram, Lengths,
+    Moments, Partial, Reweighted, Scatter, ScoreSums, Sketch, SketchView, SourceSums, SourceView, Sparsity,
+    Spread, Triangle, UnitSums, from_bytes, to_bytes,
 };
 use unmix::{Real, Rows, Run};
 
@@ -174,6 +174,53 @@ impl Told for UnitSums {
     fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         (vec![self.n], Vec::new(), [&self.cross[..], &[self.slope, self.loss]].concat())
     }
+}
+
+impl Told for DirectionSums {
+    const NAME: &'static str = "directions";
+    fn empty(p: usize) -> Self {
+        DirectionSums::empty(3, p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let mean = vec![0.25; block.n_features];
+        DirectionSums::gather(self, block, &sources(3, block.n_features, &mean), work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n], Vec::new(), [self.cross.as_slice(), &self.slope, &self.loss].concat())
+    }
+}
+
+impl Told for Spread {
+    const NAME: &'static str = "spread";
+    fn empty(_: usize) -> Self {
+        Spread::empty(2)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let mean = vec![0.25; block.n_features];
+        Spread::gather(self, block, &sources(2, block.n_features, &mean), work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        let counts = [&[self.n], &self.near[..]].concat();
+        (counts, Vec::new(), [&self.sizes[..], &self.squares, &self.fourth].concat())
+    }
+}
+
+impl Told for Reweighted {
+    const NAME: &'static str = "reweighted";
+    fn empty(p: usize) -> Self {
+        Gather::<f64>::zero(&by_sizes(p), p)
+    }
+    fn gather<T: Real>(&mut self, block: Block<'_, T>, work: &mut Workspace<T>) {
+        by_sizes(block.n_features).add(self, block, work)
+    }
+    fn told(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+        (vec![self.n, self.near], Vec::new(), [&[self.sizes], &lower(&self.lower)[..]].concat())
+    }
+}
+
+/// Weights by a direction.
+fn by_sizes(p: usize) -> GatherReweighted {
+    GatherReweighted { direction: (0..p).map(|j| 0.3 - 0.1 * j as f64).collect(), floor: 0.5, near: 0.2 }
 }
 
 /// The rows of a block, in which 3 stands for a missing cell.
@@ -354,6 +401,9 @@ proptest! {
         laws::<Sparsity, f64>(&x, p, cuts);
         laws::<SourceSums, f64>(&x, p, cuts);
         laws::<UnitSums, f64>(&x, p, cuts);
+        laws::<DirectionSums, f64>(&x, p, cuts);
+        laws::<Spread, f64>(&x, p, cuts);
+        laws::<Reweighted, f64>(&x, p, cuts);
         laws::<ScoreSums, f64>(&x, p, cuts);
         laws::<PassSums, f64>(&x, p, cuts);
         laws::<NativeSums, f64>(&x, p, cuts);
@@ -368,6 +418,9 @@ proptest! {
         laws::<Sparsity, f32>(&x, p, cuts);
         laws::<SourceSums, f32>(&x, p, cuts);
         laws::<UnitSums, f32>(&x, p, cuts);
+        laws::<DirectionSums, f32>(&x, p, cuts);
+        laws::<Spread, f32>(&x, p, cuts);
+        laws::<Reweighted, f32>(&x, p, cuts);
         laws::<ScoreSums, f32>(&x, p, cuts);
         laws::<PassSums, f32>(&x, p, cuts);
         laws::<NativeSums, f32>(&x, p, cuts);
@@ -397,6 +450,9 @@ proptest! {
         check(&of::<Sparsity, f64>(&x, p), &at, new);
         check(&of::<SourceSums, f64>(&x, p), &at, new);
         check(&of::<UnitSums, f64>(&x, p), &at, new);
+        check(&of::<DirectionSums, f64>(&x, p), &at, new);
+        check(&of::<Spread, f64>(&x, p), &at, new);
+        check(&of::<Reweighted, f64>(&x, p), &at, new);
         check(&of::<PassSums, f64>(&x, p), &at, new);
         check(&of::<NativeSums, f64>(&x, p), &at, new);
         check(&of::<Seen, f64>(&x, p), &at, new);

@@ -32,6 +32,9 @@ fn fits(method: &str) -> &'static [&'static str] {
             "-k 10 --set batch_size=200 --set max_iter=20",
             "-k 10 --set e_step=coordinate --set max_iter=40",
         ],
+        "complete-dictionary" => {
+            &["--set tol=1e-14 --set max_iter=300 --set refine=true", "--set algorithm=l1 --set max_iter=60"]
+        }
         other => panic!("there are no fits of {other} here: add them"),
     }
 }

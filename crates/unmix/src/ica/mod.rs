@@ -24,13 +24,16 @@ pub(crate) use search::{Algorithm, Search, solver_name};
 pub use sources::Order;
 pub(crate) use sources::{Variance, code, model};
 pub(crate) use stream::Stream;
-pub(crate) use whiten::Preparation;
+pub(crate) use view::{SweptRows, View};
+pub(crate) use whiten::{Preparation, keeps_copy};
 
+use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::{Matrix, Real};
+use crate::run::Run;
 pub(crate) use crate::solve::Limits;
 use crate::solve::lbfgs::{History, SummationOrder};
-use crate::stats::SourceSums;
+use crate::stats::{Contrast, SourceSums};
 use serde::{Deserialize, Serialize};
 
 /// The result of a solver.
@@ -62,6 +65,17 @@ impl SolverResult {
             sums: None,
         }
     }
+}
+
+/// The rotation of white coordinates near `start` at which `Σ E log cosh` of the sources is a minimum, whatever their tails: every step lowers it.
+pub(crate) fn least_log_cosh<T: Real>(
+    view: &View<'_, '_, T>,
+    start: Matrix<f64>,
+    limits: &Limits,
+    run: &Run<'_>,
+) -> Result<SolverResult> {
+    let by = (orthogonal::Step::Picard, orthogonal::Guard::Objective);
+    orthogonal::solve(view, Contrast::LogCosh(1.0).into(), by, false, start, limits, run)
 }
 
 /// Rounding errors of an objective that is a sum of such terms.

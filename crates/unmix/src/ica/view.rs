@@ -1,13 +1,14 @@
 //! Rows as the solvers see them: coordinates, with or without a copy of them.
 
-use crate::data::{Projected, Rows};
+use super::subsample;
+use crate::data::{Map, Projected, Rows};
 use crate::error::Result;
 use crate::num::{Matrix, Real, factor};
 use crate::run::Run;
 use crate::stats::{Contrasts, Gather, GatherScores, GatherSources, ScoreSums, SourceSums, SourceView};
 
 /// The rows of a sweep.
-pub(super) enum SweptRows<'a, 'b, T: Real> {
+pub(crate) enum SweptRows<'a, 'b, T: Real> {
     /// The rows; whatever makes coordinates of them is folded into what is applied to these.
     Rows(&'a Rows<'b, T>),
     /// Coordinates.
@@ -15,30 +16,30 @@ pub(super) enum SweptRows<'a, 'b, T: Real> {
 }
 
 /// Rows seen in coordinates `z = basis (x - mean)`, of which there are `k`.
-pub(super) struct View<'a, 'b, T: Real> {
-    pub(super) place: SweptRows<'a, 'b, T>,
+pub(crate) struct View<'a, 'b, T: Real> {
+    pub(crate) place: SweptRows<'a, 'b, T>,
     /// What is subtracted first, unless that is 0 throughout.
-    pub(super) mean: Option<&'a [f64]>,
+    pub(crate) mean: Option<&'a [f64]>,
     /// `k x p`; the identity where there is none.
-    pub(super) basis: Option<&'a Matrix<f64>>,
+    pub(crate) basis: Option<&'a Matrix<f64>>,
     /// Number of coordinates.
-    pub(super) k: usize,
+    pub(crate) k: usize,
 }
 
 impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// Rows that are coordinates already.
     #[cfg(test)]
-    pub(super) fn already_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
+    pub(crate) fn already_white(rows: &'a Rows<'b, T>, k: usize) -> Self {
         Self { place: SweptRows::Rows(rows), mean: None, basis: None, k }
     }
 
     /// `w` applied to `z` is this applied to `x - mean`.
-    pub(super) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
+    pub(crate) fn folded(&self, w: &Matrix<f64>) -> Matrix<f64> {
         self.basis.map_or_else(|| w.clone(), |basis| factor::multiply(w, basis))
     }
 
     /// Numbers of what is swept over.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         match self.place {
             SweptRows::Rows(rows) => rows.n_features(),
             SweptRows::Projected(projected) => projected.k(),
@@ -46,7 +47,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     }
 
     /// The rows themselves, of which what is swept over is made.
-    pub(super) fn rows(&self) -> &'a Rows<'b, T> {
+    pub(crate) fn rows(&self) -> &'a Rows<'b, T> {
         match self.place {
             SweptRows::Rows(rows) => rows,
             SweptRows::Projected(projected) => projected.rows(),
@@ -54,7 +55,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     }
 
     /// One pass.
-    pub(super) fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: G) -> Result<G::Part> {
+    pub(crate) fn sweep<G: Gather<T>>(&self, run: &Run<'_>, stage: &str, gather: G) -> Result<G::Part> {
         match self.place {
             SweptRows::Rows(rows) => rows.sweep(run, stage, &gather),
             SweptRows::Projected(projected) => projected.sweep(run, stage, gather),
@@ -62,7 +63,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     }
 
     /// What is swept over, as rows.
-    pub(super) fn swept<O>(&self, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
+    pub(crate) fn swept<O>(&self, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
             SweptRows::Rows(rows) => f(rows),
             SweptRows::Projected(projected) => f(&projected.coordinates()?),
@@ -74,7 +75,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     /// # Errors
     ///
     /// Refuses `asked` for rows that are held by remote workers.
-    pub(super) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
+    pub(crate) fn with_rows<O>(&self, asked: &str, f: impl FnOnce(&Rows<'_, T>) -> Result<O>) -> Result<O> {
         match self.place {
             SweptRows::Rows(rows) => {
                 rows.here(asked)?;
@@ -85,7 +86,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     }
 
     /// Some rows of what is swept over, and how often each counts.
-    pub(super) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Rows<'static, T>> {
+    pub(crate) fn picked(&self, chosen: Vec<u64>, run: &Run<'_>) -> Result<Rows<'static, T>> {
         let weights = self.rows().weights_at(&chosen);
         let numbers = match self.place {
             SweptRows::Rows(rows) => rows.picked(chosen, run)?,
@@ -94,13 +95,34 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
         Rows::of_picked(numbers, self.width(), weights)
     }
 
+    /// Coordinates of `m` rows, spread evenly in runs of neighbours, and how often each counts; of all rows where there are no more.
+    pub(crate) fn picked_coordinates(&self, m: u64, run: &Run<'_>) -> Result<Rows<'static, T>> {
+        let m = m.min(subsample::n_rows(self.rows()));
+        let chosen = subsample::chosen(self.rows(), m);
+        let weights = self.rows().weights_at(&chosen);
+        let numbers = match (&self.place, self.basis) {
+            (SweptRows::Projected(projected), _) => projected.picked(chosen, run)?,
+            (SweptRows::Rows(rows), basis) => {
+                let p = self.width();
+                let identity = || Matrix::from_fn(p, p, |i, j| f64::from(u8::from(i == j)));
+                let mean = self.mean.map_or_else(|| vec![0.0; p], <[f64]>::to_vec);
+                let map = match basis {
+                    Some(basis) => Map::new(mean, basis),
+                    None => Map::new(mean, &identity()),
+                };
+                map.of_some(&rows.picked(chosen, run)?)
+            }
+        };
+        Rows::of_picked(numbers, self.k, weights)
+    }
+
     /// How the sources `w z` are seen.
-    pub(super) fn sources<'s>(&'s self, w: &Matrix<f64>, contrast: Contrasts<'s>) -> SourceView<'s, T> {
+    pub(crate) fn sources<'s>(&'s self, w: &Matrix<f64>, contrast: Contrasts<'s>) -> SourceView<'s, T> {
         SourceView::new(self.mean, self.folded(w).cast::<T>(), contrast)
     }
 
     /// Means over all rows, of the sources `w z` and of their contrast: one pass. `None` when they are not finite.
-    pub(super) fn means<'s>(
+    pub(crate) fn means<'s>(
         &'s self,
         w: &Matrix<f64>,
         contrast: impl Into<Contrasts<'s>>,
@@ -116,7 +138,7 @@ impl<'a, 'b, T: Real> View<'a, 'b, T> {
     }
 
     /// What contrasts are fitted to the sources `w z` by: one pass.
-    pub(super) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
+    pub(crate) fn score_sums(&self, w: &Matrix<f64>, run: &Run<'_>) -> Result<ScoreSums> {
         self.sweep(run, "scores", GatherScores::new(self.sources(w, Contrasts::Each(&[]))))
     }
 }

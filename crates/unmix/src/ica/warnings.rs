@@ -214,7 +214,7 @@ fn fixed_sign(search: &Search<'_>) -> Option<(&'static str, &'static str)> {
     };
     fixed.then_some(match search.contrast {
         Contrast::LogCosh(_) | Contrast::Exp => (HEAVY, FLAT),
-        Contrast::Cube => (FLAT, HEAVY),
+        Contrast::Cube | Contrast::AbsCube => (FLAT, HEAVY),
         Contrast::Skew => ("have negative skewness", "have positive skewness"),
     })
 }

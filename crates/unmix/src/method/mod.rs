@@ -1,5 +1,6 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
+pub mod complete_dictionary;
 pub mod completion;
 pub mod factor_analysis;
 pub mod fastica;
@@ -19,6 +20,7 @@ pub mod subspace_clustering;
 pub use crate::model::{
     Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
 };
+pub use complete_dictionary::CompleteDictionary;
 pub use completion::MatrixCompletion;
 pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
@@ -52,6 +54,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    complete_dictionary::METHOD,
     rfn::METHOD,
 ];
 

@@ -6,6 +6,7 @@
 //! exp         -exp(-y²/2)             y exp(-y²/2)         (1 - y²) exp(-y²/2)
 //! cube        y⁴ / 4                  y³                   3 y²
 //! skew        y³ / 3                  y²                   2 y
+//! l3          |y|³ / 3                y |y|                2 |y|
 //! ```
 //!
 //! `a = 1` is the default of FastICA and Picard, `a = 1/2` the logistic density of Infomax (up to a constant).
@@ -28,6 +29,8 @@ pub enum Contrast {
     Cube,
     /// Skewness: for sources that are not symmetric.
     Skew,
+    /// The third power of the size: as kurtosis, with errors about half as large for sparse sources.
+    AbsCube,
 }
 
 /// One contrast for all sources, or one for each.
@@ -69,6 +72,7 @@ impl HeldContrasts<'_> {
             Self::One(Contrast::Exp) => (1, Vec::new()),
             Self::One(Contrast::Cube) => (2, Vec::new()),
             Self::One(Contrast::Skew) => (3, Vec::new()),
+            Self::One(Contrast::AbsCube) => (5, Vec::new()),
             Self::Each(scores) => (4, scores.iter().flat_map(|s| s.0).collect()),
         };
         out.count(kind);
@@ -79,7 +83,7 @@ impl HeldContrasts<'_> {
         let (kind, numbers) = (from.count()?, from.numbers()?);
         from.check(match kind {
             0 => numbers.len() == 1,
-            1..4 => numbers.is_empty(),
+            1..=3 | 5 => numbers.is_empty(),
             _ => kind == 4 && numbers.len().is_multiple_of(ScoreFunction::LENGTH),
         })?;
         Ok(match kind {
@@ -87,6 +91,7 @@ impl HeldContrasts<'_> {
             1 => Self::One(Contrast::Exp),
             2 => Self::One(Contrast::Cube),
             3 => Self::One(Contrast::Skew),
+            5 => Self::One(Contrast::AbsCube),
             _ => Self::Each(numbers.as_chunks().0.iter().map(|factors| ScoreFunction(*factors)).collect()),
         })
     }
@@ -152,6 +157,7 @@ impl Contrast {
             Contrast::Exp => -std::f64::consts::FRAC_1_SQRT_2,
             Contrast::Cube => 0.75,
             Contrast::Skew => 0.0,
+            Contrast::AbsCube => 0.531_923_040_535_243_5,
         }
     }
 
@@ -206,6 +212,7 @@ impl Contrast {
             Contrast::Exp => (y * (-0.5 * y * y).exp(), (1.0 - y * y) * (-0.5 * y * y).exp()),
             Contrast::Cube => (y.powi(3), 3.0 * y * y),
             Contrast::Skew => (y * y, 2.0 * y),
+            Contrast::AbsCube => (y * y.abs(), 2.0 * y.abs()),
         }
     }
 
@@ -251,6 +258,10 @@ impl Contrast {
             }),
             Contrast::Skew => weighted(y, weights, out, |y| {
                 (y * y, T::from_f64(2.0) * y, T::from_f64(1.0 / 3.0) * y * y * y)
+            }),
+            Contrast::AbsCube => weighted(y, weights, out, |y| {
+                let a = y.absolute();
+                (y * a, T::from_f64(2.0) * a, T::from_f64(1.0 / 3.0) * a * a * a)
             }),
         }
     }
@@ -299,6 +310,11 @@ impl Contrast {
                 Contrast::Skew => {
                     let square = |y: T, _| y * y;
                     let [sum, third, _] = lanes(y, out, width, square, |y, s| (s, [y, y * s, one]));
+                    [sum.map(|s| 2.0 * s), third.map(|s| s / 3.0)]
+                }
+                Contrast::AbsCube => {
+                    let size = |y: T, _| y.absolute();
+                    let [sum, third, _] = lanes(y, out, width, size, |y, a| (y * a, [a, y * y * a, one]));
                     [sum.map(|s| 2.0 * s), third.map(|s| s / 3.0)]
                 }
             },

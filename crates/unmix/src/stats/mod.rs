@@ -2,6 +2,7 @@
 
 mod checksum;
 mod contrast;
+mod directions;
 mod entries;
 mod erased;
 #[doc(hidden)]
@@ -26,6 +27,10 @@ mod weights;
 pub use checksum::{Checksum, GatherChecksum};
 #[doc(hidden)]
 pub use contrast::{Contrast, ContrastSums, Contrasts};
+#[doc(hidden)]
+pub use directions::{
+    DirectionSums, GatherDirections, GatherReweighted, GatherSpread, NEAR_ZERO, Reweighted, Spread,
+};
 #[doc(hidden)]
 pub use entries::{Entries, GatherEntries};
 pub(crate) use erased::{AnyGather, AnyPartial, Merge, of_type};

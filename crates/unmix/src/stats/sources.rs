@@ -65,6 +65,11 @@ impl<T: Real> SourceView<'_, T> {
         self.mean.as_deref()
     }
 
+    /// The contrast, or that of each source.
+    pub(super) fn contrast(&self) -> Contrasts<'_> {
+        self.contrast.lent()
+    }
+
     pub(super) fn pack(&self, out: &mut Packer) {
         out.maybe(self.mean());
         out.matrix_of(&self.unmixing);

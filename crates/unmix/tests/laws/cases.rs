@@ -338,6 +338,17 @@ fn of(method: &'static Method) -> Vec<Case> {
                 8,
             ),
         ],
+        "complete-dictionary" => vec![
+            otherwise("all at once", json!({}), 700, 9),
+            otherwise("by the third power, two starts", json!({"power": 3, "n_init": 2, "polish": false}), 300, 6),
+            otherwise("all refined", json!({"refine": true}), 300, 6),
+            otherwise("one by one", json!({"algorithm": "deflation", "max_iter": 40}), 300, 6),
+            otherwise("by sizes", json!({"algorithm": "l1"}), 300, 5),
+            otherwise("few of many columns", json!({"n_components": 3}), 300, 12),
+            otherwise("batches first, about the mean", json!({"batch_size": 100, "center": true}), 700, 5),
+            otherwise("columns as they are", json!({"precondition": false, "max_iter": 30}), 300, 5),
+            otherwise("wide", json!({"n_components": 5, "max_iter": 30}), 40, 90),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

@@ -119,6 +119,10 @@ fn sources_of_weighted_rows_are_those_of_repeated_rows() {
         ("rica", json!({"beta": 0.5})),
         ("rica", json!({"contrast": "smooth-l1"})),
         ("rica", json!({"whiten": false})),
+        ("complete-dictionary", json!({})),
+        ("complete-dictionary", json!({"n_components": 2, "refine": true})),
+        ("complete-dictionary", json!({"algorithm": "deflation", "power": 3, "center": true})),
+        ("complete-dictionary", json!({"algorithm": "l1"})),
     ] {
         let given = settings(given);
         let fitted = |rows: Rows<'_, f64>| unmix::fit(key, &given, &mut AnyRows::F64(rows), &run).unwrap();

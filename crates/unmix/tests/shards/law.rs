@@ -19,6 +19,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
+        ("complete-dictionary", json!({"batch_size": 100}), "training by batches"),
         ("rfn", json!({"batch_size": 64, "n_components": 5}), "rfn by batches"),
         // Codes of all rows are held, or whole columns.
         ("rfn", json!({"e_step": "coordinate"}), "rfn with e_step='coordinate'"),
@@ -53,7 +54,7 @@ fn every_path_of_every_method_gets_the_bytes_of_one_process() {
         let p = case.p;
         // A limited number of iterations suffices to detect a different bit.
         let mut given = settings(case.given.clone());
-        if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca") {
+        if matches!(case.method.key, "ica" | "fastica" | "rica" | "sigma-pca" | "complete-dictionary") {
             given.entry("max_iter").or_insert(json!(12));
         }
         let given = Value::Object(given);

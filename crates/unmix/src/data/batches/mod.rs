@@ -16,7 +16,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use super::Rows;
+use super::{Features, RawArray, Rows};
 use super::sweep::{no_columns, no_rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
@@ -62,6 +62,21 @@ impl<T> Batch<'_, T> {
     /// Whether the epoch ends with it.
     pub fn ends_epoch(&self) -> bool {
         self.next.epoch > self.position.epoch
+    }
+}
+
+impl<'b, T: Real> Batch<'b, T> {
+    /// The same as rows, which are some of `all`.
+    ///
+    /// # Errors
+    ///
+    /// A batch of other rows.
+    pub(crate) fn as_rows(&self, all: &Rows<'_, T>) -> Result<Rows<'b, T>> {
+        let plain = Rows::new(RawArray::lent(self.x, all.n_features())?, Features::default(), all.origin());
+        match self.weights {
+            None => Ok(plain),
+            Some(weights) => plain.weighted(weights),
+        }
     }
 }
 

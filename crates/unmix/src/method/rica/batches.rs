@@ -5,7 +5,7 @@
 //! them, so in the mean over an epoch that cancels, up to what is quadratic in it: it is taken over the last epoch.
 
 use super::cost::Cost;
-use crate::data::{Batch, Batches, Features, Position, RawArray, Rows};
+use crate::data::{Batches, Position, Rows};
 use crate::error::Result;
 use crate::model::Outcome;
 use crate::num::Real;
@@ -64,7 +64,7 @@ impl ByBatches {
             // Every sweep over a batch is by all threads, so none of them reads ahead.
             Batches::new(rows, self.size, run.seed)?.each(search.position, self.epochs, 1, |batch| {
                 if !batch.rows.is_empty() {
-                    search.step(cost, &of_batch(rows, batch)?, batch.rows.len() as u64)?;
+                    search.step(cost, &batch.as_rows(rows)?, batch.rows.len() as u64)?;
                 }
                 ended(&mut search, cost, batch.next)
             })?;
@@ -118,15 +118,5 @@ impl Search {
         self.value += share * found.value;
         self.mean.iter_mut().zip(&self.x).for_each(|(m, x)| *m += share * x);
         Ok(())
-    }
-}
-
-/// A batch as rows.
-fn of_batch<'b, T: Real>(rows: &Rows<'_, T>, batch: &Batch<'b, T>) -> Result<Rows<'b, T>> {
-    let array = RawArray::lent(batch.x, rows.n_features())?;
-    let plain = Rows::new(array, Features::default(), rows.origin());
-    match batch.weights {
-        None => Ok(plain),
-        Some(weights) => plain.weighted(weights),
     }
 }

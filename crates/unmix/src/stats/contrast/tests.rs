@@ -3,8 +3,8 @@
 use super::*;
 use crate::num::random::Stream;
 
-const ALL: [Contrast; 5] =
-    [Contrast::LogCosh(1.0), Contrast::LogCosh(0.5), Contrast::Exp, Contrast::Cube, Contrast::Skew];
+const ALL: [Contrast; 6] =
+    [Contrast::LogCosh(1.0), Contrast::LogCosh(0.5), Contrast::Exp, Contrast::Cube, Contrast::Skew, Contrast::AbsCube];
 
 fn naive(c: Contrast, y: f64) -> (f64, f64, f64) {
     match c {
@@ -15,6 +15,7 @@ fn naive(c: Contrast, y: f64) -> (f64, f64, f64) {
         }
         Contrast::Cube => (y.powi(3), 3.0 * y * y, y.powi(4) / 4.0),
         Contrast::Skew => (y * y, 2.0 * y, y.powi(3) / 3.0),
+        Contrast::AbsCube => (y * y.abs(), 2.0 * y.abs(), y.abs().powi(3) / 3.0),
     }
 }
 

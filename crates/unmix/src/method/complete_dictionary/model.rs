@@ -1,0 +1,159 @@
+//! From filters to a model: atoms, their order and sign, and doubts about them.
+
+use super::refine::Chosen;
+use super::settings::Algorithm;
+use super::start::Task;
+use super::{CompleteDictionary, METHOD};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::model::{Arrangement, Code, Described, Linear, Model, Report, Tensor, Tensors, require};
+use crate::num::{Matrix, Real, dual, factor};
+use crate::run::Run;
+use crate::stats::Spread;
+use serde_json::{Map, Value, json};
+
+/// Rows for each atom below which atoms that are never used together are not told apart: 27 in rows without noise, by the variance
+/// `1 / (3 n (1 - share)²)` of an entry, where a row of filters is near its atom.
+const ROWS: f64 = 27.0;
+
+/// Atoms whose numbers are listed; of more only how many there are.
+const LISTED: usize = 12;
+
+impl CompleteDictionary {
+    /// The model of what was found.
+    pub(super) fn model<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        task: &Task,
+        chosen: Chosen,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let Chosen { found, spread, refined } = chosen;
+        let (seen, k, dtype) = (&task.seen, task.k, T::DTYPE);
+        let name = match self.algorithm {
+            Algorithm::Msp => "msp",
+            Algorithm::L1 => "l1",
+            Algorithm::Deflation => "deflation",
+        };
+        let mut report = Report::closed_form(name, seen.n, rows.n_features(), dtype, run.seed);
+        report.outcome = found.outcome;
+        report.n_iter = found.n_iter;
+        report.sweeps = found.sweeps + seen.sweeps;
+        report.objective.clone_from(&found.objective);
+        let limits = self.limits(dtype);
+        (report.residual, report.tol) =
+            (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
+        report.rank = seen.rank;
+        report.n_constant = seen.n_constant;
+        report.warnings = seen.warnings.clone();
+        report.tell_rounding();
+        report.settings = self.as_map();
+        report.settings.insert("n_components".into(), k.into());
+        report.settings.insert("tol".into(), limits.tol.into());
+        if !refined.is_empty() {
+            let n_refined = refined.iter().filter(|kept| **kept).count();
+            report.fit = Some(json!({ "refined": n_refined, "polished": k - n_refined }));
+        }
+
+        // Atoms as rows: what filters lead back by, of length 1; codes carry their scale.
+        let decoder = factor::multiply(&dual(&found.w)?, &seen.back());
+        let length: Vec<f64> = (0..k).map(|i| dot(decoder.row(i), decoder.row(i)).sqrt()).collect();
+        let atoms = Matrix::from_fn(k, decoder.cols(), |i, j| decoder[(i, j)] / length[i]);
+        let filters = Matrix::from_fn(k, found.w.cols(), |i, j| found.w[(i, j)] * length[i]);
+        let usage: Vec<f64> =
+            (0..k).map(|i| length[i] * task.deviation_of(found.w.row(i)) * spread.sizes[i] / spread.n).collect();
+        let kurtosis: Vec<f64> = (0..k).map(|i| excess(&spread, i)).collect();
+        // In decreasing order of use.
+        let arranged = Arrangement::by_variance(&usage, &atoms, dtype.eps());
+        let ordered = arranged.values(&kurtosis);
+        report.warnings.extend(not_peaked(&ordered, spread.n, seen.k()));
+        report.warnings.extend(few_rows(&ordered, spread.n));
+        let filters = match seen.white {
+            true => filters,
+            false => seen.folded(&filters),
+        };
+        let atoms = arranged.rows(&atoms);
+        let described = Described {
+            components: &atoms,
+            mean: &seen.mean,
+            // Where there is no first rotation that the components would be taken for.
+            decoder: Some(&atoms).filter(|_| !seen.white),
+            axes: Some(&seen.axes).filter(|_| seen.white),
+            scale: Some(&seen.deviation[..]).filter(|_| seen.white),
+            noise_scale: None,
+            second_rotation: Some(&arranged.rows(&filters).transposed()),
+        };
+        let own = [
+            ("usage", Tensor::vector(&arranged.values(&usage), dtype)),
+            ("kurtosis", Tensor::vector(&ordered, dtype)),
+        ];
+        let tensors = described.tensors(dtype, own);
+        report.end(run);
+        Model::fitted(&METHOD, self.as_map(), rows.features().clone(), 0, tensors, report)
+    }
+
+    fn as_map(&self) -> Map<String, Value> {
+        crate::method::ica::as_map(self)
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    crate::power::dot(a, b)
+}
+
+/// Excess kurtosis of the codes of a filter about 0.
+fn excess(spread: &Spread, i: usize) -> f64 {
+    let square = spread.squares[i] / spread.n;
+    if square > 0.0 { spread.fourth[i] / spread.n / (square * square) - 3.0 } else { 0.0 }
+}
+
+/// A warning about atoms whose codes are no more peaked than Gaussian ones: the largest kurtosis over the directions of rows that are Gaussian
+/// is some `1.8 sqrt(r)` standard errors.
+fn not_peaked(kurtosis: &[f64], n: f64, r: usize) -> Option<String> {
+    let chance = (24.0 / n).sqrt() * (1.8 * ((r - 1) as f64).sqrt() + 3.0);
+    let flat: Vec<usize> = (0..kurtosis.len()).filter(|&i| kurtosis[i] < chance).collect();
+    let listed: Vec<String> = flat.iter().take(LISTED).map(usize::to_string).collect();
+    let which = if flat.len() > LISTED { String::new() } else { format!(" ({})", listed.join(", ")) };
+    (!flat.is_empty()).then(|| {
+        let of = if flat.len() == 1 { "atom has" } else { "atoms have" };
+        format!(
+            "{} of {} {of} codes that are not super-Gaussian{which}: their kurtosis is below {chance:.2}, the most that chance explains; only \
+             sparse codes determine a dictionary, and such atoms are determined up to a rotation among them; for sources of flat tails use ica",
+            flat.len(),
+            kurtosis.len()
+        )
+    })
+}
+
+/// A warning where there are fewer rows than determine atoms as sparse as the least sparse one.
+fn few_rows(kurtosis: &[f64], n: f64) -> Option<String> {
+    let k = kurtosis.len();
+    let least = kurtosis.iter().copied().fold(f64::INFINITY, f64::min).max(0.0);
+    // Of codes that are 0 or Gaussian: the share that is not 0, at most so many that the warning about Gaussian ones says it.
+    let share = (3.0 / (3.0 + least)).min(0.75);
+    let need = ROWS * k.saturating_sub(1) as f64 / (1.0 - share).powi(2);
+    (n < need).then(|| {
+        format!(
+            "{n} rows are few for {k} atoms: with fewer than about {need:.0} rows, for codes as sparse as these, atoms mix by chance"
+        )
+    })
+}
+
+/// `y = (x - mean) diag(1/scale) V` in the first rotation, and atoms back.
+pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let atoms = require(tensors, "components", &[None, None])?;
+    let (k, p) = (atoms.shape()[0], atoms.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let encoder = match tensors.contains_key("rotation") {
+        true => {
+            let axes = require(tensors, "rotation", &[Some(p), None])?;
+            let r = axes.shape()[1];
+            let scale = require(tensors, "scale", &[Some(r)])?.f64s();
+            let turn = require(tensors, "second_rotation", &[Some(r), Some(k)])?.to_matrix();
+            let axes = axes.to_matrix().transposed();
+            Linear { noise: None, axes: &axes, scale: Some(&scale), turn: Some(&turn) }.encoder()
+        }
+        false => require(tensors, "second_rotation", &[Some(p), Some(k)])?.to_matrix(),
+    };
+    Code::linear(mean, encoder, atoms.to_matrix())
+}

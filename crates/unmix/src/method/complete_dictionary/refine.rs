@@ -1,0 +1,246 @@
+//! One filter by the least mean size of its codes: iteratively reweighted least squares on the sphere.
+//!
+//! ```text
+//! C = E[z z' / sqrt(y² + m²)],  y = q' z,      q <- C⁻¹ q / |C⁻¹ q|,      m -> 0
+//! ```
+//!
+//! `q' C q` bounds the objective from above and touches it at `q`; a step of the inverse power iteration lowers it (Candès, Wakin & Boyd 2008).
+
+use super::CompleteDictionary;
+use super::search::Found;
+use super::settings::{Algorithm, Refine};
+use super::start::{Task, least_floor};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::ica::View;
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::power::dot;
+use crate::run::Run;
+use crate::solve::{Limits, Steps};
+use crate::stats::{GatherReweighted, GatherSpread, NEAR_ZERO, Spread};
+use serde::{Deserialize, Serialize};
+
+/// Rows for each direction: 160 suffice where no more than half of the codes are not 0.
+const ROWS: u64 = 200;
+/// The fewest rows.
+const FEWEST: u64 = 4096;
+/// What bounds the weights at first, in standard deviations of the codes, and what that is multiplied by in every step.
+const FLOOR: f64 = 0.1;
+const SHRINK: f64 = 0.1;
+/// Bounds are kept while a step changes more than this.
+const SETTLING: f64 = 0.02;
+/// Steps after which rows that have few codes near 0 are given up.
+const TRIAL: u64 = 8;
+/// Codes near 0 that a filter has to have then: Gaussian ones are 0.008 of all, Laplace ones 0.014.
+const HOPELESS: f64 = 0.02;
+/// Steps of a refinement, of which 13 lead from the first bound to the last.
+const MOST: u64 = 40;
+/// The change at which a refinement ends, once weights are bounded by rounding alone: without noise it is rounding by then.
+const SETTLED: f64 = 1e-6;
+/// Of the rule: codes near 0 beside those that the minimum makes 0 by itself, as a share of the rows.
+const SPARSE: f64 = 0.04;
+/// Filters with a cosine above this in the coordinates are of one atom.
+pub(super) const SAME: f64 = 0.95;
+
+/// What is kept of a search, and how the codes are spread.
+pub(super) struct Chosen {
+    pub(super) found: Found,
+    /// Of the filters that are kept, with codes of variance 1.
+    pub(super) spread: Spread,
+    /// Which filters are refined; empty where none was tried.
+    pub(super) refined: Vec<bool>,
+}
+
+impl CompleteDictionary {
+    /// Refines the filters that `found` has where the rule says so.
+    pub(super) fn chosen<T: Real>(
+        &self,
+        view: &View<'_, '_, T>,
+        task: &Task,
+        mut found: Found,
+        run: &Run<'_>,
+    ) -> Result<Chosen> {
+        let tries = self.algorithm != Algorithm::L1 && self.refine != Refine::Always(false);
+        let refined = match tries && !run.out_of_time() && found.residual.is_finite() {
+            true => self.refined(view, task, &found.w, run)?,
+            false => Vec::new(),
+        };
+        run.stage("codes")?;
+        let k = found.w.rows();
+        found.sweeps += 1;
+        if refined.iter().all(Option::is_none) {
+            let spread = spread(view, task, &found.w, run)?;
+            let refined = refined.iter().map(|_| false).collect();
+            return Ok(Chosen { found, spread, refined });
+        }
+        let row = |i: usize| refined[i].as_deref().unwrap_or_else(|| found.w.row(i));
+        let both = Matrix::from_vec(2 * k, found.w.cols(), {
+            let second = (0..k).flat_map(|i| row(i).iter().copied());
+            found.w.as_slice().iter().copied().chain(second).collect()
+        });
+        let seen = spread(view, task, &both, run)?;
+        let kept = self.kept(&both, &seen, &refined);
+        let of = |i: usize| if kept[i] { k + i } else { i };
+        let pick = |values: &[f64]| (0..k).map(|i| values[of(i)]).collect::<Vec<f64>>();
+        let spread = Spread {
+            n: seen.n,
+            sizes: pick(&seen.sizes),
+            squares: pick(&seen.squares),
+            fourth: pick(&seen.fourth),
+            near: pick(&seen.near),
+        };
+        found.w = Matrix::from_fn(k, both.cols(), |i, j| both[(of(i), j)]);
+        Ok(Chosen { found, spread, refined: kept })
+    }
+
+    /// Whether each filter is replaced by the refined one, which stands `k` rows below it: not where its codes are seldom near 0, nor where it
+    /// is the filter of another atom.
+    fn kept(&self, both: &Matrix<f64>, seen: &Spread, refined: &[Option<Vec<f64>>]) -> Vec<bool> {
+        let (k, r) = (refined.len(), both.cols() as f64);
+        let enough = |i: usize| self.refine == Refine::Always(true) || seen.near[i] > r + SPARSE * seen.n;
+        let mut kept: Vec<bool> = (0..k).map(|i| refined[i].is_some() && enough(k + i)).collect();
+        for i in 0..k {
+            let other = |j: usize| both.row(if kept[j] { k + j } else { j });
+            let twin = |j: usize| dot(both.row(k + i), other(j)).abs() > SAME;
+            if kept[i] && (0..k).any(|j| j != i && twin(j)) {
+                kept[i] = false;
+            }
+        }
+        kept
+    }
+
+    /// The filters refined one by one, where that is not given up.
+    fn refined<T: Real>(
+        &self,
+        view: &View<'_, '_, T>,
+        task: &Task,
+        w: &Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<Vec<Option<Vec<f64>>>> {
+        run.stage("refinement")?;
+        let rows = some_rows(view, run)?;
+        let auto = self.refine != Refine::Always(true);
+        let descent = Descent { rows: &rows, task, least: least_floor(T::DTYPE), auto, run };
+        let all = Limits { tol: f64::NEG_INFINITY, max_iter: w.rows() as u64 };
+        let (mut steps, mut out) = Steps::begin(run, "refinement", all, || Ok(Vec::new()))?;
+        let limits = Limits { tol: SETTLED, max_iter: MOST };
+        for i in out.len()..w.rows() {
+            let time_is_up = run.out_of_time();
+            let ended = (!time_is_up).then(|| descent.from(w.row(i).to_vec(), None, &limits)).transpose()?;
+            out.push(ended.filter(|e| e.outcome != Outcome::Stalled).map(|e| e.q));
+            steps.counted(&out)?;
+        }
+        Ok(out)
+    }
+}
+
+/// How codes of the filters are spread, each divided by its standard deviation: one pass.
+pub(super) fn spread<T: Real>(
+    view: &View<'_, '_, T>,
+    task: &Task,
+    w: &Matrix<f64>,
+    run: &Run<'_>,
+) -> Result<Spread> {
+    let deviation: Vec<f64> = (0..w.rows()).map(|i| task.deviation_of(w.row(i))).collect();
+    let unit = |i: usize| if deviation[i] > 0.0 { deviation[i] } else { 1.0 };
+    let w = Matrix::from_fn(w.rows(), w.cols(), |i, j| w[(i, j)] / unit(i));
+    view.sweep(run, "codes", GatherSpread::new(view.sources(&w, crate::stats::Contrasts::Each(&[]))))
+}
+
+/// Coordinates of enough of the rows for refinements.
+pub(super) fn some_rows<T: Real>(view: &View<'_, '_, T>, run: &Run<'_>) -> Result<Rows<'static, T>> {
+    view.picked_coordinates((ROWS * view.k as u64).max(FEWEST), run)
+}
+
+/// Descents on the sphere over some rows.
+pub(super) struct Descent<'s, 'b, T: Real> {
+    pub(super) rows: &'s Rows<'b, T>,
+    pub(super) task: &'s Task,
+    /// The last bound of the weights, in standard deviations of the codes.
+    pub(super) least: f64,
+    /// Gives up where few codes are near 0.
+    pub(super) auto: bool,
+    pub(super) run: &'s Run<'s>,
+}
+
+/// Where a descent ended.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Ended {
+    pub(super) q: Vec<f64>,
+    /// Stalled where it was given up.
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    /// The last change of an entry.
+    pub(super) residual: f64,
+    /// The mean size of the codes.
+    pub(super) value: f64,
+}
+
+/// State of a descent.
+#[derive(Serialize, Deserialize)]
+struct State {
+    q: Vec<f64>,
+    floor: f64,
+    change: f64,
+    value: f64,
+    near: f64,
+}
+
+impl<T: Real> Descent<'_, '_, T> {
+    /// From a filter of length 1; where there is a `basis`, of orthonormal rows, within its span.
+    pub(super) fn from(&self, q: Vec<f64>, basis: Option<&Matrix<f64>>, limits: &Limits) -> Result<Ended> {
+        let first = || Ok(State { q, floor: FLOOR, change: 1.0, value: f64::INFINITY, near: 1.0 });
+        let (mut steps, mut at) = Steps::begin(self.run, "least sizes", *limits, first)?;
+        let outcome = loop {
+            if self.auto && steps.n_iter() >= TRIAL && at.near < HOPELESS {
+                break Outcome::Stalled;
+            }
+            let residual = if at.floor > self.least { f64::INFINITY } else { at.change };
+            if let Some(outcome) = steps.ending(residual) {
+                break outcome;
+            }
+            at = self.step(at, basis)?;
+            steps.counted(&at)?;
+        };
+        let State { q, change, value, .. } = at;
+        Ok(Ended { q, outcome, n_iter: steps.n_iter(), residual: change, value })
+    }
+
+    fn step(&self, at: State, basis: Option<&Matrix<f64>>) -> Result<State> {
+        let size = self.task.deviation_of(&at.q);
+        let gather =
+            GatherReweighted { direction: at.q.clone(), floor: at.floor * size, near: NEAR_ZERO * size };
+        let sums = self.rows.sweep(self.run, "refinement", &gather)?;
+        let r = at.q.len();
+        let whole = Matrix::from_fn(r, r, |i, j| sums.lower[(i.max(j), i.min(j))] / sums.n);
+        let q = match basis {
+            None => solved(&whole, &at.q)?,
+            Some(basis) => {
+                let own = Matrix::from_vec(1, r, at.q.clone());
+                let inside = factor::multiply_transposed(&factor::multiply(basis, &whole), basis);
+                let own = factor::multiply_transposed(&own, basis).into_vec();
+                let next = Matrix::from_vec(1, own.len(), solved(&inside, &own)?);
+                factor::multiply(&next, basis).into_vec()
+            }
+        };
+        let sign = if dot(&q, &at.q) < 0.0 { -1.0 } else { 1.0 };
+        let change = q.iter().zip(&at.q).fold(0.0f64, |m, (a, b)| m.max((a - sign * b).abs()));
+        let floor = if change < SETTLING { (SHRINK * at.floor).max(self.least) } else { at.floor };
+        Ok(State { q, floor, change, value: sums.sizes / sums.n, near: sums.near / sums.n })
+    }
+}
+
+/// `C⁻¹ q`, to length 1. Weights of rows whose codes are 0 make `C` nearly singular, in the direction that is looked for.
+fn solved(c: &Matrix<f64>, q: &[f64]) -> Result<Vec<f64>> {
+    let (values, vectors) = factor::eigh(c)?;
+    let floor = f64::EPSILON * values.len() as f64 * values.first().copied().unwrap_or(0.0);
+    let mut out = vec![0.0; q.len()];
+    for (i, value) in values.iter().enumerate() {
+        let share = dot(vectors.row(i), q) / value.max(floor);
+        out.iter_mut().zip(vectors.row(i)).for_each(|(o, v)| *o += share * v);
+    }
+    let length = dot(&out, &out).sqrt();
+    out.iter_mut().for_each(|x| *x /= length);
+    Ok(out)
+}

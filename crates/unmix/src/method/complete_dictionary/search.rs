@@ -1,0 +1,250 @@
+//! From coordinates to filters: searches by a power of the codes, their polish, several starts.
+
+use super::start::Task;
+use super::{Algorithm, CompleteDictionary, l1};
+use crate::data::{Batches, Position};
+use crate::error::Result;
+use crate::ica::{self, SweptRows, View};
+use crate::model::Outcome;
+use crate::num::{Matrix, Real, factor};
+use crate::power::{Contrast, Contrasted, Found as Ended, PowerIteration, PowerMap, Projection, Shift, dot};
+use crate::run::Run;
+use crate::solve::{Limits, Steps};
+use serde::{Deserialize, Serialize};
+
+/// The share that a batch has in what steps go by.
+const SHARE: f64 = 0.5;
+
+/// A search for atoms.
+pub(super) struct Atoms<'s, 'a, 'b, T: Real> {
+    pub(super) spec: &'s CompleteDictionary,
+    pub(super) task: &'s Task,
+    pub(super) view: &'s View<'a, 'b, T>,
+    pub(super) run: &'s Run<'s>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Found {
+    /// Filters, `k x r`, of length 1 in the coordinates.
+    pub(super) w: Matrix<f64>,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    pub(super) sweeps: u64,
+    /// That of the search, without the polish.
+    pub(super) objective: Vec<f64>,
+    pub(super) residual: f64,
+    /// Of several starts, the one where this is largest is taken.
+    value: f64,
+}
+
+impl<T: Real> Atoms<'_, '_, '_, T> {
+    /// The best of several starts, polished where that was requested.
+    pub(super) fn search(&self) -> Result<Found> {
+        let limits = self.spec.limits(T::DTYPE);
+        if self.spec.algorithm == Algorithm::L1 {
+            return l1::search(self.view, self.task, &limits, self.run);
+        }
+        let mut best: Option<Found> = None;
+        let mut sweeps = 0;
+        for i in 0..self.spec.n_init.max(1) {
+            let start = self.task.start(i, self.run)?;
+            let found = match self.spec.algorithm {
+                Algorithm::Deflation => self.one_by_one(&start, &limits)?,
+                _ => self.all_at_once(start, &limits)?,
+            };
+            sweeps += found.sweeps;
+            // The first of equals, so that a start more changes nothing unless it is better.
+            if best.as_ref().is_none_or(|b| found.value > b.value) {
+                best = Some(found);
+            }
+            if self.run.out_of_time() {
+                break;
+            }
+        }
+        let Some(best) = best else { unreachable!("there is at least one start") };
+        let found = Found { sweeps, ..best };
+        if self.spec.polish { self.polished(found, &limits) } else { Ok(found) }
+    }
+
+    /// By slopes near the end: only on white rows is that the fixed point of FastICA.
+    fn shift(&self) -> Shift {
+        if self.task.white { Shift::Hybrid(0.0) } else { Shift::Constant(0.0) }
+    }
+
+    fn iteration<'p>(&self, projection: Projection<'p>, limits: &Limits) -> PowerIteration<'p> {
+        let &Limits { tol, max_iter } = limits;
+        PowerIteration { projection, shift: self.shift(), tol, max_iter, eps: T::DTYPE.eps() }
+    }
+
+    fn map(&self, rotation: bool) -> Contrasted<'_, '_, '_, T> {
+        Contrasted::of(self.view, self.spec.contrast(), 1.0, rotation, self.run)
+    }
+
+    /// Matching, stretching, projection.
+    fn all_at_once(&self, start: Matrix<f64>, limits: &Limits) -> Result<Found> {
+        let (mut start, mut passes) = (start, 0);
+        if let Some(size) = self.spec.batch_size
+            && (size as u64) < self.view.rows().n_rows().unwrap_or(0)
+        {
+            start = self.by_batches(start, size)?;
+            passes = 1;
+        }
+        let rotation = self.task.k == self.task.seen.k();
+        let ended = self.iteration(Projection::Polar, limits).solve(&mut self.map(rotation), &start, self.run)?;
+        Ok(Found { sweeps: ended.sweeps + passes, ..Found::of(ended) })
+    }
+
+    /// One epoch of steps by what batches give, each with half of what came before: every row of the filters is near its own atom by then.
+    fn by_batches(&self, start: Matrix<f64>, size: usize) -> Result<Matrix<f64>> {
+        let (rows, run) = (self.view.rows(), self.run);
+        let mean = self.task.seen.subtracted();
+        let basis = self.task.seen.basis();
+        let limits = Limits { tol: f64::NEG_INFINITY, max_iter: u64::MAX };
+        let first = || {
+            let begun = self.iteration(Projection::Polar, &limits);
+            let zero = Matrix::zeros(self.task.k, self.task.seen.k());
+            let none = crate::power::Image { direction: start.clone(), slope: Vec::new(), objective: 0.0 };
+            let w = PowerIteration { shift: Shift::Constant(0.0), ..begun }.next(&zero, &none, false)?;
+            Ok(Epoch { position: Position::default(), w, moving: zero, n: 0 })
+        };
+        let (mut steps, mut at) = Steps::begin(run, "batches", limits, first)?;
+        if at.position.epoch > 0 {
+            return Ok(at.w);
+        }
+        Batches::new(rows, size, run.seed)?.each(at.position, 1, 1, |batch| {
+            if !batch.rows.is_empty() {
+                let some = batch.as_rows(rows)?;
+                let view =
+                    View { place: SweptRows::Rows(&some), mean, basis: basis.as_ref(), k: self.task.seen.k() };
+                let mut map = Contrasted::of(&view, self.spec.contrast(), 1.0, false, run);
+                if let Some(image) = map.apply(&at.w)? {
+                    at.step(image.direction, &self.iteration(Projection::Polar, &limits))?;
+                }
+            }
+            at.position = batch.next;
+            steps.counted(&at)?;
+            Ok(!run.out_of_time())
+        })?;
+        Ok(at.w)
+    }
+
+    /// One filter after another, each orthogonal to those before.
+    fn one_by_one(&self, start: &Matrix<f64>, limits: &Limits) -> Result<Found> {
+        let (k, r) = (self.task.k, self.task.seen.k());
+        let all = Limits { tol: f64::NEG_INFINITY, max_iter: k as u64 };
+        let (mut steps, mut at) = Steps::begin(self.run, "atoms", all, || Ok(Found::nothing(r)))?;
+        for i in steps.n_iter() as usize..k {
+            let w = Matrix::from_vec(1, r, away_from(start.row(i), &at.w));
+            let iteration = self.iteration(Projection::Rest(&at.w), limits);
+            let ended = iteration.solve(&mut self.map(false), &w, self.run)?;
+            at.take(Found::of(ended));
+            steps.counted(&at)?;
+        }
+        Ok(at)
+    }
+
+    /// The least `Σ E log cosh` of the codes from what was found.
+    fn polished(&self, found: Found, limits: &Limits) -> Result<Found> {
+        let left = limits.max_iter.saturating_sub(found.n_iter);
+        if self.run.out_of_time() || left == 0 || !found.residual.is_finite() {
+            return Ok(found);
+        }
+        let limits = Limits { max_iter: left, ..*limits };
+        let (w, ended) = if self.task.k == self.task.seen.k() {
+            let ended = ica::least_log_cosh(self.view, found.w.clone(), &limits, self.run)?;
+            let facts = (ended.outcome, ended.n_iter, ended.sweeps, ended.residual);
+            (ended.w, facts)
+        } else {
+            let iteration = PowerIteration { shift: Shift::Hybrid(-1.0), ..self.iteration(Projection::Polar, &limits) };
+            let mut map = Contrasted::of(self.view, Contrast::LogCosh(1.0), -1.0, false, self.run);
+            let ended = iteration.solve(&mut map, &found.w, self.run)?;
+            (ended.a, (ended.outcome, ended.n_iter, ended.sweeps, ended.residual))
+        };
+        let (outcome, n_iter, sweeps, residual) = ended;
+        Ok(Found {
+            w,
+            outcome,
+            residual,
+            n_iter: found.n_iter + n_iter,
+            sweeps: found.sweeps + sweeps,
+            ..found
+        })
+    }
+}
+
+/// State of an epoch of batches.
+#[derive(Serialize, Deserialize)]
+struct Epoch {
+    position: Position,
+    w: Matrix<f64>,
+    /// The mean of what batches gave, the last ones most.
+    moving: Matrix<f64>,
+    n: u64,
+}
+
+impl Epoch {
+    fn step(&mut self, direction: Matrix<f64>, by: &PowerIteration<'_>) -> Result<()> {
+        self.n += 1;
+        let share = (1.0 / self.n as f64).max(SHARE);
+        let both = self.moving.as_slice().iter().zip(direction.as_slice());
+        let moving = both.map(|(m, d)| (1.0 - share) * m + share * d).collect();
+        self.moving = Matrix::from_vec(self.w.rows(), self.w.cols(), moving);
+        let image =
+            crate::power::Image { direction: self.moving.clone(), slope: Vec::new(), objective: 0.0 };
+        let plain = PowerIteration { shift: Shift::Constant(0.0), ..*by };
+        self.w = plain.next(&self.w, &image, false)?;
+        Ok(())
+    }
+}
+
+impl Found {
+    fn of(ended: Ended) -> Self {
+        let Ended { a, outcome, n_iter, sweeps, objective, residual, value } = ended;
+        Self { w: a, outcome, n_iter, sweeps, objective, residual, value }
+    }
+
+    /// Before the first of several filters.
+    pub(super) fn nothing(r: usize) -> Self {
+        let (w, outcome) = (Matrix::zeros(0, r), Outcome::Converged);
+        Self { w, outcome, n_iter: 0, sweeps: 0, objective: Vec::new(), residual: 0.0, value: 0.0 }
+    }
+
+    /// One filter by the least mean size of its codes.
+    pub(super) fn one(ended: &super::refine::Ended, n_iter: u64, sweeps: u64) -> Self {
+        let super::refine::Ended { q, outcome, residual, value, .. } = ended;
+        Self {
+            w: Matrix::from_vec(1, q.len(), q.clone()),
+            outcome: *outcome,
+            n_iter,
+            sweeps,
+            objective: Vec::new(),
+            residual: *residual,
+            value: -value,
+        }
+    }
+
+    /// Adds a filter: iterations are those of the one that took most, the residual is the largest, the outcome that of the first one that did
+    /// not converge.
+    pub(super) fn take(&mut self, one: Found) {
+        let (rows, r) = (self.w.rows() + 1, self.w.cols());
+        let before = std::mem::replace(&mut self.w, Matrix::zeros(0, r));
+        self.w = Matrix::from_vec(rows, r, [before.into_vec(), one.w.into_vec()].concat());
+        self.n_iter = self.n_iter.max(one.n_iter);
+        self.residual = self.residual.max(one.residual);
+        self.sweeps += one.sweeps;
+        self.value += one.value;
+        if self.outcome == Outcome::Converged {
+            self.outcome = one.outcome;
+        }
+    }
+}
+
+/// `w`, unless almost nothing of it is orthogonal to the orthonormal rows `found`: then something that is.
+pub(super) fn away_from(w: &[f64], found: &Matrix<f64>) -> Vec<f64> {
+    let along: f64 = (0..found.rows()).map(|i| dot(w, found.row(i)).powi(2)).sum();
+    match along < dot(w, w) * (1.0 - 1e-10) {
+        true => w.to_vec(),
+        false => factor::complement(found).row(0).to_vec(),
+    }
+}

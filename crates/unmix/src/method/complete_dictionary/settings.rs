@@ -1,0 +1,169 @@
+//! Settings of complete dictionary learning: what they are called, what they may be, what they mean.
+
+use crate::method::pca::Automatic;
+use crate::model::{Kind, Setting};
+use crate::power::Contrast;
+use serde::{Deserialize, Serialize};
+
+/// Settings of [complete dictionary learning](super): `CompleteDictionary { power: 3, ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CompleteDictionary {
+    /// Number of atoms; as many as the rank allows by default.
+    pub n_components: Option<usize>,
+    /// Which search.
+    pub algorithm: Algorithm,
+    /// The power of codes whose sum is maximised, 3 or 4; of `msp` and `deflation`.
+    pub power: u64,
+    /// Whether rows are whitened first; not of a dictionary that is orthogonal, with codes of one variance.
+    pub precondition: bool,
+    /// Whether `Σ E log cosh` of the codes is then minimised.
+    pub polish: bool,
+    /// Whether each atom is then refined by the sum of the sizes of its codes.
+    pub refine: Refine,
+    /// Rows of a batch in the first epoch; all rows in every step by default.
+    pub batch_size: Option<usize>,
+    /// Number of random starts, of which the best end is taken.
+    pub n_init: u64,
+    /// Subtract the mean.
+    pub center: bool,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+    /// Tolerance on the relative gradient; `None`: 1e-6 in double precision, 1e-4 in single.
+    pub tol: Option<f64>,
+}
+
+impl Default for CompleteDictionary {
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            algorithm: Algorithm::Msp,
+            power: 4,
+            precondition: true,
+            polish: true,
+            refine: Refine::default(),
+            batch_size: None,
+            n_init: 1,
+            center: false,
+            max_iter: 300,
+            tol: None,
+        }
+    }
+}
+
+impl CompleteDictionary {
+    /// The function of a code whose mean is maximised.
+    pub(super) fn contrast(&self) -> Contrast {
+        if self.power == 3 { Contrast::AbsCube } else { Contrast::Cube }
+    }
+}
+
+/// A search for atoms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// All at once: matching, stretching, projection.
+    #[default]
+    Msp,
+    /// One at a time, by the least sum of sizes of its codes.
+    L1,
+    /// One at a time by the power, orthogonal to those before.
+    Deflation,
+}
+
+/// Whether atoms are refined by the least sum of sizes of their codes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Refine {
+    /// All of them, or none.
+    Always(bool),
+    /// Those whose codes then have many zeros.
+    Auto(Automatic),
+}
+
+impl Default for Refine {
+    fn default() -> Self {
+        Refine::Auto(Automatic::Auto)
+    }
+}
+
+/// What the searches that maximise a power have alone.
+const BY_POWER: &[&[crate::model::Condition]] = &[&[("algorithm", &["\"msp\"", "\"deflation\""])]];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "n_components",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Number of atoms, at most columns and rows; null for as many as there are directions along which the rows vary.",
+    )
+    .by_rows(),
+    Setting::new(
+        "algorithm",
+        Kind::Words(&["msp", "l1", "deflation"]),
+        "\"msp\"",
+        "'msp' searches for all atoms at once (matching, stretching and projection), 'deflation' for one after another by the same steps, \
+         each orthogonal to those before it in whitened coordinates, 'l1' for one after another by the least sum of the sizes of its codes.",
+    ),
+    Setting::new(
+        "power",
+        Kind::between(3, 4),
+        "4",
+        "Power of the sizes of the codes whose sum is maximised: 4, or 3, whose errors are about half as large.",
+    )
+    .only(BY_POWER),
+    Setting::new(
+        "precondition",
+        Kind::Bool,
+        "true",
+        "Whiten the rows first, so that the dictionary may be any matrix of full column rank; false where it is orthogonal and its codes \
+         have one variance.",
+    ),
+    Setting::new(
+        "polish",
+        Kind::Bool,
+        "true",
+        "Then minimise the sum of `log cosh` of the codes, from there and without a step that raises it: errors are 2 to 5 times smaller.",
+    )
+    .only(BY_POWER),
+    Setting::new(
+        "refine",
+        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Then minimise the sum of sizes of the codes of each atom, which finds the atoms of rows without noise to rounding; 'auto' keeps \
+         the result for atoms whose codes then are near 0 often enough (in more than `n_features + 0.04 n_samples` rows).",
+    )
+    .only(BY_POWER),
+    Setting::new(
+        "batch_size",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Rows of a mini-batch in the first epoch, for many rows: at least 20 times the number of atoms; null for all rows in every step.",
+    )
+    .such_as("2000")
+    .only(&[&[("algorithm", &["\"msp\""])]]),
+    Setting::new(
+        "n_init",
+        Kind::at_least(1),
+        "1",
+        "Number of random starts, of which the one with the largest objective at its end is kept.",
+    )
+    .only(BY_POWER),
+    Setting::new("center", Kind::Bool, "false", "Subtract the mean of every column."),
+    Setting::new(
+        "max_iter",
+        Kind::at_least(1),
+        "300",
+        "Maximum number of iterations, the polish included; of each atom with 'l1' and 'deflation'.",
+    ),
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance on the largest entry of the gradient: of 'msp' and 'deflation' relative to the mean of the power of the \
+         codes, of the polish as it is; with 'l1' on the change of an atom. null for 1e-6 in double precision and 1e-4 in single.",
+    )
+    .such_as("1e-8"),
+];

@@ -1,0 +1,178 @@
+//! The coordinates in which atoms are searched, and where the search begins.
+
+use super::{CompleteDictionary, METHOD};
+use crate::data::{KEPT, Map, Projected, Rows, check_n_rows};
+use crate::error::{Error, Result};
+use crate::ica::{SweptRows, View, keeps_copy};
+use crate::machine::check_square;
+use crate::num::random::Stream;
+use crate::num::{Dtype, Matrix, Real, factor};
+use crate::run::Run;
+use crate::spectrum::{self, Bounds, Coordinates, PrincipalAxes, WhiteningOptions};
+use crate::stats::GatherScatter;
+
+/// The largest entry of the covariance less the identity at which rows still count as white.
+const WHITE: f64 = 0.1;
+
+/// What depends on the rows.
+pub(super) struct Task {
+    /// Coordinates of the rows.
+    pub(super) seen: Coordinates,
+    /// Number of atoms.
+    pub(super) k: usize,
+    /// Whether coordinates are white, nearly where they are columns as they are.
+    pub(super) white: bool,
+}
+
+impl CompleteDictionary {
+    /// Looks at the rows and settles what depends on them.
+    pub(super) fn task<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Task> {
+        let (n, p, origin) = (rows.n_counted(), rows.n_features(), rows.origin());
+        check_n_rows(METHOD.key, n, origin, "give more rows")?;
+        let bounds = Bounds { n, p, origin, least: METHOD.least_components(), overcomplete: false };
+        bounds.count(self.n_components)?;
+        let (mut seen, white) = match self.precondition {
+            true => (self.whitened(rows, run)?, true),
+            false => self.as_they_are(rows, run)?,
+        };
+        let (r, wanted) = (seen.k(), self.n_components.unwrap_or(p));
+        let k = wanted.min(r);
+        if k < wanted {
+            let few = if n <= p as u64 { format!(" ({n} rows of {p} columns)") } else { String::new() };
+            let (directions, are) = if k == 1 { ("direction", "is") } else { ("directions", "are") };
+            seen.warnings.push(format!(
+                "the rows vary along {k} {directions} only{few}, so {k} of {wanted} atoms {are} kept"
+            ));
+        }
+        if seen.n_constant > 0 {
+            let (c, columns) =
+                (seen.n_constant, if seen.n_constant == 1 { "column does" } else { "columns do" });
+            seen.warnings.push(format!("{c} of {p} {columns} not vary; their entries in every atom are 0"));
+        }
+        Ok(Task { seen, k, white })
+    }
+
+    /// White coordinates along all directions that there are.
+    fn whitened<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Coordinates> {
+        let options = WhiteningOptions {
+            method: METHOD.key,
+            top: None,
+            center: self.center,
+            standardize: false,
+            weak: true,
+        };
+        let seen = PrincipalAxes::of(rows, options, run)?;
+        let rank = seen.found.axes.rows();
+        Ok(Coordinates::new(seen, rank, true, 1.0))
+    }
+
+    /// Columns divided by one number, their root mean square; and whether they are white.
+    fn as_they_are<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Coordinates, bool)> {
+        let p = rows.n_features();
+        check_square(METHOD.key, p, 12)?;
+        let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
+        if !scatter.finite() {
+            return Err(rows.not_finite(METHOD.key));
+        }
+        let n = scatter.n;
+        let mut moments = Matrix::from_fn(p, p, |i, j| {
+            let own = scatter.lower[(i.max(j), i.min(j))] / n;
+            if self.center { own } else { own + scatter.mean[i] * scatter.mean[j] }
+        });
+        let total: f64 = (0..p).map(|j| moments[(j, j)]).sum();
+        if total == 0.0 {
+            return Err(spectrum::no_variance_of(rows, METHOD.key));
+        }
+        spectrum::check_total(METHOD.key, total, T::DTYPE)?;
+        let size = (total / p as f64).sqrt();
+        moments.as_mut_slice().iter_mut().for_each(|m| *m /= size * size);
+        let variances = factor::eigenvalues(&moments)?;
+        let floor = 10.0 * p as f64 * T::DTYPE.eps() * variances[0];
+        let rank = variances.iter().take_while(|v| **v > floor).count();
+        if rank < p {
+            return Err(Error::Unsupported {
+                asked: format!("{} with precondition=false", METHOD.key),
+                found: format!("the rows vary along {rank} directions only, and have {p} columns"),
+                remedy: "leave precondition at true, or reduce the rows by pca first".into(),
+            });
+        }
+        let off = |i: usize, j: usize| (moments[(i, j)] - f64::from(u8::from(i == j))).abs();
+        let farthest = (0..p).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        let farthest = farthest.map(|(i, j)| off(i, j)).fold(0.0f64, f64::max);
+        let warnings = (farthest >= WHITE).then(|| {
+            format!(
+                "the rows are not white: divided by one number, their second moments differ from the identity by up to {farthest:.2}; an \
+                 orthogonal dictionary with codes of one variance makes them white, and any other is found with precondition=true"
+            )
+        });
+        let seen = Coordinates {
+            n,
+            mean: if self.center { scatter.mean } else { vec![0.0; p] },
+            noise_scale: None,
+            size,
+            axes: Matrix::zeros(0, p),
+            deviation: Vec::new(),
+            white: false,
+            moments: Some(moments),
+            rank: Some(rank),
+            n_constant: 0,
+            sweeps: 1,
+            solver: "none",
+            warnings: warnings.into_iter().collect(),
+        };
+        Ok((seen, farthest < WHITE))
+    }
+}
+
+impl Task {
+    /// Number `i` of the starts, `k x r`: random, or the atoms of a model.
+    pub(super) fn start(&self, i: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
+        let (k, r) = (self.k, self.seen.k());
+        let draws = Stream::new(run.seed, i);
+        let given = run.initial_components(self.seen.mean.len(), k)?.filter(|_| i == 0);
+        Ok(match given {
+            None => Matrix::from_fn(k, r, |i, j| draws.normal((i * r + j) as u64)),
+            // Filters of orthogonal atoms are these atoms.
+            Some(atoms) => match self.seen.basis() {
+                None => atoms.top_rows(k),
+                Some(basis) => factor::multiply_transposed(&atoms.top_rows(k), &basis),
+            },
+        })
+    }
+
+    /// Standard deviations of the codes of filters, in coordinates.
+    pub(super) fn deviation_of(&self, filter: &[f64]) -> f64 {
+        let square = match &self.seen.moments {
+            None => crate::power::dot(filter, filter),
+            Some(m) => (0..filter.len()).map(|i| filter[i] * crate::power::dot(m.row(i), filter)).sum(),
+        };
+        square.max(0.0).sqrt()
+    }
+}
+
+/// Calls `f` with the rows seen in the coordinates of `task`: a copy of these is kept where that saves time, and where sums over the columns
+/// themselves would lose digits.
+pub(super) fn with_view<T: Real, O>(
+    rows: &Rows<'_, T>,
+    task: &Task,
+    run: &Run<'_>,
+    f: impl FnOnce(&View<'_, '_, T>) -> Result<O>,
+) -> Result<O> {
+    let (n, p, r) = (rows.n_rows().unwrap_or(0), rows.n_features(), task.seen.k());
+    let basis = task.seen.basis();
+    let bytes = T::DTYPE.size();
+    let fits = n.saturating_mul((r * bytes) as u64) <= KEPT;
+    let copied = keeps_copy(n, p, r, bytes) || task.k < r && task.seen.white && fits;
+    if let Some(basis) = basis.as_ref().filter(|_| copied) {
+        let map = Map::new(task.seen.mean.clone(), basis);
+        let white = Projected::new(rows, map, "whitening", run)?;
+        return f(&View { place: SweptRows::Projected(&white), mean: None, basis: None, k: r });
+    }
+    let mean = task.seen.subtracted();
+    f(&View { place: SweptRows::Rows(rows), mean, basis: basis.as_ref(), k: r })
+}
+
+/// The smallest that weights of reweighted least squares are bounded by, in standard deviations of the codes.
+pub(super) fn least_floor(dtype: Dtype) -> f64 {
+    if dtype == Dtype::F32 { 1e-6 } else { 1e-14 }
+}

@@ -1,0 +1,128 @@
+//! The published designs (structures.md, 17.6): success, the law of the error, and what polish and refinement make of it.
+
+use super::*;
+use unmix::method::complete_dictionary::Algorithm;
+
+/// `1 - |A U|⁴ / p`: 0 for a signed permutation.
+fn err4(found: &Matrix<f64>, truth: &Matrix<f64>) -> f64 {
+    let w = factor::multiply_transposed(found, truth);
+    1.0 - w.as_slice().iter().map(|x| x.powi(4)).sum::<f64>() / found.rows() as f64
+}
+
+/// Its expectation after the search alone.
+fn predicted(p: usize, n: usize, share: f64) -> f64 {
+    2.0 * (p - 1) as f64 / (3.0 * n as f64 * (1.0 - share).powi(2))
+}
+
+const SEEDS: u64 = 5;
+
+#[test]
+fn every_atom_is_found_where_there_are_rows_enough_and_errors_follow_their_law() {
+    for (p, share, n) in [
+        (25, 0.1, 2000),
+        (25, 0.3, 2000),
+        (25, 0.1, 8000),
+        (25, 0.3, 8000),
+        (25, 0.5, 8000),
+        (50, 0.1, 8000),
+        (50, 0.3, 8000),
+        (50, 0.5, 8000),
+    ] {
+        let (mut errors, mut steps) = (Vec::new(), Vec::new());
+        for seed in 0..SEEDS {
+            let made = orthogonal(p, n, share, 0.0, seed);
+            let model = fit(&plain(), &made.x);
+            assert!(all_found(&atoms(&model), &made.atoms, 0.95), "{p} {share} {n}, seed {seed}");
+            errors.push(err4(&atoms(&model), &made.atoms));
+            steps.push(model.report().n_iter as f64);
+        }
+        let (error, law) = (median(errors), predicted(p, n, share));
+        if n as f64 * share >= 800.0 && law <= 0.02 {
+            assert!((0.85..=1.2).contains(&(error / law)), "{p} {share} {n}: {error:e} of {law:e}");
+        }
+        assert!(median(steps) <= 60.0);
+    }
+}
+
+/// Where the law predicts an error of 0.032, every filter is nearest to an atom of its own, if not within 0.95.
+#[test]
+fn at_the_border_every_filter_is_near_its_own_atom() {
+    for (p, share, n) in [(25, 0.5, 2000), (50, 0.3, 2000)] {
+        for seed in 0..SEEDS {
+            let made = orthogonal(p, n, share, 0.0, seed);
+            assert!(all_found(&atoms(&fit(&plain(), &made.x)), &made.atoms, 0.8), "{p} {share} {n}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn third_powers_and_the_polish_have_smaller_errors() {
+    let (p, n) = (30, 8000);
+    for share in [0.1, 0.3, 0.5] {
+        let of = |spec: &CompleteDictionary| {
+            let errors = (0..4).map(|seed| {
+                let made = orthogonal(p, n, share, 0.0, seed);
+                err4(&atoms(&fit(spec, &made.x)), &made.atoms)
+            });
+            median(errors.collect())
+        };
+        let fourth = of(&plain());
+        let third = of(&CompleteDictionary { power: 3, ..plain() });
+        assert!((third / fourth - 0.28).abs() < 0.05, "{share}: {}", third / fourth);
+        let polished = of(&CompleteDictionary { polish: true, ..plain() });
+        assert!(polished / fourth <= 0.25, "{share}: {}", polished / fourth);
+    }
+}
+
+#[test]
+fn refinement_is_exact_without_noise() {
+    for (p, n, share) in [(25, 4000, 0.2), (50, 8000, 0.1), (50, 8000, 0.2), (50, 8000, 0.5)] {
+        let made = orthogonal(p, n, share, 0.0, 7);
+        let model = fit(&CompleteDictionary::default(), &made.x);
+        assert!(all_found(&atoms(&model), &made.atoms, 0.99));
+        let far = worst(&atoms(&model), &made.atoms);
+        assert!(far < 1e-11, "{p} {n} {share}: {far:e}");
+    }
+}
+
+/// The rule keeps refined atoms where there is little noise, and polished ones where there is more.
+#[test]
+fn refinement_is_kept_by_the_noise() {
+    for share in [0.2, 0.5] {
+        let of = |noise: f64| {
+            let ends = (0..SEEDS).map(|seed| {
+                let made = orthogonal(25, 4000, share, noise, seed);
+                (fit(&CompleteDictionary::default(), &made.x), made.atoms)
+            });
+            ends.collect::<Vec<_>>()
+        };
+        let distance = |ends: &[(Model, Matrix<f64>)]| {
+            let each = |(model, truth): &(Model, Matrix<f64>)| {
+                median(nearest(&atoms(model), truth).into_iter().map(|(_, _, apart)| apart).collect())
+            };
+            median(ends.iter().map(each).collect())
+        };
+        let refined = |ends: &[(Model, Matrix<f64>)], n: u64| {
+            ends.iter().all(|(model, _)| model.report().fit.as_ref().unwrap()["refined"] == n)
+        };
+        let little = of(0.01);
+        assert!(refined(&little, 25) && distance(&little) <= 0.004, "{share}: {}", distance(&little));
+        let more = of(0.3);
+        assert!(refined(&more, 0) && distance(&more) <= 0.06, "{share}: {}", distance(&more));
+        for (model, truth) in of(0.5).iter().filter(|_| share == 0.5) {
+            assert!(all_found(&atoms(model), truth, 0.9));
+        }
+    }
+}
+
+#[test]
+fn the_other_algorithms_find_the_same_atoms() {
+    for algorithm in [Algorithm::L1, Algorithm::Deflation] {
+        let hits = (0..SEEDS).filter(|&seed| {
+            let made = orthogonal(25, 4000, 0.3, 0.0, seed);
+            let model = fit(&CompleteDictionary { algorithm, ..Default::default() }, &made.x);
+            all_found(&atoms(&model), &made.atoms, 0.999_999)
+        });
+        assert_eq!(hits.count() as u64, SEEDS, "{algorithm:?}");
+    }
+}

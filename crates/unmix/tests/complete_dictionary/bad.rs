@@ -1,0 +1,99 @@
+//! Input that is refused, and doubts that are reported.
+
+use super::*;
+use crate::made::try_fit;
+use serde_json::json;
+use unmix::Run;
+use unmix::datasets::{Distribution, independent};
+
+fn refused(spec: &CompleteDictionary, x: &Matrix<f64>) -> String {
+    let mut rows = Rows::from_slice(x.as_slice(), x.cols()).unwrap();
+    spec.fit(&mut rows, &Run::default()).unwrap_err().to_string()
+}
+
+fn warned(model: &Model, what: &str) -> bool {
+    model.report().warnings.iter().any(|w| w.contains(what))
+}
+
+#[test]
+fn numbers_of_atoms_have_a_range() {
+    let made = oblique((50, 4, 4), 0.5, 1);
+    for k in [0, 5] {
+        let said = refused(&CompleteDictionary { n_components: Some(k), ..Default::default() }, &made.x);
+        assert!(said.contains("n_components") && said.contains(&k.to_string()), "{said}");
+    }
+    for (given, name) in [
+        (json!({"power": 5}), "power"),
+        (json!({"power": 2}), "power"),
+        (json!({"algorithm": "l4"}), "algorithm"),
+        (json!({"batch_size": 0}), "batch_size"),
+        (json!({"n_init": 0}), "n_init"),
+        (json!({"refine": "always"}), "refine"),
+        (json!({"tol": -1.0}), "tol"),
+    ] {
+        let said = try_fit("complete-dictionary", given.as_object().unwrap(), made.x.as_slice(), 4);
+        let said = said.unwrap_err().to_string();
+        assert!(said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn rows_that_hold_nothing_to_find_are_refused() {
+    let zeros = Matrix::zeros(20, 3);
+    let mut infinite = oblique((20, 3, 3), 0.5, 1).x;
+    infinite[(7, 1)] = f64::NAN;
+    for precondition in [true, false] {
+        let spec = CompleteDictionary { precondition, ..Default::default() };
+        assert!(refused(&spec, &zeros).contains("3 columns are constant"), "{}", refused(&spec, &zeros));
+        let said = refused(&spec, &infinite);
+        assert!(said.contains("row 7") && said.contains("column 1"), "{said}");
+        assert!(refused(&spec, &Matrix::from_vec(1, 3, vec![1.0, 2.0, 3.0])).contains("row"));
+    }
+}
+
+#[test]
+fn without_preconditioning_rows_have_to_be_white_and_of_full_rank() {
+    let made = oblique((3000, 6, 6), 0.3, 2);
+    let spec = CompleteDictionary { precondition: false, ..Default::default() };
+    assert!(warned(&fit(&spec, &made.x), "the rows are not white"));
+    assert!(!warned(&fit(&spec, &orthogonal(6, 3000, 0.3, 0.0, 2).x), "not white"));
+    let flat = oblique((300, 6, 4), 0.3, 2);
+    let said = refused(&spec, &flat.x);
+    assert!(said.contains("vary along 4 directions only") && said.contains("precondition"), "{said}");
+}
+
+/// Fewer rows than columns are rows of fewer directions.
+#[test]
+fn wide_rows_keep_as_many_atoms_as_rows_and_say_so() {
+    let made = oblique((20, 40, 40), 0.3, 3);
+    let model = fit(&CompleteDictionary::default(), &made.x);
+    assert_eq!(atoms(&model).rows(), 20);
+    assert!(warned(&model, "vary along 20 directions only (20 rows of 40 columns), so 20 of 40 atoms are kept"));
+    assert!(warned(&model, "20 rows are few for 20 atoms"));
+}
+
+/// Sources that are no more peaked than a Gaussian determine no dictionary; those that are do, and nothing is said of them.
+#[test]
+fn codes_that_are_not_sparse_are_reported() {
+    let of = |kind: Distribution, seed: u64| {
+        let variances = vec![1.0; 8];
+        independent(4000, &[kind; 8], &variances, seed).unwrap().x
+    };
+    for seed in 0..3 {
+        for kind in [Distribution::Uniform, Distribution::Gaussian] {
+            let model = fit(&CompleteDictionary::default(), &of(kind, seed));
+            assert!(warned(&model, "8 of 8 atoms have codes that are not super-Gaussian"), "{:?}", model.report().warnings);
+        }
+        for kind in [Distribution::Laplace, Distribution::BernoulliGaussian] {
+            let model = fit(&CompleteDictionary::default(), &of(kind, seed));
+            assert_eq!(model.report().warnings, Vec::<String>::new(), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn few_rows_are_reported() {
+    let model = |n| fit(&CompleteDictionary::default(), &orthogonal(25, n, 0.3, 0.0, 4).x);
+    assert!(warned(&model(500), "500 rows are few for 25 atoms"));
+    assert!(!warned(&model(4000), "are few"));
+}
