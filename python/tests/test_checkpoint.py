@@ -16,7 +16,11 @@ import unmix
 
 METHODS = pytest.mark.parametrize("cls", [getattr(unmix, m["class"]) for m in unmix.methods()], ids=lambda c: c.__name__)
 #: What makes a class iterate.
-ITERATES = {"PCA": {"svd_solver": "power", "n_components": 2}, "RobustPCA": {"alpha": 1.0, "noise": 0.0}}
+ITERATES = {
+    "PCA": {"svd_solver": "power", "n_components": 2},
+    "RobustPCA": {"alpha": 1.0, "noise": 0.0},
+    "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
+}
 
 
 @pytest.fixture

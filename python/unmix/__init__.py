@@ -34,6 +34,7 @@ from .ppca import PPCA, LinearEigenGAN
 from ._types import Path, Rows
 from .rica import RICA
 from .robust import RobustPCA
+from .subspaces import SubspaceClustering
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,6 +56,7 @@ __all__ = [
     "Selection",
     "SigmaPCA",
     "Stability",
+    "SubspaceClustering",
     "compat",
     "datasets",
     "fastica",
@@ -87,6 +89,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        SubspaceClustering,
     )
 }
 

@@ -129,6 +129,7 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
             Some("Report") => "Report",
             Some("Bunch") => "Any",
             Some("list") if type_name == "list of float" => "list[float]",
+            Some("list") if type_name == "list of ndarray" => "list[NDArray[Any]]",
             _ => panic!("{}: the type of {names}, {type_name}, has no annotation", method.class),
         };
         all.extend(names.trim().split(", ").map(|name| (name.to_string(), annotation)));

@@ -50,6 +50,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    subspace_clustering::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -249,12 +249,13 @@ impl Method {
         })
     }
 
-    /// The settings with which the fit of a model is tried again, `k` the number of components that it has: a rule might choose another in
-    /// half of the rows.
+    /// The settings with which the fit of a model is tried again, `k` the number of components, or of clusters, that it has: a rule might
+    /// choose another in half of the rows.
     pub(crate) fn settings_to_compare(&self, settings: &Map<String, Value>, k: usize) -> Map<String, Value> {
         let mut settings = settings.clone();
         let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
-        for (name, value) in fixed.chain([("n_components", k.into())]) {
+        let number = if settings.contains_key("n_clusters") { "n_clusters" } else { "n_components" };
+        for (name, value) in fixed.chain([(number, k.into())]) {
             if settings.contains_key(name) {
                 settings.insert(name.into(), value);
             }

@@ -108,7 +108,6 @@ fn codes_are_not_decoded_and_that_is_said() {
     told(model.decode(&codes, &run, &mut sink).unwrap_err());
     told(model.reconstruct(&rows, &run, &mut sink).unwrap_err());
     told(model.quality(&rows, Default::default(), &run, &mut sink).unwrap_err());
-    super::registered();
     let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
     assert!(!back.code().decodes());
 }

@@ -43,9 +43,9 @@ use spectral::Graph;
 use table::{Table, principal};
 
 pub use settings::{Algorithm, Dimensions, SubspaceClustering};
+pub use ssc::affinities;
 
-/// The row of the registry; not among [`METHODS`](crate::METHODS) yet, so that files of its models are read once it is
-/// [registered](crate::method::register).
+/// The row of the registry.
 pub const METHOD: Method = Method {
     key: "subspace-clustering",
     class: "SubspaceClustering",
