@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from sklearn.base import ClusterMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import Estimator, _validated
@@ -14,6 +15,13 @@ from ._types import Array, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+def _is_mixture(estimator):
+    """Whether rows have probabilities: else these methods do not exist."""
+    if estimator.algorithm != "ppca-mixture":
+        raise AttributeError(f"rows have probabilities and a likelihood with algorithm='ppca-mixture', not {estimator.algorithm!r}")
+    return True
 
 
 class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
@@ -40,12 +48,21 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         The same axes, those of all subspaces below each other.
     mean_ : ndarray of shape (n_features,)
         What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+    weights_ : ndarray of shape (n_clusters,)
+        Of a mixture, the probability of each cluster.
+    means_ : ndarray of shape (n_clusters, n_features)
+        Of a mixture, the mean of each cluster, from which its subspace goes out: zeros unless ``center=True``.
+    variances_ : ndarray of shape (sum of dimensions_,)
+        Of a mixture, the variance along each row of ``bases_``.
+    noise_variance_ : ndarray of shape (n_clusters,)
+        Of a mixture, the variance in every direction across each subspace.
     n_clusters_, n_iter_, n_samples_, n_features_in_ : int
         Numbers of clusters, of iterations, of rows and of columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
-        How the fit went; ``objective`` is the mean squared distance of rows from their subspaces after each iteration.
+        How the fit went; ``objective`` is the mean squared distance of rows from their subspaces after each iteration, or the mean
+        log-likelihood of a row under a mixture.
 
     See Also
     --------
@@ -61,6 +78,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     ----------
     E. Elhamifar & R. Vidal (2013), Sparse subspace clustering: algorithm, theory, and applications.
     P. Bradley & O. Mangasarian (2000), k-plane clustering.
+    M. Tipping & C. Bishop (1999), Mixtures of probabilistic principal component analyzers.
 
     Examples
     --------
@@ -169,7 +187,7 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         return self._model.encode(rows, (0, threads, int(self.verbose)))
 
     def predict(self, X: Rows) -> Array:
-        """Return the nearest subspace of each row.
+        """Return the nearest subspace of each row, or the most probable one of a mixture.
 
         Parameters
         ----------
@@ -193,7 +211,96 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
         array([1])
         """
         check_is_fitted(self)
-        return np.argmin(self._model.encode(self._rows(X), self._facts()), axis=1)
+        return self._model.labels(self._rows(X), self._facts())
+
+    @available_if(_is_mixture)
+    def predict_proba(self, X: Rows) -> Array:
+        """Return the probability of each cluster, of a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Probabilities, in float64; each row adds up to 1.
+
+        See Also
+        --------
+        predict : The most probable cluster.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X).predict_proba(X[:1]).sum().round(12)
+        np.float64(1.0)
+        """
+        check_is_fitted(self)
+        return self._model.probabilities(self._rows(X), self._facts())
+
+    @available_if(_is_mixture)
+    def score_samples(self, X: Rows) -> Array:
+        """Return the log-likelihood of each row under a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In float64.
+
+        See Also
+        --------
+        score : Their mean.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X).score_samples(X).shape
+        (70,)
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._rows(X), self._facts(), False)
+
+    @available_if(_is_mixture)
+    def score(self, X: Rows, y: None = None) -> float:
+        """Return the mean log-likelihood of rows under a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            In nats.
+
+        See Also
+        --------
+        score_samples : One number for each row.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> model = SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X)
+        >>> bool(abs(model.score(X) - model.report_.objective[-1]) < 1e-9)
+        True
+        """
+        return float(np.mean(self.score_samples(X)))
 
     def _undecoded(self) -> NoReturn:
         raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces do not determine rows")

@@ -165,7 +165,7 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
     out.push_str("    }\n\n    def __init__(\n        self,\n");
     let mut positional = true;
     for p in &parameters {
-        if positional && !["n_components", "variant"].contains(&p.name.as_str()) {
+        if positional && !["n_clusters", "n_components", "variant"].contains(&p.name.as_str()) {
             out.push_str("        *,\n");
             positional = false;
         }

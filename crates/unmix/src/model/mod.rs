@@ -8,6 +8,7 @@ mod code;
 mod file;
 mod gaussian;
 mod linear;
+mod mixture;
 mod posterior;
 mod quality;
 mod registry;
@@ -30,6 +31,7 @@ pub use code::{Certificate, Code, Codes, Decoder, Encoded, Encoder, RowMap, Unso
 pub use file::{FORMAT, is_model_file};
 pub use gaussian::Gaussian;
 pub(crate) use linear::{Described, Linear};
+pub use mixture::Mixture;
 pub use posterior::PosteriorMean;
 pub use quality::{Measures, Parts, Quality, Residual};
 pub use registry::{Fit, MakeSpec, Method, Takes, Variant};

@@ -233,7 +233,10 @@ impl Method {
         self.check(settings)?;
         self.admit(rows, run)?;
         // Also where the fit is closed and takes no start.
-        run.initial_components(rows.n_features(), 0)?;
+        match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
+            Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
+            None => run.initial_components(rows.n_features(), 0).map(|_| ())?,
+        }
         let Some(checkpoint) = run.checkpoint else { return Ok(()) };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
         checkpoint.bind(Identity {

@@ -3,6 +3,7 @@
 mod accuracy;
 mod bad;
 mod exact;
+mod mixture;
 
 use crate::made::{numbers, on_threads};
 use unmix::datasets::{UnionOfSubspaces, union_of_subspaces};
