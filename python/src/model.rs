@@ -276,12 +276,39 @@ impl Model {
         let (scores, notices) = call(py, facts.into(), dtype, cost, move |run| {
             let (rows, notices) = input.rows(names, run)?;
             let mut sink = VecSink(Vec::with_capacity(rows.n_rows().unwrap_or(0) as usize));
-            let density = density(&model, scaled)?;
-            unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?);
+            match model.code().encoder().mixture() {
+                Some(_) => unmix::with_rows!(&rows, rows => model.score_samples(rows, run, &mut sink)?),
+                None => {
+                    let density = density(&model, scaled)?;
+                    unmix::with_rows!(&rows, rows => model.score_samples_under(&density, rows, run, &mut sink)?)
+                }
+            };
             Ok((sink.0, notices))
         })?;
         tell(py, &notices)?;
         Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The cluster of every row.
+    fn labels<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        facts: FactsTuple,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let labels = self.of_rows(py, x, facts, false)?;
+        Ok(PyArray1::from_vec(py, labels.into_iter().map(|label| label as i64).collect()))
+    }
+
+    /// The probability of every cluster for every row, `n x n_clusters`.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+        facts: FactsTuple,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (k, all) = (self.inner.n_codes(), self.of_rows(py, x, facts, true)?);
+        matrix(py, unmix::Matrix::from_vec(all.len() / k.max(1), k, all))
     }
 
     /// The table that a terminal shows after a fit.
@@ -367,6 +394,30 @@ impl Model {
 }
 
 impl Model {
+    /// Clusters of rows, or the probabilities of all clusters.
+    fn of_rows(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        facts: FactsTuple,
+        probabilities: bool,
+    ) -> PyResult<Vec<f64>> {
+        let input = Input::new(x)?;
+        let (dtype, cost, model, names) =
+            (input.dtype(), self.cost(&input), self.inner.clone(), self.names());
+        let (found, notices) = call(py, facts.into(), dtype, cost, move |run| {
+            let (rows, notices) = input.rows(names, run)?;
+            let mut sink = VecSink(Vec::new());
+            match probabilities {
+                true => unmix::with_rows!(&rows, rows => model.probabilities(rows, run, &mut sink)?),
+                false => unmix::with_rows!(&rows, rows => model.labels(rows, run, &mut sink)?),
+            };
+            Ok((sink.0, notices))
+        })?;
+        tell(py, &notices)?;
+        Ok(found)
+    }
+
     /// Multiply-adds of a matrix as wide as the data on both sides.
     fn square(&self) -> Option<u64> {
         let p = self.inner.n_features() as u64;

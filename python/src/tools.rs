@@ -87,6 +87,39 @@ pub(crate) fn mutual_information<'py>(
     matrix(py, py.detach(|| metrics::mutual_information(&x)))
 }
 
+/// The share of rows whose labels agree, under the best pairing of labels.
+#[pyfunction]
+pub(crate) fn clustering_accuracy(py: Python<'_>, a: Vec<usize>, b: Vec<usize>) -> f64 {
+    py.detach(|| metrics::clustering_accuracy(&a, &b))
+}
+
+/// Normalized mutual information of two lists of labels.
+#[pyfunction]
+pub(crate) fn nmi(py: Python<'_>, a: Vec<usize>, b: Vec<usize>) -> f64 {
+    py.detach(|| metrics::nmi(&a, &b))
+}
+
+/// Rows, labels and the axes of each subspace.
+type Union<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>, Vec<Bound<'py, PyArray2<f64>>>);
+
+/// Rows near a union of random subspaces.
+#[pyfunction]
+pub(crate) fn union_of_subspaces(
+    py: Python<'_>,
+    sizes: Vec<usize>,
+    n_features: usize,
+    dimensions: Vec<usize>,
+    noise: f64,
+    seed: u64,
+) -> PyResult<Union<'_>> {
+    let made = py
+        .detach(|| datasets::union_of_subspaces(&sizes, n_features, &dimensions, noise, seed))
+        .map_err(|e| raised(e, Dtype::F64))?;
+    let labels = made.labels.iter().map(|&k| k as i64).collect();
+    let bases = made.bases.into_iter().map(|basis| matrix(py, basis)).collect::<PyResult<_>>()?;
+    Ok((matrix(py, made.x)?, PyArray1::from_vec(py, labels), bases))
+}
+
 /// Rows, axes, scores and labels.
 type LowRank<'py> = (
     Bound<'py, PyArray2<f64>>,

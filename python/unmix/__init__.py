@@ -36,6 +36,7 @@ from ._types import Path, Rows
 from .rectified import RFN
 from .rica import RICA
 from .robust import RobustPCA
+from .subspaces import SubspaceClustering
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -59,6 +60,7 @@ __all__ = [
     "Selection",
     "SigmaPCA",
     "Stability",
+    "SubspaceClustering",
     "compat",
     "datasets",
     "fastica",
@@ -91,6 +93,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        SubspaceClustering,
         RFN,
         CompleteDictionary,
     )

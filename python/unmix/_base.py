@@ -87,6 +87,8 @@ class Estimator(RunOptions, Input, Base):
 
     _method: str
     _model: _unmix.Model
+    #: What codes are of.
+    _units = "components"
 
     # Fitting
 
@@ -556,7 +558,7 @@ class Estimator(RunOptions, Input, Base):
         if "_model" not in vars(self):
             return text
         outcome, _, _, n_samples = self._model.end
-        return f"{text}  # {outcome}: {self._model.n_components} components of {_whole(n_samples)} x {self.n_features_in_} numbers"
+        return f"{text}  # {outcome}: {self._model.n_components} {self._units} of {_whole(n_samples)} x {self.n_features_in_} numbers"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -571,7 +573,10 @@ def _whole(n):
 
 
 def _mixing(estimator):
-    return estimator._model.mixing.astype(estimator.mean_.dtype, copy=False)
+    mixing = estimator._model.mixing
+    if mixing is None:
+        raise AttributeError(f"{type(estimator).__name__!r} has no mixing_: its codes do not determine rows")
+    return mixing.astype(estimator.mean_.dtype, copy=False)
 
 
 def _rotation(estimator):

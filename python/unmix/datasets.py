@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["bernoulli_gaussian", "biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals"]
+__all__ = ["bernoulli_gaussian", "biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals", "union_of_subspaces"]
 
 
 def _check(**numbers):
@@ -379,3 +379,57 @@ def signals(
     (2000, 3)
     """
     return _mixed(_unmix.signals(str(setting), _seed(seed)))
+
+
+def union_of_subspaces(
+    sizes: Sequence[int] = (60, 60, 60),
+    n_features: int = 30,
+    dimensions: int | Sequence[int] = 3,
+    *,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Any:
+    """Return rows near a union of random subspaces through 0: the model of subspace clustering.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Number of rows in each subspace.
+    n_features : int
+        Number of columns.
+    dimensions : int or sequence of int
+        Dimension of all subspaces, or of each, at most ``n_features``. Coordinates in a subspace are independent and normal with variance 1.
+    noise : float
+        Standard deviation of the normal noise added to every number.
+    seed : int
+        Random seed; the same seed gives the same bits.
+
+    Returns
+    -------
+    Bunch
+        ``X`` of shape (sum(sizes), n_features), rows in random order; ``labels`` (sum(sizes),), the subspace of each row; ``bases``, a
+        list of arrays with orthonormal rows, ``dimensions[k] x n_features``.
+
+    See Also
+    --------
+    unmix.SubspaceClustering : Finds the subspaces.
+
+    Examples
+    --------
+    >>> from unmix.datasets import union_of_subspaces
+    >>> made = union_of_subspaces((40, 30), 10, (1, 4))
+    >>> made.X.shape, [basis.shape for basis in made.bases]
+    ((70, 10), [(1, 10), (4, 10)])
+    """
+    sizes = list(sizes)
+    dimensions = [dimensions] * len(sizes) if isinstance(dimensions, Integral) else list(dimensions)
+    _check(n_features=(n_features, 1), seed=(seed, 0))
+    for name, numbers in (("sizes", sizes), ("dimensions", dimensions)):
+        for number in numbers:
+            _check(**{name: (number, 0)})
+    if not sizes:
+        raise ValueError("sizes must have at least one number, got none")
+    made = _unmix.union_of_subspaces(
+        [int(n) for n in sizes], int(n_features), [int(d) for d in dimensions], float(noise), int(seed)
+    )
+    return Bunch(**dict(zip(["X", "labels", "bases"], made)))

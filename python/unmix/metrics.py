@@ -16,11 +16,13 @@ __all__ = [
     "Match",
     "Pooled",
     "amari_distance",
+    "clustering_accuracy",
     "interference",
     "match",
     "matched_correlation",
     "matched_cosine",
     "mutual_information",
+    "nmi",
     "pool",
     "projection_distance",
     "subspace_angles",
@@ -206,6 +208,66 @@ def mutual_information(X: ArrayLike) -> Array:
     if X.ndim != 2 or len(X) < 2:
         raise ValueError(f"X has shape {X.shape}; give an array of two axes and two rows or more")
     return _unmix.mutual_information(X)
+
+
+def _labels(a, b):
+    """Two lists of labels as numbers from 0."""
+    a, b = (np.asarray(labels) for labels in (a, b))
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"labels must be two lists of one length, got shapes {a.shape} and {b.shape}")
+    return [np.unique(labels, return_inverse=True)[1].tolist() for labels in (a, b)]
+
+
+def clustering_accuracy(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the share of rows whose labels agree, under the best pairing of the labels of ``b`` with those of ``a``.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Labels of the same rows: numbers or text.
+
+    Returns
+    -------
+    float
+        1 for the same clusters whatever they are called. A label without a partner agrees with none.
+
+    See Also
+    --------
+    nmi : Normalized mutual information.
+
+    Examples
+    --------
+    >>> from unmix.metrics import clustering_accuracy
+    >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "b", "a"])
+    0.75
+    """
+    return _unmix.clustering_accuracy(*_labels(a, b))
+
+
+def nmi(a: ArrayLike, b: ArrayLike) -> float:
+    """Return the normalized mutual information of two clusterings, ``2 I(a; b) / (H(a) + H(b))``.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_samples,)
+        Labels of the same rows: numbers or text.
+
+    Returns
+    -------
+    float
+        1 for the same clusters whatever they are called, also where both have one cluster; 0 for independent ones.
+
+    See Also
+    --------
+    clustering_accuracy : The share of rows that agree.
+
+    Examples
+    --------
+    >>> from unmix.metrics import nmi
+    >>> nmi([0, 0, 1, 1], [1, 1, 0, 0]), nmi([0, 0, 1, 1], [0, 1, 0, 1])
+    (1.0, 0.0)
+    """
+    return _unmix.nmi(*_labels(a, b))
 
 
 def match(a: Any, b: Any, X: Rows = None) -> Match:

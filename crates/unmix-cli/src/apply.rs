@@ -1,6 +1,6 @@
 //! A model applied to rows: encode, decode, reconstruct, score.
 
-use crate::args::{Apply, Reconstruct, Score};
+use crate::args::{Apply, Encode, Reconstruct, Score};
 use crate::failure::{Done, Failure};
 use crate::input;
 use crate::output::{Output, Shape, TableWriter};
@@ -13,7 +13,8 @@ use unmix::{Dtype, Model, Real, Rows, Run, with_rows};
 use unmix_io::Input;
 
 /// `unmix encode`: rows to codes.
-pub(crate) fn encode(args: &Apply) -> Done {
+pub(crate) fn encode(args: &Encode) -> Done {
+    let (args, labels) = (&args.apply, args.labels);
     let folder = sound::folder(args);
     let job = match &folder {
         // Sound goes to a file for each source.
@@ -31,7 +32,7 @@ pub(crate) fn encode(args: &Apply) -> Done {
     if let Some(folder) = &folder {
         return sound::encode(&job.model, &job.files, args, folder);
     }
-    job.rows(&Map::Encode)
+    job.rows(if labels { &Map::Labels } else { &Map::Encode })
 }
 
 /// `unmix decode`: codes to rows.
@@ -58,7 +59,7 @@ pub(crate) fn score(args: &Score) -> Done {
         return job.rows(&Map::Quality(parts));
     }
     // What the model does not support is refused before anything is read.
-    job.model.density()?;
+    job.model.check_scores()?;
     if args.summary { job.summary() } else { job.rows(&Map::Score) }
 }
 
@@ -66,6 +67,7 @@ pub(crate) fn score(args: &Score) -> Done {
 #[derive(PartialEq)]
 enum Map {
     Encode,
+    Labels,
     Decode,
     /// Without these components.
     Reconstruct(Vec<usize>),
@@ -116,7 +118,7 @@ impl<'a> Job<'a> {
         // The number of rows goes before the numbers of an array.
         input.rows.settle(&run)?;
         let dtype = match map {
-            Map::Score | Map::Quality(_) => Dtype::F64,
+            Map::Labels | Map::Score | Map::Quality(_) => Dtype::F64,
             _ => input.rows.dtype(),
         };
         let n_rows = input.rows.n_rows().unwrap_or(0);
@@ -127,6 +129,9 @@ impl<'a> Job<'a> {
         let (names, trailing) = self.columns(map);
         let mut writer =
             TableWriter::create(&self.output, Shape { names, trailing, kept: input.kept, n_rows }, dtype)?;
+        if *map == Map::Labels {
+            writer = writer.of_whole_numbers();
+        }
         let encoded = with_rows!(&input.rows, rows => self.apply(rows, &run, map, &mut writer))?;
         writer.finish()?;
         progress.clear();
@@ -138,6 +143,7 @@ impl<'a> Job<'a> {
     fn columns(&self, map: &Map) -> (Vec<String>, Vec<usize>) {
         match map {
             Map::Encode => (self.model.component_names(), vec![self.model.n_codes()]),
+            Map::Labels => (vec!["label".into()], vec![]),
             Map::Score => (vec!["log_likelihood".into()], vec![]),
             Map::Quality(parts) => {
                 let names = Measures::of(&self.model, *parts).names(&self.model);
@@ -166,6 +172,7 @@ impl<'a> Job<'a> {
         let n_rows = match map {
             Map::Encode => return self.model.encode(rows, run, to),
             Map::Reconstruct(without) => return self.model.reconstruct_without(without, rows, run, to),
+            Map::Labels => self.model.labels(rows, run, to)?,
             Map::Decode => self.model.decode(rows, run, to)?,
             Map::Score => self.model.score_samples(rows, run, to)?,
             Map::Quality(parts) => self.model.quality(rows, *parts, run, to)?,

@@ -67,9 +67,10 @@ Examples:
   unmix encode data.pca.safetensors data.npy -o codes.npy             an array
   unmix encode data.pca.safetensors data.csv --keep id -o codes.csv   with column 'id' beside
   unmix encode voices.ica.safetensors left.wav right.wav -o voices/   a sound file for each source
+  unmix encode data.subspace-clustering.safetensors data.csv --labels   the cluster of each row
 
 Where the model and the file both have column names, columns are matched by name.")]
-    Encode(Apply),
+    Encode(Encode),
     /// Decode codes to rows
     #[command(after_help = "\
 Examples:

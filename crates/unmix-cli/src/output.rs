@@ -235,6 +235,14 @@ impl TableWriter {
         Ok(Self { kind, _guard: guard })
     }
 
+    /// The same, for whole numbers, which text has without a point.
+    pub(crate) fn of_whole_numbers(mut self) -> Self {
+        if let Kind::Text(text) = &mut self.kind {
+            text.whole = true;
+        }
+        self
+    }
+
     /// Ends the table.
     pub(crate) fn finish(self) -> Result<()> {
         match self.kind {
@@ -280,6 +288,7 @@ struct Text {
     names: Vec<String>,
     kept: Vec<Vec<String>>,
     row: usize,
+    whole: bool,
 }
 
 impl Text {
@@ -287,7 +296,7 @@ impl Text {
         let width = shape.names.len();
         let (mut names, kept): (Vec<String>, Vec<Vec<String>>) = shape.kept.into_iter().unzip();
         names.extend(shape.names);
-        Self { target, delimiter, width, names, kept, row: 0 }
+        Self { target, delimiter, width, names, kept, row: 0, whole: false }
     }
 
     /// Writes the header, once.
@@ -301,7 +310,7 @@ impl Text {
     fn put<T: Real>(&mut self, rows: &[T]) -> Result<()> {
         self.begin()?;
         let width = if self.width == 0 { rows.len().max(1) } else { self.width };
-        let (kept, start) = (std::mem::take(&mut self.kept), self.row);
+        let (kept, start, whole) = (std::mem::take(&mut self.kept), self.row, self.whole);
         self.row += rows.len() / width;
         let done = self.lines(|csv| {
             let mut number = String::new();
@@ -312,7 +321,10 @@ impl Text {
                 for x in row {
                     number.clear();
                     // The shortest text that reads back as the same number.
-                    let _ = std::fmt::Write::write_fmt(&mut number, format_args!("{x:?}"));
+                    let _ = match whole {
+                        true => std::fmt::Write::write_fmt(&mut number, format_args!("{x}")),
+                        false => std::fmt::Write::write_fmt(&mut number, format_args!("{x:?}")),
+                    };
                     csv.write_field(&number)?;
                 }
                 csv.write_record(None::<&[u8]>)?;

@@ -26,6 +26,9 @@ pub(crate) struct Spectrum {
     pub(crate) resolved: Option<Vec<f64>>,
     /// How far two halves of the rows agree about each, where a fit has looked.
     pub(crate) halves: Option<Vec<f64>>,
+    /// Dimension of each subspace, and how many rows of the fit are in it, where these are what is found.
+    pub(crate) dimension: Option<Vec<f64>>,
+    pub(crate) members: Option<Vec<f64>>,
 }
 
 /// Standard deviations of the columns where a model looked at columns in these, 0 for those that do not vary; none where it did not. A model
@@ -59,6 +62,8 @@ impl Spectrum {
             width: get("a"),
             resolved: get("resolved"),
             halves: model.report().halves.clone().filter(|h| h.len() == model.n_components()),
+            dimension: get("dimensions"),
+            members: model.tensor("labels").map(|labels| members(&labels.f64s(), model.n_components())),
         }
     }
 
@@ -85,6 +90,8 @@ impl Spectrum {
             (self.width.is_some(), "a"),
             (self.resolved.is_some(), "resolved"),
             (self.halves.is_some(), "halves agree"),
+            (self.dimension.is_some(), "dimension"),
+            (self.members.is_some(), "rows"),
         ];
         known.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect()
     }
@@ -101,6 +108,8 @@ impl Spectrum {
             plain(&self.width),
             text(&self.resolved, &|r| if r == 0.0 { "no".into() } else { "yes".into() }),
             text(&self.halves, &|cosine| fixed(cosine, 2)),
+            text(&self.dimension, &|d| count(d as u64)),
+            text(&self.members, &|n| count(n as u64)),
         ]
         .into_iter()
         .flatten()
@@ -163,9 +172,44 @@ pub(crate) fn rows(model: &Model) -> String {
     format!("{} rows{weights}", n_rows(model))
 }
 
+/// How many rows have each of `k` labels.
+fn members(labels: &[f64], k: usize) -> Vec<f64> {
+    let mut counts = vec![0.0; k];
+    labels.iter().filter_map(|l| counts.get_mut(*l as usize)).for_each(|n: &mut f64| *n += 1.0);
+    counts
+}
+
+/// What each code is of: a component, or a subspace, whose code is the distance from it.
+pub(crate) fn unit(model: &Model) -> &'static str {
+    if model.tensor("bases").is_some() { "subspace" } else { "component" }
+}
+
+/// The same, of several.
+pub(crate) fn units(model: &Model) -> &'static str {
+    if model.tensor("bases").is_some() { "subspaces" } else { "components" }
+}
+
+/// "12 components", or what else the codes of the model are of.
+pub(crate) fn components(model: &Model) -> String {
+    let k = model.n_components();
+    format!("{} {}", count(k as u64), if k == 1 { unit(model) } else { units(model) })
+}
+
 /// "12 components".
-pub(crate) fn components(k: usize) -> String {
+pub(crate) fn number_of_components(k: usize) -> String {
     format!("{} {}", count(k as u64), if k == 1 { "component" } else { "components" })
+}
+
+/// Axes of the subspaces of a model, as rows, where it consists of these.
+fn subspaces(model: &Model) -> Option<Vec<Matrix<f64>>> {
+    let (all, dimensions) = (model.tensor("bases")?.to_matrix(), model.tensor("dimensions")?.f64s());
+    let mut first = 0;
+    let each = dimensions.iter().map(|d| {
+        let axes = all.rows_from(first).top_rows(*d as usize);
+        first += *d as usize;
+        axes
+    });
+    Some(each.collect())
 }
 
 /// Time and threads of the fit, where they are known.
@@ -175,13 +219,19 @@ pub(crate) fn effort(model: &Model) -> Option<String> {
     (run.threads > 0).then(|| format!("{} on {} {threads}", seconds(run.seconds), run.threads))
 }
 
-/// Decoder vectors, one a row for each component: what one unit of it adds to a row. None where codes are not decoded.
+/// Decoder vectors, one a row for each component: what one unit of it adds to a row. Of a subspace, its first axis, along which its rows have
+/// the largest sum of squares; zeros where codes are not decoded.
 pub(crate) fn decoder(model: &Model) -> Matrix<f64> {
     if model.n_codes() != model.n_components() {
         // Codes that are turned back are no components: these are the axes.
         return model.tensor("components").map_or_else(|| Matrix::zeros(0, 0), |t| t.to_matrix());
     }
-    model.code().mixing().map_or_else(|| Matrix::zeros(0, model.n_features()), |m| m.transposed())
+    if let Some(mixing) = model.code().mixing() {
+        return mixing.transposed();
+    }
+    let axes = subspaces(model).unwrap_or_default();
+    let entry = |i: usize, j: usize| axes.get(i).filter(|a| a.rows() > 0).map_or(0.0, |a| a[(0, j)]);
+    Matrix::from_fn(model.n_codes(), model.n_features(), entry)
 }
 
 /// How far to believe a component: the class of its mark on the page, a word or two, and in full.

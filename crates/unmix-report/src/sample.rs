@@ -14,6 +14,9 @@ const MOST_WORK: u64 = 20_000_000_000;
 /// Rows shown beside their reconstruction.
 const EXAMPLES: usize = 8;
 
+/// Rows whose affinities are drawn.
+const CLUSTERED: usize = 240;
+
 /// Scores that are drawn.
 const SCORES: usize = 3;
 
@@ -32,12 +35,14 @@ pub(crate) struct Sample {
     /// Root mean square of each feature about the model's mean.
     pub(crate) spread: Vec<f64>,
     /// Share of the sampled rows' squared distances from the mean that their reconstructions keep; in standard deviations of the columns,
-    /// where the model standardises them.
-    pub(crate) kept: f64,
-    /// Some of the rows.
+    /// where the model standardises them. None where codes are not decoded.
+    pub(crate) kept: Option<f64>,
+    /// Some of the rows, with what the model makes of them; none where codes are not decoded.
     pub(crate) examples: Vec<Example>,
     /// Correlation of each component's codes with those of each of another model.
     pub(crate) beside: Option<Matrix<f64>>,
+    /// Some of the rows, less the centre, and their nearest subspaces, of a model that consists of subspaces.
+    pub(crate) clustered: Option<(Matrix<f64>, Vec<usize>)>,
     /// Those of the sampled rows that an encoder that iterates did not solve.
     pub(crate) unsolved: Option<Unsolved>,
 }
@@ -128,6 +133,11 @@ struct Read {
     width: usize,
     /// Rows, by their place in the sample, that are examples.
     wanted: Vec<usize>,
+    decodes: bool,
+    /// Every so-manieth of the sampled rows has its affinities drawn; the rows, less the centre, and their nearest subspaces.
+    every: Option<usize>,
+    near: Vec<f64>,
+    labels: Vec<usize>,
     index: Vec<u64>,
     scores: Vec<f64>,
     uses: Vec<u64>,
@@ -144,12 +154,17 @@ struct Read {
 impl Read {
     /// Nothing yet of `total` rows.
     fn new(model: &Model, total: usize) -> Self {
-        let p = model.n_features();
+        let (p, decodes) = (model.n_features(), model.code().decodes());
+        let wanted = if decodes { EXAMPLES.min(total) } else { 0 };
         Self {
             mean: crate::facts::mean(model).unwrap_or_else(|| vec![0.0; p]),
             own_unit: comparison_scales(model),
             width: model.n_codes().min(SCORES),
-            wanted: (0..EXAMPLES.min(total)).map(|i| i * total / EXAMPLES.min(total)).collect(),
+            wanted: (0..wanted).map(|i| i * total / wanted).collect(),
+            decodes,
+            every: model.tensor("bases").map(|_| total.div_ceil(CLUSTERED).max(1)),
+            near: Vec::new(),
+            labels: Vec::new(),
             index: Vec::new(),
             scores: Vec::new(),
             uses: vec![0; model.n_codes()],
@@ -194,6 +209,11 @@ impl Read {
         let used = codes.iter().map(|y| u32::from(*y != T::default()));
         self.uses.iter_mut().zip(used.clone()).for_each(|(n, used)| *n += u64::from(used));
         self.nonzeros.push(used.sum());
+        if self.every.is_some_and(|every| self.index.len().is_multiple_of(every)) {
+            self.near.extend(x.iter().zip(&self.mean).map(|(x, mean)| x.to_f64() - mean));
+            let nearest = codes.iter().enumerate().min_by(|a, b| a.1.to_f64().total_cmp(&b.1.to_f64()));
+            self.labels.push(nearest.map_or(0, |(label, _)| label));
+        }
         self.index.push(number);
         self.scores.extend(codes[..self.width].iter().map(|y| y.to_f64()));
     }
@@ -201,6 +221,9 @@ impl Read {
     /// The sample, without another model or an encoder.
     fn sample(mut self) -> Sample {
         let n = self.index.len();
+        let p = self.mean.len();
+        let clustered =
+            self.every.map(|_| (Matrix::from_vec(self.labels.len(), p, self.near), self.labels));
         self.spread.iter_mut().zip(&self.seen).for_each(|(s, n)| *s = (*s / *n.max(&1) as f64).sqrt());
         Sample {
             n_rows: 0,
@@ -210,8 +233,9 @@ impl Read {
             uses: self.uses,
             nonzeros: self.nonzeros,
             spread: self.spread,
-            kept: if self.all > 0.0 { 1.0 - self.lost / self.all } else { 1.0 },
+            kept: self.decodes.then(|| if self.all > 0.0 { 1.0 - self.lost / self.all } else { 1.0 }),
             examples: self.examples,
+            clustered,
             unsolved: None,
         }
     }
@@ -232,7 +256,7 @@ fn stride(least: u64) -> u64 {
     if least <= 1 { 1 } else { (least.max(3)..).find(|&n| prime(n)).unwrap_or(least) }
 }
 
-/// Codes and reconstructions of a block, and the rows that were not solved; errors name rows by their numbers in the input.
+/// Codes and reconstructions of a block (the rows themselves where codes are not decoded), and the rows that were not solved; errors name rows by their numbers in the input.
 fn through<T: Real>(
     model: &Model,
     rows: &Rows<'_, T>,
@@ -253,6 +277,9 @@ fn through<T: Real>(
         other => other,
     };
     let codes = model.encode_to_vec(&lent, run).map_err(named)?;
+    if !model.code().decodes() {
+        return Ok((codes, block.to_vec(), None));
+    }
     let mut fitted = VecSink(Vec::new());
     let unsolved = model.reconstruct(&lent, run, &mut fitted).map_err(named)?.unsolved;
     let in_input = |left: Unsolved| {
@@ -374,7 +401,7 @@ mod tests {
         let codes = model.encode_to_vec(&rows, &run).unwrap();
         assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
         // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
-        assert!(a.kept > 0.9 && a.kept < 1.0 && a.examples.iter().all(|e| e.error < 0.6));
+        assert!(a.kept.is_some_and(|kept| kept > 0.9 && kept < 1.0) && a.examples.iter().all(|e| e.error < 0.6));
     }
 
     #[test]

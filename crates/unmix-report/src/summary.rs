@@ -12,7 +12,7 @@ const FIRST: usize = 10;
 pub fn summary(model: &Model) -> String {
     let (report, spectrum) = (model.report(), Spectrum::of(model));
     let mut out =
-        format!("{} of {}: {}", model.method().class, facts::shape(model), facts::components(spectrum.k));
+        format!("{} of {}: {}", model.method().class, facts::shape(model), facts::components(model));
     if let Some(kept) = spectrum.kept() {
         out += &format!(", {} of the variance", crate::number::percent(kept));
     }
@@ -23,7 +23,7 @@ pub fn summary(model: &Model) -> String {
     report.warnings.iter().for_each(|w| out += &format!("note: {w}\n"));
     if !spectrum.columns().is_empty() && spectrum.k > 0 {
         out.push('\n');
-        out += &table(&spectrum);
+        out += &table(facts::unit(model), &spectrum);
     }
     out + &model.report().stability.as_ref().map_or(String::new(), |found| stability(found, spectrum.k))
 }
@@ -57,10 +57,10 @@ fn stability(found: &Value, k: usize) -> String {
     out
 }
 
-fn table(spectrum: &Spectrum) -> String {
+fn table(unit: &'static str, spectrum: &Spectrum) -> String {
     let head = |name: &'static str| name.to_string();
     let mut lines =
-        vec![std::iter::once("component").chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
+        vec![std::iter::once(unit).chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
     let line = |i: usize| std::iter::once(i.to_string()).chain(spectrum.row(i)).collect::<Vec<_>>();
     lines.extend((0..spectrum.k.min(FIRST)).map(line));
     if spectrum.k > FIRST + 1 {

@@ -115,6 +115,15 @@ pub(crate) struct Apply {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Encode {
+    #[command(flatten)]
+    pub(crate) apply: Apply,
+    /// The cluster of each row in place of codes, for models of clusters
+    #[arg(long)]
+    pub(crate) labels: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Reconstruct {
     #[command(flatten)]
     pub(crate) apply: Apply,

@@ -129,6 +129,7 @@ fn attributes(text: &str, method: &Method) -> Vec<(String, &'static str)> {
             Some("Report") => "Report",
             Some("Bunch") => "Any",
             Some("list") if type_name == "list of float" => "list[float]",
+            Some("list") if type_name == "list of ndarray" => "list[NDArray[Any]]",
             _ => panic!("{}: the type of {names}, {type_name}, has no annotation", method.class),
         };
         all.extend(names.trim().split(", ").map(|name| (name.to_string(), annotation)));
@@ -164,7 +165,7 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
     out.push_str("    }\n\n    def __init__(\n        self,\n");
     let mut positional = true;
     for p in &parameters {
-        if positional && !["n_components", "variant"].contains(&p.name.as_str()) {
+        if positional && !["n_clusters", "n_components", "variant"].contains(&p.name.as_str()) {
             out.push_str("        *,\n");
             positional = false;
         }

@@ -84,7 +84,7 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
                 (STABLE) " or more, whatever the sign. Pairs are those for which the sum of these is largest"
                 @if correlation.is_some() { " (" code { "unmix.metrics.match(a, b, X)" } ")" } @else { " (" code { "unmix.metrics.match(a, b)" } ")" }
                 ". The other model is "
-                code { (name) } ": " (other.method().class) ", " (facts::components(other.n_components())) ", fitted to "
+                code { (name) } ": " (other.method().class) ", " (facts::components(other)) ", fitted to "
                 (facts::rows(other)) ". "
                 @if pictures { "On the left is this model, on the right the other." }
                 @else { span.key.pale { "Pale" } " is this model, " span.key.dark { "dark" } " the other, each of unit length." }

@@ -76,9 +76,10 @@ pub(super) fn section(context: &Context<'_>) -> Result<Markup> {
         if matches!(look, VectorStyle::Pictures(_) | VectorStyle::Heads) { "pictures" } else { "panels" };
     // The mean is before the components.
     let before = figures.len() - shown;
+    let title = if facts::unit(context.model) == "subspace" { "Subspaces" } else { "Components" };
     Ok(super::section(
         "components",
-        "Components",
+        title,
         html! {
             p.caption { (caption(context, look, shown)) }
             div class=(grid) { @for figure in &figures[..before + first] { (figure) } }
@@ -101,8 +102,11 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
         VectorStyle::Curves => "curve",
         VectorStyle::Bars => "chart",
     };
+    let subspaces = facts::unit(context.model) == "subspace";
     html! {
-        "Each " (what) " shows the loadings of a component"
+        "Each " (what) " shows "
+        @if subspaces { "the first axis of a subspace, along which its rows have the largest sum of squares," }
+        @else { "the loadings of a component" }
         @match look {
             VectorStyle::Heads => {
                 " at the places of the sensors, the nose upwards: " span.key.plus { "orange" } " positive, " span.key.minus { "blue" }
@@ -124,7 +128,7 @@ fn caption(context: &Context<'_>, look: VectorStyle, shown: usize) -> Markup {
             }
         }
         (share) ". "
-        @if shown < context.spectrum.k { (of_all(shown, context.spectrum.k)) " components are shown." }
+        @if shown < context.spectrum.k { (of_all(shown, context.spectrum.k)) " " (facts::units(context.model)) " are shown." }
     }
 }
 
@@ -149,6 +153,7 @@ pub(super) fn chip(context: &Context<'_>, i: usize) -> Markup {
 fn said(context: &Context<'_>, i: usize) -> String {
     match &context.spectrum.share {
         Some(share) => format!("Component {i}, {} of the variance", percent(share[i])),
+        None if facts::unit(context.model) == "subspace" => format!("Subspace {i}"),
         None => format!("Component {i}"),
     }
 }

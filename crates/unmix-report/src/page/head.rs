@@ -24,7 +24,7 @@ pub(super) fn header(context: &Context<'_>) -> Markup {
         Some(("rows", facts::n_rows(model))),
         facts::weights(model).map(|sum| ("sum of weights", sum)),
         Some(("columns", count(report.n_features as u64))),
-        Some(("components", count(context.spectrum.k as u64))),
+        Some((facts::units(model), count(context.spectrum.k as u64))),
         context.spectrum.kept().map(|k| ("variance kept", percent(k))),
         rank.map(|r| ("rank", r)),
         (report.n_constant > 0).then(|| ("constant columns", count(report.n_constant as u64))),
@@ -65,7 +65,7 @@ fn nothing_kept(context: &Context<'_>) -> Option<&'static str> {
         _ if context.spectrum.k == 0 => {
             Some("The model has no components: every row is reconstructed as the mean.")
         }
-        Some(sample) if sample.kept < NOTHING => {
+        Some(sample) if sample.kept.is_some_and(|kept| kept < NOTHING) => {
             Some("The model explains none of the variance of these rows.")
         }
         _ => None,
@@ -78,7 +78,7 @@ fn sentence(context: &Context<'_>) -> Markup {
     let rows = facts::rows(context.model);
     let columns = count(report.n_features as u64);
     html! {
-        strong { (facts::components(spectrum.k)) }
+        strong { (facts::components(context.model)) }
         @if let Some(kept) = spectrum.kept() {
             @if spectrum.k == 1 { " keeps " } @else { " keep " }
             strong { (percent(kept)) } " of the variance of " (rows) " with " (columns) " columns."

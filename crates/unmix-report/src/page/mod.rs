@@ -1,5 +1,6 @@
 //! The page: one HTML file without network access and scripts.
 
+mod affinities;
 mod beside;
 mod clusters;
 mod codes;
@@ -89,13 +90,13 @@ pub fn page(model: &Model, rows: Option<&AnyRows<'_>>, options: &Options, run: &
     }
     let input = options.input_name.clone().or_else(|| rows.map(|r| r.origin().to_string()));
     let context = Context { model, options, spectrum: Spectrum::of(model), sample, window, input };
-    Ok(document(&context)?.into_string())
+    Ok(document(&context, run)?.into_string())
 }
 
 /// Nothing may be fetched or executed, for any data.
 const POLICY: &str = "default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
-fn document(context: &Context<'_>) -> Result<Markup> {
+fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
     Ok(html! {
         (DOCTYPE)
         html lang="en" {
@@ -120,6 +121,7 @@ fn document(context: &Context<'_>) -> Result<Markup> {
                     (codes::of_sparse(context)?)
                     (rows::scores(context))
                     (rows::reconstructions(context)?)
+                    (affinities::section(context, run)?)
                     (settings::fit(context))
                     (settings::reproduce(context))
                 }

@@ -25,6 +25,9 @@ pub(super) fn scores(context: &Context<'_>) -> Markup {
     let groups: Vec<usize> = sample.index.iter().map(|&i| colouring.group(label(i))).collect();
     let axis = |i: usize| match &context.spectrum.share {
         Some(share) => format!("component {i} ({})", percent(share[i])),
+        None if !context.model.code().decodes() => {
+            format!("distance from {} {i}", facts::unit(context.model))
+        }
         None => format!("component {i}"),
     };
     let draw = |i: Option<usize>, j: usize| {
@@ -120,11 +123,11 @@ pub(super) fn reconstructions(context: &Context<'_>) -> Result<Markup> {
         "Rows and their reconstructions",
         html! {
             p.caption {
-                (legend) " from " (facts::components(context.spectrum.k)) ". The error is the distance between the two, relative to the \
+                (legend) " from " (facts::components(context.model)) ". The error is the distance between the two, relative to the \
                  row's distance from the mean"
                 @if context.model.tensor("noise_scale").is_some() { ", both in standard deviations of the columns" }
                 ". Over "
-                (count(sample.index.len() as u64)) " rows, reconstructions keep " strong { (percent(sample.kept)) } " of the variance."
+                (count(sample.index.len() as u64)) " rows, reconstructions keep " strong { (percent(sample.kept.unwrap_or(0.0))) } " of the variance."
             }
             div class=(grid) { @for figure in figures { (figure) } }
         },

@@ -28,11 +28,11 @@ pub(super) fn section_of(context: &Context<'_>) -> Option<Markup> {
             }
             (reached(&reach, spectrum))
         }
-        div.scroll { (table(spectrum, 0..spectrum.k.min(FIRST))) }
+        div.scroll { (table(context, 0..spectrum.k.min(FIRST))) }
         @if spectrum.k > FIRST {
             details {
                 summary { (super::range_of_components(FIRST, spectrum.k.min(MOST))) }
-                div.scroll { (table(spectrum, FIRST..spectrum.k.min(MOST))) }
+                div.scroll { (table(context, FIRST..spectrum.k.min(MOST))) }
                 @if spectrum.k > MOST {
                     p.caption { "The other " (count((spectrum.k - MOST) as u64)) " are in the model file." }
                 }
@@ -45,6 +45,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
     match section_of(context) {
         Some(content) if context.spectrum.share.is_some() => {
             super::section("variance", "Explained variance", content)
+        }
+        Some(content) if context.spectrum.dimension.is_some() => {
+            super::section("variance", "Dimensions of the subspaces", content)
         }
         Some(content) => super::section("variance", "Variance of the components", content),
         None => html! {},
@@ -60,7 +63,7 @@ fn reached(reach: &[(f64, Option<usize>)], spectrum: &Spectrum) -> Markup {
                     dt { (format!("{:.0} %", 100.0 * level)) " of the variance" }
                     dd {
                         @match n {
-                            Some(n) => (facts::components(*n)),
+                            Some(n) => (facts::number_of_components(*n)),
                             None => { "more than " (count(spectrum.k as u64)) }
                         }
                     }
@@ -70,13 +73,14 @@ fn reached(reach: &[(f64, Option<usize>)], spectrum: &Spectrum) -> Markup {
     }
 }
 
-fn table(spectrum: &Spectrum, range: std::ops::Range<usize>) -> Markup {
+fn table(context: &Context<'_>, range: std::ops::Range<usize>) -> Markup {
+    let spectrum = &context.spectrum;
     let width = |i: usize| {
         spectrum.share.as_ref().map(|s| format!("{:.2}%", 100.0 * s[i] / s[0].max(f64::MIN_POSITIVE)))
     };
     html! {
         table.numbers {
-            thead { tr { th scope="col" { "component" } @for name in spectrum.columns() { th scope="col" { (name) } } } }
+            thead { tr { th scope="col" { (facts::unit(context.model)) } @for name in spectrum.columns() { th scope="col" { (name) } } } }
             tbody {
                 @for i in range {
                     tr {

@@ -23,6 +23,9 @@ fn settings(key: &str, more: Value) -> Map<String, Value> {
     match key {
         // The rank is estimated: few directions exceed that noise level.
         "robust-pca" => settings.extend([("noise".into(), 0.2.into()), ("alpha".into(), 2.into())]),
+        "subspace-clustering" => {
+            settings.extend([("n_clusters".into(), 2.into()), ("n_components".into(), 1.into())]);
+        }
         "rica" => settings.extend([("n_components".into(), 2.into()), ("max_iter".into(), 20.into())]),
         _ => settings.extend([("n_components".into(), 2.into())]),
     }
@@ -46,7 +49,9 @@ fn every_method_has_a_page_of_every_kind_of_data() {
             assert_eq!(components.matches("class=\"component\"").count(), k, "{} of {kind}", method.key);
             let pictures = matches!(kind, "pictures" | "colour");
             assert_eq!(components.contains("<img"), pictures, "{} of {kind}", method.key);
-            for id in ["scores", "reconstructions", "fit", "reproduce"] {
+            let rows = if model.code().decodes() { "reconstructions" } else { "affinities" };
+            assert_eq!(html.contains("id=\"reconstructions\""), model.code().decodes(), "{}", method.key);
+            for id in ["scores", rows, "fit", "reproduce"] {
                 assert!(!section(&html, id).is_empty());
             }
             assert!(section(&html, "reproduce").contains(&format!("<dd>{}</dd>", method.key)));
@@ -198,4 +203,29 @@ fn rows_with_a_sparse_part_are_shown_in_three_pictures() {
     assert_eq!(shown.matches("<img").count(), 24);
     assert_eq!(shown.matches("sparse part\"").count(), 8);
     assert!(shown.contains("what moves"));
+}
+
+#[test]
+fn subspaces_have_dimensions_and_affinities_by_label() {
+    let made = datasets::union_of_subspaces(&[60, 40], 12, &[3, 2], 0.0, 1).unwrap();
+    let settings = json!({ "n_clusters": 2 }).as_object().cloned().unwrap();
+    let model =
+        unmix::fit("subspace-clustering", &settings, &mut rows(&made.x, Features::default()), &Run::default())
+            .unwrap();
+    let html = made_page(&model, &made.x);
+    let table = section(&html, "variance");
+    for cells in [["3", "60"], ["2", "40"]] {
+        assert!(table.contains(&cells.map(|cell| format!("<td>{cell}</td>")).concat()), "{table}");
+    }
+    // Without noise rows represent each other inside their subspaces alone.
+    let shown = section(&html, "affinities");
+    assert!(shown.contains("of 100 rows") && shown.contains("100.0 %</strong> of the affinity"), "{shown}");
+    assert!(section(&html, "components").contains("Subspaces") && html.contains("2 subspaces"));
+    assert!(section(&html, "scores").contains("distance from subspace 1"));
+    let text = unmix_report::summary(&model);
+    assert!(text.contains(": 2 subspaces\n") && text.contains("subspace  dimension  rows"), "{text}");
+}
+
+fn made_page(model: &Model, x: &Matrix<f64>) -> String {
+    made(model, Some(&rows(x, Features::default())), &Options::default())
 }

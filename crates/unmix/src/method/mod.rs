@@ -54,6 +54,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    subspace_clustering::METHOD,
     complete_dictionary::METHOD,
     rfn::METHOD,
 ];

@@ -180,7 +180,10 @@ impl Model {
         run: &Run<'_>,
         sink: &mut dyn Sink<f64>,
     ) -> Result<u64> {
-        self.score_samples_under(&self.density()?, rows, run, sink)
+        match self.code.encoder().mixture() {
+            Some(mixture) => self.score_mixture(mixture, rows, run, sink),
+            None => self.score_samples_under(&self.density()?, rows, run, sink),
+        }
     }
 
     /// Log-likelihood of every row under another density of the same features.
@@ -211,6 +214,18 @@ impl Model {
             Ok(())
         };
         rows.map(run, "scoring", 1, step, sink)
+    }
+
+    /// Whether rows have a log-likelihood under the model, for an error before they are read.
+    ///
+    /// # Errors
+    ///
+    /// A model without a density.
+    pub fn check_scores(&self) -> Result<()> {
+        match self.code.encoder().mixture() {
+            Some(_) => Ok(()),
+            None => self.density().map(|_| ()),
+        }
     }
 
     /// The Gaussian density of the rows under the model.

@@ -5,6 +5,7 @@
 //! registry. Command line, Python, files and pages depend only on the traits.
 
 use super::affine::{LinearDecoder, LinearEncoder};
+use super::mixture::Mixture;
 use super::tensor::Tensor;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -53,6 +54,8 @@ pub struct Codes {
     pub non_negative: bool,
     /// NaN in a row is a missing cell, and the row is encoded by the cells that it has.
     pub missing: bool,
+    /// Each is the distance from a cluster, and the nearest one is the row's own unless there is a [mixture](Encoder::mixture).
+    pub distances: bool,
     /// Of sparse rows, stored entries are the cells, zeros among them, and what is not stored is missing.
     pub stored: bool,
 }
@@ -98,6 +101,11 @@ pub trait Encoder: Debug + Send + Sync {
 
     /// The linear-Gaussian model that codes are posterior means of, ready for rows; factors beyond the number of codes are not codes.
     fn gaussian(&self) -> Option<&Conditional> {
+        None
+    }
+
+    /// The mixture that the clusters of rows are parts of: rows then have a likelihood, and probabilities of each cluster.
+    fn mixture(&self) -> Option<&Mixture> {
         None
     }
 

@@ -233,7 +233,10 @@ impl Method {
         self.check(settings)?;
         self.admit(rows, run)?;
         // Also where the fit is closed and takes no start.
-        run.initial_components(rows.n_features(), 0)?;
+        match run.init.filter(|init| init.method() == self.key && init.parameter("bases").is_some()) {
+            Some(_) => run.initial_subspaces(rows.n_features(), None).map(|_| ())?,
+            None => run.initial_components(rows.n_features(), 0).map(|_| ())?,
+        }
         let Some(checkpoint) = run.checkpoint else { return Ok(()) };
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?;
         checkpoint.bind(Identity {
@@ -249,12 +252,13 @@ impl Method {
         })
     }
 
-    /// The settings with which the fit of a model is tried again, `k` the number of components that it has: a rule might choose another in
-    /// half of the rows.
+    /// The settings with which the fit of a model is tried again, `k` the number of components, or of clusters, that it has: a rule might
+    /// choose another in half of the rows.
     pub(crate) fn settings_to_compare(&self, settings: &Map<String, Value>, k: usize) -> Map<String, Value> {
         let mut settings = settings.clone();
         let fixed = self.to_compare.iter().map(|(name, text)| (*name, Setting::parsed(text)));
-        for (name, value) in fixed.chain([("n_components", k.into())]) {
+        let number = if settings.contains_key("n_clusters") { "n_clusters" } else { "n_components" };
+        for (name, value) in fixed.chain([(number, k.into())]) {
             if settings.contains_key(name) {
                 settings.insert(name.into(), value);
             }

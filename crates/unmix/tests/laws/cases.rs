@@ -269,6 +269,18 @@ fn of(method: &'static Method) -> Vec<Case> {
                 6,
             ),
             otherwise("one cluster", json!({"n_clusters": 1}), 300, 9),
+            otherwise(
+                "mixture",
+                json!({"n_clusters": 2, "n_components": 2, "algorithm": "ppca-mixture", "n_init": 2, "max_iter": 30}),
+                300,
+                6,
+            ),
+            otherwise(
+                "mixture with means, numbers by the data",
+                json!({"algorithm": "ppca-mixture", "center": true, "max_iter": 30}),
+                40,
+                60,
+            ),
         ],
         "robust-pca" => vec![
             otherwise("noise by the data", json!({}), 40, 60),

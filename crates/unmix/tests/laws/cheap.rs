@@ -71,12 +71,22 @@ fn components_are_in_canonical_order_and_sign() {
                     let columns = mixing.to_matrix().transposed();
                     (0..columns.rows()).map(|i| columns.row(i).to_vec()).collect()
                 }
+                // Codes that are distances are decoded by nothing.
+                None if !model.code().decodes() => {
+                    numbers(&model, "bases").chunks_exact(case.p).map(<[f64]>::to_vec).collect()
+                }
                 // Decoder vectors are in the units of the columns.
                 None => numbers(&model, "components")
                     .chunks_exact(case.p)
                     .map(|row| row.iter().zip(&unit).map(|(x, s)| x * s).collect())
                     .collect(),
             };
+            if let Some(labels) = model.tensor("labels").map(|t| t.f64s()) {
+                let count = |c: usize| labels.iter().filter(|l| **l == c as f64).count();
+                let counts: Vec<usize> = (0..model.n_codes()).map(count).collect();
+                assert!(counts.windows(2).all(|n| n[0] >= n[1]), "{case}: {counts:?}");
+                assert_eq!(counts.iter().sum::<usize>(), case.n, "{case}");
+            }
             for (i, row) in rows.iter().enumerate() {
                 let largest = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
                 // A factor that would not increase the likelihood has loadings of 0, and no sign.
@@ -141,7 +151,7 @@ fn encoding_what_was_decoded_changes_nothing_more() {
     for case in every_case() {
         let x = case.data::<f64>();
         let model = case.fit(&x);
-        if model.n_codes() == 0 {
+        if model.n_codes() == 0 || !model.code().decodes() {
             continue;
         }
         if model.code().codes().non_negative {
@@ -174,8 +184,9 @@ fn reconstruction_is_encoding_and_then_decoding_to_the_bit() {
         let x = case.data::<T>();
         let model = case.fit(&x);
         let mut sink = unmix::data::VecSink(Vec::new());
-        let rows =
-            model.reconstruct(&Rows::from_slice(&x, case.p).unwrap(), &Run::default(), &mut sink).unwrap();
+        let rows = model.reconstruct(&Rows::from_slice(&x, case.p).unwrap(), &Run::default(), &mut sink);
+        assert_eq!(rows.is_ok(), model.code().decodes(), "{case}");
+        let Ok(rows) = rows else { return };
         assert_eq!(rows.n_rows, case.n as u64, "{case}");
         if model.n_codes() > 0 {
             assert_eq!(sink.0, decode(&model, &encode(&model, &x)), "{case}");

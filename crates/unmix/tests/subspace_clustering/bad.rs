@@ -8,7 +8,6 @@ use unmix::{Error, Matrix, Rows, SubspaceClustering};
 
 #[test]
 fn numbers_that_do_not_suit_the_rows_are_refused() {
-    super::registered();
     let x = falling(20, 5, 1);
     let said = |given| match try_fit("subspace-clustering", &settings(given), &x, 5) {
         Err(e @ Error::Setting { .. }) => e.to_string(),
@@ -55,7 +54,6 @@ fn rows_of_zeros_and_rows_alone_are_told_and_assigned() {
 
 #[test]
 fn more_clusters_than_there_are_leave_none_unsaid() {
-    super::registered();
     // Three different rows, each many times.
     let x = Matrix::from_fn(30, 4, |i, j| f64::from(u8::from(i % 3 == j)));
     for algorithm in ["ssc+k-subspaces", "ssc", "k-subspaces", "shape"] {

@@ -108,7 +108,6 @@ fn codes_are_not_decoded_and_that_is_said() {
     told(model.decode(&codes, &run, &mut sink).unwrap_err());
     told(model.reconstruct(&rows, &run, &mut sink).unwrap_err());
     told(model.quality(&rows, Default::default(), &run, &mut sink).unwrap_err());
-    super::registered();
     let back = Model::from_bytes(&model.to_bytes().unwrap(), "the model".as_ref()).unwrap();
     assert!(!back.code().decodes());
 }
@@ -123,4 +122,28 @@ fn single_precision_finds_the_same_clusters() {
     assert_eq!(single.tensor("bases").unwrap().values().dtype(), unmix::Dtype::F32);
     let wide: Vec<f64> = encode(&single, &x).iter().map(|x| f64::from(*x)).collect();
     assert!(apart(&wide, &encode(&double, made.x.as_slice())) < 1e-5);
+}
+
+#[test]
+fn a_fit_starts_from_the_subspaces_of_a_model() {
+    let made = union(12, &[2, 3], 60, 0.1, 8);
+    for algorithm in [Algorithm::SscKSubspaces, Algorithm::KSubspaces, Algorithm::PpcaMixture] {
+        let spec = SubspaceClustering { algorithm, tol: 0.0, ..spec(2, 3) };
+        let first = fit(&spec, &made.x);
+        let from = |init: &Model, x: &Matrix<f64>| {
+            let mut rows = Rows::from_slice(x.as_slice(), x.cols()).unwrap();
+            spec.fit(&mut rows, &unmix::Run { init: Some(init), ..on_threads(2) })
+        };
+        let again = from(&first, &made.x).unwrap();
+        assert_eq!(labels(&again), labels(&first), "{algorithm:?}");
+        assert!(apart(&numbers(&again, "bases"), &numbers(&first, "bases")) < 1e-4, "{algorithm:?}");
+        assert!(again.report().n_iter <= first.report().n_iter, "{algorithm:?}");
+        let told = |e: unmix::Result<Model>| e.unwrap_err().to_string();
+        let narrow = Matrix::from_fn(30, 5, |i, j| made.x[(i, j)]);
+        assert!(told(from(&first, &narrow)).contains("it has 12 columns, and the rows have 5"));
+        let one = fit(&SubspaceClustering { n_clusters: Some(1), ..spec.clone() }, &made.x);
+        assert!(told(from(&one, &made.x)).contains("it has 1 subspaces, and this fit has 2"));
+        let plain = pca(json!({}), made.x.as_slice(), 12);
+        assert!(told(from(&plain, &made.x)).contains("the pca model has no subspaces"));
+    }
 }

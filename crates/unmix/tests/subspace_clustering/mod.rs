@@ -3,20 +3,15 @@
 mod accuracy;
 mod bad;
 mod exact;
+mod mixture;
 
 use crate::made::{numbers, on_threads};
 use unmix::datasets::{UnionOfSubspaces, union_of_subspaces};
-use unmix::method::subspace_clustering::METHOD;
 use unmix::{Matrix, Model, Rows, SubspaceClustering};
 
 /// `each` rows of every subspace.
 fn union(p: usize, dimensions: &[usize], each: usize, noise: f64, seed: u64) -> UnionOfSubspaces {
     union_of_subspaces(&vec![each; dimensions.len()], p, dimensions, noise, seed).unwrap()
-}
-
-/// So that models come back from their files, and fits by key.
-fn registered() {
-    unmix::method::register(&METHOD).unwrap();
 }
 
 fn fit(spec: &SubspaceClustering, x: &Matrix<f64>) -> Model {

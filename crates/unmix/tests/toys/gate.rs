@@ -49,7 +49,7 @@ impl Encoder for Gate {
         self.w.rows()
     }
     fn codes(&self) -> Codes {
-        Codes { sparse: true, non_negative: true, missing: false, stored: false }
+        Codes { sparse: true, non_negative: true, missing: false, stored: false, ..Codes::default() }
     }
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         Box::new(self.clone())

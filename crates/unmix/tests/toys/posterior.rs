@@ -50,7 +50,7 @@ impl Encoder for Posterior {
         self.w.rows()
     }
     fn codes(&self) -> Codes {
-        Codes { sparse: false, non_negative: false, missing: true, stored: false }
+        Codes { sparse: false, non_negative: false, missing: true, stored: false, ..Codes::default() }
     }
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
         Box::new(self.clone())

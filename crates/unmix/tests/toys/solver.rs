@@ -90,7 +90,7 @@ impl Encoder for Solver {
         self.w.rows()
     }
     fn codes(&self) -> Codes {
-        Codes { sparse: true, non_negative: false, missing: false, stored: false }
+        Codes { sparse: true, non_negative: false, missing: false, stored: false, ..Codes::default() }
     }
     fn certificate(&self) -> Option<Certificate> {
         Some(Certificate { name: "relative duality gap", tol: self.tol })

@@ -9,17 +9,19 @@
 //!  2. the number of clusters by the largest gap between eigenvalues, or one where its Bayesian information criterion is better, and dimensions by
 //!     that criterion (`dimensions.rs`), where these are not given;
 //!  3. k-subspaces: rows to the nearest subspace, subspaces to their rows, in turn, which never raises the sum of squared distances
-//!     (`refine.rs`); empty clusters begin anew at the row that fits worst.
+//!     (`refine.rs`); empty clusters begin anew at the row that fits worst;
+//!  4. `ppca-mixture`: expectation-maximisation of a mixture of probabilistic PCA from these (`mixture.rs`).
 //!
 //! **Cost** of sparse subspace clustering `O(n² p)` and the coefficients, `n x n` numbers in memory; of k-subspaces `O(n p Σ d_k)` an iteration.
 //! **Equals** PCA about 0 for one cluster. **Fails** where subspaces nearly coincide, and where a cluster has hardly more rows than dimensions.
 //!
 //! E. Elhamifar & R. Vidal (2013), IEEE Trans. Pattern Anal. Mach. Intell. 35:2765. P. Bradley & O. Mangasarian (2000), J. Glob. Optim. 16:23.
 //! P. Tseng (2000), J. Optim. Theory Appl. 105:249. J. Costeira & T. Kanade (1998), Int. J. Comput. Vis. 29:159. G. Liu et al. (2013), IEEE
-//! Trans. Pattern Anal. Mach. Intell. 35:171. A. Ng, M. Jordan & Y. Weiss (2002), NIPS 14.
+//! Trans. Pattern Anal. Mach. Intell. 35:171. M. Tipping & C. Bishop (1999), Neural Comput. 11:443. A. Ng, M. Jordan & Y. Weiss (2002), NIPS 14.
 
 mod dimensions;
 mod kmeans;
+mod mixture;
 mod model;
 mod refine;
 mod settings;
@@ -36,6 +38,7 @@ use crate::num::{Dtype, Matrix, Real, factor};
 use crate::run::Run;
 use crate::solve::Limits;
 use crate::spectrum::Bounds;
+use mixture::Mixed;
 use refine::{Found, KSubspaces, Refined, nearest};
 use serde_json::{Map, Value};
 use settings::SETTINGS;
@@ -43,9 +46,9 @@ use spectral::Graph;
 use table::{Table, principal};
 
 pub use settings::{Algorithm, Dimensions, SubspaceClustering};
+pub use ssc::affinities;
 
-/// The row of the registry; not among [`METHODS`](crate::METHODS) yet, so that files of its models are read once it is
-/// [registered](crate::method::register).
+/// The row of the registry.
 pub const METHOD: Method = Method {
     key: "subspace-clustering",
     class: "SubspaceClustering",
@@ -56,8 +59,16 @@ pub const METHOD: Method = Method {
     by_independence: false,
     of_signals: false,
     to_compare: &[],
-    equals: &["n_clusters=1: the axes of pca with center=false"],
-    references: &["Elhamifar & Vidal 2013", "Bradley & Mangasarian 2000", "Costeira & Kanade 1998"],
+    equals: &[
+        "n_clusters=1: the axes of pca with center=false",
+        "n_clusters=1, algorithm=ppca-mixture, center=true: ppca in closed form",
+    ],
+    references: &[
+        "Elhamifar & Vidal 2013",
+        "Bradley & Mangasarian 2000",
+        "Costeira & Kanade 1998",
+        "Tipping & Bishop 1999",
+    ],
     spec: |given| Ok(Box::new(SubspaceClustering::from_settings(given)?)),
     code: model::code,
     density: None,
@@ -66,6 +77,9 @@ pub const METHOD: Method = Method {
         vec![("ssc", rows.saturating_add(square(n))), ("k-subspaces", rows)]
     },
 };
+
+/// Rows from which a mixture whose numbers are given starts from k-subspaces, which needs no table of pairs.
+const MANY: usize = 2000;
 
 /// Tables of `n x n` numbers that spectral clustering holds: the Gram matrix, or affinities and eigenvectors.
 const SQUARES: u64 = 5;
@@ -111,6 +125,7 @@ impl SubspaceClustering {
         rows.pooled(run.threads, || {
             let table = Table::read(METHOD.key, rows, self.center, run)?;
             let (found, warnings) = self.clusters(&table, run)?;
+            let found = if self.algorithm == Algorithm::PpcaMixture { self.mixed(&table, found, run)? } else { found };
             self.model(&table, found, warnings, (rows.features(), T::DTYPE), run)
         })
     }
@@ -142,11 +157,23 @@ impl SubspaceClustering {
     /// Clusters and their subspaces.
     fn clusters(&self, table: &Table, run: &Run<'_>) -> Result<(Refined, Vec<String>)> {
         let limits = Limits { tol: self.tol, max_iter: self.max_iter };
-        let starts_at_random = self.algorithm == Algorithm::KSubspaces
-            && self.n_clusters.is_some()
-            && self.n_components.is_some();
-        let clusters = match self.n_clusters {
-            Some(k) if starts_at_random || k == 1 => {
+        let at_random = match self.algorithm {
+            Algorithm::KSubspaces => true,
+            Algorithm::PpcaMixture => table.n() > MANY,
+            _ => false,
+        };
+        let starts_at_random = at_random && self.n_clusters.is_some() && self.n_components.is_some();
+        let start = match self.algorithm.iterates() {
+            true => run.initial_subspaces(table.p(), self.n_clusters)?,
+            false => None,
+        };
+        let warm = start.is_some();
+        let clusters = match (self.n_clusters, start) {
+            (_, Some(bases)) => {
+                let (labels, _) = nearest(table, &bases);
+                Clusters { labels, k: bases.len(), warnings: Vec::new() }
+            }
+            (Some(k), _) if starts_at_random || k == 1 => {
                 Clusters { labels: vec![0; table.n()], k, warnings: Vec::new() }
             }
             _ => self.by_affinities(table, run)?,
@@ -154,7 +181,7 @@ impl SubspaceClustering {
         let Clusters { mut labels, mut k, warnings } = clusters;
         let mut members = Table::members(&labels, k);
         let mut dimensions = dimensions::of_clusters(table, &members, self.n_components.as_ref())?;
-        if self.n_clusters.is_none() && k > 1 {
+        if self.n_clusters.is_none() && k > 1 && !warm {
             let all = [(0..table.n()).collect::<Vec<usize>>()];
             let own = dimensions::of_clusters(table, &all, self.n_components.as_ref())?;
             let several = dimensions::criterion(table, &members, &dimensions)?;
@@ -168,15 +195,19 @@ impl SubspaceClustering {
         };
         if k > 1 && self.n_components.is_none() {
             let refined = self.with_own_dimensions(table, dimensions, spans, run)?;
-            if self.algorithm == Algorithm::SscKSubspaces {
+            if matches!(self.algorithm, Algorithm::SscKSubspaces | Algorithm::PpcaMixture) {
                 return Ok((refined, warnings));
             }
             dimensions = refined.found.bases.iter().map(|basis| basis.rows().max(1)).collect();
         }
         let search = KSubspaces { table, dimensions: &dimensions, limits };
         match self.algorithm {
-            Algorithm::KSubspaces if k > 1 => return Ok((search.restarted(self.n_init, run)?, warnings)),
-            Algorithm::SscKSubspaces if k > 1 => {
+            Algorithm::KSubspaces | Algorithm::PpcaMixture
+                if k > 1 && !warm && (starts_at_random || self.algorithm == Algorithm::KSubspaces) =>
+            {
+                return Ok((search.restarted(self.n_init, run)?, warnings));
+            }
+            algorithm if k > 1 && algorithm.iterates() => {
                 return Ok((search.refine(spans(&dimensions)?, run)?, warnings));
             }
             _ => {}
@@ -185,7 +216,21 @@ impl SubspaceClustering {
         let (near, cost) = nearest(table, &bases);
         let labels = labels.iter().zip(near).map(|(c, near)| if *c < k { *c } else { near }).collect();
         let found = Found { labels, bases, cost, fall: 0.0 };
-        Ok((Refined { found, outcome: Outcome::Completed, n_iter: 1, objective: Vec::new() }, warnings))
+        let outcome = Outcome::Completed;
+        Ok((Refined { found, outcome, n_iter: 1, objective: Vec::new(), parts: None }, warnings))
+    }
+
+    /// The mixture of largest likelihood that these clusters lead to.
+    fn mixed(&self, table: &Table, start: Refined, run: &Run<'_>) -> Result<Refined> {
+        run.stage("mixture")?;
+        let dimensions: Vec<usize> = start.found.bases.iter().map(Matrix::rows).collect();
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let search = mixture::Search { table, dimensions: &dimensions, means: self.center, limits };
+        let Mixed { parts, labels, outcome, n_iter, rise, objective } =
+            search.search(&start.found.labels, run)?;
+        let bases = parts.iter().map(|part| part.axes.clone()).collect();
+        let found = Found { bases, labels, cost: start.found.cost, fall: rise };
+        Ok(Refined { found, outcome, n_iter, objective, parts: Some(parts) })
     }
 
     /// k-subspaces from clusters, whose dimensions are chosen anew where they settle, until they stay.
@@ -296,8 +341,10 @@ impl SubspaceClustering {
         (features, dtype): (&Features, Dtype),
         run: &Run<'_>,
     ) -> Result<Model> {
-        let Refined { found, outcome, n_iter, objective } = refined;
-        let (mut bases, labels, counts) = ordered(found.bases, &found.labels);
+        let Refined { found, outcome, n_iter, objective, parts } = refined;
+        let (place, labels, counts) = ordered(found.bases.len(), &found.labels);
+        let mut bases: Vec<Matrix<f64>> = place.iter().map(|&c| found.bases[c].clone()).collect();
+        let parts = parts.map(|parts| place.iter().map(|&c| parts[c].clone()).collect::<Vec<_>>());
         bases.iter_mut().for_each(|basis| canonical_sign(basis, dtype.eps()));
         let empty = counts.iter().filter(|n| **n == 0).count();
         if empty > 0 {
@@ -306,10 +353,15 @@ impl SubspaceClustering {
                 bases.len()
             ));
         }
-        let solver = if self.algorithm.iterates() && bases.len() > 1 { "k-subspaces" } else { "subspaces" };
+        let iterated = parts.is_some() || (self.algorithm.iterates() && bases.len() > 1);
+        let solver = match iterated {
+            true if parts.is_some() => "em",
+            true => "k-subspaces",
+            false => "subspaces",
+        };
         let mut report = Report::closed_form(solver, table.n() as f64, table.p(), dtype, run.seed);
         (report.outcome, report.n_iter, report.objective) = (outcome, n_iter, objective);
-        if self.algorithm.iterates() && bases.len() > 1 {
+        if iterated {
             report.residual = Some(found.fall).filter(|fall| fall.is_finite());
             report.tol = Some(self.tol);
         }
@@ -324,23 +376,22 @@ impl SubspaceClustering {
         report.settings.insert("n_clusters".into(), bases.len().into());
         report.settings.insert("n_components".into(), dimensions.into());
         report.end(run);
-        let tensors = model::parameters(&bases, &labels, &table.center, dtype);
+        let tensors = model::parameters(&bases, parts.as_deref(), &labels, &table.center, dtype);
         Model::fitted(&METHOD, settings, features.clone(), 0, tensors, report)
     }
 }
 
-/// Clusters in the order of their numbers of rows, the largest first, then of their first rows; with these numbers.
-fn ordered(bases: Vec<Matrix<f64>>, labels: &[usize]) -> (Vec<Matrix<f64>>, Vec<usize>, Vec<usize>) {
-    let members = Table::members(labels, bases.len());
-    let mut order: Vec<usize> = (0..bases.len()).collect();
+/// Clusters in the order of their numbers of rows, the largest first, then of their first rows: which comes at each place, the labels, and these
+/// numbers.
+fn ordered(k: usize, labels: &[usize]) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+    let members = Table::members(labels, k);
+    let mut order: Vec<usize> = (0..k).collect();
     let first = |c: usize| members[c].first().copied().unwrap_or(usize::MAX);
     order.sort_by(|&a, &b| members[b].len().cmp(&members[a].len()).then(first(a).cmp(&first(b))));
-    let mut place = vec![0; order.len()];
+    let mut place = vec![0; k];
     order.iter().enumerate().for_each(|(at, &c)| place[c] = at);
-    let mut bases: Vec<Option<Matrix<f64>>> = bases.into_iter().map(Some).collect();
-    let sorted = order.iter().filter_map(|&c| bases[c].take()).collect();
     let counts = order.iter().map(|&c| members[c].len()).collect();
-    (sorted, labels.iter().map(|&c| place[c]).collect(), counts)
+    (order, labels.iter().map(|&c| place[c]).collect(), counts)
 }
 
 impl Fit for SubspaceClustering {

@@ -1,14 +1,21 @@
 //! From clusters to a model, and from a model's parameters to its codes: distances from the subspaces.
 
+use super::mixture::Part;
 use super::table::squared_distances;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
-use crate::model::{Code, Codes, Encoder, RowMap, Tensor, Tensors, require};
+use crate::model::{Code, Codes, Encoder, Gaussian, Mixture, RowMap, Tensor, Tensors, require};
 use crate::num::{Dtype, Matrix, Real, factor};
 use serde_json::{Map, Value};
 
-/// The tensors of the model file.
-pub(super) fn parameters(bases: &[Matrix<f64>], labels: &[usize], center: &[f64], dtype: Dtype) -> Tensors {
+/// The tensors of the model file; `parts` are those of a mixture, in the same order.
+pub(super) fn parameters(
+    bases: &[Matrix<f64>],
+    parts: Option<&[Part]>,
+    labels: &[usize],
+    center: &[f64],
+    dtype: Dtype,
+) -> Tensors {
     let rows: Vec<f64> = bases.iter().flat_map(|b| b.as_slice()).copied().collect();
     let stacked = Matrix::from_vec(bases.iter().map(Matrix::rows).sum(), center.len(), rows);
     let as_numbers = |of: &mut dyn Iterator<Item = usize>| of.map(|i| i as f64).collect::<Vec<f64>>();
@@ -19,7 +26,19 @@ pub(super) fn parameters(bases: &[Matrix<f64>], labels: &[usize], center: &[f64]
         ("labels", Tensor::vector(&as_numbers(&mut labels.iter().copied()), Dtype::F64)),
         ("mean", Tensor::vector(center, dtype)),
     ];
-    named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+    let own = parts.map(|parts| {
+        let of = |number: fn(&Part) -> f64| parts.iter().map(number).collect::<Vec<f64>>();
+        let variance: Vec<f64> = parts.iter().flat_map(|part| part.variance.clone()).collect();
+        let mean = |k: usize, j: usize| parts[k].mean[j] + center[j];
+        [
+            ("weights", Tensor::vector(&of(|part| part.weight), Dtype::F64)),
+            ("means", Tensor::matrix(&Matrix::from_fn(parts.len(), center.len(), mean), dtype)),
+            ("variances", Tensor::vector(&variance, Dtype::F64)),
+            ("noise_variance", Tensor::vector(&of(|part| part.noise), Dtype::F64)),
+        ]
+    });
+    let all = named.into_iter().chain(own.into_iter().flatten());
+    all.map(|(name, tensor)| (name.to_string(), tensor)).collect()
 }
 
 /// Distances of rows from every subspace.
@@ -46,20 +65,47 @@ pub(super) fn code(_: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
         // Stored in single precision, axes are orthonormal to its digits alone.
         if single && basis.rows() > 0 { factor::orthonormal_rows_signed(&basis) } else { basis }
     });
-    let bases = bases.collect();
-    Ok(Code::encoder_only(Distances { center: mean.f64s(), bases }))
+    let bases: Vec<Matrix<f64>> = bases.collect();
+    let mixture = mixture(tensors, &bases)?;
+    let center = match &mixture {
+        Some(mixture) => mixture.parts.iter().map(|part| part.mean.clone()).collect(),
+        None => vec![mean.f64s(); bases.len()],
+    };
+    Ok(Code::encoder_only(Distances { p, center, bases, mixture }))
 }
 
-/// `||x - center - U_k' U_k (x - center)||` for every subspace.
+/// The mixture of a model that has one.
+fn mixture(tensors: &Tensors, bases: &[Matrix<f64>]) -> Result<Option<Mixture>> {
+    let (k, d) = (bases.len(), bases.iter().map(Matrix::rows).sum());
+    if !tensors.contains_key("weights") {
+        return Ok(None);
+    }
+    let weights = require(tensors, "weights", &[Some(k)])?.f64s();
+    let means = require(tensors, "means", &[Some(k), None])?.to_matrix();
+    let variances = require(tensors, "variances", &[Some(d)])?.f64s();
+    let noises = require(tensors, "noise_variance", &[Some(k)])?.f64s();
+    let mut first = 0;
+    let parts = bases.iter().enumerate().map(|(c, axes)| {
+        let variance = variances[first..first + axes.rows()].to_vec();
+        first += axes.rows();
+        Gaussian { mean: means.row(c).to_vec(), noise_scale: None, axes: axes.clone(), variance, noise: noises[c] }
+    });
+    Ok(Some(Mixture { parts: parts.collect(), weights }))
+}
+
+/// `||x - m_k - U_k' U_k (x - m_k)||` for every subspace.
 #[derive(Clone, Debug)]
 struct Distances {
-    center: Vec<f64>,
+    p: usize,
+    /// `m_k`: of all the same, but in a mixture.
+    center: Vec<Vec<f64>>,
     bases: Vec<Matrix<f64>>,
+    mixture: Option<Mixture>,
 }
 
 impl Encoder for Distances {
     fn n_features(&self) -> usize {
-        self.center.len()
+        self.p
     }
 
     fn n_codes(&self) -> usize {
@@ -67,7 +113,11 @@ impl Encoder for Distances {
     }
 
     fn codes(&self) -> Codes {
-        Codes { non_negative: true, ..Codes::default() }
+        Codes { non_negative: true, distances: true, ..Codes::default() }
+    }
+
+    fn mixture(&self) -> Option<&Mixture> {
+        self.mixture.as_ref()
     }
 
     fn in_f32(&self) -> Box<dyn RowMap<f32>> {
@@ -81,25 +131,36 @@ impl Encoder for Distances {
 
 impl<T: Real> RowMap<T> for Distances {
     fn apply(&self, rows: &[T], out: &mut [T], _: &mut Workspace<T>) {
-        let (p, k) = (self.center.len(), self.bases.len());
-        let mut wide = Vec::with_capacity(rows.len());
-        let mut scales = Vec::with_capacity(rows.len() / p.max(1));
-        for row in rows.chunks_exact(p) {
-            let centred = row.iter().zip(&self.center).map(|(x, m)| x.to_f64() - m);
-            wide.extend(centred);
-            let last = wide.len() - p;
-            // So that no square overflows, nor vanishes.
-            let largest = wide[last..].iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            let scale = if (1e-100..1e100).contains(&largest) || largest == 0.0 { 1.0 } else { largest };
-            if scale != 1.0 {
-                wide[last..].iter_mut().for_each(|x| *x /= scale);
+        let k = self.bases.len();
+        let own = self.mixture.is_some();
+        // Where all have one centre, rows are centred once.
+        for (c, basis) in self.bases.iter().enumerate().take(if own { k } else { k.min(1) }) {
+            let (wide, scales) = centred(rows, &self.center[c]);
+            let bases = if own { std::slice::from_ref(basis) } else { &self.bases[..] };
+            let mut squares = vec![0.0; scales.len() * bases.len()];
+            squared_distances(&wide, bases, &mut squares);
+            for (at, square) in squares.iter().enumerate() {
+                let (i, l) = (at / bases.len(), at % bases.len());
+                out[i * k + c + l] = T::from_f64(square.sqrt() * scales[i]);
             }
-            scales.push(scale);
-        }
-        let mut squares = vec![0.0; out.len()];
-        squared_distances(&wide, &self.bases, &mut squares);
-        for (at, to) in out.iter_mut().enumerate() {
-            *to = T::from_f64(squares[at].sqrt() * scales[at / k]);
         }
     }
+}
+
+/// Rows less `center`, each divided by a number with which no square overflows, nor vanishes; and these numbers.
+fn centred<T: Real>(rows: &[T], center: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let p = center.len();
+    let mut wide = Vec::with_capacity(rows.len());
+    let mut scales = Vec::with_capacity(rows.len() / p.max(1));
+    for row in rows.chunks_exact(p) {
+        wide.extend(row.iter().zip(center).map(|(x, m)| x.to_f64() - m));
+        let last = wide.len() - p;
+        let largest = wide[last..].iter().fold(0.0f64, |m, x| m.max(x.abs()));
+        let scale = if (1e-100..1e100).contains(&largest) || largest == 0.0 { 1.0 } else { largest };
+        if scale != 1.0 {
+            wide[last..].iter_mut().for_each(|x| *x /= scale);
+        }
+        scales.push(scale);
+    }
+    (wide, scales)
 }

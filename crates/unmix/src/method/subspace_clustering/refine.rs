@@ -1,6 +1,7 @@
 //! k-subspaces (Bradley & Mangasarian 2000; Tseng 2000): rows assigned to the nearest subspace, and subspaces fitted to their rows, in turn.
 
 use super::kmeans::drawn;
+use super::mixture::Part;
 use super::table::Table;
 use crate::error::Result;
 use crate::num::Matrix;
@@ -28,6 +29,9 @@ pub(super) struct Refined {
     pub(super) outcome: Outcome,
     pub(super) n_iter: u64,
     pub(super) objective: Vec<f64>,
+    /// The parts of the mixture that was fitted from these, in the order of the subspaces.
+    #[serde(skip)]
+    pub(super) parts: Option<Vec<Part>>,
 }
 
 /// Clusters of these dimensions.
@@ -64,7 +68,7 @@ impl KSubspaces<'_> {
             steps.ended(at.fall, Some(at.cost / self.table.n() as f64), &at)?;
         };
         let n_iter = steps.n_iter();
-        Ok(Refined { found: at, outcome, n_iter, objective: steps.into_objective() })
+        Ok(Refined { found: at, outcome, n_iter, objective: steps.into_objective(), parts: None })
     }
 
     /// The best of so many random starts, the first of several.

@@ -68,17 +68,20 @@ pub enum Algorithm {
     /// Spectral clustering of the squared entries of the shape interaction matrix.
     #[serde(rename = "shape")]
     Shape,
+    /// A mixture of probabilistic PCA, from the clusters of the others.
+    #[serde(rename = "ppca-mixture")]
+    PpcaMixture,
 }
 
 impl Algorithm {
     /// Whether clusters are refined by iterations over all rows.
     pub(super) fn iterates(self) -> bool {
-        matches!(self, Self::SscKSubspaces | Self::KSubspaces)
+        matches!(self, Self::SscKSubspaces | Self::KSubspaces | Self::PpcaMixture)
     }
 }
 
 /// Algorithms that iterate.
-const ITERATED: &[&str] = &["\"ssc+k-subspaces\"", "\"k-subspaces\""];
+const ITERATED: &[&str] = &["\"ssc+k-subspaces\"", "\"k-subspaces\"", "\"ppca-mixture\""];
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
@@ -98,11 +101,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     .by_rows(),
     Setting::new(
         "algorithm",
-        Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape"]),
+        Kind::Words(&["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"]),
         "\"ssc+k-subspaces\"",
         "How clusters are found: 'ssc', spectral clustering of the sparse coefficients with which rows represent each other; 'k-subspaces', \
          rows assigned to the nearest subspace and subspaces fitted to their rows, in turn; 'ssc+k-subspaces', the second from the clusters of \
-         the first; 'shape', spectral clustering of the shape interaction matrix.",
+         the first; 'shape', spectral clustering of the shape interaction matrix; 'ppca-mixture', maximum likelihood of a mixture of \
+         probabilistic PCA from the clusters of 'ssc+k-subspaces', or of 'k-subspaces' where both numbers are given for more than 2000 rows: \
+         rows then have probabilities and a likelihood.",
     ),
     Setting::new(
         "alpha",
@@ -113,12 +118,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("50"),
     Setting::new("n_init", Kind::at_least(1), "10", "Number of random starts; that of the smallest distances is kept.")
-        .only(&[&[("algorithm", &["\"k-subspaces\""])]]),
+        .only(&[&[("algorithm", &["\"k-subspaces\"", "\"ppca-mixture\""])]]),
     Setting::new(
         "tol",
         Kind::NON_NEGATIVE,
         "1e-08",
-        "Convergence tolerance: the fall of the sum of squared distances in an iteration, as a share of the sum of squares of the rows.",
+        "Convergence tolerance: the fall of the sum of squared distances in an iteration, as a share of the sum of squares of the rows; of a \
+         mixture, the rise of the mean log-likelihood of a row, in nats.",
     )
     .such_as("1e-6")
     .only(&[&[("algorithm", ITERATED)]]),
@@ -128,6 +134,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "center",
         Kind::Bool,
         "false",
-        "Subtract the mean of every column. By default nothing is subtracted: subspaces pass through 0.",
+        "Subtract the mean of every column; parts of a mixture then have means of their own. By default nothing is subtracted: subspaces pass \
+         through 0.",
     ),
 ];

@@ -28,6 +28,19 @@ impl Graph {
         }
     }
 
+    /// All affinities, `n x n`.
+    pub(super) fn table(self) -> Matrix<f64> {
+        match self {
+            Graph::Dense(table) => table,
+            Graph::Sparse(links) => {
+                let mut table = Matrix::zeros(links.len(), links.len());
+                let all = links.iter().enumerate().flat_map(|(i, row)| row.iter().map(move |l| (i, l)));
+                all.for_each(|(i, (j, w))| table[(i, *j)] = *w);
+                table
+            }
+        }
+    }
+
     /// Sums of the affinities of each row.
     fn degrees(&self) -> Vec<f64> {
         match self {

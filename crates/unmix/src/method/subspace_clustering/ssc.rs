@@ -6,7 +6,7 @@
 
 use super::spectral::Graph;
 use crate::error::Result;
-use crate::num::Matrix;
+use crate::num::{Matrix, factor};
 use crate::run::Run;
 use rayon::prelude::*;
 
@@ -63,6 +63,33 @@ pub(super) fn coefficients(gram: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Res
         }
     }
     Ok(Coefficients { graph: symmetric(&all), unsolved })
+}
+
+/// Affinities of the rows of `x`, `n x n`: how much of one represents the other in the sparse combinations of step 1 of
+/// [subspace clustering](super), `|C| + |C|'` with each row of `C` divided by its largest entry. Rows of one subspace have affinities, rows
+/// of subspaces that are apart have none. Rows of zeros have none. `O(n² p)` and the coefficients; for a look at some hundreds of rows.
+///
+/// # Errors
+///
+/// A requested stop.
+///
+/// # Panics
+///
+/// When `alpha` is not above 1.
+pub fn affinities(x: &Matrix<f64>, alpha: f64, run: &Run<'_>) -> Result<Matrix<f64>> {
+    assert!(alpha > 1.0, "alpha must be above 1, got {alpha}");
+    let mut unit = x.clone();
+    for i in 0..x.rows() {
+        // So that no square overflows.
+        let largest = x.row(i).iter().fold(0.0f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
+        let row = unit.row_mut(i);
+        row.iter_mut().for_each(|x| *x /= largest);
+        let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        row.iter_mut().filter(|_| norm > 0.0).for_each(|x| *x /= norm);
+    }
+    let mut gram = factor::multiply_transposed(&unit, &unit);
+    (0..x.rows()).for_each(|i| gram[(i, i)] = 1.0);
+    Ok(coefficients(&gram, alpha, run)?.graph.table())
 }
 
 /// `|C| + |C|'` of rows divided by their largest entries.

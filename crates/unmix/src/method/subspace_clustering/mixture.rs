@@ -1,0 +1,165 @@
+//! A mixture of probabilistic PCA (Tipping & Bishop 1999): subspaces with noise around them, and the probability that a row is of each, by
+//! expectation-maximisation.
+//!
+//!     p(x) = Σ_k w_k N(x; m_k, U_k' diag(v_k - s_k) U_k + s_k I)
+//!
+//! The means `m_k` are 0 unless rows are centred. A step takes, for each part, the leading eigenvectors of the covariance of the rows, each weighted
+//! by its probability of the part: the closed form of probabilistic PCA. The likelihood never falls.
+
+use super::table::{Table, principal};
+use crate::data::Workspace;
+use crate::error::Result;
+use crate::model::{Gaussian, Mixture};
+use crate::num::Matrix;
+use crate::run::{Outcome, Run};
+use crate::solve::{Limits, Steps};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// The least noise variance of a part, as a share of the mean variance of a column of its rows; the second, of that of all rows.
+const FLOOR: f64 = 1e-6;
+const FLOOR_OF_ALL: f64 = 1e-10;
+/// Rows that one thread does at a time.
+const PART: usize = 256;
+
+/// One Gaussian of the mixture.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) weight: f64,
+    /// Less the centre of all rows.
+    pub(super) mean: Vec<f64>,
+    /// Orthonormal rows, by falling variance.
+    pub(super) axes: Matrix<f64>,
+    /// Variances along them, none below the noise.
+    pub(super) variance: Vec<f64>,
+    /// Variance across them.
+    pub(super) noise: f64,
+}
+
+/// The parts of `p(x)`, whose means are `offset` further away.
+pub(super) fn mixture(parts: &[Part], offset: &[f64]) -> Mixture {
+    let gaussian = |part: &Part| Gaussian {
+        mean: part.mean.iter().zip(offset).map(|(m, c)| m + c).collect(),
+        noise_scale: None,
+        axes: part.axes.clone(),
+        variance: part.variance.clone(),
+        noise: part.noise,
+    };
+    Mixture { weights: parts.iter().map(|p| p.weight).collect(), parts: parts.iter().map(gaussian).collect() }
+}
+
+/// Where the iterations came to rest.
+pub(super) struct Mixed {
+    pub(super) parts: Vec<Part>,
+    /// The most probable part of every row.
+    pub(super) labels: Vec<usize>,
+    pub(super) outcome: Outcome,
+    pub(super) n_iter: u64,
+    /// The last rise of the mean log-likelihood of a row.
+    pub(super) rise: f64,
+    /// Mean log-likelihoods of a row.
+    pub(super) objective: Vec<f64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct At {
+    parts: Vec<Part>,
+    value: f64,
+    rise: f64,
+}
+
+/// What is mixed.
+pub(super) struct Search<'a> {
+    pub(super) table: &'a Table,
+    pub(super) dimensions: &'a [usize],
+    /// Whether parts have means of their own.
+    pub(super) means: bool,
+    pub(super) limits: Limits,
+}
+
+impl Search<'_> {
+    /// From these clusters on.
+    ///
+    /// # Errors
+    ///
+    /// A requested stop, an eigenvalue decomposition that does not converge.
+    pub(super) fn search(&self, labels: &[usize], run: &Run<'_>) -> Result<Mixed> {
+        let (n, k) = (self.table.n(), self.dimensions.len());
+        let first = || {
+            let hard = Matrix::from_fn(n, k, |i, c| f64::from(u8::from(labels[i] == c)));
+            let parts = self.maximised(&hard)?;
+            let value = self.expected(&parts).1;
+            Ok(At { parts, value, rise: f64::INFINITY })
+        };
+        let (mut steps, mut at) = Steps::begin(run, "mixture", self.limits, first)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(at.rise) {
+                break outcome;
+            }
+            let parts = self.maximised(&self.expected(&at.parts).0)?;
+            let value = self.expected(&parts).1;
+            // The likelihood cannot fall but by rounding errors.
+            if value <= at.value {
+                at.rise = 0.0;
+                break Outcome::Converged;
+            }
+            at = At { parts, value, rise: value - at.value };
+            steps.ended(at.rise, Some(value), &at)?;
+        };
+        let joint = self.expected(&at.parts).0;
+        let most = |i: usize| (0..k).fold(0, |best, c| if joint[(i, c)] > joint[(i, best)] { c } else { best });
+        let (n_iter, mut objective) = (steps.n_iter(), steps.into_objective());
+        if objective.is_empty() {
+            objective.push(at.value);
+        }
+        Ok(Mixed { parts: at.parts, labels: (0..n).map(most).collect(), outcome, n_iter, rise: at.rise, objective })
+    }
+
+    /// Probabilities of the parts for every row, and the mean log-likelihood of a row.
+    fn expected(&self, parts: &[Part]) -> (Matrix<f64>, f64) {
+        let (n, p, k) = (self.table.n(), self.table.p(), parts.len());
+        let mixture = mixture(parts, &vec![0.0; p]);
+        let mut joint = Matrix::zeros(n, k);
+        let blocks = joint.as_mut_slice().par_chunks_mut(PART * k).zip(self.table.x.as_slice().par_chunks(PART * p));
+        let values: Vec<Vec<f64>> = blocks
+            .map(|(joint, x)| {
+                mixture.log_joint(x, joint, &mut Workspace::default());
+                joint.chunks_exact_mut(k).map(Mixture::normalise).collect()
+            })
+            .collect();
+        (joint, values.iter().flatten().sum::<f64>() / n as f64)
+    }
+
+    /// The most likely parts, given the probabilities.
+    fn maximised(&self, probabilities: &Matrix<f64>) -> Result<Vec<Part>> {
+        (0..self.dimensions.len()).map(|c| self.part(probabilities, c)).collect()
+    }
+
+    fn part(&self, probabilities: &Matrix<f64>, c: usize) -> Result<Part> {
+        let (n, p, x) = (self.table.n(), self.table.p(), &self.table.x);
+        let rows: Vec<usize> = (0..n).filter(|&i| probabilities[(i, c)] > 0.0).collect();
+        let count: f64 = rows.iter().map(|&i| probabilities[(i, c)]).sum();
+        let mut mean = vec![0.0; p];
+        if self.means && count > 0.0 {
+            for &i in &rows {
+                let share = probabilities[(i, c)] / count;
+                mean.iter_mut().zip(x.row(i)).for_each(|(m, x)| *m += share * x);
+            }
+        }
+        let mut weighted = Vec::with_capacity(rows.len() * p);
+        for &i in &rows {
+            let root = probabilities[(i, c)].sqrt();
+            weighted.extend(x.row(i).iter().zip(&mean).map(|(x, m)| root * (x - m)));
+        }
+        let total = weighted.iter().map(|x| x * x).sum::<f64>() / count.max(f64::MIN_POSITIVE);
+        let (values, axes) = principal(&Matrix::from_vec(rows.len(), p, weighted))?;
+        let d = self.dimensions[c].min(values.len());
+        let along: Vec<f64> = values[..d].iter().map(|v| v / count).collect();
+        let floor = (FLOOR * total / p as f64).max(FLOOR_OF_ALL * self.table.total / (n * p) as f64);
+        let left = (total - along.iter().sum::<f64>()) / (p - d).max(1) as f64;
+        // Of a difference of two numbers that are nearly equal nothing is known but that it is small.
+        let noise = if d < p { left.max(floor) } else { floor };
+        let variance = along.into_iter().map(|v| v.max(noise)).collect();
+        Ok(Part { weight: count / n as f64, mean, axes: axes.top_rows(d), variance, noise })
+    }
+}

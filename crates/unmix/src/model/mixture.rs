@@ -1,0 +1,146 @@
+//! Mixtures of Gaussians: which part a row is of, and how likely it is.
+
+use super::apply::ModelEncoder;
+use super::{Gaussian, Model};
+use crate::data::{Block, Rows, Sink, Workspace};
+use crate::error::{Error, Result};
+use crate::num::Real;
+use crate::run::Run;
+
+/// A mixture of Gaussians of the same columns.
+#[derive(Clone, Debug)]
+pub struct Mixture {
+    /// Probability of each part; they add up to 1. A part of probability 0 has no rows.
+    pub weights: Vec<f64>,
+    /// The Gaussians, one for each weight.
+    pub parts: Vec<Gaussian>,
+}
+
+impl Mixture {
+    /// Number of parts.
+    pub fn n_parts(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// `log(weight_k p_k(x))` of every row for every part, `n x n_parts`: minus infinity for parts of probability 0.
+    pub fn log_joint<T: Real>(&self, rows: &[T], out: &mut [f64], work: &mut Workspace<T>) {
+        let k = self.n_parts();
+        let mut one = vec![0.0; out.len() / k.max(1)];
+        for (c, (weight, part)) in self.weights.iter().zip(&self.parts).enumerate() {
+            if *weight > 0.0 {
+                part.log_density(rows, &mut one, work);
+            }
+            let log = weight.ln();
+            let each = out.chunks_exact_mut(k).zip(&one);
+            each.for_each(|(of_row, value)| of_row[c] = if *weight > 0.0 { log + value } else { log });
+        }
+    }
+
+    /// Turns logarithms of joint densities of a row into probabilities of the parts; the log-likelihood of the row.
+    pub fn normalise(joint: &mut [f64]) -> f64 {
+        let largest = joint.iter().fold(f64::NEG_INFINITY, |m, l| m.max(*l));
+        joint.iter_mut().for_each(|l| *l = (*l - largest).exp());
+        let sum: f64 = joint.iter().sum();
+        joint.iter_mut().for_each(|p| *p /= sum);
+        largest + sum.ln()
+    }
+}
+
+/// The index of the largest number, the first of several.
+fn largest(of: &[f64]) -> usize {
+    of.iter().enumerate().fold(0, |best, (c, x)| if *x > of[best] { c } else { best })
+}
+
+impl Model {
+    /// The cluster of every row, one number a row: of models whose codes are distances, the nearest one; of mixtures the most probable.
+    ///
+    /// # Errors
+    ///
+    /// A model without clusters; rows of another width; numbers that are not finite; those of the source.
+    pub fn labels<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
+        let k = self.n_codes();
+        if let Some(mixture) = self.code().encoder().mixture() {
+            return self.by_part(mixture, "assigning clusters", 1, rows, run, sink, |joint, out| {
+                out[0] = largest(joint) as f64;
+            });
+        }
+        if !self.code().codes().distances {
+            return Err(self.without("clusters of rows", "it has no clusters", "encode the rows"));
+        }
+        self.check_width("labels", rows.n_features(), self.n_features(), rows.origin())?;
+        let coder = ModelEncoder::of(self);
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            coder.check("labels", rows, &block)?;
+            let mut codes = vec![T::default(); block.n_rows() * k];
+            coder.encode(&block, &mut codes, work);
+            for (label, code) in out.iter_mut().zip(codes.chunks_exact(k)) {
+                let near: Vec<f64> = code.iter().map(|d| -d.to_f64()).collect();
+                *label = largest(&near) as f64;
+            }
+            Ok(())
+        };
+        rows.map(run, "assigning clusters", 1, step, sink)
+    }
+
+    /// The probability of every cluster for every row, `n x n_parts`, where the model is a mixture.
+    ///
+    /// # Errors
+    ///
+    /// A model without probabilities of clusters; rows of another width; numbers that are not finite; those of the source.
+    pub fn probabilities<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        let Some(mixture) = self.code().encoder().mixture() else {
+            let remedy = "fit subspace-clustering with algorithm='ppca-mixture'";
+            return Err(self.without("probabilities of clusters", "it is no mixture", remedy));
+        };
+        let k = mixture.n_parts();
+        self.by_part(mixture, "assigning clusters", k, rows, run, sink, |joint, out| {
+            Mixture::normalise(joint);
+            out.copy_from_slice(joint);
+        })
+    }
+
+    /// Log-likelihood of every row under a mixture.
+    pub(super) fn score_mixture<T: Real>(
+        &self,
+        mixture: &Mixture,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        self.by_part(mixture, "scoring", 1, rows, run, sink, |joint, out| out[0] = Mixture::normalise(joint))
+    }
+
+    fn without(&self, asked: &str, found: &str, remedy: &str) -> Error {
+        let asked = format!("{asked} under the {} model", self.method().key);
+        Error::Unsupported { asked, found: found.into(), remedy: remedy.into() }
+    }
+
+    /// `width` numbers a row, which `of` makes of the logarithms of its joint densities.
+    #[allow(clippy::too_many_arguments, reason = "a sweep and what is done with a row")]
+    fn by_part<T: Real>(
+        &self,
+        mixture: &Mixture,
+        stage: &'static str,
+        width: usize,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+        of: impl Fn(&mut [f64], &mut [f64]) + Sync,
+    ) -> Result<u64> {
+        self.check_width("score", rows.n_features(), self.n_features(), rows.origin())?;
+        let k = mixture.n_parts();
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            rows.check_finite("score", &block)?;
+            let mut joint = vec![0.0; block.n_rows() * k];
+            mixture.log_joint(block.data, &mut joint, work);
+            joint.chunks_exact_mut(k).zip(out.chunks_exact_mut(width)).for_each(|(j, o)| of(j, o));
+            Ok(())
+        };
+        rows.map(run, stage, width, step, sink)
+    }
+}

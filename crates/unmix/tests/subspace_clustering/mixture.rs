@@ -1,0 +1,156 @@
+//! The mixture of probabilistic PCA: the likelihood, its maximum, and what follows from them.
+
+use super::{bases, fit, labels, union};
+use crate::made::{apart, numbers, on_threads, scores, settings, try_fit};
+use serde_json::json;
+use unmix::data::VecSink;
+use unmix::method::subspace_clustering::{Algorithm, Dimensions};
+use unmix::metrics::clustering_accuracy;
+use unmix::num::factor;
+use unmix::{Matrix, Model, Rows, SubspaceClustering};
+
+fn spec(k: usize, d: usize) -> SubspaceClustering {
+    SubspaceClustering {
+        n_clusters: Some(k),
+        n_components: Some(Dimensions::Same(d)),
+        algorithm: Algorithm::PpcaMixture,
+        ..Default::default()
+    }
+}
+
+fn probabilities(model: &Model, x: &[f64]) -> Vec<f64> {
+    let (rows, mut sink) = (Rows::from_slice(x, model.n_features()).unwrap(), VecSink(Vec::new()));
+    model.probabilities(&rows, &on_threads(2), &mut sink).unwrap();
+    sink.0
+}
+
+fn assigned(model: &Model, x: &[f64]) -> Vec<usize> {
+    let (rows, mut sink) = (Rows::from_slice(x, model.n_features()).unwrap(), VecSink(Vec::new()));
+    model.labels(&rows, &on_threads(2), &mut sink).unwrap();
+    sink.0.into_iter().map(|l: f64| l as usize).collect()
+}
+
+/// `U' diag(v - s) U + s I` of every part.
+fn covariances(model: &Model) -> Vec<Matrix<f64>> {
+    let (variances, noises, mut first) = (numbers(model, "variances"), numbers(model, "noise_variance"), 0);
+    let each = bases(model).into_iter().zip(noises).map(|(axes, noise)| {
+        let own = variances[first..first + axes.rows()].to_vec();
+        first += axes.rows();
+        Matrix::from_fn(axes.cols(), axes.cols(), |i, j| {
+            let along: f64 = (0..axes.rows()).map(|a| axes[(a, i)] * axes[(a, j)] * (own[a] - noise)).sum();
+            along + if i == j { noise } else { 0.0 }
+        })
+    });
+    each.collect()
+}
+
+/// `log N(x; m, C)` by the inverse and the eigenvalues of `C`.
+fn log_normal(x: &[f64], m: &[f64], c: &Matrix<f64>) -> f64 {
+    let (values, vectors) = factor::eigh(c).unwrap();
+    let p = x.len() as f64;
+    let square = |a: usize| {
+        let y: f64 = vectors.row(a).iter().zip(x.iter().zip(m)).map(|(v, (x, m))| v * (x - m)).sum();
+        y * y / values[a]
+    };
+    let log_determinant: f64 = values.iter().map(|v| v.ln()).sum();
+    -0.5 * (p * std::f64::consts::TAU.ln() + log_determinant + (0..x.len()).map(square).sum::<f64>())
+}
+
+#[test]
+fn likelihood_and_probabilities_are_those_of_the_definition() {
+    let made = union(7, &[1, 3], 60, 0.3, 2);
+    for center in [false, true] {
+        let model = fit(&SubspaceClustering { center, ..spec(2, 2) }, &made.x);
+        let (weights, means) = (numbers(&model, "weights"), model.tensor("means").unwrap().to_matrix());
+        assert_eq!(means.as_slice().iter().all(|m| *m == 0.0), !center);
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let covariances = covariances(&model);
+        let (found, said) = (probabilities(&model, made.x.as_slice()), scores(&model, made.x.as_slice()));
+        let assigned = assigned(&model, made.x.as_slice());
+        for i in 0..made.x.rows() {
+            let joint: Vec<f64> = (0..2)
+                .map(|c| weights[c].ln() + log_normal(made.x.row(i), means.row(c), &covariances[c]))
+                .collect();
+            let likelihood: f64 = joint.iter().map(|l| l.exp()).sum();
+            assert!((said[i] - likelihood.ln()).abs() < 1e-9, "row {i}");
+            for c in 0..2 {
+                assert!((found[2 * i + c] - joint[c].exp() / likelihood).abs() < 1e-9, "row {i}");
+            }
+            assert_eq!(assigned[i], usize::from(joint[1] > joint[0]), "row {i}");
+        }
+        assert_eq!(assigned, labels(&model), "rows of the fit");
+        let mean = said.iter().sum::<f64>() / said.len() as f64;
+        assert!((mean - model.report().objective.last().unwrap()).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_likelihood_never_falls_and_no_part_can_be_moved_to_a_larger_one() {
+    let made = union(8, &[2, 2, 2], 80, 0.4, 3);
+    let model =
+        fit(&SubspaceClustering { tol: 1e-13, max_iter: 5000, center: true, ..spec(3, 2) }, &made.x);
+    let objective = &model.report().objective;
+    assert!(objective.len() > 3 && objective.windows(2).all(|w| w[1] >= w[0]), "{objective:?}");
+    // First-order conditions: weights, means and noise are those of the rows by their probabilities.
+    let (p, n) = (probabilities(&model, made.x.as_slice()), made.x.rows());
+    let (weights, means) = (numbers(&model, "weights"), model.tensor("means").unwrap().to_matrix());
+    for (c, covariance) in covariances(&model).iter().enumerate() {
+        let of = |i: usize| p[3 * i + c];
+        let count: f64 = (0..n).map(of).sum();
+        assert!((count / n as f64 - weights[c]).abs() < 1e-5);
+        let mean = |j: usize| (0..n).map(|i| of(i) * made.x[(i, j)]).sum::<f64>() / count;
+        let want: Vec<f64> = (0..8).map(mean).collect();
+        assert!(apart(means.row(c), &want) < 1e-4, "{c}");
+        let square = |i: usize| (0..8).map(|j| (made.x[(i, j)] - want[j]).powi(2)).sum::<f64>();
+        let total = (0..n).map(|i| of(i) * square(i)).sum::<f64>() / count;
+        let trace: f64 = (0..8).map(|j| covariance[(j, j)]).sum();
+        assert!((trace / total - 1.0).abs() < 1e-4, "{c}: {trace} {total}");
+    }
+}
+
+#[test]
+fn one_part_is_probabilistic_pca() {
+    let made = union(9, &[3], 200, 0.5, 6);
+    let model = fit(&SubspaceClustering { center: true, ..spec(1, 3) }, &made.x);
+    let given = settings(json!({"n_components": 3}));
+    let ppca = try_fit("ppca", &given, made.x.as_slice(), 9).unwrap();
+    assert!((numbers(&model, "noise_variance")[0] / numbers(&ppca, "noise_variance")[0] - 1.0).abs() < 1e-12);
+    assert!(apart(&numbers(&model, "bases"), &numbers(&ppca, "components")) < 1e-9);
+    assert!(apart(&scores(&model, made.x.as_slice()), &scores(&ppca, made.x.as_slice())) < 1e-9);
+}
+
+#[test]
+fn clusters_are_found_and_noise_too() {
+    for (p, dimensions, each, noise) in
+        [(30, &[3, 3, 3][..], 60, 0.1), (9, &[3, 3, 3, 3], 80, 0.02), (30, &[2, 4, 6], 50, 0.05)]
+    {
+        let made = union(p, dimensions, each, noise, 1);
+        let spec = SubspaceClustering {
+            n_clusters: Some(dimensions.len()),
+            n_components: Some(Dimensions::Each(dimensions.to_vec())),
+            ..spec(1, 1)
+        };
+        let model = fit(&spec, &made.x);
+        // Two wrong rows of 180 are .989.
+        let found = clustering_accuracy(&made.labels, &labels(&model));
+        assert!(found >= 0.985, "{dimensions:?}: {found}");
+        for found in numbers(&model, "noise_variance") {
+            // Of each * (p - d) squares, at least 240: a standard error of 9 %.
+            assert!((found / (noise * noise) - 1.0).abs() < 0.35, "{dimensions:?}: {found}");
+        }
+    }
+}
+
+#[test]
+fn rows_without_noise_and_models_without_probabilities() {
+    let made = union(12, &[2, 3], 40, 0.0, 4);
+    let model = fit(&spec(2, 3), &made.x);
+    assert!(numbers(&model, "noise_variance").iter().all(|v| *v > 0.0));
+    assert_eq!(clustering_accuracy(&made.labels, &labels(&model)), 1.0);
+    let other = fit(&SubspaceClustering { algorithm: Algorithm::Ssc, ..spec(2, 3) }, &made.x);
+    let (rows, mut sink) = (Rows::from_slice(made.x.as_slice(), 12).unwrap(), VecSink(Vec::new()));
+    let told = other.probabilities(&rows, &on_threads(1), &mut sink).unwrap_err().to_string();
+    assert!(told.contains("algorithm='ppca-mixture'"), "{told}");
+    assert!(other.check_scores().is_err() && model.check_scores().is_ok());
+    assert_eq!(assigned(&other, made.x.as_slice()), labels(&other));
+}

@@ -1,0 +1,329 @@
+"""Subspace clustering: rows near a union of subspaces."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import Estimator, _validated
+from ._parameters import SubspaceClusteringParameters
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _is_mixture(estimator):
+    """Whether rows have probabilities: else these methods do not exist."""
+    if estimator.algorithm != "ppca-mixture":
+        raise AttributeError(f"rows have probabilities and a likelihood with algorithm='ppca-mixture', not {estimator.algorithm!r}")
+    return True
+
+
+class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
+    """Subspace clustering: clusters of rows that lie near subspaces, and the subspaces.
+
+    Subspaces pass through 0, or through the mean with ``center=True``, at any angle to each other, each with a dimension of its own. The number of
+    clusters and the dimensions are found where they are not given. All rows are held in memory.
+
+    Parameters
+    ----------
+    verbose : {0, 1, 2}, default=0
+        0 for no output.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row of the fit, from 0; clusters come by falling number of rows.
+    dimensions_ : ndarray of shape (n_clusters,)
+        Dimension of each subspace.
+    subspaces_ : list of ndarray
+        For each cluster the axes of its subspace, orthonormal rows, ``dimensions_[k] x n_features``: along the first its rows have the
+        largest sum of squares.
+    bases_ : ndarray of shape (sum of dimensions_, n_features)
+        The same axes, those of all subspaces below each other.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+    weights_ : ndarray of shape (n_clusters,)
+        Of a mixture, the probability of each cluster.
+    means_ : ndarray of shape (n_clusters, n_features)
+        Of a mixture, the mean of each cluster, from which its subspace goes out: zeros unless ``center=True``.
+    variances_ : ndarray of shape (sum of dimensions_,)
+        Of a mixture, the variance along each row of ``bases_``.
+    noise_variance_ : ndarray of shape (n_clusters,)
+        Of a mixture, the variance in every direction across each subspace.
+    n_clusters_, n_iter_, n_samples_, n_features_in_ : int
+        Numbers of clusters, of iterations, of rows and of columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went; ``objective`` is the mean squared distance of rows from their subspaces after each iteration, or the mean
+        log-likelihood of a row under a mixture.
+
+    See Also
+    --------
+    PCA : One subspace, through the mean.
+
+    Notes
+    -----
+    Sparse subspace clustering represents every row as a sparse combination of the others, by the lasso; rows of one subspace use each other.
+    Normalized spectral clustering of the coefficients gives clusters, from which k-subspaces assigns rows to the nearest subspace and fits
+    subspaces to their rows, in turn.
+
+    References
+    ----------
+    E. Elhamifar & R. Vidal (2013), Sparse subspace clustering: algorithm, theory, and applications.
+    P. Bradley & O. Mangasarian (2000), k-plane clustering.
+    M. Tipping & C. Bishop (1999), Mixtures of probabilistic principal component analyzers.
+
+    Examples
+    --------
+    >>> from unmix import SubspaceClustering
+    >>> from unmix.datasets import union_of_subspaces
+    >>> from unmix.metrics import clustering_accuracy
+    >>> made = union_of_subspaces((60, 60, 60), 30, 3, noise=0.05)
+    >>> model = SubspaceClustering(random_state=0).fit(made.X)
+    >>> model.n_clusters_, model.dimensions_.tolist(), clustering_accuracy(made.labels, model.labels_)
+    (3, [3, 3, 3], 1.0)
+    """
+
+    _method = "subspace-clustering"
+    _units = "subspaces"
+
+    @_validated
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Fit the model to rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, which are held in memory.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        predict : Clusters of other rows.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> X = [[1, 0, 0], [-2, 0, 0], [3, 0, 0], [0, 1, 2], [0, -2, -4]]
+        >>> SubspaceClustering(n_clusters=2, n_components=1).fit(X).labels_
+        array([0, 0, 0, 1, 1])
+        """
+        self._fit(X)
+        return self
+
+    def fit_predict(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+        """Fit the model to rows and return their clusters: ``fit(X).labels_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The cluster of each row, from 0.
+
+        See Also
+        --------
+        predict : Clusters of other rows.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> X = [[1, 0, 0], [-2, 0, 0], [3, 0, 0], [0, 1, 2], [0, -2, -4]]
+        >>> SubspaceClustering(n_clusters=2, n_components=1).fit_predict(X)
+        array([0, 0, 0, 1, 1])
+        """
+        return self.fit(X).labels_
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+        """Fit the model to rows and return their distances from the subspaces: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Distances, in the type of the rows.
+
+        See Also
+        --------
+        transform : Distances of other rows.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> X = [[1, 0, 0], [-2, 0, 0], [3, 0, 0], [0, 3, 4], [0, -6, -8]]
+        >>> SubspaceClustering(n_clusters=2, n_components=1).fit_transform(X).round(2) + 0
+        array([[ 0.,  1.],
+               [ 0.,  2.],
+               [ 0.,  3.],
+               [ 5.,  0.],
+               [10.,  0.]])
+        """
+        rows, threads = self._fit(X)
+        return self._model.encode(rows, (0, threads, int(self.verbose)))
+
+    def predict(self, X: Rows) -> Array:
+        """Return the nearest subspace of each row, or the most probable one of a mixture.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Clusters, from 0; of equally near ones the first.
+
+        See Also
+        --------
+        transform : Distances from all subspaces.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> X = [[1, 0, 0], [-2, 0, 0], [3, 0, 0], [0, 1, 2], [0, -2, -4]]
+        >>> SubspaceClustering(n_clusters=2, n_components=1).fit(X).predict([[0, 5, 11]])
+        array([1])
+        """
+        check_is_fitted(self)
+        return self._model.labels(self._rows(X), self._facts())
+
+    @available_if(_is_mixture)
+    def predict_proba(self, X: Rows) -> Array:
+        """Return the probability of each cluster, of a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Probabilities, in float64; each row adds up to 1.
+
+        See Also
+        --------
+        predict : The most probable cluster.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X).predict_proba(X[:1]).sum().round(12)
+        np.float64(1.0)
+        """
+        check_is_fitted(self)
+        return self._model.probabilities(self._rows(X), self._facts())
+
+    @available_if(_is_mixture)
+    def score_samples(self, X: Rows) -> Array:
+        """Return the log-likelihood of each row under a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In float64.
+
+        See Also
+        --------
+        score : Their mean.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X).score_samples(X).shape
+        (70,)
+        """
+        check_is_fitted(self)
+        return self._model.score_samples(self._rows(X), self._facts(), False)
+
+    @available_if(_is_mixture)
+    def score(self, X: Rows, y: None = None) -> float:
+        """Return the mean log-likelihood of rows under a mixture (``algorithm="ppca-mixture"``).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            In nats.
+
+        See Also
+        --------
+        score_samples : One number for each row.
+
+        Examples
+        --------
+        >>> from unmix import SubspaceClustering
+        >>> from unmix.datasets import union_of_subspaces
+        >>> X = union_of_subspaces((40, 30), 6, 2, noise=0.1).X
+        >>> model = SubspaceClustering(2, 2, algorithm="ppca-mixture", random_state=0).fit(X)
+        >>> bool(abs(model.score(X) - model.report_.objective[-1]) < 1e-9)
+        True
+        """
+        return float(np.mean(self.score_samples(X)))
+
+    def _undecoded(self) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__!r} has no inverse_transform or decode: distances from subspaces do not determine rows")
+
+    inverse_transform = property(_undecoded)  # type: ignore[assignment]
+    decode = property(_undecoded)  # type: ignore[assignment]
+
+    def _adopt(self, model):
+        super()._adopt(model)
+        for name in ("labels", "dimensions"):
+            whole = np.asarray(model.tensors[name]).astype(np.int64)
+            whole.flags.writeable = False
+            vars(self)[name + "_"] = whole
+
+    #: Made of the model when somebody asks.
+    _derived = frozenset({"subspaces_", "n_clusters_"})
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name not in type(self)._derived:
+                return super().__getattr__(name)
+            check_is_fitted(self)
+            if name == "n_clusters_":
+                return self._model.n_codes
+            return np.split(self.bases_, np.cumsum(self.dimensions_)[:-1])
