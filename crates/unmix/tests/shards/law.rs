@@ -19,6 +19,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
+        ("dictionary", json!({}), "training by batches"),
         // Columns are permuted, or blocks of them held out, with all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
