@@ -26,6 +26,7 @@ from ._select import Comparison, Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .completion import MatrixCompletion
+from .dictionary import DictionaryLearning
 from .complete import CompleteDictionary
 from .factor_analysis import FactorAnalysis
 from .ica import ICA
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "CompleteDictionary",
+    "DictionaryLearning",
     "FactorAnalysis",
     "FastICA",
     "Files",
@@ -93,6 +95,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        DictionaryLearning,
         SubspaceClustering,
         RFN,
         CompleteDictionary,

@@ -5,6 +5,7 @@
 mod clusters;
 mod complete_dictionary;
 mod completion;
+mod dictionary;
 mod encoders;
 mod factor;
 mod golden;

@@ -45,6 +45,7 @@ const SHORT: [(&str, &[&str]); 7] = [
         "method",
         &[
             "CompleteDictionary",
+            "DictionaryLearning",
             "FactorAnalysis",
             "FastIca",
             "Ica",

@@ -2,6 +2,7 @@
 
 pub mod complete_dictionary;
 pub mod completion;
+pub mod dictionary;
 pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
@@ -22,6 +23,7 @@ pub use crate::model::{
 };
 pub use complete_dictionary::CompleteDictionary;
 pub use completion::MatrixCompletion;
+pub use dictionary::DictionaryLearning;
 pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
 pub use ica::Ica;
@@ -54,6 +56,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    dictionary::METHOD,
     subspace_clustering::METHOD,
     complete_dictionary::METHOD,
     rfn::METHOD,

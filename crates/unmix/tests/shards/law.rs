@@ -19,13 +19,13 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
+        ("dictionary", json!({}), "training by batches"),
         ("complete-dictionary", json!({"batch_size": 100}), "training by batches"),
         ("rfn", json!({"batch_size": 64, "n_components": 5}), "rfn by batches"),
         // Codes of all rows are held, or whole columns.
         ("rfn", json!({"e_step": "coordinate"}), "rfn with e_step='coordinate'"),
         ("rfn", json!({"e_step": "cascade"}), "rfn with e_step='cascade'"),
         ("rfn", json!({"center": "median"}), "rfn with center='median'"),
-        // Columns are permuted, or blocks of them held out, with all rows in memory.
         // Permutations of columns, or held-out blocks, need all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),
