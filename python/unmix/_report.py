@@ -91,9 +91,6 @@ class Report:
     orthonormality: Any = None
     stability: Any = None
     fit: Any = None
-    dead_units: Any = None
-    replaced: Any = None
-    coherence: Any = None
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))
