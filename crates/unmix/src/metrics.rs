@@ -1,8 +1,11 @@
 //! Similarity of two results, whatever order and signs they come in.
 
+mod biclusters;
 mod clusters;
 mod sources;
 
+pub(crate) use biclusters::jaccard;
+pub use biclusters::{Bicluster, consensus_score};
 pub use clusters::{clustering_accuracy, nmi};
 pub use sources::{amari_distance, correlations, interference, mutual_information};
 

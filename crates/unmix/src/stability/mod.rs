@@ -229,12 +229,12 @@ fn jobs(cuts: &[(Vec<u64>, Vec<u64>)], restarts: usize, seed: u64) -> Vec<(Optio
 }
 
 /// Fits of one method to the same rows, or to some of them.
-struct Fits<'a, 'b, T: Real> {
-    key: &'static str,
-    settings: Map<String, Value>,
-    rows: &'a Rows<'b, T>,
-    source: &'a dyn RandomAccess<T>,
-    run: &'a Run<'a>,
+pub(crate) struct Fits<'a, 'b, T: Real> {
+    pub(crate) key: &'static str,
+    pub(crate) settings: Map<String, Value>,
+    pub(crate) rows: &'a Rows<'b, T>,
+    pub(crate) source: &'a dyn RandomAccess<T>,
+    pub(crate) run: &'a Run<'a>,
 }
 
 impl<T: Real> Fits<'_, '_, T>
@@ -242,7 +242,7 @@ where
     for<'c> AnyRows<'c>: From<Rows<'c, T>>,
 {
     /// For each job, the rows (`None`: all) and the seed, what is found; at most `readers` concurrently.
-    fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
+    pub(crate) fn of(&self, jobs: Vec<(Option<Vec<u64>>, u64)>, readers: usize) -> Result<Vec<Model>> {
         let mut out = Vec::new();
         let mut jobs = jobs.into_iter().peekable();
         while jobs.peek().is_some() {
@@ -264,7 +264,7 @@ where
 }
 
 /// Fits that run concurrently, where each may hold `k` coordinates of every row.
-fn readers(n: u64, k: usize, size: usize) -> usize {
+pub(crate) fn readers(n: u64, k: usize, size: usize) -> usize {
     const MEMORY: u64 = 2 << 30;
     (MEMORY / n.saturating_mul((k * size) as u64).max(1)).clamp(2, 64) as usize
 }

@@ -1,0 +1,434 @@
+//! Modules: sets of rows with sets of columns, found by models of sparse non-negative codes.
+//!
+//! A unit of such a model is a module where few rows have large codes and few columns large loadings. [`of_model`] lists those of one fit.
+//! One fit misses some and has units of noise, so [`biclusters`] fits the same settings from several starts, one of them from independent
+//! components where the method has such a start, and groups the units of all fits; the share of fits with a unit in a group is its
+//! *stability*. The same is done on rows whose columns are permuted independently of each other: the *q-value* of a module is the number
+//! of modules of permuted rows that are at least as concentrated, a permutation, over the number of modules that are. This null keeps the
+//! distribution of every column and none of the correlations, so a dense background of correlated columns is not in it.
+//!
+//! Modules are in the order of their concentration. S. Hochreiter et al. (2010), FABIA, Bioinformatics 26:1520, for the members' rule of columns;
+//! D.-A. Clevert et al. (2015), NIPS. Cost: `(starts) (1 + permutations) + 2` fits, which run concurrently, one thread each.
+
+mod units;
+
+use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two};
+use crate::data::{AnyRows, RandomAccess, RawArray, Rows};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::model::Model;
+use crate::num::Real;
+use crate::num::random::Stream;
+use crate::run::Run;
+use crate::stability::{Fits, readers};
+use crate::stats::GatherMoments;
+use serde_json::{Map, Value, json};
+use units::{Unit, groups, units};
+
+/// How often the fit is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refits {
+    /// Fits of the rows from different starts.
+    pub starts: usize,
+    /// Copies of the rows with permuted columns, each fitted from as many starts.
+    pub permutations: usize,
+}
+
+impl Default for Refits {
+    fn default() -> Self {
+        Self { starts: 8, permutations: 2 }
+    }
+}
+
+/// Rows with the columns that they have in common.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Module {
+    /// Member rows, rising.
+    pub rows: Vec<u32>,
+    /// Member columns, rising.
+    pub columns: Vec<u32>,
+    /// For each member column, whether members have more of it (`true`) or less.
+    pub positive: Vec<bool>,
+    /// `ln(n p / (effective rows x effective columns))`, by which modules are ordered.
+    pub concentration: f64,
+    /// What the unit's code says about a row, in nats, where the model has a noise variance.
+    pub information: Option<f64>,
+    /// Share of the starts that have a unit of this module; none of a single model.
+    pub stability: Option<f64>,
+    /// Estimated share of modules of permuted rows among those that are at least as concentrated; at most 1.
+    pub q_value: Option<f64>,
+    /// The smaller of the two cosines with the nearest unit of a fit to either half of the rows.
+    pub halves: Option<f64>,
+    /// At most `max(3, 5 %)` of the rows.
+    pub rare: bool,
+    /// At most `max(3, 5 %)` of the columns.
+    pub small: bool,
+    /// The units of the module: fit and unit, the one that it is described by first.
+    pub units: Vec<(usize, usize)>,
+}
+
+/// Modules, the most concentrated first.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Biclusters {
+    /// Rows that were looked at.
+    pub n_rows: usize,
+    /// Columns.
+    pub n_features: usize,
+    /// Fits that units are from.
+    pub starts: usize,
+    /// Permuted copies of the rows.
+    pub permutations: usize,
+    /// The modules.
+    pub modules: Vec<Module>,
+    /// What [`Module::halves`] is on average for loadings in random order: the level of chance.
+    pub chance: Option<f64>,
+}
+
+impl Biclusters {
+    /// As JSON: a list of modules, and the numbers beside it.
+    pub fn to_json(&self) -> Value {
+        let module = |m: &Module| {
+            json!({
+                "rows": m.rows,
+                "columns": m.columns,
+                "signs": m.positive.iter().map(|up| if *up { 1 } else { -1 }).collect::<Vec<i8>>(),
+                "concentration": m.concentration,
+                "information": m.information,
+                "stability": m.stability,
+                "q_value": m.q_value,
+                "halves": m.halves,
+                "rare": m.rare,
+                "small": m.small,
+                "units": m.units.iter().map(|(fit, unit)| [*fit, *unit]).collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "n_rows": self.n_rows,
+            "n_features": self.n_features,
+            "starts": self.starts,
+            "permutations": self.permutations,
+            "chance": self.chance,
+            "modules": self.modules.iter().map(module).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Modules of one fitted model, on `rows`: no stability, q-values or halves.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] for models whose codes may be negative or do not determine rows, and for rows with weights or on other machines;
+/// those of encoding; codes that do not fit into memory.
+pub fn of_model(model: &Model, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Biclusters> {
+    check(model)?;
+    crate::with_rows!(rows, rows => {
+        readable(rows)?;
+        let found = units(model, rows, 0, &deviations(rows, run)?, run)?;
+        let modules = groups(found).iter().map(|g| module(g, rows)).collect();
+        Ok(Biclusters {
+            n_rows: rows.n_rows().unwrap_or(0) as usize,
+            n_features: rows.n_features(),
+            starts: 1,
+            permutations: 0,
+            modules,
+            chance: None,
+        })
+    })
+}
+
+/// Modules of fits of the settings of `model` to `rows` from several starts, with stability, q-values and the agreement of halves. The seed of
+/// `run` decides the starts, the permutations and the halves.
+///
+/// # Errors
+///
+/// Those of [`of_model`] and of the method; no start; rows that can be read only once.
+pub fn biclusters(model: &Model, rows: &AnyRows<'_>, refits: Refits, run: &Run<'_>) -> Result<Biclusters> {
+    check(model)?;
+    if refits.starts == 0 {
+        return Err(Error::setting("starts", "0", "must be at least 1", "leave it out: 8 starts"));
+    }
+    crate::with_rows!(rows, rows => pooled(model, rows, refits, run))
+}
+
+/// The unit that describes a module, with what one fit says of it.
+fn module<T: Real>(group: &[Unit], rows: &Rows<'_, T>) -> Module {
+    let few = |n: usize, of: usize| n as f64 <= f64::max(3.0, 0.05 * of as f64);
+    let first = &group[0];
+    Module {
+        rare: few(first.rows.len(), rows.n_rows().unwrap_or(0) as usize),
+        small: few(first.columns.len(), rows.n_features()),
+        rows: first.rows.clone(),
+        columns: first.columns.clone(),
+        positive: first.positive.clone(),
+        concentration: first.concentration,
+        information: first.information,
+        stability: None,
+        q_value: None,
+        halves: None,
+        units: group.iter().map(|u| u.at).collect(),
+    }
+}
+
+fn check(model: &Model) -> Result<()> {
+    if model.code().codes().non_negative && model.code().decodes() {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        asked: format!("modules of a {} model", model.method().key),
+        found: "its codes may be negative, or do not determine rows".into(),
+        remedy: "fit a rectified factor network".into(),
+    })
+}
+
+fn readable<'a, T: Real>(rows: &'a Rows<'_, T>) -> Result<&'a dyn RandomAccess<T>> {
+    rows.here("modules")?;
+    rows.source().random().filter(|_| rows.weights().is_none()).ok_or_else(|| Error::Unsupported {
+        asked: "modules".into(),
+        found: "these rows have weights, or can be read only once, forward".into(),
+        remedy: "give rows without weights, from memory or a file".into(),
+    })
+}
+
+/// Standard deviations of the columns.
+fn deviations<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    let moments = rows.sweep(run, "moments", &GatherMoments::new())?;
+    let n = moments.n.max(1.0);
+    Ok(moments.squares.iter().map(|s| (s / n).sqrt()).collect())
+}
+
+fn pooled<T: Real>(model: &Model, rows: &Rows<'_, T>, refits: Refits, run: &Run<'_>) -> Result<Biclusters>
+where
+    for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+{
+    let source = readable(rows)?;
+    let (n, p) = (source.n_rows(), rows.n_features());
+    let deviations = deviations(rows, run)?;
+    let found = of_starts(model, rows, source, refits.starts, &deviations, run)?;
+    let groups = groups(found);
+    let mut null = Vec::new();
+    for permutation in 0..refits.permutations {
+        let numbers = permuted(source, n, p, run.seed, permutation)?;
+        let array = RawArray::lent(&numbers, p)?;
+        let shuffled = Rows::new(RawArray::lent(&numbers, p)?, rows.features().clone(), rows.origin());
+        let found = of_starts(model, &shuffled, &array, refits.starts, &deviations, run)?;
+        null.extend(self::groups(found).iter().map(|g| g[0].concentration));
+    }
+    let (halves, chance) = halves(model, rows, source, &groups, &deviations, run)?;
+    let concentrations: Vec<f64> = groups.iter().map(|g| g[0].concentration).collect();
+    let q = (refits.permutations > 0).then(|| q_values(&concentrations, &null, refits.permutations));
+    let modules = groups.iter().enumerate().map(|(i, group)| {
+        let mut starts: Vec<usize> = group.iter().map(|u| u.at.0).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        Module {
+            stability: Some(starts.len() as f64 / refits.starts as f64),
+            q_value: q.as_ref().map(|q| q[i]),
+            halves: halves.as_ref().map(|h| h[i]),
+            ..module(group, rows)
+        }
+    });
+    Ok(Biclusters {
+        n_rows: n as usize,
+        n_features: p,
+        starts: refits.starts,
+        permutations: refits.permutations,
+        modules: modules.collect(),
+        chance,
+    })
+}
+
+/// Units of fits from several starts: the first from independent components, where the method can begin there, the others from random numbers.
+fn of_starts<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    source: &dyn RandomAccess<T>,
+    starts: usize,
+    deviations: &[f64],
+    run: &Run<'_>,
+) -> Result<Vec<Unit>>
+where
+    for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+{
+    let begun = |init: &str| begun_from(model, init);
+    let independent = begun("ica");
+    let by_starts = usize::from(independent.is_some());
+    let mut fitted = Vec::new();
+    let at_once = readers(source.n_rows(), model.n_codes(), size_of::<T>());
+    let all = |settings: Map<String, Value>, seeds: Vec<u64>| {
+        let fits = Fits { key: model.method().key, settings, rows, source, run };
+        fits.of(seeds.into_iter().map(|seed| (None, seed)).collect(), at_once)
+    };
+    if let Some(settings) = independent {
+        fitted.extend(all(settings, vec![run.seed])?);
+    }
+    let random = begun("random").unwrap_or_else(|| model.settings().clone());
+    let seeds = (by_starts..starts).map(|i| run.seed.wrapping_add(i as u64)).collect();
+    fitted.extend(all(random, seeds)?);
+    let mut out = Vec::new();
+    for (fit, model) in fitted.iter().enumerate() {
+        out.extend(units(model, rows, fit, deviations, run)?);
+    }
+    Ok(out)
+}
+
+/// The model's settings with another start, for methods that have it.
+fn begun_from(model: &Model, init: &str) -> Option<Map<String, Value>> {
+    let setting = model.method().settings.iter().find(|s| s.name == "init")?;
+    if !setting.choices().contains(&init) {
+        return None;
+    }
+    let mut settings = model.settings().clone();
+    settings.insert("init".into(), init.into());
+    // Every start counts by itself.
+    if settings.contains_key("n_init") {
+        settings.insert("n_init".into(), 1.into());
+    }
+    Some(settings)
+}
+
+/// The rows, each column in an order of its own.
+fn permuted<T: Real>(
+    source: &dyn RandomAccess<T>,
+    n: u64,
+    p: usize,
+    seed: u64,
+    permutation: usize,
+) -> Result<Vec<T>> {
+    let bytes = n.saturating_mul((p * size_of::<T>()) as u64);
+    check_memory(
+        "a copy of the rows with permuted columns",
+        bytes,
+        "look for modules without permutations, or in fewer rows",
+    )?;
+    let mut numbers = vec![T::default(); n as usize * p];
+    source.read(0..n, 0..p, &mut numbers, &mut Vec::new())?;
+    let mut column = vec![T::default(); n as usize];
+    for j in 0..p {
+        column.iter_mut().zip(numbers[j..].iter().step_by(p)).for_each(|(c, x)| *c = *x);
+        Stream::new(seed, PERMUTED + (permutation * p + j) as u64).shuffle(0, &mut column);
+        column.iter().zip(numbers[j..].iter_mut().step_by(p)).for_each(|(c, x)| *x = *c);
+    }
+    Ok(numbers)
+}
+
+/// Random streams of permutations, and of loadings in random order, begin so far from others.
+const PERMUTED: u64 = 1 << 40;
+const CHANCE: u64 = 1 << 41;
+
+/// For each concentration of the data, falling: how many of the null are at least as large, a permutation, over how many of the data are; made
+/// monotone from the least concentrated one up, at most 1.
+fn q_values(concentrations: &[f64], null: &[f64], permutations: usize) -> Vec<f64> {
+    let false_ones = |c: f64| null.iter().filter(|x| **x >= c).count() as f64 / permutations as f64;
+    let mut q: Vec<f64> =
+        concentrations.iter().enumerate().map(|(i, c)| false_ones(*c) / (i + 1) as f64).collect();
+    let mut least = 1.0f64;
+    for x in q.iter_mut().rev() {
+        least = least.min(*x);
+        *x = least;
+    }
+    q
+}
+
+/// For each group, the smaller cosine with the nearest unit of a fit to either half of the rows; and the mean of the same for loadings in random
+/// order. None where a half has too few rows.
+fn halves<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    source: &dyn RandomAccess<T>,
+    groups: &[Vec<Unit>],
+    deviations: &[f64],
+    run: &Run<'_>,
+) -> Result<(Option<Vec<f64>>, Option<f64>)>
+where
+    for<'b> AnyRows<'b>: From<Rows<'b, T>>,
+{
+    const FEWEST: u64 = 4;
+    let (n, k) = (source.n_rows(), model.n_codes());
+    if n < FEWEST || groups.is_empty() {
+        return Ok((None, None));
+    }
+    let following = rows.picked(consecutive(n, k), run)?;
+    let some: Rows<'_, T> = Rows::new(RawArray::lent(&following, rows.n_features())?, rows.features().clone(), rows.origin());
+    let block_length = Autocorrelation::of(&codes_of(model, &some, run)?, k, n).block_length;
+    let (left, right) = cut_in_two(n, run.seed, 0, block_length);
+    let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
+    let fits = Fits { key: model.method().key, settings, rows, source, run };
+    let jobs = vec![(Some(left), run.seed.wrapping_add(1)), (Some(right), run.seed.wrapping_add(2))];
+    let both = fits.of(jobs, readers(n, k, size_of::<T>()))?;
+    let both: Vec<Vec<Vec<f64>>> = both.iter().map(|m| directions(m, deviations)).collect();
+    let agreement = |loadings: &[f64]| {
+        let nearest = |half: &Vec<Vec<f64>>| {
+            half.iter().map(|w| w.iter().zip(loadings).map(|(a, b)| a * b).sum::<f64>()).fold(0.0, f64::max)
+        };
+        both.iter().map(nearest).fold(1.0, f64::min)
+    };
+    let own: Vec<f64> = groups.iter().map(|g| agreement(&g[0].loadings)).collect();
+    let by_chance = |(i, g): (usize, &Vec<Unit>)| {
+        let mut loadings = g[0].loadings.clone();
+        Stream::new(run.seed, CHANCE + i as u64).shuffle(0, &mut loadings);
+        agreement(&loadings)
+    };
+    let chance = groups.iter().enumerate().map(by_chance).sum::<f64>() / groups.len() as f64;
+    Ok((Some(own), Some(chance)))
+}
+
+fn codes_of<T: Real>(model: &Model, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64>> {
+    Ok(model.encode_to_vec(rows, run)?.iter().map(|y| y.to_f64()).collect())
+}
+
+/// Relative loadings of every unit, of length 1; 0 for a unit without any.
+fn directions(model: &Model, deviations: &[f64]) -> Vec<Vec<f64>> {
+    let Some(mixing) = model.code().mixing() else { return Vec::new() };
+    let one = |j: usize| {
+        let relative = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, j)] / d } else { 0.0 };
+        let mut w: Vec<f64> = deviations.iter().enumerate().map(relative).collect();
+        let length = w.iter().map(|x| x * x).sum::<f64>().sqrt();
+        w.iter_mut().for_each(|x| *x /= length.max(f64::MIN_POSITIVE));
+        w
+    };
+    (0..mixing.cols()).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(at: (usize, usize), concentration: f64, loadings: Vec<f64>, rows: &[u32], columns: &[u32]) -> Unit {
+        let positive = vec![true; columns.len()];
+        let (rows, columns) = (rows.to_vec(), columns.to_vec());
+        Unit { at, concentration, information: None, loadings, rows, columns, positive }
+    }
+
+    #[test]
+    fn like_units_are_one_module_and_those_without_members_are_none() {
+        let (x, y, z) = (vec![1.0, 0.0, 0.0], vec![0.0, 1.0, 0.0], vec![0.0, 0.0, 1.0]);
+        let all = vec![
+            unit((0, 0), 1.0, x.clone(), &[0, 1], &[0, 1]),
+            // The same loadings, more concentrated: it describes the module.
+            unit((1, 3), 2.0, vec![0.8, 0.6, 0.0], &[1, 2], &[0, 2]),
+            // Other loadings, but the cells of (0, 0): not those of the module's first unit, so it is one of its own.
+            unit((1, 0), 0.5, z.clone(), &[0, 1], &[0, 1]),
+            // The cells of the unit before it.
+            unit((2, 7), 0.4, y.clone(), &[0, 1], &[0, 1]),
+            // The opposite direction is another module; one row alone is none.
+            unit((2, 0), 0.3, vec![-1.0, 0.0, 0.0], &[5, 6], &[0, 1]),
+            unit((2, 1), 3.0, vec![0.0, -1.0, 0.0], &[9], &[1, 2]),
+        ];
+        let found = groups(all);
+        let at: Vec<Vec<(usize, usize)>> = found.iter().map(|g| g.iter().map(|u| u.at).collect()).collect();
+        // (2, 7) has a cosine of 0.6 with the first module.
+        assert_eq!(at, [vec![(1, 3), (0, 0), (2, 7)], vec![(1, 0)], vec![(2, 0)]]);
+    }
+
+    #[test]
+    fn q_values_are_the_share_of_modules_that_permuted_rows_have_too() {
+        // Two permutations; at 5, 4, 3, 1: 0, 1, 2 and 6 of the null, of 1, 2, 3 and 4.
+        let q = q_values(&[5.0, 4.0, 3.0, 1.0], &[4.5, 3.5, 2.0, 2.0, 1.5, 1.0], 2);
+        assert_eq!(q, [0.0, 0.25, 1.0 / 3.0, 0.75]);
+        // Monotone: what is more concentrated is never less certain.
+        assert_eq!(q_values(&[5.0, 4.0], &[6.0], 1), [0.5, 0.5]);
+        assert_eq!(q_values(&[1.0], &[2.0, 2.0, 2.0], 1), [1.0]);
+    }
+}

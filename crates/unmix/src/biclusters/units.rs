@@ -1,0 +1,117 @@
+//! Units of a model of non-negative codes, and which rows and columns belong to each.
+
+use crate::data::Rows;
+use crate::error::Result;
+use crate::machine::check_memory;
+use crate::metrics::jaccard;
+use crate::model::Model;
+use crate::num::Real;
+use crate::run::Run;
+
+/// A unit of one fit.
+pub(super) struct Unit {
+    /// Which fit, and which of its units.
+    pub(super) at: (usize, usize),
+    /// `ln(n p / (effective rows x effective columns))`: large where few rows and few columns have all of it.
+    pub(super) concentration: f64,
+    /// `ln(1 + w' noise⁻¹ w) / 2` nats a row, where the model has a noise variance.
+    pub(super) information: Option<f64>,
+    /// Loadings relative to the columns' standard deviations, of length 1.
+    pub(super) loadings: Vec<f64>,
+    /// Member rows, rising.
+    pub(super) rows: Vec<u32>,
+    /// Member columns, rising.
+    pub(super) columns: Vec<u32>,
+    /// For each member column, whether its loading is positive.
+    pub(super) positive: Vec<bool>,
+}
+
+impl Unit {
+    /// Cosine of the relative loadings.
+    pub(super) fn cosine(&self, other: &Self) -> f64 {
+        self.loadings.iter().zip(&other.loadings).map(|(a, b)| a * b).sum()
+    }
+
+    /// Cells that both have, as a share of those that either has.
+    pub(super) fn jaccard(&self, other: &Self) -> f64 {
+        jaccard((&self.rows, &self.columns), (&other.rows, &other.columns))
+    }
+}
+
+/// Sums of second and fourth powers.
+fn powers(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.map(|x| x * x).fold((0.0, 0.0), |(two, four), square| (two + square, four + square * square))
+}
+
+/// The units of `model`, fit number `fit`, that are not 0 on all of `rows`. `deviations` are the standard deviations of the columns.
+///
+/// With `q` the mean square of a unit's codes, its loadings count as `w sqrt(q) / deviation`. Rows whose code is above half of the level
+/// `sqrt(sum y⁴ / sum y²)` are members, and columns whose relative loading is above `2 sqrt(sum of all squared relative loadings / (p k))`
+/// (rfn.md, section 9). `O(n k + p k)` beside the codes, which are held.
+pub(super) fn units<T: Real>(
+    model: &Model,
+    rows: &Rows<'_, T>,
+    fit: usize,
+    deviations: &[f64],
+    run: &Run<'_>,
+) -> Result<Vec<Unit>> {
+    let (n, p, k) = (rows.n_rows().unwrap_or(0) as usize, model.n_features(), model.n_codes());
+    check_memory(
+        &format!("codes of {n} rows and {k} units"),
+        (n * k * size_of::<T>()) as u64,
+        "look for modules in a random subset of the rows",
+    )?;
+    let codes = model.encode_to_vec(rows, run)?;
+    let Some(mixing) = model.code().mixing() else { return Ok(Vec::new()) };
+    let noise = model.tensor("noise_variance").map(|t| t.f64s()).filter(|psi| psi.len() == p);
+    let sums: Vec<(f64, f64)> =
+        (0..k).map(|j| powers(codes.iter().skip(j).step_by(k).map(|y| y.to_f64()))).collect();
+    let relative = |j: usize| -> Vec<f64> {
+        let root = (sums[j].0 / n as f64).sqrt();
+        let one = |(i, d): (usize, &f64)| if *d > 0.0 { mixing[(i, j)] * root / d } else { 0.0 };
+        deviations.iter().enumerate().map(one).collect()
+    };
+    let all: Vec<Vec<f64>> = (0..k).map(relative).collect();
+    let total: f64 = all.iter().flatten().map(|w| w * w).sum();
+    let least = 2.0 * (total / (p * k).max(1) as f64).sqrt();
+    let unit = |(j, mut loadings): (usize, Vec<f64>)| -> Option<Unit> {
+        let ((y2, y4), (w2, w4)) = (sums[j], powers(loadings.iter().copied()));
+        if !(y2 > 0.0 && w2 > 0.0) {
+            return None;
+        }
+        let level = 0.5 * (y4 / y2).sqrt();
+        let information = noise.as_ref().map(|psi| {
+            let signal = |(i, v): (usize, &f64)| if *v > 0.0 { mixing[(i, j)].powi(2) / v } else { 0.0 };
+            0.5 * (psi.iter().enumerate().map(signal).sum::<f64>() * y2 / n as f64).ln_1p()
+        });
+        let columns: Vec<u32> = (0..p as u32).filter(|i| loadings[*i as usize].abs() > least).collect();
+        let positive = columns.iter().map(|i| loadings[*i as usize] > 0.0).collect();
+        loadings.iter_mut().for_each(|w| *w /= w2.sqrt());
+        let own = codes.iter().skip(j).step_by(k).enumerate();
+        Some(Unit {
+            at: (fit, j),
+            concentration: (p as f64 * w4 / (w2 * w2)).ln() + (n as f64 * y4 / (y2 * y2)).ln(),
+            information,
+            loadings,
+            rows: own.filter(|(_, y)| y.to_f64() > level).map(|(i, _)| i as u32).collect(),
+            columns,
+            positive,
+        })
+    };
+    Ok(all.into_iter().enumerate().filter_map(unit).collect())
+}
+
+/// Groups of like units, each begun by the one of largest concentration: a unit joins the first group whose first one has a cosine above 0.5
+/// with it, or shares more than 0.3 of the cells. Groups whose first unit has fewer than two rows or columns are left out.
+pub(super) fn groups(mut units: Vec<Unit>) -> Vec<Vec<Unit>> {
+    units.sort_by(|a, b| b.concentration.total_cmp(&a.concentration).then(a.at.cmp(&b.at)));
+    let mut groups: Vec<Vec<Unit>> = Vec::new();
+    for unit in units {
+        match groups.iter_mut().find(|g| g[0].cosine(&unit) > 0.5 || g[0].jaccard(&unit) > 0.3) {
+            Some(group) => group.push(unit),
+            None => groups.push(vec![unit]),
+        }
+    }
+    groups.retain(|g| g[0].rows.len() > 1 && g[0].columns.len() > 1);
+    groups
+}
