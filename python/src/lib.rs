@@ -16,6 +16,7 @@ mod quality;
 mod read;
 mod shards;
 mod sparse;
+mod biclusters;
 mod stability;
 mod sums;
 mod tools;
@@ -63,6 +64,8 @@ mod _unmix {
     use super::read::Files;
     #[pymodule_export]
     use super::shards::{fit_shards, gather_shards, shard_rows};
+    #[pymodule_export]
+    use super::biclusters::{biclusters, consensus_score};
     #[pymodule_export]
     use super::stability::stability;
     #[pymodule_export]

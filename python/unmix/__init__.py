@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, compat, datasets, metrics, plot, shards
+from ._biclusters import Biclusters, biclusters
 from ._input import registry
 from ._fastica import FastICA, fastica
 from ._read import Files, open as open, read
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "Biclusters",
     "Comparison",
     "CompleteDictionary",
     "DictionaryLearning",
@@ -63,6 +65,7 @@ __all__ = [
     "SigmaPCA",
     "Stability",
     "SubspaceClustering",
+    "biclusters",
     "compat",
     "datasets",
     "fastica",

@@ -17,6 +17,7 @@ __all__ = [
     "Pooled",
     "amari_distance",
     "clustering_accuracy",
+    "consensus_score",
     "interference",
     "match",
     "matched_correlation",
@@ -119,6 +120,50 @@ def amari_distance(model: Any, mixing: Any = None) -> float:
     0.0
     """
     return _unmix.amari_distance(_gain(model, mixing))
+
+
+def consensus_score(a: Any, b: Any) -> float:
+    """Agreement of two sets of biclusters.
+
+    Parameters
+    ----------
+    a, b : Biclusters, or (rows, columns)
+        Boolean arrays of shape (n_biclusters, n_samples) and (n_biclusters, n_features), or what has them as ``biclusters_``.
+
+    Returns
+    -------
+    float
+        Jaccard indices of the cells under the best pairing, over the number of biclusters of the larger set [1]_: 1 for the same biclusters
+        in any order, 0 where none share a cell. Equals :func:`sklearn.metrics.consensus_score`.
+
+    See Also
+    --------
+    unmix.biclusters : Modules of a model.
+
+    References
+    ----------
+    .. [1] Hochreiter, S. et al. (2010). FABIA: factor analysis for bicluster acquisition. Bioinformatics 26(12), 1520-1527.
+       doi:10.1093/bioinformatics/btq227
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix.metrics import consensus_score
+    >>> rows, columns = np.eye(2, 4, dtype=bool), np.ones((2, 3), dtype=bool)
+    >>> consensus_score((rows, columns), (rows[::-1], columns))
+    1.0
+    """
+    return _unmix.consensus_score(_members(a), _members(b))
+
+
+def _members(of):
+    rows, columns = (np.asarray(part) for part in getattr(of, "biclusters_", of))
+    if rows.ndim != 2 or columns.ndim != 2 or len(rows) != len(columns) or rows.dtype != bool or columns.dtype != bool:
+        raise ValueError(
+            "biclusters must be two boolean arrays with one row for each bicluster, but arrays of shape "
+            f"{rows.shape} and {columns.shape}, type {rows.dtype} and {columns.dtype}, were given"
+        )
+    return [(np.flatnonzero(r).tolist(), np.flatnonzero(c).tolist()) for r, c in zip(rows, columns, strict=True)]
 
 
 def interference(model: Any, mixing: Any = None) -> Array:

@@ -110,6 +110,16 @@ Q: squared distance from the subspace of the components. With --parts, also what
 t2_C and cos2_C for each component C (its term of T2; the squared cosine of the angle between row
 and component), q_X for each column X (its term of Q).")]
     Score(Score),
+    /// Modules: few rows with the few columns that they have in common, of models of non-negative codes
+    #[command(after_help = "\
+Examples:
+  unmix fit rfn genes.csv -k 50 --set psi_min=0.3
+  unmix biclusters genes.rfn.safetensors genes.csv -o modules.csv     members of all modules
+  unmix biclusters genes.rfn.safetensors genes.csv --starts 0         units of the model alone: fast
+
+The settings of the model are fitted again from 8 starts, and to 2 copies of the rows whose columns are permuted.
+stability: share of the starts that found the module; q: estimated share of false ones down to this line.")]
+    Biclusters(Modules),
     /// Merge models of parts of the data into one model of all rows
     #[command(after_help = "\
 Examples:

@@ -5,6 +5,7 @@
 
 mod apply;
 mod args;
+mod biclusters;
 mod demo;
 mod failure;
 mod fit;
@@ -129,6 +130,7 @@ fn work(cli: Cli, typed: Option<String>) -> Done {
         Verb::Reconstruct(args) => apply::reconstruct(&args),
         Verb::Impute(args) => impute::impute(&args),
         Verb::Score(args) => apply::score(&args),
+        Verb::Biclusters(args) => biclusters::modules(&args),
         Verb::Merge(args) => merge::merge(&args, typed.as_deref()),
         Verb::Show(args) => show::show(&args),
         Verb::Select(args) => select::select(&args),

@@ -170,6 +170,36 @@ pub(crate) struct Score {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct Modules {
+    /// A model of non-negative codes that 'unmix fit' has written
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: Inputs,
+    /// Fits whose units are pooled; 0 takes the units of MODEL alone
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) starts: usize,
+    /// Copies of the rows with permuted columns, for q-values; each is fitted as often
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) permutations: usize,
+    /// A file for the members of all modules: a line for each, with module, kind, number, name and sign
+    #[arg(short, long, value_name = "CSV")]
+    pub(crate) output: Option<PathBuf>,
+    /// Names of the columns, where the model has none: one per line, or a table with a column 'name' or 'label'
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+    /// Random seed [default: that of the model]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) running: Running,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct Show {
     /// A model or a data file
     #[arg(value_name = "FILE")]

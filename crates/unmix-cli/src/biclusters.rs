@@ -1,0 +1,114 @@
+//! `unmix biclusters`: modules of rows and columns, with stability and q-values.
+
+use crate::args::Modules;
+use crate::failure::{Done, Failure};
+use crate::output::{place, write_whole};
+use crate::progress::Progress;
+use crate::terminal::{self, FAINT, TITLE, paint};
+use crate::{input, names};
+use std::path::{Path, PathBuf};
+use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
+use unmix::{Model, Run};
+
+/// Modules that are listed on the terminal.
+const LISTED: usize = 30;
+
+/// Lists modules, and writes their members.
+pub(crate) fn modules(args: &Modules) -> Done {
+    let files = args.input.files()?;
+    let never: Vec<&Path> = files.iter().chain([&args.model]).map(PathBuf::as_path).collect();
+    let output = args.output.as_ref().map(|path| place(path, &never)).transpose()?;
+    let model = Model::load(&args.model)?;
+    let progress = Progress::new(&args.running);
+    let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
+    let mut input =
+        input::open_for(&model, &files, args.reading.options()?, &run, args.running.quiet)?;
+    input.rows.settle(&run)?;
+    let refits = Refits { starts: args.starts, permutations: args.permutations };
+    let found = match args.starts {
+        0 => of_model(&model, &input.rows, &run)?,
+        _ => biclusters(&model, &input.rows, refits, &run)?,
+    };
+    progress.clear();
+    let columns = match &args.names {
+        Some(path) => Some(names::read(path)?),
+        None => model.features().names.clone(),
+    };
+    let rows = input.kept.first().map(|(_, names)| names.as_slice());
+    if let Some(output) = output {
+        write_whole(&output, &members(&found, rows, columns.as_deref())?)?;
+    }
+    if args.json {
+        return terminal::json(&found.to_json());
+    }
+    terminal::text(&table(input.rows.origin(), &found))
+}
+
+/// A line for each member of each module, as CSV.
+fn members(found: &Biclusters, rows: Option<&[String]>, columns: Option<&[String]>) -> Result<Vec<u8>, Failure> {
+    let failed = |e: String| Failure::Said(format!("writing modules is not possible: {e}"));
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let mut line = |fields: [&str; 5]| csv.write_record(fields).map_err(|e| failed(e.to_string()));
+    line(["module", "member", "number", "name", "sign"])?;
+    let name = |names: Option<&[String]>, i: u32| names.and_then(|n| n.get(i as usize).cloned()).unwrap_or_default();
+    for (m, module) in found.modules.iter().enumerate() {
+        let m = m.to_string();
+        for i in &module.rows {
+            line([&m, "row", &i.to_string(), &name(rows, *i), ""])?;
+        }
+        for (j, up) in module.columns.iter().zip(&module.positive) {
+            line([&m, "column", &j.to_string(), &name(columns, *j), if *up { "1" } else { "-1" }])?;
+        }
+    }
+    csv.into_inner().map_err(|e| failed(e.to_string()))
+}
+
+/// At most 80 characters wide.
+fn table(origin: &str, found: &Biclusters) -> String {
+    let n = found.modules.len();
+    let fits = match (found.starts, found.permutations) {
+        (1, 0) => "of the model".into(),
+        (s, 0) => format!("of {s} fits"),
+        (s, p) => format!("of {s} fits; q-values from {p} permuted copies of the rows"),
+    };
+    let facts = format!(
+        "{} rows, {} columns; {n} module{} {fits}",
+        found.n_rows,
+        found.n_features,
+        if n == 1 { "" } else { "s" }
+    );
+    let mut out = format!("{}\n  {facts}\n\n", paint(TITLE, origin));
+    out += &paint(
+        FAINT,
+        format!(
+            "  {:>6}  {:>6}  {:>7} {:>6} {:>6}  {:>13}  {:>9}  {:>6}  {:>6}\n",
+            "module", "rows", "columns", "up", "down", "concentration", "stability", "q", "halves"
+        ),
+    );
+    for (i, m) in found.modules.iter().enumerate().take(LISTED) {
+        out += &format!("{}\n", line(i, m).trim_end());
+    }
+    if n > LISTED {
+        out += &format!("  ... and {} more; -o modules.csv or --json has all\n", n - LISTED);
+    }
+    if let Some(chance) = found.chance {
+        let text = format!("  halves: cosine with what halves of the rows find; {chance:.2} by chance\n");
+        out += &paint(FAINT, text);
+    }
+    out
+}
+
+fn line(i: usize, m: &Module) -> String {
+    let up = m.positive.iter().filter(|up| **up).count();
+    let share = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.2}"));
+    format!(
+        "  {i:>6}  {:>6}  {:>7} {up:>6} {:>6}  {:>13.2}  {:>9}  {:>6}  {:>6}",
+        m.rows.len(),
+        m.columns.len(),
+        m.columns.len() - up,
+        m.concentration,
+        share(m.stability),
+        share(m.q_value),
+        share(m.halves)
+    )
+}

@@ -1,0 +1,216 @@
+"""Modules: few rows with the few columns that they have in common."""
+
+from __future__ import annotations
+
+import json
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BiclusterMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._stability import _seed_of
+from ._threads import threads_here
+from ._types import Array, Rows, Seed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Biclusters(BiclusterMixin):  # type: ignore[misc]
+    """Modules of a model of non-negative codes, the most concentrated first.
+
+    Parameters
+    ----------
+    text : str
+        The facts, as JSON.
+    names : sequence of str or None, default=None
+        Names of the columns.
+
+    Attributes
+    ----------
+    rows_ : ndarray of bool of shape (n_modules, n_samples)
+        The rows of each module: those whose code is above half of the code-weighted level of its unit.
+    columns_ : ndarray of bool of shape (n_modules, n_features)
+        The columns of each module: those whose loading, relative to the column's standard deviation, is above twice the root mean square of all.
+    biclusters_ : tuple of ndarray
+        ``(rows_, columns_)``, as in scikit-learn.
+    signs_ : ndarray of int of shape (n_modules, n_features)
+        1 where the rows of the module have more of the column, -1 where they have less, 0 for columns that are no members.
+    concentration_ : ndarray of shape (n_modules,)
+        ``log(n_samples n_features / (effective rows x effective columns))`` in nats, by which modules are ordered.
+    information_ : ndarray of shape (n_modules,)
+        ``log(1 + w' noise^-1 w) / 2``: nats that the unit says about a row. NaN for models without a noise variance.
+    stability_ : ndarray of shape (n_modules,)
+        Share of the starts that have a unit of the module. NaN where no refits were made.
+    q_value_ : ndarray of shape (n_modules,)
+        Modules of rows with permuted columns that are at least as concentrated, a permutation, over the modules that are. NaN without
+        permutations. The null has no correlations, so that a dense background of correlated columns is not in it.
+    halves_ : ndarray of shape (n_modules,)
+        The smaller of the two cosines with the nearest unit of a fit to either half of the rows. NaN where no refits were made.
+    halves_chance_ : float
+        The same for loadings in random order, mean over the modules.
+    rare_, small_ : ndarray of bool of shape (n_modules,)
+        At most ``max(3, 5 %)`` of the rows; of the columns.
+    units_ : list of ndarray of int of shape (n_units, 2)
+        The units that were found to be alike: number of the fit, and of the unit in it; the first one describes the module.
+    n_starts_, n_permutations_ : int
+        Fits that units are from, and permuted copies of the rows.
+
+    See Also
+    --------
+    unmix.biclusters : The function that returns it.
+    unmix.metrics.consensus_score : Agreement of two sets of biclusters.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X, rows, columns = unmix.datasets.rare_modules(seed=0, return_truth=True)
+    >>> found = unmix.biclusters(unmix.RFN(20, psi_min=0.3, max_iter=50, random_state=0), X, n_starts=2, n_permutations=0)
+    >>> found.rows_.shape[1], found.columns_.shape[1]
+    (300, 800)
+    """
+
+    rows_: Array
+    columns_: Array
+    signs_: Array
+    concentration_: Array
+    information_: Array
+    stability_: Array
+    q_value_: Array
+    halves_: Array
+    halves_chance_: float
+    rare_: Array
+    small_: Array
+    units_: list[Array]
+    n_starts_: int
+    n_permutations_: int
+
+    def __init__(self, text: str, names: Any = None) -> None:
+        facts = json.loads(text)
+        modules = facts["modules"]
+        k, n, p = len(modules), facts["n_rows"], facts["n_features"]
+        self.rows_, self.columns_ = np.zeros((k, n), dtype=bool), np.zeros((k, p), dtype=bool)
+        self.signs_ = np.zeros((k, p), dtype=np.int8)
+        for i, module in enumerate(modules):
+            self.rows_[i, module["rows"]] = True
+            self.columns_[i, module["columns"]] = True
+            self.signs_[i, module["columns"]] = module["signs"]
+        for name in ("concentration", "information", "stability", "q_value", "halves"):
+            # None becomes NaN.
+            setattr(self, name + "_", np.array([module[name] for module in modules], dtype=float))
+        self.halves_chance_ = float("nan") if facts["chance"] is None else float(facts["chance"])
+        self.rare_ = np.array([module["rare"] for module in modules], dtype=bool)
+        self.small_ = np.array([module["small"] for module in modules], dtype=bool)
+        self.units_ = [np.array(module["units"], dtype=int).reshape(-1, 2) for module in modules]
+        self.n_starts_, self.n_permutations_ = int(facts["starts"]), int(facts["permutations"])
+        self._names = None if names is None else [str(name) for name in names]
+
+    def __len__(self) -> int:
+        return len(self.rows_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a table with a line for each module.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Numbers of rows and columns, measures, and the names (or numbers) of the member columns.
+
+        See Also
+        --------
+        get_indices : Rows and columns of one module.
+
+        Examples
+        --------
+        >>> import unmix
+        >>> X = unmix.datasets.rare_modules(seed=0)
+        >>> model = unmix.RFN(10, max_iter=20, random_state=0).fit(X)
+        >>> list(unmix.biclusters(model, X, n_starts=0).to_frame().columns[:3])
+        ['n_rows', 'n_columns', 'concentration']
+        """
+        import pandas as pd
+
+        names = self._names or [str(j) for j in range(self.columns_.shape[1])]
+        table = {"n_rows": self.rows_.sum(axis=1), "n_columns": self.columns_.sum(axis=1)}
+        for name in ("concentration", "information", "stability", "q_value", "halves", "rare", "small"):
+            table[name] = getattr(self, name + "_")
+        for name, sign in {"up": 1, "down": -1}.items():
+            table[name] = [", ".join(names[j] for j in np.flatnonzero(row == sign)) for row in self.signs_]
+        return pd.DataFrame(table).rename_axis("module")
+
+    def __repr__(self) -> str:
+        lines = ["module  rows  columns  concentration  stability       q  halves"]
+        shown = ["-" if np.isnan(x) else f"{x:.2f}" for x in np.stack([self.stability_, self.q_value_, self.halves_], axis=1).ravel()]
+        for i in range(len(self)):
+            stability, q, halves = shown[3 * i : 3 * i + 3]
+            rows, columns = self.rows_[i].sum(), self.columns_[i].sum()
+            lines.append(f"{i:>6}  {rows:>4}  {columns:>7}  {self.concentration_[i]:>13.2f}  {stability:>9}  {q:>6}  {halves:>6}")
+        return "\n".join(lines)
+
+
+def biclusters(
+    estimator: Any,
+    X: Rows,
+    *,
+    n_starts: int = 8,
+    n_permutations: int = 2,
+    random_state: Seed = None,
+    verbose: int = 0,
+    max_seconds: float | None = None,
+) -> Biclusters:
+    """Fit an estimator from several starts, pool its units, and return modules with stability and q-values.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model of non-negative codes, such as :class:`RFN`; fitted to ``X``, or not fitted: then a clone of it is fitted first.
+    X : array-like of shape (n_samples, n_features), or path
+        The rows.
+    n_starts : int, default=8
+        Fits whose units are pooled: the first from independent components, the others from random numbers. 0 takes the units of
+        the fitted estimator alone, without stability and q-values.
+    n_permutations : int, default=2
+        Copies of the rows whose columns are permuted independently of each other, each fitted from as many starts.
+    random_state : int, RandomState or None, default=None
+        Seed of starts, permutations and halves; None for the seed that the estimator was fitted with.
+    verbose : {0, 1, 2}, default=0
+        0 silent, 1 a progress bar, 2 a line for each step, on stderr.
+    max_seconds : float or None, default=None
+        Fits end after so many seconds in all, with what they have.
+
+    Returns
+    -------
+    Biclusters
+        Modules, the most concentrated first; its repr is a table.
+
+    See Also
+    --------
+    unmix.stability : Components that halves of the rows find again.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.rare_modules(seed=0)
+    >>> model = unmix.RFN(10, max_iter=20, random_state=0).fit(X)
+    >>> bool((unmix.biclusters(model, X, n_starts=0).concentration_[:1] > 0).all())
+    True
+    """
+    for name, value in {"n_starts": n_starts, "n_permutations": n_permutations}.items():
+        if not isinstance(value, Integral) or value < 0:
+            raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
+    if max_seconds is not None and not max_seconds > 0:
+        raise ValueError(f"max_seconds must be a number of seconds above 0 or None, got {max_seconds!r}")
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        estimator = clone(estimator).fit(X)
+    rows = estimator._rows(X)
+    seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
+    facts = (seed, threads_here(), int(verbose))
+    seconds = None if max_seconds is None else float(max_seconds)
+    text = _unmix.biclusters(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
+    return Biclusters(text, getattr(estimator, "feature_names_in_", None))
