@@ -10,7 +10,7 @@ use unmix::metrics;
 
 /// Modules of `model` on `x`: pooled over `starts` fits, with `permutations` for q-values; of the model alone where `starts` is 0.
 #[pyfunction]
-pub(crate) fn biclusters(
+pub(crate) fn modules(
     py: Python<'_>,
     model: &Model,
     x: &Bound<'_, PyAny>,

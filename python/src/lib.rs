@@ -3,6 +3,7 @@
 //! It contains no names of methods. What a class is called, which parameters it has and scikit-learn's messages are in Python; what
 //! is computed is the library's; here the two meet.
 
+mod biclusters;
 mod call;
 mod codes;
 mod error;
@@ -16,7 +17,6 @@ mod quality;
 mod read;
 mod shards;
 mod sparse;
-mod biclusters;
 mod stability;
 mod sums;
 mod tools;
@@ -53,9 +53,11 @@ mod _unmix {
     }
 
     #[pymodule_export]
+    use super::biclusters::{consensus_score, modules};
+    #[pymodule_export]
     use super::gaps::{completed, impute, posterior, predict_cells, sample};
     #[pymodule_export]
-    use super::mixed::{biclusters, independent, leaves, points, signals};
+    use super::mixed::{biclusters, independent, leaves, points, rare_modules, signals};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
@@ -64,8 +66,6 @@ mod _unmix {
     use super::read::Files;
     #[pymodule_export]
     use super::shards::{fit_shards, gather_shards, shard_rows};
-    #[pymodule_export]
-    use super::biclusters::{biclusters, consensus_score};
     #[pymodule_export]
     use super::stability::stability;
     #[pymodule_export]

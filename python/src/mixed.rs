@@ -6,7 +6,7 @@ use unmix::{Dtype, Matrix, Result, datasets};
 
 use crate::error::raised;
 use crate::model::matrix;
-use datasets::{Distribution, Mixed, SignalDesign};
+use datasets::{Distribution, Mixed, PlantedBiclusters, RareModules, SignalDesign};
 
 /// Rows, sources and mixing.
 type Arrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
@@ -60,13 +60,29 @@ pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResu
     numpy::PyArray1::from_vec(py, made.values).reshape([made.n, made.height, made.width, made.channels])
 }
 
-/// Rows with planted biclusters, and which rows and columns are in each.
-#[pyfunction]
-pub(crate) fn biclusters(py: Python<'_>, name: String, set: u64, seed: u64) -> PyResult<Arrays<'_>> {
-    let made = py.detach(|| datasets::biclusters(&name, set, seed)).map_err(|e| raised(e, Dtype::F64))?;
-    let members = |of: &[Vec<bool>]| {
-        let width = of.first().map_or(0, Vec::len);
+/// Rows, and which rows and columns are in each bicluster.
+fn planted(
+    py: Python<'_>,
+    make: impl FnOnce() -> Result<PlantedBiclusters> + Send,
+) -> PyResult<Arrays<'_>> {
+    let made = py.detach(make).map_err(|e| raised(e, Dtype::F64))?;
+    let members = |of: &[Vec<bool>], width: usize| {
         matrix(py, Matrix::from_fn(of.len(), width, |b, i| f64::from(u8::from(of[b][i]))))
     };
-    Ok((matrix(py, made.x)?, members(&made.rows)?, members(&made.columns)?))
+    let (n, p) = (made.x.rows(), made.x.cols());
+    Ok((matrix(py, made.x)?, members(&made.rows, n)?, members(&made.columns, p)?))
+}
+
+/// Rows with planted biclusters.
+#[pyfunction]
+pub(crate) fn biclusters(py: Python<'_>, name: String, set: u64, seed: u64) -> PyResult<Arrays<'_>> {
+    planted(py, || datasets::biclusters(&name, set, seed))
+}
+
+/// Rows with rare modules; `sizes` are rows, columns, modules, rows and columns of a module, factors.
+#[pyfunction]
+pub(crate) fn rare_modules(py: Python<'_>, sizes: [usize; 6], shift: f64, seed: u64) -> PyResult<Arrays<'_>> {
+    let [n_samples, n_features, n_modules, rows, columns, n_factors] = sizes;
+    let of = RareModules { n_samples, n_features, n_modules, module_shape: (rows, columns), shift, n_factors };
+    planted(py, || datasets::rare_modules(&of, seed))
 }

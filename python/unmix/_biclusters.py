@@ -212,5 +212,5 @@ def biclusters(
     seed = estimator.report_.seed if random_state is None else _seed_of(estimator, random_state)
     facts = (seed, threads_here(), int(verbose))
     seconds = None if max_seconds is None else float(max_seconds)
-    text = _unmix.biclusters(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
+    text = _unmix.modules(estimator._model, rows, facts, int(n_starts), int(n_permutations), seconds)
     return Biclusters(text, getattr(estimator, "feature_names_in_", None))

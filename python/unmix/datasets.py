@@ -10,7 +10,19 @@ from sklearn.utils import Bunch
 
 from . import _unmix
 
-__all__ = ["bernoulli_gaussian", "biclusters", "independent", "leaves", "low_rank_plus_noise", "patterns", "points", "ppca", "signals", "union_of_subspaces"]
+__all__ = [
+    "bernoulli_gaussian",
+    "biclusters",
+    "independent",
+    "leaves",
+    "low_rank_plus_noise",
+    "patterns",
+    "points",
+    "ppca",
+    "rare_modules",
+    "signals",
+    "union_of_subspaces",
+]
 
 
 def _check(**numbers):
@@ -348,6 +360,60 @@ def ppca(
     _check(n_samples=(n_samples, 1), n_features=(n_features, 1), seed=(seed, 0))
     made = _unmix.ppca(int(n_samples), int(n_features), [float(v) for v in variances], float(noise_variance), int(seed))
     return Bunch(**dict(zip(["X", "components", "latent", "mean"], made)))
+
+
+def rare_modules(
+    n_samples: int = 300,
+    n_features: int = 800,
+    n_modules: int = 5,
+    module_shape: tuple[int, int] = (8, 12),
+    shift: float = 4.0,
+    n_factors: int = 8,
+    seed: int = 0,
+    return_truth: bool = False,
+) -> Any:
+    """Return rows with rare modules: few rows that have less of few columns, in front of a background of correlated columns.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Numbers of rows and columns.
+    n_modules : int
+        Number of modules.
+    module_shape : tuple of int
+        Rows and columns of a module.
+    shift : float
+        By how much cells of a module are lower, on average (times a uniform number between 0.7 and 1.3), in standard deviations of the noise.
+    n_factors : int
+        Factors of the background, with normal loadings of standard deviation 0.5.
+    seed : int
+        Random seed; the same seed gives the same bits.
+    return_truth : bool
+        Return which rows and columns are in each module, too.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features), or tuple
+        Rows; columns have mean 0 and standard deviation 1. With ``return_truth``, ``(X, rows, columns)``: the others boolean, a row for each
+        module.
+
+    See Also
+    --------
+    biclusters : The published benchmark, with large biclusters.
+
+    Examples
+    --------
+    >>> from unmix.datasets import rare_modules
+    >>> X, rows, columns = rare_modules(return_truth=True)
+    >>> X.shape, rows.sum(axis=1)[0], columns.sum(axis=1)[0]
+    ((300, 800), np.int64(8), np.int64(12))
+    """
+    n, p = module_shape
+    _check(n_samples=(n_samples, 2), n_features=(n_features, 1), n_modules=(n_modules, 0), n_factors=(n_factors, 0), seed=(seed, 0))
+    _check(module_shape=(min(n, p), 1))
+    sizes = (int(n_samples), int(n_features), int(n_modules), int(n), int(p), int(n_factors))
+    X, rows, columns = _unmix.rare_modules(sizes, float(shift), int(seed))
+    return (X, rows.astype(bool), columns.astype(bool)) if return_truth else X
 
 
 def signals(

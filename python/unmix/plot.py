@@ -14,6 +14,7 @@ from ._components import ordered
 from ._figure import axes_or_new
 from ._plot_gaps import gaps, held_out
 from ._plot_latents import factor_correlations, loadings, traversals
+from ._plot_modules import biclusters, module
 from ._types import Rows
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = [
+    "biclusters",
     "components",
     "factor_correlations",
     "gaps",
     "held_out",
     "loadings",
+    "module",
     "scatter",
     "scree",
     "sources",

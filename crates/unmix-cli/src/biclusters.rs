@@ -21,8 +21,7 @@ pub(crate) fn modules(args: &Modules) -> Done {
     let model = Model::load(&args.model)?;
     let progress = Progress::new(&args.running);
     let run = Run { seed: args.seed.unwrap_or(model.report().seed), ..progress.run(&args.running) };
-    let mut input =
-        input::open_for(&model, &files, args.reading.options()?, &run, args.running.quiet)?;
+    let mut input = input::open_for(&model, &files, args.reading.options()?, &run, args.running.quiet)?;
     input.rows.settle(&run)?;
     let refits = Refits { starts: args.starts, permutations: args.permutations };
     let found = match args.starts {
@@ -45,12 +44,17 @@ pub(crate) fn modules(args: &Modules) -> Done {
 }
 
 /// A line for each member of each module, as CSV.
-fn members(found: &Biclusters, rows: Option<&[String]>, columns: Option<&[String]>) -> Result<Vec<u8>, Failure> {
+fn members(
+    found: &Biclusters,
+    rows: Option<&[String]>,
+    columns: Option<&[String]>,
+) -> Result<Vec<u8>, Failure> {
     let failed = |e: String| Failure::Said(format!("writing modules is not possible: {e}"));
     let mut csv = csv::Writer::from_writer(Vec::new());
     let mut line = |fields: [&str; 5]| csv.write_record(fields).map_err(|e| failed(e.to_string()));
     line(["module", "member", "number", "name", "sign"])?;
-    let name = |names: Option<&[String]>, i: u32| names.and_then(|n| n.get(i as usize).cloned()).unwrap_or_default();
+    let name =
+        |names: Option<&[String]>, i: u32| names.and_then(|n| n.get(i as usize).cloned()).unwrap_or_default();
     for (m, module) in found.modules.iter().enumerate() {
         let m = m.to_string();
         for i in &module.rows {

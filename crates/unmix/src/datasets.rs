@@ -5,6 +5,7 @@ mod distributions;
 mod leaves;
 mod mixed;
 mod ppca;
+mod rare_modules;
 mod sparse;
 mod subspaces;
 
@@ -13,6 +14,7 @@ pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};
 pub use ppca::{PpcaSample, ppca};
+pub use rare_modules::{RareModules, rare_modules};
 pub use sparse::{SparseCombinations, bernoulli_gaussian};
 pub use subspaces::{UnionOfSubspaces, union_of_subspaces};
 

@@ -350,7 +350,8 @@ where
         return Ok((None, None));
     }
     let following = rows.picked(consecutive(n, k), run)?;
-    let some: Rows<'_, T> = Rows::new(RawArray::lent(&following, rows.n_features())?, rows.features().clone(), rows.origin());
+    let some: Rows<'_, T> =
+        Rows::new(RawArray::lent(&following, rows.n_features())?, rows.features().clone(), rows.origin());
     let block_length = Autocorrelation::of(&codes_of(model, &some, run)?, k, n).block_length;
     let (left, right) = cut_in_two(n, run.seed, 0, block_length);
     let settings = begun_from(model, "random").unwrap_or_else(|| model.settings().clone());
@@ -395,7 +396,13 @@ fn directions(model: &Model, deviations: &[f64]) -> Vec<Vec<f64>> {
 mod tests {
     use super::*;
 
-    fn unit(at: (usize, usize), concentration: f64, loadings: Vec<f64>, rows: &[u32], columns: &[u32]) -> Unit {
+    fn unit(
+        at: (usize, usize),
+        concentration: f64,
+        loadings: Vec<f64>,
+        rows: &[u32],
+        columns: &[u32],
+    ) -> Unit {
         let positive = vec![true; columns.len()];
         let (rows, columns) = (rows.to_vec(), columns.to_vec());
         Unit { at, concentration, information: None, loadings, rows, columns, positive }

@@ -14,8 +14,7 @@ pub fn consensus_score(a: &[Bicluster<'_>], b: &[Bicluster<'_>]) -> f64 {
     if k == 0 {
         return 1.0;
     }
-    let jaccard =
-        |i: usize, j: usize| if i < a.len() && j < b.len() { jaccard(a[i], b[j]) } else { 0.0 };
+    let jaccard = |i: usize, j: usize| if i < a.len() && j < b.len() { jaccard(a[i], b[j]) } else { 0.0 };
     let pairs = assignment(&Matrix::from_fn(k, k, |i, j| -jaccard(i, j)));
     pairs.into_iter().enumerate().map(|(i, j)| jaccard(i, j)).sum::<f64>() / k as f64
 }

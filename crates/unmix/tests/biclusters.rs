@@ -1,0 +1,132 @@
+//! Modules of rectified factor networks: planted ones are found, ranked first, and declared with few false ones.
+
+use unmix::Rows;
+use unmix::biclusters::{Biclusters, Module, Refits, biclusters, of_model};
+use unmix::data::RawArray;
+use unmix::datasets::{PlantedBiclusters, RareModules, rare_modules};
+use unmix::{AnyRows, Error, Matrix, Model, Pca, Rfn, Run};
+
+fn rows_of(x: &Matrix<f64>) -> Rows<'_, f64> {
+    Rows::new(RawArray::lent(x.as_slice(), x.cols()).unwrap(), unmix::Features::default(), "planted modules")
+}
+
+fn settings() -> Rfn {
+    Rfn { n_components: 50, psi_min: 0.3, max_iter: 200, ..Rfn::default() }
+}
+
+fn planted(shift: f64, seed: u64) -> PlantedBiclusters {
+    rare_modules(&RareModules { shift, ..RareModules::default() }, seed).unwrap()
+}
+
+fn fitted(made: &PlantedBiclusters, run: &Run<'_>) -> Model {
+    settings().fit(&mut rows_of(&made.x), run).unwrap()
+}
+
+fn found(made: &PlantedBiclusters, refits: Refits, run: &Run<'_>) -> Biclusters {
+    let model = fitted(made, &Run { seed: run.seed, threads: run.threads, ..Run::default() });
+    biclusters(&model, &AnyRows::from(rows_of(&made.x)), refits, run).unwrap()
+}
+
+fn members(of: &[bool]) -> Vec<u32> {
+    (0..of.len() as u32).filter(|i| of[*i as usize]).collect()
+}
+
+/// Share of the planted rows and of the planted columns that a module has, on average; and the planted module for which it is largest.
+fn overlap(module: &Module, made: &PlantedBiclusters) -> (f64, usize) {
+    let share = |own: &[u32], of: &[bool]| {
+        let truth = members(of);
+        own.iter().filter(|i| truth.contains(i)).count() as f64 / truth.len() as f64
+    };
+    let each = made.rows.iter().zip(&made.columns).enumerate();
+    each.map(|(i, (rows, columns))| (0.5 * (share(&module.rows, rows) + share(&module.columns, columns)), i))
+        .fold((0.0, 0), |best, at| if at.0 > best.0 { at } else { best })
+}
+
+fn distinct(modules: &[Module], made: &PlantedBiclusters) -> usize {
+    let mut hits: Vec<usize> =
+        modules.iter().map(|m| overlap(m, made)).filter(|(share, _)| *share >= 0.7).map(|(_, i)| i).collect();
+    hits.sort_unstable();
+    hits.dedup();
+    hits.len()
+}
+
+#[test]
+fn planted_modules_are_found_first_and_declared() {
+    let made = planted(5.0, 0);
+    let found = found(&made, Refits { starts: 4, permutations: 1 }, &Run::default());
+    let first = &found.modules[..10];
+    assert_eq!(
+        distinct(first, &made),
+        5,
+        "{:?}",
+        first.iter().map(|m| overlap(m, &made)).collect::<Vec<_>>()
+    );
+    let declared: Vec<&Module> = found.modules.iter().filter(|m| m.q_value.unwrap() <= 0.1).collect();
+    assert!(declared.len() >= 4, "{}", declared.len());
+    let wrong = declared.iter().filter(|m| overlap(m, &made).0 < 0.4).count();
+    assert!(wrong * 20 <= 3 * declared.len(), "{wrong} of {}", declared.len());
+    // A module is low in its columns, rare and small, and most starts find it.
+    let best = &found.modules[0];
+    assert!(best.rare && best.small && best.positive.iter().all(|up| !up), "{best:?}");
+    assert!(best.stability.unwrap() >= 0.5 && best.halves.unwrap() <= 1.0);
+    assert!((0.0..0.5).contains(&found.chance.unwrap()));
+    assert!(found.modules.windows(2).all(|m| m[0].concentration >= m[1].concentration));
+    assert!(found.modules.windows(2).all(|m| m[0].q_value <= m[1].q_value));
+}
+
+#[test]
+fn units_of_one_model_are_described_by_the_formulas() {
+    let made = planted(5.0, 1);
+    let model = fitted(&made, &Run::default());
+    let rows = AnyRows::from(rows_of(&made.x));
+    let found = of_model(&model, &rows, &Run::default()).unwrap();
+    let (n, p, k) = (300, 800, 50);
+    let codes = model.encode_to_vec(&rows_of(&made.x), &Run::default()).unwrap();
+    let mixing = model.code().mixing().unwrap();
+    let psi = model.tensor("noise_variance").unwrap().f64s();
+    // Columns are standardised: relative loadings are loadings.
+    let root = |j: usize| ((0..n).map(|i| codes[i * k + j].powi(2)).sum::<f64>() / n as f64).sqrt();
+    let w: Vec<Vec<f64>> = (0..k).map(|j| (0..p).map(|c| mixing[(c, j)] * root(j)).collect()).collect();
+    let bar = 2.0 * (w.iter().flatten().map(|x| x * x).sum::<f64>() / (p * k) as f64).sqrt();
+    for module in &found.modules {
+        let (fit, j) = module.units[0];
+        assert_eq!(fit, 0);
+        let power = |e: i32| (0..n).map(|i| codes[i * k + j].powi(e)).sum::<f64>();
+        let level = (power(4) / power(2)).sqrt() / 2.0;
+        let rows: Vec<u32> = (0..n as u32).filter(|i| codes[*i as usize * k + j] > level).collect();
+        let columns: Vec<u32> = (0..p as u32).filter(|c| w[j][*c as usize].abs() > bar).collect();
+        assert_eq!((&module.rows, &module.columns), (&rows, &columns));
+        let (w2, w4) = w[j].iter().fold((0.0, 0.0), |(a, b), x| (a + x * x, b + x.powi(4)));
+        let concentration = (p as f64 * w4 / (w2 * w2)).ln() + (n as f64 * power(4) / power(2).powi(2)).ln();
+        assert!((module.concentration - concentration).abs() < 1e-9 * concentration.abs());
+        let signal: f64 = (0..p).map(|c| w[j][c].powi(2) / psi[c]).sum();
+        assert!((module.information.unwrap() - 0.5 * signal.ln_1p()).abs() < 1e-9);
+        assert!(module.stability.is_none() && module.q_value.is_none() && module.halves.is_none());
+    }
+}
+
+#[test]
+fn threads_do_not_change_modules() {
+    let made = planted(4.0, 2);
+    let refits = Refits { starts: 3, permutations: 1 };
+    let one = found(&made, refits, &Run { threads: 1, ..Run::default() });
+    let two = found(&made, refits, &Run { threads: 2, ..Run::default() });
+    assert_eq!(one, two);
+}
+
+#[test]
+fn what_has_no_modules_is_refused() {
+    let made = planted(4.0, 0);
+    let rows = AnyRows::from(rows_of(&made.x));
+    let pca =
+        Pca { n_components: 3.into(), ..Pca::default() }.fit(&mut rows_of(&made.x), &Run::default()).unwrap();
+    let e = of_model(&pca, &rows, &Run::default()).unwrap_err();
+    assert!(matches!(e, Error::Unsupported { .. }) && e.to_string().contains("may be negative"), "{e}");
+    let model = Rfn { n_components: 5, max_iter: 5, ..Rfn::default() }
+        .fit(&mut rows_of(&made.x), &Run::default())
+        .unwrap();
+    let none = Refits { starts: 0, permutations: 0 };
+    assert!(biclusters(&model, &rows, none, &Run::default()).is_err());
+    let weighted = AnyRows::from(rows_of(&made.x).weighted(vec![2.0; 300]).unwrap());
+    assert!(of_model(&model, &weighted, &Run::default()).is_err());
+}

@@ -1,0 +1,172 @@
+"""Figures of modules: all of them in one map, and one of them row by row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._figure import axes_or_new
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+#: Modules whose members a map puts first.
+_MOST_MODULES = 12
+#: Columns that a map has room to name.
+_MOST_NAMES = 60
+#: Columns of a module that are drawn: those that differ most.
+_MOST_LINES = 24
+
+
+def biclusters(found: Any, X: Rows, n_modules: int = 6, ax: Axes | None = None) -> Axes:
+    """Draw the rows and columns of the first modules as one heat map, members next to each other.
+
+    Parameters
+    ----------
+    found : Biclusters
+        As :func:`unmix.biclusters` returns it.
+    X : array-like of shape (n_samples, n_features)
+        The rows of the modules, dense or sparse.
+    n_modules : int, default=6
+        Modules that are drawn, at most 12. Rows and columns of none of them are left out.
+    ax : matplotlib Axes, optional
+        Where to; new axes when left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        Rows downwards, columns to the right, in the order of the modules; a frame around the members of each. Colours are standard deviations of
+        each column from its mean, cut off at 4.
+
+    See Also
+    --------
+    module : One module, row by row.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.rare_modules(seed=0)
+    >>> model = unmix.RFN(10, psi_min=0.3, max_iter=50, random_state=0).fit(X)
+    >>> ax = unmix.plot.biclusters(unmix.biclusters(model, X, n_starts=0), X, n_modules=3)
+    >>> ax.get_xlabel()
+    'column'
+    """
+    z = _standardised(X, found)
+    k = min(len(found), n_modules, _MOST_MODULES)
+    if k == 0:
+        raise ValueError("there are no modules to draw")
+    rows, columns = _in_order(found.rows_[:k]), _in_order(found.columns_[:k])
+    ax = axes_or_new(ax, (7.0, 6.0))
+    image = ax.imshow(z[np.ix_(rows, columns)], aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
+    for i in range(k):
+        _frame(ax, np.flatnonzero(found.rows_[i][rows]), np.flatnonzero(found.columns_[i][columns]), i)
+    names = getattr(found, "_names", None)
+    if names is not None and len(columns) <= _MOST_NAMES:
+        ax.set_xticks(np.arange(len(columns)), [names[j] for j in columns], rotation=90, fontsize="xx-small")
+    ax.set(xlabel="column", ylabel="row", title=f"{k} of {len(found)} modules: {len(rows)} rows, {len(columns)} columns")
+    ax.figure.colorbar(image, ax=ax, label="standard deviations from the column's mean")
+    return ax
+
+
+def module(found: Any, X: Rows, i: int = 0, color: ArrayLike | None = None) -> Figure:
+    """Draw one module: how far every row has it, and the member columns of all rows.
+
+    Parameters
+    ----------
+    found : Biclusters
+        As :func:`unmix.biclusters` returns it.
+    X : array-like of shape (n_samples, n_features)
+        The rows of the modules, dense or sparse.
+    i : int, default=0
+        Number of the module.
+    color : array-like of shape (n_samples,), optional
+        A class for each row, which colours the points.
+
+    Returns
+    -------
+    matplotlib Figure
+        Above, for every row the mean of the member columns, each times its sign, in standard deviations from the column's mean: members as
+        filled points. Below, the member columns that differ most as a heat map, members first.
+
+    See Also
+    --------
+    biclusters : All modules in one map.
+
+    Examples
+    --------
+    >>> import unmix
+    >>> X = unmix.datasets.rare_modules(seed=0)
+    >>> model = unmix.RFN(10, psi_min=0.3, max_iter=50, random_state=0).fit(X)
+    >>> figure = unmix.plot.module(unmix.biclusters(model, X, n_starts=0), X)
+    >>> len(figure.axes) >= 2
+    True
+    """
+    import matplotlib.pyplot as plt
+
+    if not 0 <= i < len(found):
+        raise ValueError(f"there are {len(found)} modules, numbered from 0; module {i} is none of them")
+    z, member = _standardised(X, found), found.rows_[i]
+    columns = np.flatnonzero(found.columns_[i])
+    signed = z[:, columns] * found.signs_[i][columns]
+    order = np.concatenate([np.flatnonzero(member), np.flatnonzero(~member)])
+    level = signed.mean(axis=1)
+    differ = signed[member].mean(axis=0)
+    drawn = np.argsort(-differ, kind="stable")[:_MOST_LINES]
+    figure, (top, bottom) = plt.subplots(
+        2, 1, layout="constrained", figsize=(7.5, 5.0), sharex=True, height_ratios=(1, 1.4)
+    )
+    place = np.arange(len(order))
+    classes = np.zeros(len(z), dtype=int) if color is None else np.unique(np.asarray(color), return_inverse=True)[1].ravel()
+    labels = [None] if color is None else list(np.unique(np.asarray(color)))
+    palette = plt.get_cmap("tab10")
+    for c, label in enumerate(labels):
+        of = classes[order] == c
+        inside = of & member[order]
+        top.scatter(place[of & ~inside], level[order][of & ~inside], s=8, facecolors="none", edgecolors=[palette(c % 10)], linewidths=0.7)
+        top.scatter(place[inside], level[order][inside], s=14, color=[palette(c % 10)], label=label)
+    if color is not None:
+        top.legend(fontsize="x-small", ncols=3, title="rows of the module")
+    top.set(ylabel="mean of the columns, signed", title=f"module {i}: {member.sum()} rows, {len(columns)} columns")
+    bottom.imshow(z[np.ix_(order, columns[drawn])].T, aspect="auto", cmap="RdBu_r", vmin=-4, vmax=4, interpolation="nearest")
+    names = getattr(found, "_names", None)
+    bottom.set_yticks(np.arange(len(drawn)), [str(j) if names is None else names[j] for j in columns[drawn]], fontsize="xx-small")
+    bottom.axvline(member.sum() - 0.5, color="black", linewidth=0.8)
+    bottom.set(xlabel="row, members first", ylabel="member columns")
+    return figure
+
+
+def _standardised(X, found) -> Array:
+    x = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+    if x.shape != (found.rows_.shape[1], found.columns_.shape[1]):
+        raise ValueError(f"X has the shape {x.shape}, but the modules are of {found.rows_.shape[1]} rows and {found.columns_.shape[1]} columns")
+    scale = x.std(axis=0)
+    return (x - x.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+
+
+def _in_order(member: Array) -> Array:
+    """Members of the first module, then those of the next that are in none before it, and so on."""
+    first = np.where(member.any(axis=0), member.argmax(axis=0), len(member))
+    order = np.argsort(first, kind="stable")
+    return order[: int(member.any(axis=0).sum())]
+
+
+def _frame(ax, rows, columns, i):
+    """A frame around the largest block of consecutive members."""
+    from matplotlib.patches import Rectangle
+
+    if len(rows) == 0 or len(columns) == 0:
+        return
+    (top, height), (left, width) = _run(rows), _run(columns)
+    ax.add_patch(Rectangle((left - 0.5, top - 0.5), width, height, fill=False, edgecolor="black", linewidth=1.2))
+    ax.annotate(str(i), (left - 0.5, top - 0.5), fontsize="small", fontweight="bold", va="bottom")
+
+
+def _run(places):
+    """First and length of the longest run of consecutive numbers."""
+    cuts = np.flatnonzero(np.diff(places) > 1) + 1
+    longest = max(np.split(places, cuts), key=len)
+    return int(longest[0]), len(longest)
