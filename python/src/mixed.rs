@@ -61,10 +61,7 @@ pub(crate) fn leaves(py: Python<'_>, n: usize, side: usize, seed: u64) -> PyResu
 }
 
 /// Rows, and which rows and columns are in each bicluster.
-fn planted(
-    py: Python<'_>,
-    make: impl FnOnce() -> Result<PlantedBiclusters> + Send,
-) -> PyResult<Arrays<'_>> {
+fn planted(py: Python<'_>, make: impl FnOnce() -> Result<PlantedBiclusters> + Send) -> PyResult<Arrays<'_>> {
     let made = py.detach(make).map_err(|e| raised(e, Dtype::F64))?;
     let members = |of: &[Vec<bool>], width: usize| {
         matrix(py, Matrix::from_fn(of.len(), width, |b, i| f64::from(u8::from(of[b][i]))))
@@ -83,6 +80,7 @@ pub(crate) fn biclusters(py: Python<'_>, name: String, set: u64, seed: u64) -> P
 #[pyfunction]
 pub(crate) fn rare_modules(py: Python<'_>, sizes: [usize; 6], shift: f64, seed: u64) -> PyResult<Arrays<'_>> {
     let [n_samples, n_features, n_modules, rows, columns, n_factors] = sizes;
-    let of = RareModules { n_samples, n_features, n_modules, module_shape: (rows, columns), shift, n_factors };
+    let of =
+        RareModules { n_samples, n_features, n_modules, module_shape: (rows, columns), shift, n_factors };
     planted(py, || datasets::rare_modules(&of, seed))
 }

@@ -175,7 +175,11 @@ pub(crate) fn rows(model: &Model) -> String {
 /// How many rows have each of `k` labels.
 fn members(labels: &[f64], k: usize) -> Vec<f64> {
     let mut counts = vec![0.0; k];
-    labels.iter().filter_map(|l| counts.get_mut(*l as usize)).for_each(|n: &mut f64| *n += 1.0);
+    for label in labels {
+        if let Some(n) = counts.get_mut(*label as usize) {
+            *n += 1.0;
+        }
+    }
     counts
 }
 

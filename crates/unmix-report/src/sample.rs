@@ -222,8 +222,7 @@ impl Read {
     fn sample(mut self) -> Sample {
         let n = self.index.len();
         let p = self.mean.len();
-        let clustered =
-            self.every.map(|_| (Matrix::from_vec(self.labels.len(), p, self.near), self.labels));
+        let clustered = self.every.map(|_| (Matrix::from_vec(self.labels.len(), p, self.near), self.labels));
         self.spread.iter_mut().zip(&self.seen).for_each(|(s, n)| *s = (*s / *n.max(&1) as f64).sqrt());
         Sample {
             n_rows: 0,
@@ -401,7 +400,9 @@ mod tests {
         let codes = model.encode_to_vec(&rows, &run).unwrap();
         assert_eq!(a.scores.row(1234), &codes[2 * 3 * 1234..2 * 3 * 1234 + 2]);
         // Two strong patterns under little noise: nearly everything is kept, of each row and of all.
-        assert!(a.kept.is_some_and(|kept| kept > 0.9 && kept < 1.0) && a.examples.iter().all(|e| e.error < 0.6));
+        assert!(
+            a.kept.is_some_and(|kept| kept > 0.9 && kept < 1.0) && a.examples.iter().all(|e| e.error < 0.6)
+        );
     }
 
     #[test]

@@ -59,8 +59,7 @@ fn stability(found: &Value, k: usize) -> String {
 
 fn table(unit: &'static str, spectrum: &Spectrum) -> String {
     let head = |name: &'static str| name.to_string();
-    let mut lines =
-        vec![std::iter::once(unit).chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
+    let mut lines = vec![std::iter::once(unit).chain(spectrum.columns()).map(head).collect::<Vec<_>>()];
     let line = |i: usize| std::iter::once(i.to_string()).chain(spectrum.row(i)).collect::<Vec<_>>();
     lines.extend((0..spectrum.k.min(FIRST)).map(line));
     if spectrum.k > FIRST + 1 {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 24] = [
     "error",
     "machine",
     "num",
@@ -25,6 +25,7 @@ const ORDER: [&str; 22] = [
     "select",
     "method",
     "stability",
+    "biclusters",
     "impute",
     "shards",
 ];

@@ -13,7 +13,8 @@ fn what_is_said_of_memory_is_what_fits_take() {
         unmix::data::write_npy(&b.path(&name), &Bench::table(n, p), &[p]).unwrap();
         let said: Value =
             serde_json::from_str(&b.ok(&format!("show {name} --json --threads 2")).out).unwrap();
-        for method in ["pca", "neural-pca", "sigma-pca", "ica", "fastica", "rica", "robust-pca", "complete-dictionary"]
+        for method in
+            ["pca", "neural-pca", "sigma-pca", "ica", "fastica", "rica", "robust-pca", "complete-dictionary"]
         {
             let solvers = said["memory"][method].as_object().unwrap();
             let most = solvers.values().filter_map(Value::as_u64).max().unwrap() as f64;

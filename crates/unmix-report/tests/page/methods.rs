@@ -209,9 +209,13 @@ fn rows_with_a_sparse_part_are_shown_in_three_pictures() {
 fn subspaces_have_dimensions_and_affinities_by_label() {
     let made = datasets::union_of_subspaces(&[60, 40], 12, &[3, 2], 0.0, 1).unwrap();
     let settings = json!({ "n_clusters": 2 }).as_object().cloned().unwrap();
-    let model =
-        unmix::fit("subspace-clustering", &settings, &mut rows(&made.x, Features::default()), &Run::default())
-            .unwrap();
+    let model = unmix::fit(
+        "subspace-clustering",
+        &settings,
+        &mut rows(&made.x, Features::default()),
+        &Run::default(),
+    )
+    .unwrap();
     let html = made_page(&model, &made.x);
     let table = section(&html, "variance");
     for cells in [["3", "60"], ["2", "40"]] {

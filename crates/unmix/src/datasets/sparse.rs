@@ -72,7 +72,8 @@ mod tests {
     fn codes_have_the_share_the_variance_and_the_kurtosis_that_are_stated() {
         let (share, n, k) = (0.2, 40_000, 3);
         let made = bernoulli_gaussian((n, 5, k), share, 0.0, true, 1).unwrap();
-        let of = |f: fn(f64) -> f64| made.codes.as_slice().iter().map(|z| f(*z)).sum::<f64>() / (n * k) as f64;
+        let of =
+            |f: fn(f64) -> f64| made.codes.as_slice().iter().map(|z| f(*z)).sum::<f64>() / (n * k) as f64;
         assert!((of(|z| f64::from(u8::from(z != 0.0))) - share).abs() < 0.005);
         assert!((of(|z| z * z) - 1.0).abs() < 0.03);
         assert!((of(|z| z.powi(4)) - 3.0 / share).abs() < 1.0);

@@ -57,7 +57,12 @@ impl Model {
     /// # Errors
     ///
     /// A model without clusters; rows of another width; numbers that are not finite; those of the source.
-    pub fn labels<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
+    pub fn labels<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
         let k = self.n_codes();
         if let Some(mixture) = self.code().encoder().mixture() {
             return self.by_part(mixture, "assigning clusters", 1, rows, run, sink, |joint, out| {

@@ -89,10 +89,9 @@ fn matching_stretching_projection_with_fourth_and_third_powers() {
     let rows = Rows::from_slice(x.as_slice(), 6).unwrap();
     let run = Run::default();
     let start = normal(6, 6, 4);
-    for (contrast, g) in [
-        (Contrast::Cube, (|y| y * y * y) as fn(f64) -> f64),
-        (Contrast::AbsCube, |y| y * y.abs()),
-    ] {
+    for (contrast, g) in
+        [(Contrast::Cube, (|y| y * y * y) as fn(f64) -> f64), (Contrast::AbsCube, |y| y * y.abs())]
+    {
         let plain = by(Projection::Polar, Shift::Constant(0.0));
         same_iterates(plain, &mut Contrasted::new(&rows, contrast, &run), &start, |a| {
             factor::polar_square(&naive(&x, a, g)).unwrap()
@@ -101,12 +100,8 @@ fn matching_stretching_projection_with_fourth_and_third_powers() {
         same_iterates(plain, &mut Contrasted::new(&rows, contrast, &run), &normal(2, 6, 5), |a| {
             factor::polar_rows(&naive(&x, a, g)).unwrap()
         });
-        let view = crate::ica::View {
-            place: crate::ica::SweptRows::Rows(&rows),
-            mean: None,
-            basis: None,
-            k: 6,
-        };
+        let view =
+            crate::ica::View { place: crate::ica::SweptRows::Rows(&rows), mean: None, basis: None, k: 6 };
         same_iterates(plain, &mut Contrasted::of(&view, contrast, 1.0, true, &run), &start, |a| {
             factor::polar_square(&naive(&x, a, g)).unwrap()
         });
@@ -200,7 +195,13 @@ fn gpower_with_both_thresholds_and_the_columns_that_it_finds() {
             for j in 0..p {
                 let q: f64 = (0..n).map(|i| data[(i, j)] * u[(0, i)]).sum();
                 let kept = match hard {
-                    true => if q * q > threshold { q } else { 0.0 },
+                    true => {
+                        if q * q > threshold {
+                            q
+                        } else {
+                            0.0
+                        }
+                    }
                     false => q.signum() * (q.abs() - threshold).max(0.0),
                 };
                 (0..n).for_each(|i| next[(0, i)] += kept * data[(i, j)]);

@@ -48,7 +48,8 @@ impl Run<'_> {
     ) -> Result<Option<Vec<Matrix<f64>>>> {
         let Some(init) = self.init else { return Ok(None) };
         let both = init.parameter("bases").zip(init.parameter("dimensions"));
-        let Some(((shape, numbers), (_, dimensions))) = both.filter(|((shape, _), _)| shape.len() == 2) else {
+        let Some(((shape, numbers), (_, dimensions))) = both.filter(|((shape, _), _)| shape.len() == 2)
+        else {
             let found = format!("the {} model has no subspaces", init.method());
             return refused(found, "start from a model that has".into());
         };

@@ -50,7 +50,10 @@ fn at_the_border_every_filter_is_near_its_own_atom() {
     for (p, share, n) in [(25, 0.5, 2000), (50, 0.3, 2000)] {
         for seed in 0..SEEDS {
             let made = orthogonal(p, n, share, 0.0, seed);
-            assert!(all_found(&atoms(&fit(&plain(), &made.x)), &made.atoms, 0.8), "{p} {share} {n}, seed {seed}");
+            assert!(
+                all_found(&atoms(&fit(&plain(), &made.x)), &made.atoms, 0.8),
+                "{p} {share} {n}, seed {seed}"
+            );
         }
     }
 }

@@ -68,7 +68,10 @@ fn wide_rows_keep_as_many_atoms_as_rows_and_say_so() {
     let made = oblique((20, 40, 40), 0.3, 3);
     let model = fit(&CompleteDictionary::default(), &made.x);
     assert_eq!(atoms(&model).rows(), 20);
-    assert!(warned(&model, "vary along 20 directions only (20 rows of 40 columns), so 20 of 40 atoms are kept"));
+    assert!(warned(
+        &model,
+        "vary along 20 directions only (20 rows of 40 columns), so 20 of 40 atoms are kept"
+    ));
     assert!(warned(&model, "20 rows are few for 20 atoms"));
 }
 
@@ -82,7 +85,11 @@ fn codes_that_are_not_sparse_are_reported() {
     for seed in 0..3 {
         for kind in [Distribution::Uniform, Distribution::Gaussian] {
             let model = fit(&CompleteDictionary::default(), &of(kind, seed));
-            assert!(warned(&model, "8 of 8 atoms have codes that are not super-Gaussian"), "{:?}", model.report().warnings);
+            assert!(
+                warned(&model, "8 of 8 atoms have codes that are not super-Gaussian"),
+                "{:?}",
+                model.report().warnings
+            );
         }
         for kind in [Distribution::Laplace, Distribution::BernoulliGaussian] {
             let model = fit(&CompleteDictionary::default(), &of(kind, seed));

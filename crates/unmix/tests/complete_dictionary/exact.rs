@@ -18,8 +18,7 @@ fn codes_of_as_many_atoms_as_columns_are_decoded_exactly() {
         let model = fit(&spec, &made.x);
         let rows = Rows::from_slice(made.x.as_slice(), 7).unwrap();
         let codes = model.encode_to_vec(&rows, &Run::default()).unwrap();
-        let again =
-            model.decode_to_vec(&Rows::from_slice(&codes, 7).unwrap(), &Run::default()).unwrap();
+        let again = model.decode_to_vec(&Rows::from_slice(&codes, 7).unwrap(), &Run::default()).unwrap();
         let apart = again.iter().zip(made.x.as_slice()).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
         assert!(apart < 1e-12, "{apart:e}");
         for i in 0..7 {
@@ -52,13 +51,19 @@ fn the_search_ends_where_its_gradient_is_zero() {
         for r in 0..4000 {
             for i in 0..k {
                 let y: f64 = made.x.row(r).iter().zip(w.row(i)).map(|(a, b)| a * b).sum();
-                cross.row_mut(i).iter_mut().zip(made.x.row(r)).for_each(|(c, x)| *c += y.powi(3) * x / 4000.0);
+                cross
+                    .row_mut(i)
+                    .iter_mut()
+                    .zip(made.x.row(r))
+                    .for_each(|(c, x)| *c += y.powi(3) * x / 4000.0);
             }
         }
         let along = factor::multiply_transposed(&cross, &w);
         let inside = factor::multiply(&along, &w);
-        let gap = cross.as_slice().iter().zip(inside.as_slice()).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
-        let skew = (0..k * k).fold(0.0f64, |m, at| m.max((along[(at / k, at % k)] - along[(at % k, at / k)]).abs()));
+        let gap =
+            cross.as_slice().iter().zip(inside.as_slice()).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+        let skew =
+            (0..k * k).fold(0.0f64, |m, at| m.max((along[(at / k, at % k)] - along[(at % k, at / k)]).abs()));
         assert!(gap < 1e-8 && skew < 1e-8, "{gap:e} {skew:e}");
         assert!((0..k).all(|i| along[(i, i)] > 3.0));
         // Every step raised the objective.
@@ -112,7 +117,8 @@ fn the_incremental_form_has_the_same_steps() {
         product = factor::polar_rows(&factor::multiply(&turn, &product)).unwrap();
         codes = factor::multiply_transposed(&made.x, &product);
     }
-    let apart = direct.as_slice().iter().zip(product.as_slice()).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
+    let apart =
+        direct.as_slice().iter().zip(product.as_slice()).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
     assert!(apart < 1e-12, "{apart:e}");
 }
 
@@ -146,7 +152,10 @@ fn rows_of_few_directions_have_as_many_atoms() {
     assert_eq!(atoms(&model).rows(), 5);
     assert!(all_found(&atoms(&model), &made.atoms, 0.999) && worst(&atoms(&model), &made.atoms) < 1e-11);
     let said = &model.report().warnings;
-    assert!(said.iter().any(|w| w.contains("vary along 5 directions only, so 5 of 12 atoms are kept")), "{said:?}");
+    assert!(
+        said.iter().any(|w| w.contains("vary along 5 directions only, so 5 of 12 atoms are kept")),
+        "{said:?}"
+    );
     assert_eq!(model.report().rank, Some(5));
 }
 
@@ -158,7 +167,12 @@ fn batches_first_take_fewer_full_passes() {
     let (whole, batches) = (by(None), by(Some(500)));
     assert!(all_found(&atoms(&batches), &made.atoms, 0.99));
     assert!(worst(&atoms(&batches), &atoms(&whole)) < 1e-5);
-    assert!(batches.report().sweeps < whole.report().sweeps, "{} {}", batches.report().sweeps, whole.report().sweeps);
+    assert!(
+        batches.report().sweeps < whole.report().sweeps,
+        "{} {}",
+        batches.report().sweeps,
+        whole.report().sweeps
+    );
 }
 
 #[test]
@@ -174,8 +188,14 @@ fn single_precision_finds_what_double_does() {
 #[test]
 fn several_starts_keep_the_best() {
     let made = oblique((1500, 10, 10), 0.4, 10);
-    let spec = |n_init| CompleteDictionary { n_init, polish: false, refine: Refine::Always(false), ..Default::default() };
-    let ends: Vec<f64> = [1, 2, 5].iter().map(|&n| *fit(&spec(n), &made.x).report().objective.last().unwrap()).collect();
+    let spec = |n_init| CompleteDictionary {
+        n_init,
+        polish: false,
+        refine: Refine::Always(false),
+        ..Default::default()
+    };
+    let ends: Vec<f64> =
+        [1, 2, 5].iter().map(|&n| *fit(&spec(n), &made.x).report().objective.last().unwrap()).collect();
     assert!(ends[1] >= ends[0] && ends[2] >= ends[1], "{ends:?}");
 }
 

@@ -37,8 +37,13 @@ fn ways(mut map: Population, size: f64, shift: Shift, steps: u64) -> Vec<f64> {
     };
     (0..=steps)
         .map(|max_iter| {
-            let limits =
-                PowerIteration { projection: Projection::Polar, shift, tol: f64::NEG_INFINITY, max_iter, eps: 0.0 };
+            let limits = PowerIteration {
+                projection: Projection::Polar,
+                shift,
+                tol: f64::NEG_INFINITY,
+                max_iter,
+                eps: 0.0,
+            };
             away(&limits.solve(&mut map, &start, &Run::default()).unwrap().a)
         })
         .collect()

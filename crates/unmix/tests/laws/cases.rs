@@ -352,7 +352,12 @@ fn of(method: &'static Method) -> Vec<Case> {
         ],
         "complete-dictionary" => vec![
             otherwise("all at once", json!({}), 700, 9),
-            otherwise("by the third power, two starts", json!({"power": 3, "n_init": 2, "polish": false}), 300, 6),
+            otherwise(
+                "by the third power, two starts",
+                json!({"power": 3, "n_init": 2, "polish": false}),
+                300,
+                6,
+            ),
             otherwise("all refined", json!({"refine": true}), 300, 6),
             otherwise("one by one", json!({"algorithm": "deflation", "max_iter": 40}), 300, 6),
             otherwise("by sizes", json!({"algorithm": "l1"}), 300, 5),

@@ -87,8 +87,7 @@ fn likelihood_and_probabilities_are_those_of_the_definition() {
 #[test]
 fn the_likelihood_never_falls_and_no_part_can_be_moved_to_a_larger_one() {
     let made = union(8, &[2, 2, 2], 80, 0.4, 3);
-    let model =
-        fit(&SubspaceClustering { tol: 1e-13, max_iter: 5000, center: true, ..spec(3, 2) }, &made.x);
+    let model = fit(&SubspaceClustering { tol: 1e-13, max_iter: 5000, center: true, ..spec(3, 2) }, &made.x);
     let objective = &model.report().objective;
     assert!(objective.len() > 3 && objective.windows(2).all(|w| w[1] >= w[0]), "{objective:?}");
     // First-order conditions: weights, means and noise are those of the rows by their probabilities.

@@ -16,8 +16,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use super::{Features, RawArray, Rows};
 use super::sweep::{no_columns, no_rows};
+use super::{Features, RawArray, Rows};
 use crate::error::{Error, Result};
 use crate::machine::check_memory;
 use crate::num::{Real, widest};

@@ -53,14 +53,14 @@ pub(super) const METHOD: Method = Method {
     by_independence: true,
     of_signals: false,
     to_compare: &[],
-    equals: &["polish=false, refine=false: ica with algorithm=fastica, fun=cube and center=false, up to scale and order"],
+    equals: &[
+        "polish=false, refine=false: ica with algorithm=fastica, fun=cube and center=false, up to scale and order",
+    ],
     references: &["Zhai, Yang, Liao, Wright & Ma 2020", "Sun, Qu & Wright 2017", "Bai, Jiang & Sun 2019"],
     spec: |given| Ok(Box::new(CompleteDictionary::from_settings(given)?)),
     code: model::code,
     density: None,
-    memory: |n, p| {
-        vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))]
-    },
+    memory: |n, p| vec![("default", needs::of_fit(n, p, 28).saturating_add(needs::of_coordinates(n, p)))],
 };
 
 impl CompleteDictionary {

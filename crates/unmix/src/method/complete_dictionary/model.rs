@@ -41,8 +41,7 @@ impl CompleteDictionary {
         report.sweeps = found.sweeps + seen.sweeps;
         report.objective.clone_from(&found.objective);
         let limits = self.limits(dtype);
-        (report.residual, report.tol) =
-            (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
+        (report.residual, report.tol) = (Some(found.residual).filter(|r| r.is_finite()), Some(limits.tol));
         report.rank = seen.rank;
         report.n_constant = seen.n_constant;
         report.warnings = seen.warnings.clone();
@@ -60,8 +59,9 @@ impl CompleteDictionary {
         let length: Vec<f64> = (0..k).map(|i| dot(decoder.row(i), decoder.row(i)).sqrt()).collect();
         let atoms = Matrix::from_fn(k, decoder.cols(), |i, j| decoder[(i, j)] / length[i]);
         let filters = Matrix::from_fn(k, found.w.cols(), |i, j| found.w[(i, j)] * length[i]);
-        let usage: Vec<f64> =
-            (0..k).map(|i| length[i] * task.deviation_of(found.w.row(i)) * spread.sizes[i] / spread.n).collect();
+        let usage: Vec<f64> = (0..k)
+            .map(|i| length[i] * task.deviation_of(found.w.row(i)) * spread.sizes[i] / spread.n)
+            .collect();
         let kurtosis: Vec<f64> = (0..k).map(|i| excess(&spread, i)).collect();
         // In decreasing order of use.
         let arranged = Arrangement::by_variance(&usage, &atoms, dtype.eps());

@@ -91,7 +91,8 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             passes = 1;
         }
         let rotation = self.task.k == self.task.seen.k();
-        let ended = self.iteration(Projection::Polar, limits).solve(&mut self.map(rotation), &start, self.run)?;
+        let ended =
+            self.iteration(Projection::Polar, limits).solve(&mut self.map(rotation), &start, self.run)?;
         Ok(Found { sweeps: ended.sweeps + passes, ..Found::of(ended) })
     }
 
@@ -115,8 +116,12 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
         Batches::new(rows, size, run.seed)?.each(at.position, 1, 1, |batch| {
             if !batch.rows.is_empty() {
                 let some = batch.as_rows(rows)?;
-                let view =
-                    View { place: SweptRows::Rows(&some), mean, basis: basis.as_ref(), k: self.task.seen.k() };
+                let view = View {
+                    place: SweptRows::Rows(&some),
+                    mean,
+                    basis: basis.as_ref(),
+                    k: self.task.seen.k(),
+                };
                 let mut map = Contrasted::of(&view, self.spec.contrast(), 1.0, false, run);
                 if let Some(image) = map.apply(&at.w)? {
                     at.step(image.direction, &self.iteration(Projection::Polar, &limits))?;
@@ -156,7 +161,8 @@ impl<T: Real> Atoms<'_, '_, '_, T> {
             let facts = (ended.outcome, ended.n_iter, ended.sweeps, ended.residual);
             (ended.w, facts)
         } else {
-            let iteration = PowerIteration { shift: Shift::Hybrid(-1.0), ..self.iteration(Projection::Polar, &limits) };
+            let iteration =
+                PowerIteration { shift: Shift::Hybrid(-1.0), ..self.iteration(Projection::Polar, &limits) };
             let mut map = Contrasted::of(self.view, Contrast::LogCosh(1.0), -1.0, false, self.run);
             let ended = iteration.solve(&mut map, &found.w, self.run)?;
             (ended.a, (ended.outcome, ended.n_iter, ended.sweeps, ended.residual))
@@ -190,8 +196,7 @@ impl Epoch {
         let both = self.moving.as_slice().iter().zip(direction.as_slice());
         let moving = both.map(|(m, d)| (1.0 - share) * m + share * d).collect();
         self.moving = Matrix::from_vec(self.w.rows(), self.w.cols(), moving);
-        let image =
-            crate::power::Image { direction: self.moving.clone(), slope: Vec::new(), objective: 0.0 };
+        let image = crate::power::Image { direction: self.moving.clone(), slope: Vec::new(), objective: 0.0 };
         let plain = PowerIteration { shift: Shift::Constant(0.0), ..*by };
         self.w = plain.next(&self.w, &image, false)?;
         Ok(())

@@ -107,12 +107,20 @@ impl Search<'_> {
             steps.ended(at.rise, Some(value), &at)?;
         };
         let joint = self.expected(&at.parts).0;
-        let most = |i: usize| (0..k).fold(0, |best, c| if joint[(i, c)] > joint[(i, best)] { c } else { best });
+        let most =
+            |i: usize| (0..k).fold(0, |best, c| if joint[(i, c)] > joint[(i, best)] { c } else { best });
         let (n_iter, mut objective) = (steps.n_iter(), steps.into_objective());
         if objective.is_empty() {
             objective.push(at.value);
         }
-        Ok(Mixed { parts: at.parts, labels: (0..n).map(most).collect(), outcome, n_iter, rise: at.rise, objective })
+        Ok(Mixed {
+            parts: at.parts,
+            labels: (0..n).map(most).collect(),
+            outcome,
+            n_iter,
+            rise: at.rise,
+            objective,
+        })
     }
 
     /// Probabilities of the parts for every row, and the mean log-likelihood of a row.
@@ -120,7 +128,8 @@ impl Search<'_> {
         let (n, p, k) = (self.table.n(), self.table.p(), parts.len());
         let mixture = mixture(parts, &vec![0.0; p]);
         let mut joint = Matrix::zeros(n, k);
-        let blocks = joint.as_mut_slice().par_chunks_mut(PART * k).zip(self.table.x.as_slice().par_chunks(PART * p));
+        let blocks =
+            joint.as_mut_slice().par_chunks_mut(PART * k).zip(self.table.x.as_slice().par_chunks(PART * p));
         let values: Vec<Vec<f64>> = blocks
             .map(|(joint, x)| {
                 mixture.log_joint(x, joint, &mut Workspace::default());

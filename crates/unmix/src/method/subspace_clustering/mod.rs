@@ -125,7 +125,11 @@ impl SubspaceClustering {
         rows.pooled(run.threads, || {
             let table = Table::read(METHOD.key, rows, self.center, run)?;
             let (found, warnings) = self.clusters(&table, run)?;
-            let found = if self.algorithm == Algorithm::PpcaMixture { self.mixed(&table, found, run)? } else { found };
+            let found = if self.algorithm == Algorithm::PpcaMixture {
+                self.mixed(&table, found, run)?
+            } else {
+                found
+            };
             self.model(&table, found, warnings, (rows.features(), T::DTYPE), run)
         })
     }

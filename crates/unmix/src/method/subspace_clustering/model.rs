@@ -88,7 +88,13 @@ fn mixture(tensors: &Tensors, bases: &[Matrix<f64>]) -> Result<Option<Mixture>> 
     let parts = bases.iter().enumerate().map(|(c, axes)| {
         let variance = variances[first..first + axes.rows()].to_vec();
         first += axes.rows();
-        Gaussian { mean: means.row(c).to_vec(), noise_scale: None, axes: axes.clone(), variance, noise: noises[c] }
+        Gaussian {
+            mean: means.row(c).to_vec(),
+            noise_scale: None,
+            axes: axes.clone(),
+            variance,
+            noise: noises[c],
+        }
     });
     Ok(Some(Mixture { parts: parts.collect(), weights }))
 }

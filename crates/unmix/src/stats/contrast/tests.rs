@@ -3,8 +3,14 @@
 use super::*;
 use crate::num::random::Stream;
 
-const ALL: [Contrast; 6] =
-    [Contrast::LogCosh(1.0), Contrast::LogCosh(0.5), Contrast::Exp, Contrast::Cube, Contrast::Skew, Contrast::AbsCube];
+const ALL: [Contrast; 6] = [
+    Contrast::LogCosh(1.0),
+    Contrast::LogCosh(0.5),
+    Contrast::Exp,
+    Contrast::Cube,
+    Contrast::Skew,
+    Contrast::AbsCube,
+];
 
 fn naive(c: Contrast, y: f64) -> (f64, f64, f64) {
     match c {
