@@ -26,6 +26,7 @@ from ._select import Comparison, Selection, select_components
 from ._stability import Stability, stability
 from ._threads import get_num_threads, set_num_threads
 from .completion import MatrixCompletion
+from .dictionary import DictionaryLearning
 from .factor_analysis import FactorAnalysis
 from .ica import ICA
 from .neural import NeuralPCA, SigmaPCA
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "DictionaryLearning",
     "FactorAnalysis",
     "FastICA",
     "Files",
@@ -87,6 +89,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        DictionaryLearning,
     )
 }
 

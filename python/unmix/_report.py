@@ -45,7 +45,7 @@ class Report:
         Kind of processor: equal bits are promised for one kind.
     warnings : list of str
         Warnings, in sentences.
-    halves, norms, orthonormality, stability, fit : object or None
+    halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence : object or None
         Results of methods that compute them; else None.
     invocation : str or None
         The command line or call that made the model (arrays by name only). None in older files.
@@ -91,6 +91,9 @@ class Report:
     orthonormality: Any = None
     stability: Any = None
     fit: Any = None
+    dead_units: Any = None
+    replaced: Any = None
+    coherence: Any = None
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))

@@ -10,13 +10,11 @@ from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from . import _unmix
 from ._components import chosen, in_frame
 from ._parameters import ICAParameters
 from ._sources import Sources, read
-from ._threads import threads_here
+from ._stream import learn_more
 from ._types import Array, Rows
-from ._written import call
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -201,20 +199,7 @@ class ICA(ICAParameters, Sources):
         >>> ica.partial_fit(X[:1000]).partial_fit(X[1000:]).n_samples_
         2000
         """
-        before = vars(self).copy()
-        try:
-            model = before.get("_model")
-            rows = self._rows(X, reset=model is None, min_samples=1)
-            facts = (self._seed(), threads_here(), int(self.verbose))
-            settings, written = self._asked()
-            invocation = call(written, "partial_fit", X)
-            learnt = _unmix.partial_fit(self._method, settings, model, rows, facts, self._names(rows), invocation)
-            self._forget()
-            self._adopt(learnt)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
+        learn_more(self, X)
         self._tell_doubts()
         return self
 

@@ -79,8 +79,8 @@ pub use data::{AnyRows, Features, Rows};
 pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
-    FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method, NeuralPca, Pca, Ppca,
-    Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
+    DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method,
+    NeuralPca, Pca, Ppca, Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};
 #[doc(inline)]

@@ -4,6 +4,7 @@
 
 mod clusters;
 mod completion;
+mod dictionary;
 mod encoders;
 mod factor;
 mod golden;

@@ -42,6 +42,7 @@ const SHORT: [(&str, &[&str]); 7] = [
     (
         "method",
         &[
+            "DictionaryLearning",
             "FactorAnalysis",
             "FastIca",
             "Ica",

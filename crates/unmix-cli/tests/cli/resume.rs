@@ -27,6 +27,7 @@ fn fits(method: &str) -> &'static [&'static str] {
         "factor-analysis" => &["-k 5 --set algorithm=em --set tol=1e-9 --set max_iter=3000"],
         "matrix-completion" => &["-k 6 --set tol=0 --set max_iter=400"],
         "robust-pca" => &["--set noise=0 --set tol=1e-15 --set max_iter=40"],
+        "dictionary" => &["-k 60 --set batch_size=50 --set max_epochs=60"],
         other => panic!("there are no fits of {other} here: add them"),
     }
 }

@@ -1,6 +1,7 @@
 //! The methods, and the list of them from which everything else is derived: command line, Python, docs and law tests.
 
 pub mod completion;
+pub mod dictionary;
 pub mod factor_analysis;
 pub mod fastica;
 pub mod ica;
@@ -19,6 +20,7 @@ pub use crate::model::{
     Condition, Fit, Kind, MakeSpec, Method, Setting, Takes, Variant, resolve, without_effect,
 };
 pub use completion::MatrixCompletion;
+pub use dictionary::DictionaryLearning;
 pub use factor_analysis::FactorAnalysis;
 pub use fastica::FastIca;
 pub use ica::Ica;
@@ -50,6 +52,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    dictionary::METHOD,
 ];
 
 /// A specification from settings by name, for methods whose settings need no more than their rows of the list.

@@ -26,20 +26,31 @@
 //! one for each thread.
 
 mod atoms;
+mod constraint;
+mod dead;
 mod gap;
+mod init;
 mod lars;
 mod lasso;
 mod omp;
+mod online;
 mod passes;
 mod proximal;
 mod rows;
 mod set;
 
 pub use atoms::Atoms;
+pub use constraint::AtomNorm;
+pub(crate) use constraint::{AtomSet, coherence, norm};
+pub use dead::DeadUnit;
+pub(crate) use dead::{Poor, Worst};
 pub use gap::{Checked, Measure, measure};
+pub use init::Init;
+pub(crate) use init::{Begin, chosen};
 pub use lars::Lars;
 pub use lasso::{Effort, Lasso};
 pub use omp::Omp;
+pub(crate) use online::{Learnt, Online, PERIOD, largest, largest_of_each};
 pub use proximal::Proximal;
 pub use rows::Work;
 

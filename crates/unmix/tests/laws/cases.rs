@@ -276,6 +276,30 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("wide", json!({"noise": 0.0, "alpha": 0.1, "max_iter": 8}), 60, 300),
             otherwise("with gaps", json!({"noise": 0.0, "max_iter": 60}), 40, 60),
         ],
+        "dictionary" => vec![
+            otherwise("as many atoms as columns", json!({"batch_size": 64, "max_epochs": 2}), 300, 6),
+            otherwise(
+                "overcomplete, centred",
+                json!({"n_components": 20, "batch_size": 100, "max_epochs": 2, "center": true}),
+                700,
+                9,
+            ),
+            otherwise(
+                "non-negative, on the sphere",
+                json!({
+                    "n_components": 9, "positive_code": true, "positive_dict": true, "atom_norm": "sphere", "init": "k-means++",
+                    "max_epochs": 2,
+                }),
+                300,
+                6,
+            ),
+            otherwise(
+                "wide",
+                json!({"n_components": 8, "init": "dct", "batch_size": 10, "alpha": 1.0}),
+                30,
+                60,
+            ),
+        ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }
 }

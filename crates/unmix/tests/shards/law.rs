@@ -19,6 +19,7 @@ fn refused() -> Vec<(&'static str, Value, &'static str)> {
         ("sigma-pca", json!({"solver": "adam", "n_components": 2}), "training by batches"),
         ("sigma-pca", json!({"solver": "sgd", "n_components": 2}), "training by batches"),
         ("rica", json!({"batch_size": 100}), "rica by batches"),
+        ("dictionary", json!({}), "training by batches"),
         // Permutations of columns, or held-out blocks, need all rows in memory.
         ("pca", json!({"n_components": "parallel"}), "n_components='parallel'"),
         ("factor-analysis", json!({"n_components": "parallel"}), "n_components='parallel'"),

@@ -32,6 +32,7 @@ use solver::Solver;
 use std::sync::Arc;
 use sums::{Coded, Correlations};
 
+pub(super) use model::code_of;
 pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
 
 /// The row of the registry; not among [`METHODS`](crate::METHODS) yet.

@@ -23,7 +23,12 @@ pub(super) fn parameters(atoms: &Matrix<f64>, mean: &[f64], alpha: f64, dtype: D
 
 /// Codes by the solver of the settings, rows by the atoms.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    let (encoder, mean) = Sparse::of(settings, tensors)?;
+    code_of(&SparseCoder::from_settings(settings)?, tensors)
+}
+
+/// The same for these settings: of every method whose codes are sparse.
+pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors) -> Result<Code> {
+    let (encoder, mean) = Sparse::of(given, tensors)?;
     let decoder = LinearDecoder::new(mean, encoder.dictionary.as_ref().clone());
     Code::new(encoder, decoder)
 }
@@ -62,12 +67,11 @@ pub(super) struct Sparse {
 
 impl Sparse {
     /// Of a model's settings and tensors, and its mean.
-    pub(super) fn of(settings: &Map<String, Value>, tensors: &Tensors) -> Result<(Self, Tensor)> {
+    pub(super) fn of(given: &SparseCoder, tensors: &Tensors) -> Result<(Self, Tensor)> {
         let components = require(tensors, "components", &[None, None])?;
         let p = components.shape()[1];
         let mean = require(tensors, "mean", &[Some(p)])?.clone();
         let alpha = require(tensors, "alpha", &[])?.f64s()[0];
-        let given = SparseCoder::from_settings(settings)?;
         if alpha < 0.0 {
             return Err(Error::Unsupported {
                 asked: "using this model".into(),

@@ -1,0 +1,79 @@
+//! Dictionary learning: rows as sums of few atoms, of which there may be more than columns.
+//!
+//! **Finds** atoms `a_1, ..., a_m` such that every row is a sum of few of them.
+//! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the penalty would vanish as atoms grow.
+//! **Algorithm** online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with forgetting, one
+//! sweep of block coordinate descent over the atoms; atoms that no code used for an epoch are replaced. New rows are coded by the lasso, each
+//! code with its duality gap.
+//!
+//! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, however many rows there are.
+//! **Equals** nothing else here. **Fails** where `alpha` is at or above the largest product of a row and an atom: every code is then 0.
+//! The problem is not convex: other seeds give other atoms, of nearly the same objective.
+//!
+//! J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding, ICML.
+
+mod fit;
+mod model;
+mod settings;
+mod stream;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::{AnyRows, Rows};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::run::Run;
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+#[doc(inline)]
+pub use super::sparse_coder::Alpha;
+#[doc(inline)]
+pub use crate::sparse::{AtomNorm, DeadUnit, Init};
+pub use settings::{DictionaryLearning, Learning};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "dictionary",
+    class: "DictionaryLearning",
+    summary: "atoms of which every row is a sparse sum, possibly more atoms than columns",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: false, weights: false, stream: true, missing: false },
+    by_independence: false,
+    of_signals: false,
+    to_compare: &[],
+    equals: &[],
+    references: &["Mairal, Bach, Ponce & Sapiro 2009"],
+    spec: |given| Ok(Box::new(DictionaryLearning::from_settings(given)?)),
+    code: model::code,
+    density: None,
+    memory: |n, p| vec![("online", needs::of_fit(n, p, 16))],
+};
+
+impl DictionaryLearning {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of dictionary learning's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+}
+
+impl Fit for DictionaryLearning {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
+        crate::with_rows!(rows, rows => DictionaryLearning::partial_fit(self, before, rows, run))
+    }
+}
+
+/// The error about a number of atoms.
+fn wrong_number(k: usize, why: String, most: u64) -> Error {
+    Error::setting("n_components", k, why, format!("choose a number from 1 to {most}"))
+}

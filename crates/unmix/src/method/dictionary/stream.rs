@@ -1,0 +1,151 @@
+//! What is learnt from a stream of rows, as tensors of the model: learning goes on from them to the bit.
+//!
+//! Rows are cut into batches of `batch_size` in their order, whatever each call was given; rows that do not fill a batch wait.
+
+use crate::error::{Error, Result};
+use crate::model::{Tensor, Tensors, require};
+use crate::num::{Dtype, Matrix};
+use crate::sparse::{Learnt, Poor, Worst};
+
+/// Names of the tensors: counts, atoms, sums over codes, sums over codes and rows, rows that wait, rows represented worst.
+const COUNTS: &str = "stream";
+const ATOMS: &str = "stream_atoms";
+const CODES: &str = "stream_codes";
+const ROWS: &str = "stream_rows";
+const WAITING: &str = "stream_waiting";
+const WORST: &str = "stream_worst";
+
+/// Where a stream stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stream {
+    /// Rows seen, those that wait included.
+    pub(super) n: u64,
+    /// Atoms that are learnt.
+    pub(super) k: usize,
+    /// Seed of the first rows.
+    pub(super) seed: u64,
+    pub(super) begun: Option<Begun>,
+    /// Rows that wait for a batch, `p` numbers each.
+    pub(super) waiting: Vec<f64>,
+}
+
+/// Once there were rows enough for initial atoms.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Begun {
+    pub(super) alpha: f64,
+    pub(super) learnt: Learnt,
+}
+
+/// A number of 64 bits as two that double precision holds.
+fn halves(x: u64) -> [f64; 2] {
+    [(x >> 32) as f64, (x & 0xffff_ffff) as f64]
+}
+
+fn whole(halves: &[f64]) -> u64 {
+    ((halves[0] as u64) << 32) | halves[1] as u64
+}
+
+/// Numbers before those of each atom.
+const HEAD: usize = 13;
+
+impl Stream {
+    /// As tensors, of rows of `p` numbers.
+    pub(super) fn tensors(&self, p: usize) -> Vec<(&'static str, Tensor)> {
+        let [high, low] = halves(self.seed);
+        let alpha = self.begun.as_ref().map_or(0.0, |begun| begun.alpha);
+        let mut counts = vec![self.n as f64, self.k as f64, high, low, alpha];
+        let none = Learnt::new(Matrix::zeros(0, p));
+        let at = self.begun.as_ref().map_or(&none, |begun| &begun.learnt);
+        let numbers = [at.t, at.since, at.dead, at.replaced];
+        counts.extend(numbers.iter().map(|x| *x as f64));
+        counts.extend([
+            at.weight,
+            at.largest,
+            at.worst.0.len() as f64,
+            f64::from(u8::from(self.begun.is_some())),
+        ]);
+        debug_assert_eq!(counts.len(), HEAD);
+        counts.extend(at.recent.iter().map(|n| *n as f64));
+        counts.extend(&at.share);
+        counts.extend(&at.size);
+        let mut out = vec![(COUNTS, Tensor::vector(&counts, Dtype::F64))];
+        let table = |m: &Matrix<f64>| Tensor::matrix(m, Dtype::F64);
+        if self.begun.is_some() {
+            out.extend([(ATOMS, table(&at.atoms)), (CODES, table(&at.codes)), (ROWS, table(&at.rows))]);
+        }
+        if !self.waiting.is_empty() {
+            let waiting = Matrix::from_vec(self.waiting.len() / p, p, self.waiting.clone());
+            out.push((WAITING, table(&waiting)));
+        }
+        if !at.worst.0.is_empty() {
+            let line = |poor: &Poor| [&[poor.square, poor.row as f64][..], &poor.x].concat();
+            let lines: Vec<f64> = at.worst.0.iter().flat_map(line).collect();
+            out.push((WORST, table(&Matrix::from_vec(at.worst.0.len(), p + 2, lines))));
+        }
+        out
+    }
+
+    /// From the tensors of a model of rows of `p` numbers; `None` where it holds no stream.
+    pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
+        let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };
+        let corrupt = || Error::Unsupported {
+            asked: "going on with this model".into(),
+            found: "the state of its stream does not have the size of its parameters".into(),
+            remedy: "the file is corrupt: fit the model again".into(),
+        };
+        let counts = counts.f64s();
+        let (head, rest) = counts.split_at_checked(HEAD).ok_or_else(corrupt)?;
+        let (n, k, seed) = (head[0] as u64, head[1] as usize, whole(&head[2..4]));
+        let waiting = match tensors.contains_key(WAITING) {
+            true => require(tensors, WAITING, &[None, Some(p)])?.f64s(),
+            false => Vec::new(),
+        };
+        if head[12] == 0.0 {
+            return Ok(Some(Self { n, k, seed, begun: None, waiting }));
+        }
+        let table = |name: &str, cols: usize| {
+            Ok::<_, Error>(require(tensors, name, &[Some(k), Some(cols)])?.to_matrix())
+        };
+        let mut learnt = Learnt::new(table(ATOMS, p)?);
+        (learnt.codes, learnt.rows) = (table(CODES, k)?, table(ROWS, p)?);
+        if rest.len() != 3 * k {
+            return Err(corrupt());
+        }
+        learnt.recent = rest[..k].iter().map(|x| *x as u64).collect();
+        (learnt.share, learnt.size) = (rest[k..2 * k].to_vec(), rest[2 * k..].to_vec());
+        (learnt.t, learnt.since) = (head[5] as u64, head[6] as u64);
+        (learnt.dead, learnt.replaced) = (head[7] as u64, head[8] as u64);
+        (learnt.weight, learnt.largest) = (head[9], head[10]);
+        if head[11] > 0.0 {
+            let lines = require(tensors, WORST, &[Some(head[11] as usize), Some(p + 2)])?.f64s();
+            let poor = |line: &[f64]| Poor { square: line[0], row: line[1] as u64, x: line[2..].to_vec() };
+            learnt.worst = Worst(lines.chunks_exact(p + 2).map(poor).collect());
+        }
+        Ok(Some(Self { n, k, seed, begun: Some(Begun { alpha: head[4], learnt }), waiting }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_comes_back_from_its_tensors() {
+        let mut learnt = Learnt::new(Matrix::from_fn(3, 2, |i, j| (i + 10 * j) as f64));
+        learnt.worst = Worst(vec![Poor { square: 2.0, row: 5, x: vec![1.0, -1.0] }]);
+        (learnt.t, learnt.since, learnt.replaced) = (9, 4, 2);
+        learnt.recent = vec![1, 0, 7];
+        learnt.size = vec![0.1, 0.2, 0.3];
+        let begun = Some(Begun { alpha: 0.25, learnt });
+        let seed = 0xfedc_ba98_7654_3210;
+        for stream in [
+            Stream { n: 77, k: 3, seed, begun, waiting: vec![1.0, 2.0] },
+            Stream { n: 1, k: 3, seed, begun: None, waiting: vec![3.0, 4.0] },
+            Stream { n: 0, k: 3, seed, begun: None, waiting: vec![] },
+        ] {
+            let named = stream.tensors(2).into_iter().map(|(name, tensor)| (name.to_string(), tensor));
+            assert_eq!(Stream::of(&named.collect(), 2).unwrap(), Some(stream));
+        }
+        assert_eq!(Stream::of(&Tensors::new(), 2).unwrap(), None);
+    }
+}

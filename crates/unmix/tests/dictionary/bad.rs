@@ -1,0 +1,73 @@
+//! Bad input: what is said.
+
+use super::{fact, made};
+use crate::made::{falling, settings, try_fit};
+use serde_json::{Value, json};
+use unmix::{Error, Model};
+
+fn fit(given: Value, x: &[f64], p: usize) -> unmix::Result<Model> {
+    try_fit("dictionary", &settings(given), x, p)
+}
+
+fn said(given: Value, x: &[f64], p: usize) -> String {
+    fit(given, x, p).map(|_| ()).unwrap_err().to_string()
+}
+
+#[test]
+fn what_cannot_be_learnt_is_refused_in_words() {
+    let x = falling(20, 5, 1);
+    let more = said(json!({"n_components": 21}), &x, 5);
+    assert!(
+        more.starts_with("n_components") && more.contains("20 rows") && more.contains("from 1 to 20"),
+        "{more}"
+    );
+    assert!(said(json!({"alpha": -0.5}), &x, 5).starts_with("alpha must be finite and positive, got -0.5"));
+    assert!(said(json!({"alpha": 0.0}), &x, 5).starts_with("alpha must"));
+    assert!(said(json!({"batch_size": 0}), &x, 5).starts_with("batch_size must be at least 1"));
+    assert!(matches!(fit(json!({}), &x[..5], 5), Err(Error::TooFewRows { need: 2, got: 1, .. })));
+    assert!(matches!(fit(json!({}), &[0.0; 100], 5), Err(Error::NoVariance { .. })));
+    let mut gap = x.clone();
+    gap[13] = f64::NAN;
+    assert!(matches!(fit(json!({}), &gap, 5), Err(Error::NotFinite { row: 2, column: 3, .. })));
+}
+
+#[test]
+fn as_many_atoms_as_columns_or_rows() {
+    let x = falling(20, 5, 1);
+    assert_eq!(fit(json!({}), &x, 5).unwrap().n_components(), 5);
+    assert_eq!(fit(json!({}), &x, 50).unwrap().n_components(), 2);
+    assert_eq!(fit(json!({"n_components": 20}), &x, 5).unwrap().n_components(), 20);
+}
+
+#[test]
+fn rows_of_zeros_and_rows_that_repeat_are_no_trouble() {
+    let (mut x, _) = made(200, 1);
+    x[..100 * 20].fill(0.0);
+    let model = fit(json!({"n_components": 15, "batch_size": 16}), &x, 20).unwrap();
+    let codes = crate::made::encode(&model, &x);
+    assert!(codes[..100 * 15].iter().all(|z| *z == 0.0) && codes[100 * 15..].iter().any(|z| *z != 0.0));
+    let same: Vec<f64> = x[150 * 20..151 * 20].repeat(60);
+    let model = fit(json!({"n_components": 3}), &same, 20).unwrap();
+    assert_eq!(fact(&model, "dead_units"), 2, "one atom is all that there is: {:?}", model.report().warnings);
+}
+
+#[test]
+fn an_alpha_above_all_products_leaves_the_atoms_as_they_are_and_says_from_where_on() {
+    let (x, _) = made(300, 2);
+    let first = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 1}), &x, 20).unwrap();
+    let more = fit(json!({"n_components": 8, "alpha": 1e9, "max_epochs": 4}), &x, 20).unwrap();
+    assert_eq!(first.tensor("components"), more.tensor("components"));
+    let told = more.report().warnings.iter().find(|w| w.contains("alpha_max=")).unwrap();
+    let most: f64 = told.split("alpha_max=").nth(1).unwrap().parse().unwrap();
+    let atoms = more.tensor("components").unwrap().to_matrix();
+    let product = |row: &[f64], i: usize| row.iter().zip(atoms.row(i)).map(|(x, a)| x * a).sum::<f64>().abs();
+    let want = x.chunks_exact(20).flat_map(|row| (0..8).map(move |i| (row, i)));
+    let want = want.map(|(row, i)| product(row, i)).fold(0.0, f64::max);
+    assert!((most / want - 1.0).abs() < 1e-4, "{most} told, {want} is");
+    let below = fit(json!({"n_components": 8, "alpha": 0.99 * most, "max_epochs": 1}), &x, 20).unwrap();
+    assert!(
+        below.report().warnings.iter().all(|w| !w.contains("alpha_max")),
+        "{:?}",
+        below.report().warnings
+    );
+}

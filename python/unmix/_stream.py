@@ -1,0 +1,24 @@
+"""Learning from rows as they come: what estimators with a state of their own do in ``partial_fit``."""
+
+from . import _unmix
+from ._threads import threads_here
+from ._written import call
+
+
+def learn_more(estimator, X):
+    """Continue an estimator with the rows ``X``; when that fails it is as it was before."""
+    before = vars(estimator).copy()
+    try:
+        model = before.get("_model")
+        rows = estimator._rows(X, reset=model is None, min_samples=1)
+        facts = (estimator._seed(), threads_here(), int(estimator.verbose))
+        settings, written = estimator._asked()
+        invocation = call(written, "partial_fit", X)
+        names = estimator._names(rows)
+        learnt = _unmix.partial_fit(estimator._method, settings, model, rows, facts, names, invocation)
+        estimator._forget()
+        estimator._adopt(learnt)
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

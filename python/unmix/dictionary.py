@@ -1,0 +1,186 @@
+"""Dictionary learning: rows as sums of few atoms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
+
+from ._base import Estimator, _validated
+from ._parameters import DictionaryLearningParameters
+from ._stream import learn_more
+from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _learns_from_a_stream(estimator):
+    """Whether ``partial_fit`` exists: all algorithms but the online one need all rows at once."""
+    if estimator.algorithm == "online":
+        return True
+    raise AttributeError(f"partial_fit needs algorithm='online', got {estimator.algorithm!r}: it needs all rows at once")
+
+
+class DictionaryLearning(DictionaryLearningParameters, Estimator):
+    """Dictionary learning: atoms of which every row is a sparse sum, possibly more atoms than columns.
+
+    Minimises ``1/2 * ||X - Z @ A||**2 + alpha * ||Z||_1`` over codes ``Z`` and atoms ``A`` of norm at most 1, as scikit-learn and SPAMS
+    do. Codes of new rows solve the lasso, each to a duality gap of 1e-6 of half the squared norm of its row (1e-5 in single precision).
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of atoms.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Atoms, by falling use (the sum of absolute codes, recent batches counting more); the entry of largest magnitude of each is
+        positive, unless codes are not negative.
+    usage_ : ndarray of shape (n_components,)
+        Share of the rows whose code uses each atom, recent batches counting more.
+    alpha_ : float
+        The weight of the penalty: as given, or as ``"auto"`` found it.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``components_.T``.
+    stream_, stream_atoms_, stream_codes_, stream_rows_, stream_waiting_, stream_worst_ : ndarray
+        State that ``partial_fit`` continues from: counts, atoms in the order in which they are learnt, sums over codes and rows,
+        rows that do not fill a batch, rows represented worst; those that there are.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Numbers of atoms, batches, rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went: ``objective`` is the mean over rows after each epoch, on at most 2000 rows; ``dead_units`` the atoms that no
+        code used in the last epoch, ``replaced`` those that were replaced, ``coherence`` the largest cosine between two atoms.
+
+    See Also
+    --------
+    ICA : As many components as directions, all of them used by every row.
+
+    Notes
+    -----
+    The state has ``n_components**2 + 2 * n_components * n_features`` numbers, however many rows there are. The problem is not convex:
+    other seeds give other atoms, with nearly the same objective.
+
+    References
+    ----------
+    J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import DictionaryLearning
+    >>> draw = np.random.RandomState(0)
+    >>> atoms = draw.randn(8, 5) / np.sqrt(5)
+    >>> X = draw.laplace(size=(2000, 8)) * (draw.rand(2000, 8) < 0.2) @ atoms
+    >>> dictionary = DictionaryLearning(n_components=8, alpha=0.1, random_state=0).fit(X)
+    >>> codes = dictionary.transform(X)
+    >>> codes.shape, bool(np.mean(codes != 0) < 0.4)
+    ((2000, 8), True)
+    """
+
+    _method = "dictionary"
+
+    @_validated
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Learn atoms from rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, of a file that may be larger than memory.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        partial_fit : Learn from rows as they come.
+
+        Examples
+        --------
+        >>> from unmix import DictionaryLearning
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit(X).components_.round(2)
+        array([[0.71, 0.  , 0.71],
+               [0.  , 1.  , 0.  ]])
+        """
+        self._fit(X)
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Array:  # type: ignore[override]
+        """Learn atoms from rows and return the codes of these: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Learn atoms alone.
+
+        Examples
+        --------
+        >>> from unmix import DictionaryLearning
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit_transform(X).shape
+        (40, 2)
+        """
+        self._fit(X)
+        return self.transform(X)
+
+    @available_if(_learns_from_a_stream)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Rows, y: None = None) -> Self:
+        """Go on learning with rows as they come; only with ``algorithm="online"``.
+
+        However a stream is cut into calls, the result is the same to the bit: rows are cut into batches of ``batch_size`` in their order,
+        and those that do not fill one wait for the next call. Initial atoms, and ``alpha="auto"``, come from the first full batch. After
+        ``fit`` learning continues from what that found, in one pass over the new rows. A model that was saved, or pickled, goes on as well,
+        and so does ``unmix fit dictionary more.npy --init MODEL``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows, as for ``fit``, of any number from 1. The type of the first batch is that of the model.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            With the atoms learnt so far. When a batch fails, the model is unchanged.
+
+        See Also
+        --------
+        fit : Several passes over all rows, in random order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from unmix import DictionaryLearning
+        >>> X = np.random.RandomState(0).randn(1000, 6)
+        >>> dictionary = DictionaryLearning(n_components=8, batch_size=100, random_state=0)
+        >>> dictionary.partial_fit(X[:350]).partial_fit(X[350:]).n_iter_
+        10
+        """
+        learn_more(self, X)
+        return self
