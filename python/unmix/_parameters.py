@@ -895,3 +895,84 @@ class RobustPCAParameters:
         self.resume = resume
         self.init = init
         self.verbose = verbose
+
+
+class DictionaryLearningParameters:
+    """Parameters and fitted attributes of :class:`DictionaryLearning`."""
+
+    components_: NDArray[Any]
+    usage_: NDArray[Any]
+    alpha_: float
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    stream_: NDArray[Any]
+    stream_atoms_: NDArray[Any]
+    stream_codes_: NDArray[Any]
+    stream_rows_: NDArray[Any]
+    stream_waiting_: NDArray[Any]
+    stream_worst_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [StrOptions({"online"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "init": [StrOptions({"data", "k-means++", "dct", "random"}), *START],
+        "atom_norm": [StrOptions({"ball", "sphere"})],
+        "dead_unit": [StrOptions({"residual", "data", "keep"})],
+        "positive_code": ["boolean"],
+        "positive_dict": ["boolean"],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "forgetting": [Interval(Real, 0, None, closed="left")],
+        "center": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: Literal["online"] = "online",
+        alpha: float | Literal["auto"] = "auto",
+        init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None = "data",
+        atom_norm: Literal["ball", "sphere"] = "ball",
+        dead_unit: Literal["residual", "data", "keep"] = "residual",
+        positive_code: bool = False,
+        positive_dict: bool = False,
+        batch_size: int = 256,
+        max_epochs: int = 5,
+        forgetting: float = 5.0,
+        center: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.init = init
+        self.atom_norm = atom_norm
+        self.dead_unit = dead_unit
+        self.positive_code = positive_code
+        self.positive_dict = positive_dict
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.forgetting = forgetting
+        self.center = center
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.verbose = verbose

@@ -10,6 +10,9 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
     Rows are sparse combinations of linearly independent atoms, ``x = mean + z @ A``; each code is 0 in many rows. All atoms are found at
     once, by the largest sum of fourth powers of the codes in whitened coordinates. Without noise, they are then found to rounding.
 
+    Parameters
+    ----------
+
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)

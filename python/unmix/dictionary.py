@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
@@ -32,7 +32,48 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     Parameters
     ----------
     n_components : int or None, default=None
-        Number of atoms.
+        Number of atoms, at most that of the rows; None for as many as columns, or as rows where these are fewer.
+    algorithm : "online", default="online"
+        How atoms are learnt: ``"online"`` from batches, in memory that does not depend on the number of rows.
+    alpha : float or "auto", default="auto"
+        Weight of the penalty ``||Z||_1`` against ``1/2 ||X - Z A||²``, as in scikit-learn. ``"auto"`` is a tenth of the mean over
+        rows of the largest product of the row and an initial atom, so that rows in other units have the same atoms.
+    init : {"data", "k-means++", "dct", "random"}, fitted estimator, path or None, default="data"
+        Initial atoms: ``"data"`` random rows, ``"k-means++"`` rows whose directions are far from each other, ``"dct"`` cosines
+        (products of them where rows are pictures), ``"random"`` Gaussian numbers; or a fitted model, or the path of one, whose
+        components are the initial weights.
+    atom_norm : {"ball", "sphere"}, default="ball"
+        Norm of the atoms: ``"ball"`` at most 1, ``"sphere"`` exactly 1. At a minimum atoms that are used have norm 1 in both.
+    dead_unit : {"residual", "data", "keep"}, default="residual"
+        What replaces an atom that no code used for an epoch: ``"residual"`` the row represented worst, ``"data"`` a random row,
+        ``"keep"`` nothing. Never in the last fifth of the epochs.
+    positive_code : bool, default=False
+        Codes are at least 0.
+    positive_dict : bool, default=False
+        Entries of atoms are at least 0.
+    batch_size : int, default=256
+        Rows of a batch.
+    max_epochs : int, default=5
+        How often all rows are visited.
+    forgetting : float, default=5.0
+        How fast batches of long ago are forgotten: sums over codes are multiplied by ``(1 - 1/t)^forgetting`` at batch ``t``. 0
+        forgets nothing.
+    center : bool, default=False
+        Subtract the mean of every column. By default nothing is subtracted.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
@@ -147,6 +188,32 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         self._fit(X)
         return self.transform(X)
 
+    def transform(self, X: Rows) -> Array:
+        """Return the codes of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that atoms were learnt from; NaN is a missing cell.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Codes, in the type of the rows. Rows that did not converge are warned of.
+
+        See Also
+        --------
+        encode : The same, also into a file, of compressed sparse rows where it ends in ``.npz``.
+
+        Examples
+        --------
+        >>> from unmix import DictionaryLearning
+        >>> X = [[1, 0, 1], [0, 2, 0], [2, 0, 2], [0, 1, 0]] * 10
+        >>> DictionaryLearning(n_components=2, alpha=0.01, random_state=0).fit(X).transform([[0, 3, 0]]).round(2)
+        array([[0.  , 2.99]])
+        """
+        return super().transform(X).toarray()
+
     @available_if(_learns_from_a_stream)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Rows, y: None = None) -> Self:
@@ -184,3 +251,9 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         """
         learn_more(self, X)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Of rows to be coded; atoms are learnt from whole rows.
+        tags.input_tags.allow_nan = True
+        return tags

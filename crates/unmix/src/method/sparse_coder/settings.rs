@@ -90,6 +90,7 @@ impl Default for Alpha {
 /// By cross-validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Cv {
     /// By the error of entries that are held out.
     Cv,
