@@ -976,3 +976,268 @@ class DictionaryLearningParameters:
         self.checkpoint_every = checkpoint_every
         self.resume = resume
         self.verbose = verbose
+
+
+class SubspaceClusteringParameters:
+    """Parameters and fitted attributes of :class:`SubspaceClustering`."""
+
+    labels_: NDArray[Any]
+    dimensions_: NDArray[Any]
+    subspaces_: list[NDArray[Any]]
+    bases_: NDArray[Any]
+    mean_: NDArray[Any]
+    weights_: NDArray[Any]
+    means_: NDArray[Any]
+    variances_: NDArray[Any]
+    noise_variance_: NDArray[Any]
+    n_clusters_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "algorithm": [StrOptions({"ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"})],
+        "alpha": [Interval(Real, 1, None, closed="neither")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "center": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        n_components: int | ArrayLike | None = None,
+        *,
+        algorithm: Literal["ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"] = "ssc+k-subspaces",
+        alpha: float = 20.0,
+        n_init: int = 10,
+        tol: float = 1e-08,
+        max_iter: int = 300,
+        center: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.center = center
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class CompleteDictionaryParameters:
+    """Parameters and fitted attributes of :class:`CompleteDictionary`."""
+
+    components_: NDArray[Any]
+    usage_: NDArray[Any]
+    kurtosis_: NDArray[Any]
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    rotation_: NDArray[Any]
+    scale_: NDArray[Any]
+    second_rotation_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "algorithm": [StrOptions({"msp", "l1", "deflation"})],
+        "power": [Interval(Integral, 3, 4, closed="both")],
+        "precondition": ["boolean"],
+        "polish": ["boolean"],
+        "refine": ["boolean", StrOptions({"auto"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "center": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        algorithm: Literal["msp", "l1", "deflation"] = "msp",
+        power: int = 4,
+        precondition: bool = True,
+        polish: bool = True,
+        refine: bool | Literal["auto"] = "auto",
+        batch_size: int | None = None,
+        n_init: int = 1,
+        center: bool = False,
+        max_iter: int = 300,
+        tol: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.power = power
+        self.precondition = precondition
+        self.polish = polish
+        self.refine = refine
+        self.batch_size = batch_size
+        self.n_init = n_init
+        self.center = center
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
+class RFNParameters:
+    """Parameters and fitted attributes of :class:`RFN`."""
+
+    components_: NDArray[Any]
+    noise_variance_: NDArray[Any]
+    noise_covariance_: NDArray[Any]
+    mean_: NDArray[Any]
+    encoder_weight_: NDArray[Any]
+    encoder_bias_: NDArray[Any]
+    encoder_offset_: NDArray[Any]
+    code_moments_: NDArray[Any]
+    code_scale_: NDArray[Any]
+    prior_: NDArray[Any]
+    n_iter_: int
+    n_components_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "e_step": [StrOptions({"plain", "cascade", "coordinate"})],
+        "normalize": [StrOptions({"rms", "std", "none"})],
+        "learning_rate": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "init": [StrOptions({"random", "ica"}), *START],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "center": ["boolean", StrOptions({"median"})],
+        "psi_min": [Interval(Real, 0, None, closed="neither")],
+        "psi_min_unit": [StrOptions({"variance", "mean", "absolute"})],
+        "noise": [StrOptions({"diagonal", "full"})],
+        "m_step": [StrOptions({"newton", "inverse-psi", "gradient"})],
+        "prior_mean": [Interval(Real, None, None, closed="neither")],
+        "prior_cov": [Interval(Real, 0, None, closed="neither")],
+        "l1": [Interval(Real, 0, None, closed="left")],
+        "l2": [Interval(Real, 0, 1, closed="both")],
+        "w_max": [Interval(Real, 0, None, closed="neither"), None],
+        "dropout": [Interval(Real, 0, 0.99, closed="both")],
+        "dropout_place": [StrOptions({"after", "before"})],
+        "input_noise": [Interval(Real, 0, 0.99, closed="both")],
+        "input_noise_kind": [StrOptions({"mask", "salt-pepper", "gaussian"})],
+        "accept": [StrOptions({"mean", "kl"})],
+        "dead_unit": [StrOptions({"auto", "zero", "onehot"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 50,
+        *,
+        e_step: Literal["plain", "cascade", "coordinate"] = "plain",
+        normalize: Literal["rms", "std", "none"] = "rms",
+        learning_rate: float | Literal["auto"] = "auto",
+        max_iter: int = 1000,
+        tol: float | None = None,
+        init: Literal["random", "ica"] | Estimator | str | PathLike[str] | None = "random",
+        n_init: int = 1,
+        center: bool | Literal["median"] = True,
+        psi_min: float = 0.01,
+        psi_min_unit: Literal["variance", "mean", "absolute"] = "variance",
+        noise: Literal["diagonal", "full"] = "diagonal",
+        m_step: Literal["newton", "inverse-psi", "gradient"] = "newton",
+        prior_mean: float = 0.0,
+        prior_cov: float = 1.0,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        w_max: float | None = None,
+        dropout: float = 0.0,
+        dropout_place: Literal["after", "before"] = "after",
+        input_noise: float = 0.0,
+        input_noise_kind: Literal["mask", "salt-pepper", "gaussian"] = "mask",
+        accept: Literal["mean", "kl"] = "mean",
+        dead_unit: Literal["auto", "zero", "onehot"] = "auto",
+        batch_size: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.e_step = e_step
+        self.normalize = normalize
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init = init
+        self.n_init = n_init
+        self.center = center
+        self.psi_min = psi_min
+        self.psi_min_unit = psi_min_unit
+        self.noise = noise
+        self.m_step = m_step
+        self.prior_mean = prior_mean
+        self.prior_cov = prior_cov
+        self.l1 = l1
+        self.l2 = l2
+        self.w_max = w_max
+        self.dropout = dropout
+        self.dropout_place = dropout_place
+        self.input_noise = input_noise
+        self.input_noise_kind = input_noise_kind
+        self.accept = accept
+        self.dead_unit = dead_unit
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.verbose = verbose

@@ -12,6 +12,53 @@ class CompleteDictionary(CompleteDictionaryParameters, Estimator):
 
     Parameters
     ----------
+    n_components : int or None, default=None
+        Number of atoms, at most columns and rows; None for as many as there are directions along which the rows vary.
+    algorithm : {"msp", "l1", "deflation"}, default="msp"
+        ``"msp"`` searches for all atoms at once (matching, stretching and projection), ``"deflation"`` for one after another by the
+        same steps, each orthogonal to those before it in whitened coordinates, ``"l1"`` for one after another by the least sum of
+        the sizes of its codes.
+    power : int, default=4
+        Power of the sizes of the codes whose sum is maximised: 4, or 3, whose errors are about half as large.
+    precondition : bool, default=True
+        Whiten the rows first, so that the dictionary may be any matrix of full column rank; False where it is orthogonal and its
+        codes have one variance.
+    polish : bool, default=True
+        Then minimise the sum of ``log cosh`` of the codes, from there and without a step that raises it: errors are 2 to 5 times
+        smaller.
+    refine : bool or "auto", default="auto"
+        Then minimise the sum of sizes of the codes of each atom, which finds the atoms of rows without noise to rounding;
+        ``"auto"`` keeps the result for atoms whose codes then are near 0 often enough (in more than ``n_features + 0.04 n_samples``
+        rows).
+    batch_size : int or None, default=None
+        Rows of a mini-batch in the first epoch, for many rows: at least 20 times the number of atoms; None for all rows in every
+        step.
+    n_init : int, default=1
+        Number of random starts, of which the one with the largest objective at its end is kept.
+    center : bool, default=False
+        Subtract the mean of every column.
+    max_iter : int, default=300
+        Maximum number of iterations, the polish included; of each atom with ``"l1"`` and ``"deflation"``.
+    tol : float or None, default=None
+        Convergence tolerance on the largest entry of the gradient: of ``"msp"`` and ``"deflation"`` relative to the mean of the
+        power of the codes, of the polish as it is; with ``"l1"`` on the change of an atom. None for 1e-6 in double precision and
+        1e-4 in single.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------

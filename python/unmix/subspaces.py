@@ -32,8 +32,47 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
 
     Parameters
     ----------
+    n_clusters : int or None, default=None
+        Number of clusters; None for the largest gap between eigenvalues of the normalized affinities, up to 20, or 1 where the
+        Bayesian information criterion of one subspace is better.
+    n_components : int, array-like of shape (n_components,) or None, default=None
+        Dimension of the subspaces: a number for all of them, or a list of one for each cluster; None for the number with the
+        largest Bayesian information criterion in each cluster, at least 1 and, of several clusters, below the number of columns.
+    algorithm : {"ssc+k-subspaces", "ssc", "k-subspaces", "shape", "ppca-mixture"}, default="ssc+k-subspaces"
+        How clusters are found: ``"ssc"``, spectral clustering of the sparse coefficients with which rows represent each other;
+        ``"k-subspaces"``, rows assigned to the nearest subspace and subspaces fitted to their rows, in turn; ``"ssc+k-subspaces"``,
+        the second from the clusters of the first; ``"shape"``, spectral clustering of the shape interaction matrix;
+        ``"ppca-mixture"``, maximum likelihood of a mixture of probabilistic PCA from the clusters of ``"ssc+k-subspaces"``, or of
+        ``"k-subspaces"`` where both numbers are given for more than 2000 rows: rows then have probabilities and a likelihood.
+    alpha : float, default=20.0
+        Weight of the fit against sparsity in the coefficients of sparse subspace clustering, above 1: the penalty is a share ``1 /
+        alpha`` of the smallest one with which some row has no coefficient.
+    n_init : int, default=10
+        Number of random starts; that of the smallest distances is kept.
+    tol : float, default=1e-08
+        Convergence tolerance: the fall of the sum of squared distances in an iteration, as a share of the sum of squares of the
+        rows; of a mixture, the rise of the mean log-likelihood of a row, in nats.
+    max_iter : int, default=300
+        Maximum number of iterations, of each start.
+    center : bool, default=False
+        Subtract the mean of every column; parts of a mixture then have means of their own. By default nothing is subtracted:
+        subspaces pass through 0.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
     verbose : {0, 1, 2}, default=0
-        0 for no output.
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------
