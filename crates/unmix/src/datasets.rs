@@ -1,11 +1,13 @@
 //! Data made by seeded code, with the truth that made it.
 
+mod biclusters;
 mod distributions;
 mod leaves;
 mod mixed;
 mod ppca;
 mod subspaces;
 
+pub use biclusters::{BICLUSTERS, PlantedBiclusters, biclusters};
 pub use distributions::{DISTRIBUTIONS, Distribution};
 pub use leaves::{Pictures, leaves};
 pub use mixed::{Mixed, SETTINGS, SignalDesign, independent, points, signals};

@@ -63,6 +63,8 @@ pub mod model;
 pub mod neural;
 #[doc(hidden)]
 pub mod num;
+#[doc(hidden)]
+pub mod rectified;
 mod run;
 pub mod select;
 pub mod shards;
@@ -80,7 +82,7 @@ pub use error::{Error, Facts, Result, nearest};
 pub use machine::{available_memory, zeros};
 pub use method::{
     DictionaryLearning, FactorAnalysis, FastIca, Ica, LinearEigenGan, METHODS, MatrixCompletion, Method,
-    NeuralPca, Pca, Ppca, Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
+    NeuralPca, Pca, Ppca, Rfn, Rica, RobustPca, SigmaPca, SparseCoder, SubspaceClustering,
 };
 pub use model::{Model, Outcome, Report, fit, fit_given, partial_fit};
 #[doc(inline)]

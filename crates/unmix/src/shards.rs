@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::neural::native::NativePass;
 use crate::neural::separation::{GatherCodes, Pass};
 use crate::num::{Plan, Real};
+use crate::rectified::{GatherCodes as GatherRectified, GatherCubes};
 use crate::run::Run;
 use crate::stats::gaps::{GatherFactors, GatherFilled, GatherSeen};
 use crate::stats::{
@@ -85,6 +86,8 @@ fn answer<T: Real>(job: &Job, rows: &Rows<'_, T>, first_row: u64, run: &Run<'_>)
         known::<T, GatherSeen>(),
         known::<T, GatherFilled>(),
         known::<T, GatherFactors>(),
+        known::<T, GatherRectified<T>>(),
+        known::<T, GatherCubes<T>>(),
         known::<T, GatherCodes<T, Pass>>(),
         known::<T, GatherCodes<T, NativePass<T>>>(),
     ];

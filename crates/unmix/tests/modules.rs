@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The modules below `src`, each of which imports only those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "error",
     "machine",
     "num",
@@ -19,6 +19,7 @@ const ORDER: [&str; 21] = [
     "learn",
     "sparse",
     "neural",
+    "rectified",
     "ica",
     "select",
     "method",
@@ -53,6 +54,7 @@ const SHORT: [(&str, &[&str]); 7] = [
             "NeuralPca",
             "Pca",
             "Ppca",
+            "Rfn",
             "Rica",
             "RobustPca",
             "SigmaPca",
@@ -188,7 +190,7 @@ fn no_module_compares_keys_of_methods() {
 const COMPLETE: [&str; 5] = ["AnyRows", "Bytes", "Chosen", "Dtype", "Values"];
 
 /// Structures that functions return and users do not construct, to which fields may be added.
-const RETURNED: [&str; 18] = [
+const RETURNED: [&str; 19] = [
     "About",
     "Choice",
     "Clustering",
@@ -200,6 +202,7 @@ const RETURNED: [&str; 18] = [
     "MapPoint",
     "Match",
     "Mixed",
+    "PlantedBiclusters",
     "PpcaSample",
     "Quality",
     "Report",

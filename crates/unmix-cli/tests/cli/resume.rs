@@ -28,6 +28,11 @@ fn fits(method: &str) -> &'static [&'static str] {
         "matrix-completion" => &["-k 6 --set tol=0 --set max_iter=400"],
         "robust-pca" => &["--set noise=0 --set tol=1e-15 --set max_iter=40"],
         "dictionary" => &["-k 60 --set batch_size=50 --set max_epochs=60"],
+        "rfn" => &[
+            "-k 30 --set max_iter=300",
+            "-k 10 --set batch_size=200 --set max_iter=20",
+            "-k 10 --set e_step=coordinate --set max_iter=40",
+        ],
         other => panic!("there are no fits of {other} here: add them"),
     }
 }

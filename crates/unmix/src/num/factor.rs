@@ -257,6 +257,11 @@ impl Cholesky {
         Some(Self(l))
     }
 
+    /// `log |a|`.
+    pub fn log_determinant(&self) -> f64 {
+        2.0 * (0..self.0.nrows()).map(|i| self.0[(i, i)].ln()).sum::<f64>()
+    }
+
     /// Solves `a x' = b'` for every row of `b`.
     pub fn solve_rows(&self, b: &Matrix<f64>) -> Matrix<f64> {
         let mut x = b.clone();

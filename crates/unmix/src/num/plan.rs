@@ -73,6 +73,19 @@ impl Plan {
         Self::within(p, block_rows, shard_rows)
     }
 
+    /// The plan for sums that are tables of `p x k` and `k x k` over codes of `k` numbers each: blocks of up to 512 rows, since every block's products
+    /// are added to the tables, and shards of some eight times as many rows as the tables have, up to the alignment.
+    pub const fn for_codes(p: usize, k: usize) -> Self {
+        let width = if p > k { p } else { k };
+        let mut block_rows = 512;
+        while block_rows > 64 && block_rows * width > 1 << 20 {
+            block_rows /= 2;
+        }
+        let few = (1 << 16) / if width == 0 { 1 } else { width };
+        let shard_rows = nearest_power(if 8 * width > few { 8 * width } else { few });
+        Self::within(p, block_rows, if shard_rows < block_rows { block_rows } else { shard_rows })
+    }
+
     /// A plan of these lengths for rows of `p` numbers, which shards of `shard_rows`, a power of two, must not exceed the alignment of.
     pub(crate) const fn within(p: usize, block_rows: usize, shard_rows: usize) -> Self {
         Self { block_rows, shard_rows }.at_most(Self::alignment(p))
@@ -111,7 +124,8 @@ mod tests {
             let alignment = Plan::alignment(p);
             let sources = [1, 2, p, 4 * p].map(|k| Plan::for_sources(p, k));
             assert!(Plan::for_stored(p).shard_rows.is_multiple_of(alignment));
-            for plan in [Plan::for_width(p), Plan::for_table(p)].into_iter().chain(sources) {
+            let codes = [1, 2, p, 4 * p].map(|k| Plan::for_codes(p, k));
+            for plan in [Plan::for_width(p), Plan::for_table(p)].into_iter().chain(sources).chain(codes) {
                 let Plan { block_rows, shard_rows } = plan;
                 assert!(
                     shard_rows.is_power_of_two() && shard_rows.is_multiple_of(block_rows),

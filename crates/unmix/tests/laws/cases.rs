@@ -51,9 +51,11 @@ impl std::fmt::Display for Case {
     }
 }
 
-/// The cases of all methods; panics if a method has none. New methods add theirs in `of`.
+/// The cases of all methods, or of the one whose key is in `UNMIX_LAWS`; panics if a method has none. New methods add theirs in `of`.
 pub(crate) fn every_case() -> Vec<Case> {
-    let cases: Vec<Case> = METHODS.iter().flat_map(of).collect();
+    let only = std::env::var("UNMIX_LAWS").ok();
+    let chosen = METHODS.iter().filter(|m| only.as_ref().is_none_or(|key| m.key == key));
+    let cases: Vec<Case> = chosen.flat_map(of).collect();
     assert!(!cases.is_empty());
     cases
 }
@@ -298,6 +300,66 @@ fn of(method: &'static Method) -> Vec<Case> {
                 json!({"n_components": 8, "init": "dct", "batch_size": 10, "alpha": 1.0}),
                 30,
                 60,
+            ),
+        ],
+        "rfn" => vec![
+            otherwise("tall", json!({"n_components": 7, "max_iter": 12}), 300, 12),
+            otherwise("wide, more units than columns", json!({"n_components": 70, "max_iter": 6}), 40, 60),
+            otherwise(
+                "standard deviations, about medians",
+                json!({"n_components": 5, "normalize": "std", "center": "median", "max_iter": 6}),
+                200,
+                9,
+            ),
+            otherwise(
+                "not scaled, pictures",
+                json!({"n_components": 5, "normalize": "none", "psi_min_unit": "mean", "max_iter": 6}),
+                200,
+                9,
+            ),
+            otherwise(
+                "with a prior, full noise, one row",
+                json!({
+                    "n_components": 4, "prior_mean": -0.5, "prior_cov": 2.0, "noise": "full", "dead_unit": "onehot",
+                    "max_iter": 6,
+                }),
+                200,
+                8,
+            ),
+            otherwise(
+                "from independent components, by gradient",
+                json!({"n_components": 6, "init": "ica", "m_step": "gradient", "max_iter": 5}),
+                300,
+                6,
+            ),
+            otherwise(
+                "random zeros, decay, two starts, about 0",
+                json!({
+                    "n_components": 5, "dropout": 0.2, "input_noise": 0.1, "l1": 0.001, "l2": 0.001, "w_max": 2.0, "n_init": 2,
+                    "center": false, "m_step": "inverse-psi", "max_iter": 4,
+                }),
+                300,
+                6,
+            ),
+            otherwise("batches", json!({"n_components": 5, "batch_size": 64, "max_iter": 3}), 300, 9),
+            otherwise(
+                "one unit after the other",
+                json!({"n_components": 6, "e_step": "coordinate", "max_iter": 5}),
+                300,
+                9,
+            ),
+            otherwise(
+                "one after the other, not scaled, wide",
+                json!({"n_components": 40, "e_step": "coordinate", "normalize": "none", "max_iter": 4}),
+                30,
+                60,
+            ),
+            otherwise("cascade", json!({"n_components": 5, "e_step": "cascade", "max_iter": 5}), 200, 9),
+            otherwise(
+                "cascade with the covariance",
+                json!({"n_components": 4, "e_step": "cascade", "accept": "kl", "prior_mean": -0.2, "max_iter": 6}),
+                200,
+                8,
             ),
         ],
         other => panic!("the laws have no cases for {other}: add them here"),

@@ -47,6 +47,10 @@ fn a_model_keeps_the_settings_that_its_method_lists() {
 #[test]
 fn components_are_in_canonical_order_and_sign() {
     for case in every_case() {
+        if case.fit(&case.data::<f64>()).tensor("code_moments").is_some() {
+            // Codes that cannot be negative keep the signs of their components; their order is tested with them.
+            continue;
+        }
         let x = case.data::<f64>();
         for (model, eps) in [(case.fit(&x), f64::EPSILON), (case.fit(&cast::<f32>(&x)), f32::EPSILON as f64)]
         {
@@ -144,8 +148,8 @@ fn encoding_what_was_decoded_changes_nothing_more() {
         if model.n_codes() == 0 {
             continue;
         }
-        if model.code().codes().sparse {
-            // The penalty shrinks codes, and shrinks them again where the rows that they decode to are encoded.
+        if model.code().codes().sparse || model.code().codes().non_negative {
+            // A clamp is no projection onto what can be decoded. The penalty shrinks codes, and shrinks them again where the rows that they decode to are encoded.
             continue;
         }
         if model.tensor("row_offsets").is_some() {

@@ -93,48 +93,60 @@ impl Ica {
         if self.algorithm == IcaAlgorithm::Easi && rows.weights().is_some() {
             return Err(one_by_one());
         }
-        pooled(rows, run, |rows| {
-            let preparation = Preparation {
-                method: "ica",
-                least: METHOD.least_components(),
-                n_components: self.n_components.clone(),
-                whiten: matches!(self.whiten, Whitening::Named(_)),
-                center: self.center,
-                standardize: self.standardize,
-                clips: false,
-            };
-            let coordinates = preparation.of(rows, run)?;
-            let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
-            let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
-            let limits = Limits { tol, max_iter: self.max_iter };
-            let search = Search {
-                algorithm,
-                contrast,
-                limits,
-                n_init: self.n_init,
-                start: start.as_ref(),
-                subsample: self.subsample,
-                adaptive: (self.fun == Fun::Adaptive).then_some(self.ortho),
-            };
-            let found = search.run(rows, &coordinates, run)?;
-            let settings = as_map(self);
-            let mut resolved = settings.clone();
-            resolved.insert("n_components".into(), coordinates.k().into());
-            resolved.insert("tol".into(), tol.into());
-            let extended = matches!(
-                algorithm,
-                Algorithm::PicardO { extended: true }
-                    | Algorithm::Picard { extended: true }
-                    | Algorithm::Easi { extended: true }
-            );
-            resolved.insert("extended".into(), extended.into());
-            let variance = match self.whiten {
-                Whitening::Named(_) => Variance::Unit,
-                Whitening::Not(_) => Variance::AsFound,
-            };
-            let described = (&METHOD, settings, resolved);
-            ica::model(described, rows, coordinates, &search, found, (variance, self.order), run)
-        })
+        pooled(rows, run, |rows| self.fit_settled(rows, (algorithm, contrast), run))
+    }
+
+    /// The model of settled rows, where another method needs it: no checkpoint is begun.
+    pub(super) fn fit_within<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        self.fit_settled(rows, self.solver()?, run)
+    }
+
+    fn fit_settled<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        (algorithm, contrast): (Algorithm, Contrast),
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        let preparation = Preparation {
+            method: "ica",
+            least: METHOD.least_components(),
+            n_components: self.n_components.clone(),
+            whiten: matches!(self.whiten, Whitening::Named(_)),
+            center: self.center,
+            standardize: self.standardize,
+            clips: false,
+        };
+        let coordinates = preparation.of(rows, run)?;
+        let start = initial(self.w_init.as_deref(), &coordinates, rows.n_features(), run)?;
+        let tol = self.tol.unwrap_or(if T::DTYPE.size() == 4 { 1e-4 } else { 1e-6 });
+        let limits = Limits { tol, max_iter: self.max_iter };
+        let search = Search {
+            algorithm,
+            contrast,
+            limits,
+            n_init: self.n_init,
+            start: start.as_ref(),
+            subsample: self.subsample,
+            adaptive: (self.fun == Fun::Adaptive).then_some(self.ortho),
+        };
+        let found = search.run(rows, &coordinates, run)?;
+        let settings = as_map(self);
+        let mut resolved = settings.clone();
+        resolved.insert("n_components".into(), coordinates.k().into());
+        resolved.insert("tol".into(), tol.into());
+        let extended = matches!(
+            algorithm,
+            Algorithm::PicardO { extended: true }
+                | Algorithm::Picard { extended: true }
+                | Algorithm::Easi { extended: true }
+        );
+        resolved.insert("extended".into(), extended.into());
+        let variance = match self.whiten {
+            Whitening::Named(_) => Variance::Unit,
+            Whitening::Not(_) => Variance::AsFound,
+        };
+        let described = (&METHOD, settings, resolved);
+        ica::model(described, rows, coordinates, &search, found, (variance, self.order), run)
     }
 
     /// The model of the rows that `before` has seen and then of these, each a step of EASI in its order; without whitening, which

@@ -1,0 +1,284 @@
+//! Iterations whose objective never falls: codes of all rows are held, and each E-step begins with those of the step before.
+
+use super::plain::{State, rounded};
+use super::{EStep, Found, Task, in_iteration};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::num::{Dtype, Matrix, Real};
+use crate::rectified::cascade::{Ladder, RUNGS, Rung, project};
+use crate::rectified::coordinate::{Rounds, Violation, convex};
+use crate::rectified::statistics::Expected;
+use crate::rectified::{GatherHeld, Held, Posterior, Statistics};
+use crate::run::Run;
+use crate::solve::Steps;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// Rounds of the last codes at most, and rounds between two looks at their certificate.
+const ROUNDS: usize = 500;
+const LOOK: usize = 4;
+
+/// Products of pairs of units of a row that a rung by rows may cost, as a multiple of a pass.
+const REDUCED: f64 = 20.0;
+
+/// What the next iteration begins with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
+struct Search<T> {
+    at: State,
+    /// Codes, none before the first E-step.
+    codes: Option<Held<T>>,
+    /// Covariance of the posterior of the iteration before, and the logarithm of its determinant, where it is needed.
+    before: Option<(Matrix<f64>, f64)>,
+    /// How often each rung was taken.
+    rungs: Vec<u64>,
+}
+
+impl Task<'_> {
+    pub(super) fn iterate_guaranteed<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        start: u64,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let first = || {
+            let at = State::new(self.start(rows, start, run)?);
+            Ok(Search::<T> { at, codes: None, before: None, rungs: vec![0; RUNGS.len()] })
+        };
+        let (mut steps, mut search) = Steps::begin(run, "rectified factors", self.limits(), first)?;
+        let outcome = loop {
+            if let Some(outcome) = steps.ending(search.at.rest()) {
+                break outcome;
+            }
+            let value = in_iteration(self.exact_iteration(rows, &mut search, run), steps.n_iter() + 1)?;
+            steps.ended(search.at.residual, Some(value), &search)?;
+        };
+        let n_iter = steps.n_iter();
+        let objective = steps.into_objective();
+        in_iteration(self.solved(rows, search, (outcome, n_iter), objective, run), n_iter)
+    }
+
+    fn exact_iteration<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        search: &mut Search<T>,
+        run: &Run<'_>,
+    ) -> Result<f64> {
+        let parameters = &search.at.parameters;
+        let posterior = parameters.posterior(self.prior)?;
+        let g = parameters.precision(&posterior.a, self.prior);
+        let codes = match self.spec.e_step {
+            EStep::Cascade => self.climbed(rows, search, (&posterior, &g), run)?,
+            _ => self.rounded_once(rows, search, (&posterior, &g), run)?,
+        };
+        let stats = self.held_statistics(rows, &codes, run)?;
+        let value = self.moved(&mut search.at, &posterior, &stats)?;
+        search.codes = Some(codes);
+        if self.spec.accept == super::Accept::Kl {
+            search.before = Some((posterior.sigma, posterior.log_sigma));
+        }
+        Ok(value)
+    }
+
+    /// Moments of codes that are held.
+    fn held_statistics<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        codes: &Held<T>,
+        run: &Run<'_>,
+    ) -> Result<Statistics> {
+        let gather = GatherHeld { center: &self.seen.center, codes };
+        let sums = rows.sweep(run, "sums of codes", &gather)?;
+        Ok(Statistics::scaled(&sums, vec![1.0; codes.n_units()]))
+    }
+
+    /// Posterior means of all rows.
+    fn means<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
+        let mut means = Held::zeros(rows.n_rows().unwrap_or(0) as usize, posterior.b.cols());
+        means.fill(rows, (&self.seen.center, &posterior.b, &posterior.bias), run)?;
+        Ok(means)
+    }
+
+    /// `R = (X - center) A + xi / T`.
+    fn right<T: Real>(&self, rows: &Rows<'_, T>, posterior: &Posterior, run: &Run<'_>) -> Result<Held<T>> {
+        let l = posterior.a.cols();
+        let mut right = Held::zeros(rows.n_rows().unwrap_or(0) as usize, l);
+        let pull = vec![self.prior.mean / self.prior.variance; l];
+        right.fill(rows, (&self.seen.center, &posterior.a, &pull), run)?;
+        Ok(right)
+    }
+
+    fn rounded_once<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        search: &mut Search<T>,
+        (posterior, g): (&Posterior, &Matrix<f64>),
+        run: &Run<'_>,
+    ) -> Result<Held<T>> {
+        let mut codes = match search.codes.take() {
+            Some(codes) => codes,
+            None => {
+                let mut codes = self.means(rows, posterior, run)?;
+                project(&mut codes, self.how, self.seen.n);
+                codes
+            }
+        };
+        let r = self.right(rows, posterior, run)?;
+        let dead = vec![false; codes.n_units()];
+        let rounds = Rounds { r: &r, g, n: self.seen.n, how: self.how, dead: &dead };
+        search.at.one_hot += rounds.round(&mut codes).one_hot.len() as u64;
+        Ok(codes)
+    }
+
+    fn climbed<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        search: &mut Search<T>,
+        (posterior, g): (&Posterior, &Matrix<f64>),
+        run: &Run<'_>,
+    ) -> Result<Held<T>> {
+        let means = self.means(rows, posterior, run)?;
+        let Some(before) = search.codes.take() else {
+            let mut codes = means;
+            project(&mut codes, self.how, self.seen.n);
+            search.rungs[0] += 1;
+            return Ok(codes);
+        };
+        // The covariance's part of the divergence of what the iteration before ended with.
+        let allowance = match &search.before {
+            Some((sigma, log_sigma)) => {
+                let trace: f64 = g.as_slice().iter().zip(sigma.as_slice()).map(|(a, b)| a * b).sum();
+                0.5 * (trace - g.rows() as f64 - log_sigma + posterior.log_sigma)
+            }
+            None => 0.0,
+        };
+        let (n, m, l) = (self.seen.n, posterior.b.rows() as f64, g.rows() as f64);
+        let all: Vec<Rung> = RUNGS.iter().map(|(rung, _)| *rung).collect();
+        // The reduced rung factors a matrix for every row.
+        let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
+        let rungs: Vec<Rung> = all.iter().copied().filter(|r| !(dear && *r == Rung::Reduced)).collect();
+        let ladder = Ladder { p: &means, mu: &before, g, n, how: self.how, allowance, rungs: &rungs };
+        let (codes, rung) = ladder.climb();
+        let at = all.iter().position(|r| *r == rung).unwrap_or(0);
+        search.rungs[at] += 1;
+        Ok(codes)
+    }
+
+    /// The last codes: rounds under the final parameters until the certificate holds.
+    fn solved<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        search: Search<T>,
+        (outcome, n_iter): (crate::Outcome, u64),
+        objective: Vec<f64>,
+        run: &Run<'_>,
+    ) -> Result<Found> {
+        let Search { at, codes, rungs, .. } = search;
+        let parameters = rounded::<T>(&at.parameters);
+        let posterior = parameters.posterior(self.prior)?;
+        let g = parameters.precision(&posterior.a, self.prior);
+        let mut codes = match codes {
+            Some(codes) => codes,
+            None => {
+                let mut codes = self.means(rows, &posterior, run)?;
+                project(&mut codes, self.how, self.seen.n);
+                codes
+            }
+        };
+        let r = self.right(rows, &posterior, run)?;
+        run.stage("last codes")?;
+        let ended = self.last_rounds(&mut codes, &r, &g, run)?;
+        let stats = self.held_statistics(rows, &codes, run)?;
+        let s = stats.second_moments(&posterior);
+        let expected = Expected::new(&parameters.w, &stats, &s, &self.seen.c);
+        let value = stats.objective(&parameters, &posterior, self.prior, &expected);
+        let mut more = Map::new();
+        if self.spec.e_step == EStep::Cascade {
+            let each = RUNGS.iter().zip(&rungs).map(|((_, name), n)| (name.to_string(), json!(n)));
+            more.insert("rungs".into(), Value::Object(each.collect()));
+        }
+        more.insert(
+            "certificate".into(),
+            json!({
+                "violation": ended.violation.worst, "gap": ended.violation.gap, "tol": tolerance::<T>(),
+                "rounds": ended.rounds, "least_eigenvalue": ended.least, "clipped": ended.clipped,
+            }),
+        );
+        Ok(Found {
+            parameters,
+            posterior,
+            scale: ended.scale,
+            stats,
+            objective,
+            value,
+            outcome: self.outcome(outcome),
+            n_iter,
+            sweeps: 2 * n_iter + 2 + self.seen.sweeps,
+            residual: at.residual,
+            falls: at.falls,
+            jittered: at.jittered,
+            one_hot: at.one_hot,
+            more,
+        })
+    }
+
+    fn last_rounds<T: Real>(
+        &self,
+        codes: &mut Held<T>,
+        r: &Held<T>,
+        g: &Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<Ended> {
+        let l = codes.n_units();
+        let mut dead = vec![false; l];
+        let mut ended = Ended::default();
+        while ended.rounds < ROUNDS {
+            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, dead: &dead };
+            let round = rounds.round(codes);
+            ended.rounds += 1;
+            run.check()?;
+            // No convex problem has a code that is positive in one row and nowhere pulled: such a unit is dead.
+            if !round.one_hot.is_empty() {
+                round.one_hot.iter().for_each(|&j| dead[j] = true);
+                continue;
+            }
+            ended.scale = round.scale;
+            if ended.rounds % LOOK == 0 || ended.rounds == ROUNDS || round.change == 0.0 {
+                ended.violation = rounds.violation(codes, &ended.scale);
+                if ended.violation.worst <= tolerance::<T>() || round.change == 0.0 {
+                    break;
+                }
+            }
+        }
+        let (scale, least, clipped) = convex(g, &ended.scale, 1.0 / self.prior.variance);
+        if clipped {
+            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, dead: &dead };
+            ended.violation = rounds.violation(codes, &scale);
+        }
+        Ok(Ended { scale, least, clipped, ..ended })
+    }
+}
+
+/// Where the last rounds came to.
+struct Ended {
+    scale: Vec<f64>,
+    violation: Violation,
+    rounds: usize,
+    least: f64,
+    clipped: bool,
+}
+
+impl Default for Ended {
+    fn default() -> Self {
+        let violation = Violation { worst: f64::INFINITY, gap: f64::INFINITY };
+        Self { scale: Vec::new(), violation, rounds: 0, least: f64::NAN, clipped: false }
+    }
+}
+
+/// The largest violation of a code that counts as solved.
+fn tolerance<T: Real>() -> f64 {
+    match T::DTYPE {
+        Dtype::F64 => 1e-8,
+        Dtype::F32 => 1e-4,
+    }
+}

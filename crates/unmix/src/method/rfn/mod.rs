@@ -1,0 +1,382 @@
+//! Rectified factor networks: factor analysis with non-negative, sparse codes, of many more units than there are factors.
+//!
+//! **Finds** units that are active in some rows each, what they add to the columns there, and what noise every column has beside them.
+//! **Model** `x = center + W h + e`, `h ~ N(xi, T I)`, `e ~ N(0, diag(psi))`, with the posterior restricted: the mean of every row's `h`
+//! is non-negative, and that of every unit has second moment 1 over the rows.
+//! **Algorithm** (Clevert et al. 2015), an iteration:
+//!  1. `B = Psi^-1 W Sigma`, `Sigma = (I / T + W' Psi^-1 W)^-1`, through the smaller of `l x l` and `m x m`;
+//!  2. *plain*: codes `max(0, (X - center) B)`, and their products with each other and with the rows, in one pass; units are scaled in the sums.
+//!     *coordinate*: the codes of one unit after the other, exactly, given the others. *cascade*: the published sequence of candidates;
+//!  3. `W` and `psi` a share `eta` of the way to `U S^-1` and to the expected squared residuals (Newton's direction), within bounds.
+//!
+//! Start and least noise are shares of the columns' variances, so that the units of the columns do not matter.
+//! **Cost** `O(n l (2 m + l) + l² (m + l))` an iteration, `O(l (m + l))` memory in plain mode; two or three tables of all codes in the others.
+//! **Equals** factor analysis where nothing is clamped. **Fails** to prove anything of plain mode: the convergence theorem of the paper covers
+//! the other two.
+//!
+//! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
+
+mod batches;
+mod guaranteed;
+mod model;
+mod plain;
+mod seen;
+mod settings;
+mod start;
+
+use super::{Fit, Method, Takes, needs};
+use crate::data::{Rows, check_n_rows, no_columns};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::model::{Model, Outcome};
+use crate::num::Real;
+use crate::rectified::corruption::{self, Dropout, InputNoise};
+use crate::rectified::{self, Normalisation, Parameters, Posterior, Prior, Statistics, Step};
+use crate::run::Run;
+use crate::solve::Limits;
+use seen::Seen;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use settings::SETTINGS;
+
+pub use settings::{
+    Accept, Center, DeadUnit, DropoutPlace, EStep, Init, InputNoiseKind, LearningRate, MStep, Median,
+    NoiseForm, Normalize, PsiMinUnit, Rfn,
+};
+
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
+    key: "rfn",
+    class: "RFN",
+    summary: "non-negative sparse codes of a factor model with many units, each active in some of the rows",
+    settings: SETTINGS,
+    variants: &[],
+    takes: Takes { sparse: true, weights: true, stream: true, missing: false },
+    by_independence: true,
+    of_signals: false,
+    to_compare: &[],
+    equals: &[],
+    references: &["Clevert, Mayr, Unterthiner & Hochreiter 2015"],
+    spec: |given| Ok(Box::new(Rfn::from_settings(given)?)),
+    code: model::code,
+    density: Some(model::density),
+    memory: |_, p| {
+        let l = 50u64;
+        vec![(
+            "plain",
+            (p as u64).saturating_add(l).saturating_mul(l * 8 * 24).saturating_add(needs::PROGRAM),
+        )]
+    },
+};
+
+/// Iterations in a row whose residual is below the tolerance before the fit ends.
+const CALM: u32 = 5;
+
+/// How the objective has behaved so far.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Falls {
+    count: u64,
+    largest: f64,
+    last: Option<f64>,
+}
+
+impl Falls {
+    fn note(&mut self, value: f64) {
+        if let Some(fall) = self.last.map(|last| last - value).filter(|fall| *fall > 0.0) {
+            self.count += 1;
+            self.largest = self.largest.max(fall);
+        }
+        self.last = Some(value);
+    }
+}
+
+/// What iterations came to, with final codes.
+struct Found {
+    parameters: Parameters,
+    posterior: Posterior,
+    stats: Statistics,
+    /// What codes are multiplied by; 0 for dead units.
+    scale: Vec<f64>,
+    objective: Vec<f64>,
+    /// The objective of the final codes.
+    value: f64,
+    outcome: Outcome,
+    n_iter: u64,
+    sweeps: u64,
+    residual: f64,
+    falls: Falls,
+    jittered: u64,
+    one_hot: u64,
+    /// Facts of the modes that hold codes.
+    more: Map<String, Value>,
+}
+
+/// A fit, once the rows have been looked at.
+struct Task<'a> {
+    spec: &'a Rfn,
+    seen: Seen,
+    prior: Prior,
+    rate: f64,
+    how: Normalisation,
+    one_hot: bool,
+    step: Step,
+}
+
+impl Rfn {
+    /// From settings by name.
+    ///
+    /// # Errors
+    ///
+    /// A name that is none of RFN's, a value that the setting may not have.
+    pub fn from_settings(given: &Map<String, Value>) -> Result<Self> {
+        super::from_settings(SETTINGS, given)
+    }
+
+    /// Fits.
+    ///
+    /// # Errors
+    ///
+    /// Numbers that are not finite, fewer than two rows, no column that varies, settings that exclude each other, codes or tables that do not
+    /// fit into memory, what the source reports. Constant columns and units that are 0 in every row are not errors; the report says so.
+    pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        METHOD.begin(self, rows, run)?;
+        self.check(rows)?;
+        let rows = &*rows;
+        let width = rows.n_features().max(self.n_components) as u64;
+        let model = match rows.n_rows().unwrap_or(0).saturating_mul(width) < 1 << 15 {
+            true => self.fit_settled(rows, run),
+            false => rows.pooled(run.threads, || self.fit_settled(rows, run)),
+        };
+        Ok(model?.of_weighted_rows(rows.weighted_rows()))
+    }
+
+    fn guaranteed(&self) -> bool {
+        self.e_step != EStep::Plain
+    }
+
+    fn check<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        let (p, l) = (rows.n_features(), self.n_components);
+        if p == 0 {
+            return Err(no_columns(METHOD.key, rows.origin()));
+        }
+        check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "units differ from row to row")?;
+        if l == 0 {
+            return Err(Error::setting(
+                "n_components",
+                0,
+                "must be at least 1",
+                "choose a number such as 50",
+            ));
+        }
+        let refused =
+            |name: &str, got: String, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
+        let mode = || {
+            serde_json::to_value(self.e_step)
+                .ok()
+                .and_then(|v| v.as_str().map(String::from))
+                .unwrap_or_default()
+        };
+        if self.guaranteed() {
+            let proof = format!("with e_step='{}' the objective must not fall", mode());
+            if self.normalize == Normalize::Std {
+                let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
+                return refused(
+                    "normalize",
+                    "'std'".into(),
+                    &format!("{proof}, and this is no projection"),
+                    remedy,
+                );
+            }
+            if let Some(size) = self.batch_size {
+                let why = format!("{proof}, and codes of all rows are needed for that");
+                return refused(
+                    "batch_size",
+                    size.to_string(),
+                    &why,
+                    "leave it out, or choose e_step='plain'",
+                );
+            }
+            for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
+                if rate > 0.0 {
+                    let why = format!("{proof}, and codes would be random");
+                    return refused(name, rate.to_string(), &why, "leave it out, or choose e_step='plain'");
+                }
+            }
+            if self.dead_unit == DeadUnit::Zero && self.normalize == Normalize::Rms {
+                let why = format!("{proof}, and a unit of zeros has no second moment");
+                return refused(
+                    "dead_unit",
+                    "'zero'".into(),
+                    &why,
+                    "leave it out, or choose normalize='none'",
+                );
+            }
+            rows.here(&format!("rfn with e_step='{}'", mode()))?;
+            let tables = if self.e_step == EStep::Cascade { 3 } else { 2 };
+            let codes =
+                rows.n_rows().unwrap_or(0).saturating_mul(l as u64).saturating_mul(T::DTYPE.size() as u64);
+            check_memory(
+                &format!("e_step='{}', which holds {tables} tables of {l} codes of all rows,", mode()),
+                codes.saturating_mul(tables),
+                "choose e_step='plain', or fewer components",
+            )?;
+        }
+        if let Some(size) =
+            self.batch_size.filter(|size| *size < 2 * l && rows.n_rows().is_some_and(|n| n > *size as u64))
+        {
+            let why = format!("must be at least twice n_components, here {}", 2 * l);
+            return refused("batch_size", size.to_string(), &why, "choose a larger one, or fewer components");
+        }
+        check_memory(
+            &format!("rfn of {p} columns and {l} components"),
+            (l as u64).saturating_mul((p + l) as u64).saturating_mul(8 * 12),
+            "choose fewer components, or fewer columns",
+        )
+    }
+
+    fn fit_settled<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
+        let task = Task::new(self, rows, run)?;
+        let mut best: Option<Found> = None;
+        let starts = if run.init.is_some() { 1 } else { self.n_init };
+        for start in 0..starts {
+            if starts > 1 {
+                run.stage(&format!("start {} of {starts}", start + 1))?;
+            }
+            let found = task.iterate(rows, start, run)?;
+            if best.as_ref().is_none_or(|best| found.value > best.value) {
+                best = Some(found);
+            }
+            if run.out_of_time() {
+                break;
+            }
+        }
+        match best {
+            Some(found) => task.model(rows, found, run),
+            None => unreachable!("there is a start"),
+        }
+    }
+}
+
+impl<'a> Task<'a> {
+    fn new<T: Real>(spec: &'a Rfn, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Self> {
+        let seen = Seen::of(rows, spec.center, spec.noise, run)?;
+        let rate = match spec.learning_rate {
+            LearningRate::Rate(rate) => rate,
+            LearningRate::Auto(_) => {
+                if spec.guaranteed() {
+                    1.0
+                } else {
+                    0.1
+                }
+            }
+        };
+        let how = match spec.normalize {
+            Normalize::Rms => Normalisation::Rms,
+            Normalize::Std => Normalisation::Std,
+            Normalize::None => Normalisation::None,
+        };
+        let one_hot = match spec.dead_unit {
+            DeadUnit::Auto => spec.guaranteed() && how == Normalisation::Rms,
+            DeadUnit::Zero => false,
+            DeadUnit::Onehot => how != Normalisation::None,
+        };
+        let step = Step {
+            rate,
+            how: match spec.m_step {
+                MStep::Newton => rectified::MStep::Newton,
+                MStep::InversePsi => rectified::MStep::InversePsi,
+                MStep::Gradient => rectified::MStep::Gradient,
+            },
+            sd: seen.variance.iter().map(|v| v.sqrt()).collect(),
+            bounds: Vec::new(),
+            relative: spec.psi_min_unit == PsiMinUnit::Variance,
+            spectrum: (spec.psi_min, f64::INFINITY),
+            l1: spec.l1,
+            l2: spec.l2,
+            w_max: spec.w_max,
+        };
+        let prior = Prior { mean: spec.prior_mean, variance: spec.prior_cov };
+        let mut task = Self { spec, seen, prior, rate, how, one_hot, step };
+        task.step.bounds = (0..task.seen.center.len()).map(|k| task.sizes(k).2).collect();
+        task.step.spectrum = task.spectrum()?;
+        Ok(task)
+    }
+
+    /// Bounds of the eigenvalues of full noise, in the units that its step has them in.
+    fn spectrum(&self) -> Result<(f64, f64)> {
+        let rectified::statistics::Moments::Full(c) = &self.seen.c else { return Ok((0.0, f64::INFINITY)) };
+        let sd = &self.step.sd;
+        let varying: Vec<usize> = (0..sd.len()).filter(|&k| sd[k] > 0.0).collect();
+        let unit = |k: usize| if self.step.relative { sd[k] } else { 1.0 };
+        let scaled = crate::num::Matrix::from_fn(varying.len(), varying.len(), |i, j| {
+            let (k, q) = (varying[i], varying[j]);
+            c[(k, q)] / unit(k) / unit(q)
+        });
+        let largest = crate::num::factor::eigenvalues(&scaled)?[0];
+        let least = match self.spec.psi_min_unit {
+            PsiMinUnit::Mean => self.spec.psi_min * self.seen.mean_variance(),
+            _ => self.spec.psi_min,
+        };
+        Ok((least, largest.max(least)))
+    }
+
+    fn iterate<T: Real>(&self, rows: &Rows<'_, T>, start: u64, run: &Run<'_>) -> Result<Found> {
+        match self.spec.e_step {
+            EStep::Plain => self.iterate_plain(rows, start, run),
+            _ => self.iterate_guaranteed(rows, start, run),
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { tol: self.spec.tol.unwrap_or(f64::NEG_INFINITY), max_iter: self.spec.max_iter }
+    }
+
+    /// The outcome in the words of the report: without a tolerance a fixed number of iterations was asked for.
+    fn outcome(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::MaxIter if self.spec.tol.is_none() => Outcome::Completed,
+            other => other,
+        }
+    }
+
+    /// What is random in an iteration.
+    fn corruption(&self, seed: u64, iteration: u64) -> rectified::Corruption {
+        let spec = self.spec;
+        let dropout = (spec.dropout > 0.0).then_some(Dropout {
+            rate: spec.dropout,
+            place: match spec.dropout_place {
+                DropoutPlace::After => corruption::DropoutPlace::After,
+                DropoutPlace::Before => corruption::DropoutPlace::Before,
+            },
+        });
+        let noise = (spec.input_noise > 0.0).then(|| match spec.input_noise_kind {
+            InputNoiseKind::Mask => InputNoise::Mask(spec.input_noise),
+            InputNoiseKind::SaltPepper => InputNoise::SaltPepper(spec.input_noise),
+            InputNoiseKind::Gaussian => {
+                InputNoise::Gaussian(self.step.sd.iter().map(|sd| spec.input_noise * sd).collect())
+            }
+        });
+        rectified::Corruption { seed, iteration, dropout, noise }
+    }
+}
+
+/// The same error with the iteration that it came in.
+fn in_iteration<V>(result: Result<V>, iteration: u64) -> Result<V> {
+    result.map_err(|e| match e {
+        Error::Factorisation { what } => Error::Unsupported {
+            asked: format!("iteration {iteration} of rfn"),
+            found: format!("{what} failed: a matrix is not positive definite to rounding"),
+            remedy: "raise psi_min, choose fewer components, or use float64".into(),
+        },
+        other => other,
+    })
+}
+
+impl Fit for Rfn {
+    fn fit_f32(&self, rows: &mut Rows<'_, f32>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+    fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
+        self.fit(rows, run)
+    }
+}

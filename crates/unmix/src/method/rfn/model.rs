@@ -1,0 +1,261 @@
+//! From what iterations came to to a model, and from a model's parameters to its codes and its density.
+
+use super::{Found, METHOD, Task};
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::model::{
+    Code, Gate, Gaussian, LinearDecoder, Model, NonNegative, Report, Tensor, Tensors, require,
+};
+use crate::num::{Dtype, Matrix, Real, factor};
+use crate::rectified::{Noise, Parameters, Prior};
+use crate::run::Run;
+use serde_json::{Map, Value, json};
+
+impl Task<'_> {
+    pub(super) fn model<T: Real>(&self, rows: &Rows<'_, T>, found: Found, run: &Run<'_>) -> Result<Model> {
+        run.stage("components")?;
+        let order = self.order(&found);
+        let settings = match serde_json::to_value(self.spec) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let mut report =
+            Report::closed_form(self.solver(), self.seen.n, self.seen.center.len(), T::DTYPE, run.seed);
+        (report.outcome, report.n_iter, report.sweeps) = (found.outcome, found.n_iter, found.sweeps);
+        report.objective = found.objective.clone();
+        report.residual = Some(found.residual).filter(|r| r.is_finite());
+        report.tol = self.spec.tol;
+        report.n_constant = self.seen.n_constant;
+        report.warnings = self.doubts(rows, &found);
+        report.settings = settings.clone();
+        report.settings.insert("learning_rate".into(), self.rate.into());
+        report.settings.insert("dead_unit".into(), if self.one_hot { "onehot" } else { "zero" }.into());
+        report.fit = Some(Value::Object(self.facts(&found)));
+        let tensors = self.tensors(&found, &order);
+        report.end(run);
+        Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
+    }
+
+    fn solver(&self) -> &'static str {
+        match self.spec.e_step {
+            super::EStep::Plain if self.spec.batch_size.is_some() => "batches",
+            super::EStep::Plain => "plain",
+            super::EStep::Cascade => "cascade",
+            super::EStep::Coordinate => "coordinate",
+        }
+    }
+
+    /// Units by falling use: the second moment of their codes times their squared relative loadings; dead ones last.
+    fn order(&self, found: &Found) -> Vec<usize> {
+        let (w, l) = (&found.parameters.w, found.scale.len());
+        let long = |j: usize| -> f64 {
+            let varying = (0..w.rows()).filter(|&k| self.seen.variance[k] > 0.0);
+            varying.map(|k| (w[(k, j)] / self.step.sd[k]).powi(2)).sum()
+        };
+        let alive = |j: usize| found.scale[j] > 0.0;
+        let used: Vec<f64> =
+            (0..l).map(|j| if alive(j) { found.stats.m[(j, j)] * long(j) } else { -1.0 }).collect();
+        let mut order: Vec<usize> = (0..l).collect();
+        order.sort_by(|&a, &b| used[b].total_cmp(&used[a]).then(a.cmp(&b)));
+        order
+    }
+
+    fn facts(&self, found: &Found) -> Map<String, Value> {
+        let mut facts = Map::new();
+        facts.insert("objective".into(), json!(found.value));
+        facts.insert("decreases".into(), json!({"count": found.falls.count, "largest": found.falls.largest}));
+        facts.insert("dead_units".into(), json!(dead(found)));
+        facts.insert("one_hot".into(), json!(found.one_hot));
+        facts.extend(found.more.clone());
+        facts
+    }
+
+    fn doubts<T: Real>(&self, rows: &Rows<'_, T>, found: &Found) -> Vec<String> {
+        let mut out = Vec::new();
+        let (n_constant, p, l) = (self.seen.n_constant, self.seen.center.len(), found.scale.len());
+        if n_constant > 0 {
+            let columns = if n_constant == 1 { "column does" } else { "columns do" };
+            out.push(format!(
+                "{n_constant} of {p} {columns} not vary; their loadings are 0, and they are left out"
+            ));
+        }
+        let dead = dead(found);
+        if dead > 0 {
+            let units = if dead == 1 { "unit is" } else { "units are" };
+            out.push(format!("{dead} of {l} {units} 0 in every row"));
+        }
+        let low = |k: usize, psi: f64| psi <= self.step.bounds[k].0 * (1.0 + 1e-6);
+        let varying = (0..p).filter(|&k| self.seen.variance[k] > 0.0);
+        let psi = found.parameters.noise.diagonal();
+        let floor = varying.filter(|&k| low(k, psi[k])).count();
+        if floor > 0 {
+            out.push(format!("the noise of {floor} of {p} columns is at its least, psi_min"));
+        }
+        if l as f64 >= rows.n_samples() {
+            out.push(format!(
+                "{l} units of {} rows: there are as many units as rows, and what they find may be noise",
+                rows.n_samples()
+            ));
+        }
+        if found.jittered > 0 {
+            out.push(format!(
+                "second moments of the codes were singular to rounding in {} iterations, and a millionth of their mean or less was added",
+                found.jittered
+            ));
+        }
+        out
+    }
+
+    fn tensors(&self, found: &Found, order: &[usize]) -> Tensors {
+        let (p, l, dtype) = (self.seen.center.len(), order.len(), self.seen.dtype);
+        let w = &found.parameters.w;
+        let still = |k: usize| self.seen.variance[k] == 0.0;
+        let components = Matrix::from_fn(l, p, |i, k| w[(k, order[i])]);
+        let s = found.stats.second_moments(&found.posterior);
+        let moments = Matrix::from_fn(l, l, |i, j| s[(order[i], order[j])]);
+        let scale: Vec<f64> = order.iter().map(|&j| found.scale[j]).collect();
+        let mut named = vec![
+            ("components", Tensor::matrix(&components, dtype)),
+            ("mean", Tensor::vector(&self.seen.center, dtype)),
+            ("code_moments", Tensor::matrix(&moments, dtype)),
+            ("code_scale", Tensor::vector(&scale, Dtype::F64)),
+            ("prior", Tensor::vector(&[self.prior.mean, self.prior.variance], Dtype::F64)),
+        ];
+        named.push(match &found.parameters.noise {
+            Noise::Diagonal(psi) => {
+                let psi: Vec<f64> = (0..p).map(|k| if still(k) { 0.0 } else { psi[k] }).collect();
+                ("noise_variance", Tensor::vector(&psi, dtype))
+            }
+            Noise::Full(psi) => {
+                let entry = |k: usize, q: usize| if still(k) || still(q) { 0.0 } else { psi[(k, q)] };
+                ("noise_covariance", Tensor::matrix(&Matrix::from_fn(p, p, entry), dtype))
+            }
+        });
+        if self.spec.e_step == super::EStep::Plain {
+            let b = &found.posterior.b;
+            let weight = Matrix::from_fn(l, p, |i, k| b[(k, order[i])] * scale[i]);
+            let offset: Vec<f64> = (0..l).map(|i| found.posterior.bias[order[i]] * scale[i]).collect();
+            let bias: Vec<f64> = (0..l)
+                .map(|i| {
+                    let about: f64 = weight.row(i).iter().zip(&self.seen.center).map(|(w, c)| w * c).sum();
+                    offset[i] - about
+                })
+                .collect();
+            named.push(("encoder_weight", Tensor::matrix(&weight, dtype)));
+            named.push(("encoder_bias", Tensor::vector(&bias, dtype)));
+            named.push(("encoder_offset", Tensor::vector(&offset, dtype)));
+        }
+        named.into_iter().map(|(name, tensor)| (name.to_string(), tensor)).collect()
+    }
+}
+
+fn dead(found: &Found) -> usize {
+    found.scale.iter().filter(|d| **d == 0.0).count()
+}
+
+/// Loadings and noise; columns that do not vary have noise 0 in a file, and 1 here.
+fn parameters(tensors: &Tensors) -> Result<(Parameters, Prior, Vec<bool>)> {
+    let components = require(tensors, "components", &[None, None])?;
+    let p = components.shape()[1];
+    let prior = require(tensors, "prior", &[Some(2)])?.f64s();
+    let prior = Prior { mean: prior[0], variance: prior[1] };
+    let (noise, varying) = match tensors.contains_key("noise_covariance") {
+        true => {
+            let mut psi = require(tensors, "noise_covariance", &[Some(p), Some(p)])?.to_matrix();
+            let varying: Vec<bool> = (0..p).map(|k| psi[(k, k)] > 0.0).collect();
+            (0..p).filter(|&k| !varying[k]).for_each(|k| psi[(k, k)] = 1.0);
+            (Noise::Full(psi), varying)
+        }
+        false => {
+            let mut psi = require(tensors, "noise_variance", &[Some(p)])?.f64s();
+            let varying: Vec<bool> = psi.iter().map(|x| *x > 0.0).collect();
+            psi.iter_mut().filter(|x| **x <= 0.0).for_each(|x| *x = 1.0);
+            (Noise::Diagonal(psi), varying)
+        }
+    };
+    if prior.variance.is_nan() || prior.variance <= 0.0 || !varying.contains(&true) {
+        return Err(corrupt());
+    }
+    Ok((Parameters { w: components.to_matrix().transposed(), noise }, prior, varying))
+}
+
+fn corrupt() -> Error {
+    Error::Unsupported {
+        asked: "using this model".into(),
+        found: "its noise or its prior is none".into(),
+        remedy: "the file is corrupt: fit the model again".into(),
+    }
+}
+
+/// The encoder that was trained with, and the rows that codes stand for.
+pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
+    let components = require(tensors, "components", &[None, None])?;
+    let (l, p) = (components.shape()[0], components.shape()[1]);
+    let mean = require(tensors, "mean", &[Some(p)])?.clone();
+    let decoder = LinearDecoder::new(mean.clone(), components.to_matrix());
+    if settings.get("e_step").and_then(Value::as_str).unwrap_or("plain") == "plain" {
+        let weight = require(tensors, "encoder_weight", &[Some(l), Some(p)])?.to_matrix();
+        let offset = require(tensors, "encoder_offset", &[Some(l)])?.f64s();
+        return Code::new(Gate::new(mean, weight.transposed(), offset), decoder);
+    }
+    let (parameters, prior, _) = parameters(tensors)?;
+    let scale = require(tensors, "code_scale", &[Some(l)])?.f64s();
+    let a = parameters.posterior(prior)?.a;
+    let g = parameters.precision(&a, prior);
+    let tol = match components.values().dtype() {
+        Dtype::F32 => 1e-4,
+        Dtype::F64 => 1e-8,
+    };
+    Code::new(NonNegative::new(mean, a, prior.mean / prior.variance, g, scale, tol), decoder)
+}
+
+/// The Gaussian of the rows, `N(mean + W xi, T W W' + Psi)`, without the columns that do not vary.
+pub(super) fn density(tensors: &Tensors) -> Result<Gaussian> {
+    let (Parameters { w, noise }, prior, varying) = parameters(tensors)?;
+    let (p, l) = (w.rows(), w.cols());
+    let mean = require(tensors, "mean", &[Some(p)])?.f64s();
+    let mean = (0..p).map(|k| mean[k] + prior.mean * w.row(k).iter().sum::<f64>()).collect();
+    match noise {
+        Noise::Diagonal(psi) => {
+            let unit: Vec<f64> = (0..p).map(|k| if varying[k] { psi[k].sqrt() } else { 0.0 }).collect();
+            let root = prior.variance.sqrt();
+            let scaled =
+                Matrix::from_fn(l, p, |j, k| if varying[k] { root * w[(k, j)] / unit[k] } else { 0.0 });
+            let (singular, axes) = directions(&scaled)?;
+            let variance = singular.iter().map(|s| 1.0 + s * s).collect();
+            Ok(Gaussian { mean, noise_scale: Some(unit), axes, variance, noise: 1.0 })
+        }
+        Noise::Full(psi) => {
+            let kept: Vec<usize> = (0..p).filter(|&k| varying[k]).collect();
+            let all = factor::multiply_transposed(&w, &w);
+            let covariance = Matrix::from_fn(kept.len(), kept.len(), |i, j| {
+                let (k, q) = (kept[i], kept[j]);
+                prior.variance * all[(k, q)] + psi[(k, q)]
+            });
+            let (values, vectors) = factor::eigh(&covariance)?;
+            let least = values[values.len() - 1];
+            if least.is_nan() || least <= 0.0 {
+                return Err(corrupt());
+            }
+            let mut axes = Matrix::zeros(kept.len(), p);
+            for i in 0..kept.len() {
+                for (j, &k) in kept.iter().enumerate() {
+                    axes[(i, k)] = vectors[(i, j)];
+                }
+            }
+            let unit = (0..p).map(|k| if varying[k] { least.sqrt() } else { 0.0 }).collect();
+            let variance = values.iter().map(|v| v / least).collect();
+            Ok(Gaussian { mean, noise_scale: Some(unit), axes, variance, noise: 1.0 })
+        }
+    }
+}
+
+/// Singular values of `a`, and its right singular vectors as rows: `min` of its sides.
+fn directions(a: &Matrix<f64>) -> Result<(Vec<f64>, Matrix<f64>)> {
+    if a.rows() >= a.cols() {
+        return factor::svd_right(a);
+    }
+    let (q, triangle) = factor::orthonormal_rows_and_triangle(a);
+    let (singular, right) = factor::svd_right(&triangle)?;
+    Ok((singular, factor::multiply(&right, &q)))
+}

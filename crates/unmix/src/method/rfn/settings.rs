@@ -1,0 +1,405 @@
+//! RFN's settings: what they are called, what they may be, what they mean.
+
+use crate::method::pca::Automatic;
+use crate::model::{Kind, Setting};
+use serde::{Deserialize, Serialize};
+use std::ops::Bound;
+
+/// Settings of [rectified factor networks](super): `Rfn { n_components: 20, ..Default::default() }.fit(&mut rows, &run)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rfn {
+    /// Number of units.
+    pub n_components: usize,
+    /// How codes are found.
+    pub e_step: EStep,
+    /// What units are divided by.
+    pub normalize: Normalize,
+    /// Share of the way that an iteration goes.
+    pub learning_rate: LearningRate,
+    /// Maximum number of iterations.
+    pub max_iter: u64,
+    /// Convergence tolerance.
+    pub tol: Option<f64>,
+    /// Initial loadings.
+    pub init: Init,
+    /// Starts, of which the best is kept.
+    pub n_init: u64,
+    /// What is subtracted from the columns.
+    pub center: Center,
+    /// Least noise variance.
+    pub psi_min: f64,
+    /// Unit of `psi_min` and of the start.
+    pub psi_min_unit: PsiMinUnit,
+    /// Form of the noise covariance.
+    pub noise: NoiseForm,
+    /// How parameters move.
+    pub m_step: MStep,
+    /// Prior mean of every unit.
+    pub prior_mean: f64,
+    /// Prior variance of every unit.
+    pub prior_cov: f64,
+    /// Soft threshold of loadings.
+    pub l1: f64,
+    /// Decay of loadings.
+    pub l2: f64,
+    /// Largest loading.
+    pub w_max: Option<f64>,
+    /// Probability that a code is dropped.
+    pub dropout: f64,
+    /// Where codes are dropped.
+    pub dropout_place: DropoutPlace,
+    /// Rate of the corruption of rows.
+    pub input_noise: f64,
+    /// Kind of the corruption of rows.
+    pub input_noise_kind: InputNoiseKind,
+    /// Which codes a cascade accepts.
+    pub accept: Accept,
+    /// What becomes of units that are 0 in every row.
+    pub dead_unit: DeadUnit,
+    /// Rows of a batch.
+    pub batch_size: Option<usize>,
+}
+
+impl Default for Rfn {
+    fn default() -> Self {
+        Self {
+            n_components: 50,
+            e_step: EStep::Plain,
+            normalize: Normalize::Rms,
+            learning_rate: LearningRate::default(),
+            max_iter: 1000,
+            tol: None,
+            init: Init::Random,
+            n_init: 1,
+            center: Center::default(),
+            psi_min: 0.01,
+            psi_min_unit: PsiMinUnit::Variance,
+            noise: NoiseForm::Diagonal,
+            m_step: MStep::Newton,
+            prior_mean: 0.0,
+            prior_cov: 1.0,
+            l1: 0.0,
+            l2: 0.0,
+            w_max: None,
+            dropout: 0.0,
+            dropout_place: DropoutPlace::After,
+            input_noise: 0.0,
+            input_noise_kind: InputNoiseKind::Mask,
+            accept: Accept::Mean,
+            dead_unit: DeadUnit::Auto,
+            batch_size: None,
+        }
+    }
+}
+
+/// An enumeration whose values are words.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $value:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$of])* $value,)* }
+    };
+}
+
+words! {
+    /// How codes are found.
+    EStep {
+        /// Posterior means, clamped and scaled.
+        Plain,
+        /// A sequence of candidates of which the first that lowers the objective is taken.
+        Cascade,
+        /// Exactly, one unit after the other.
+        Coordinate,
+    }
+}
+
+words! {
+    /// What units are divided by.
+    Normalize {
+        /// The root of their second moment.
+        Rms,
+        /// Their standard deviation.
+        Std,
+        /// Nothing.
+        None,
+    }
+}
+
+words! {
+    /// Initial loadings.
+    Init {
+        /// Small random numbers.
+        Random,
+        /// The mixing columns of independent components.
+        Ica,
+    }
+}
+
+words! {
+    /// Unit of the least noise variance, and of the start.
+    PsiMinUnit {
+        /// Each column's variance.
+        Variance,
+        /// The mean variance of the columns.
+        Mean,
+        /// That of the data.
+        Absolute,
+    }
+}
+
+words! {
+    /// Form of the noise covariance.
+    NoiseForm {
+        /// A variance for each column.
+        Diagonal,
+        /// A matrix.
+        Full,
+    }
+}
+
+words! {
+    /// How parameters move.
+    MStep {
+        /// In Newton's direction.
+        Newton,
+        /// The same, with the inverse of the noise.
+        InversePsi,
+        /// Along the gradient.
+        Gradient,
+    }
+}
+
+words! {
+    /// Where codes are dropped.
+    DropoutPlace {
+        /// After units are scaled.
+        After,
+        /// Before.
+        Before,
+    }
+}
+
+words! {
+    /// Kind of the corruption of rows.
+    InputNoiseKind {
+        /// Entries become 0.
+        Mask,
+        /// Entries become 0 or 1.
+        SaltPepper,
+        /// Normal numbers are added.
+        Gaussian,
+    }
+}
+
+words! {
+    /// What a candidate of a cascade is compared with.
+    Accept {
+        /// The codes before, under the present posterior.
+        Mean,
+        /// The codes before with the covariance before.
+        Kl,
+    }
+}
+
+words! {
+    /// What becomes of units that are 0 in every row.
+    DeadUnit {
+        /// By the mode.
+        Auto,
+        /// They stay 0.
+        Zero,
+        /// They are put at one row.
+        Onehot,
+    }
+}
+
+/// Share of the way that an iteration goes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum LearningRate {
+    /// A number up to 1.
+    Rate(f64),
+    /// 0.1 in plain mode, else 1.
+    Auto(Automatic),
+}
+
+impl Default for LearningRate {
+    fn default() -> Self {
+        LearningRate::Auto(Automatic::Auto)
+    }
+}
+
+/// What is subtracted from the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Center {
+    /// Their means, or nothing.
+    Mean(bool),
+    /// Their medians.
+    Median(Median),
+}
+
+impl Default for Center {
+    fn default() -> Self {
+        Center::Mean(true)
+    }
+}
+
+words! {
+    /// The word "median".
+    Median {
+        /// That word.
+        Median,
+    }
+}
+
+/// From 0 to below 1.
+const RATE: Kind = Kind::Number { from: Bound::Included(0.0), to: Bound::Included(0.99) };
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("n_components", Kind::at_least(1), "50", "Number of units, which may exceed the number of columns.").by_rows(),
+    Setting::new(
+        "e_step",
+        Kind::Words(&["plain", "cascade", "coordinate"]),
+        "\"plain\"",
+        "How codes are found: 'plain' clamps posterior means at 0 and scales them, as the published tables were made, and the objective can \
+         fall; 'coordinate' is exact for each unit, and 'cascade' tries steps until one lowers the divergence, so that the objective never \
+         falls; both hold the codes of all rows in memory.",
+    ),
+    Setting::new(
+        "normalize",
+        Kind::Words(&["rms", "std", "none"]),
+        "\"rms\"",
+        "What the codes of a unit are divided by: 'rms' for second moment 1, 'std' for standard deviation 1, 'none' for nothing.",
+    ),
+    Setting::new(
+        "learning_rate",
+        Kind::AnyOf(&[Kind::Number { from: Bound::Excluded(0.0), to: Bound::Included(1.0) }, Kind::Words(&["auto"])]),
+        "\"auto\"",
+        "Share of the way to the new parameters that an iteration goes; 'auto' is 0.1 with `e_step='plain'`, else 1.",
+    )
+    .such_as("0.1"),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of iterations; with `batch_size`, of passes over the rows."),
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate, five \
+         times in a row; null for `max_iter` iterations.",
+    )
+    .such_as("1e-4"),
+    Setting::new(
+        "init",
+        Kind::Words(&["random", "ica"]),
+        "\"random\"",
+        "Initial loadings: 'random' are normal numbers of 0.01 standard deviations of each column, 'ica' the mixing columns of \
+         independent components, each with the sign of positive skewness.",
+    ),
+    Setting::new("n_init", Kind::at_least(1), "1", "Number of starts, of which the one with the largest objective is kept."),
+    Setting::new(
+        "center",
+        Kind::AnyOf(&[Kind::Bool, Kind::Words(&["median"])]),
+        "true",
+        "Subtract the mean of every column; 'median' for the median, which takes the rows column by column.",
+    ),
+    Setting::new(
+        "psi_min",
+        Kind::POSITIVE,
+        "0.01",
+        "Least noise variance of a column, in units of `psi_min_unit`.",
+    )
+    .such_as("0.01"),
+    Setting::new(
+        "psi_min_unit",
+        Kind::Words(&["variance", "mean", "absolute"]),
+        "\"variance\"",
+        "Unit of `psi_min` and of the random start: 'variance' is that of the column, so that the units of columns do not matter; 'mean' the \
+         mean variance of the columns, for pictures; 'absolute' that of the data.",
+    ),
+    Setting::new(
+        "noise",
+        Kind::Words(&["diagonal", "full"]),
+        "\"diagonal\"",
+        "Noise with a variance for each column, or with a full covariance matrix, which takes up what units would explain.",
+    ),
+    Setting::new(
+        "m_step",
+        Kind::Words(&["newton", "inverse-psi", "gradient"]),
+        "\"newton\"",
+        "How parameters move: in Newton's direction; the same with the inverse of the noise where that is safe; or along the gradient, in \
+         units of its largest safe step.",
+    ),
+    Setting::new(
+        "prior_mean",
+        Kind::Number { from: Bound::Unbounded, to: Bound::Unbounded },
+        "0.0",
+        "Prior mean of every unit; a negative one makes codes sparser.",
+    ),
+    Setting::new("prior_cov", Kind::POSITIVE, "1.0", "Prior variance of every unit.").such_as("1.0"),
+    Setting::new(
+        "l1",
+        Kind::NON_NEGATIVE,
+        "0.0",
+        "Soft threshold of loadings after each iteration, in standard deviations of the column.",
+    ),
+    Setting::new(
+        "l2",
+        Kind::Number { from: Bound::Included(0.0), to: Bound::Included(1.0) },
+        "0.0",
+        "Share by which loadings shrink after each iteration.",
+    ),
+    Setting::new(
+        "w_max",
+        Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
+        "null",
+        "Largest absolute loading, in standard deviations of the column; null for no bound.",
+    )
+    .such_as("10.0"),
+    Setting::new("dropout", RATE, "0.0", "Probability that a code counts as 0 in an iteration; `e_step='plain'` only."),
+    Setting::new(
+        "dropout_place",
+        Kind::Words(&["after", "before"]),
+        "\"after\"",
+        "Codes are dropped after or before units are scaled.",
+    ),
+    Setting::new(
+        "input_noise",
+        RATE,
+        "0.0",
+        "Rate of the corruption of rows before they are encoded during the fit: probability of 'mask' and 'salt-pepper', standard \
+         deviation of 'gaussian' in those of the column; `e_step='plain'` only.",
+    ),
+    Setting::new(
+        "input_noise_kind",
+        Kind::Words(&["mask", "salt-pepper", "gaussian"]),
+        "\"mask\"",
+        "Corruption of rows: 'mask' sets entries to 0, 'salt-pepper' to 0 or 1, 'gaussian' adds normal numbers.",
+    ),
+    Setting::new(
+        "accept",
+        Kind::Words(&["mean", "kl"]),
+        "\"mean\"",
+        "What a candidate of `e_step='cascade'` must lower: 'mean' the divergence of the codes, 'kl' that with the covariance of the \
+         iteration before on the old side.",
+    )
+    .only(&[&[("e_step", &["\"cascade\""])]]),
+    Setting::new(
+        "dead_unit",
+        Kind::Words(&["auto", "zero", "onehot"]),
+        "\"auto\"",
+        "What becomes of a unit that is 0 in every row: it stays 0, or is put at the row where it is nearest to positive; 'auto' is 'onehot' \
+         where the objective must not fall and units are scaled, else 'zero'.",
+    ),
+    Setting::new(
+        "batch_size",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Mini-batch size, at least twice `n_components`: parameters move after each batch, by running averages of the sums; null for all \
+         rows at once. `e_step='plain'` only.",
+    ),
+];

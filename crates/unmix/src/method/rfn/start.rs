@@ -1,0 +1,110 @@
+//! Where iterations begin.
+
+use super::Task;
+use super::settings::{Init, NoiseForm, PsiMinUnit};
+use crate::data::Rows;
+use crate::error::Result;
+use crate::method::Ica;
+use crate::model::require;
+use crate::num::random::Stream;
+use crate::num::{Matrix, Real};
+use crate::rectified::posterior::multiple_of_identity;
+use crate::rectified::{GatherCubes, Noise, Parameters};
+use crate::run::Run;
+
+/// Share of a column's standard deviation that random loadings have, and of its variance that the noise begins with.
+const LOADINGS: f64 = 0.01;
+const NOISE: f64 = 0.1;
+
+impl Task<'_> {
+    /// Standard deviation of random loadings and noise variance of column `k` at the start, and the least and the largest noise variance.
+    pub(super) fn sizes(&self, k: usize) -> (f64, f64, (f64, f64)) {
+        let (spec, seen) = (self.spec, &self.seen);
+        let largest = seen.variance.iter().fold(0.0f64, |m, v| m.max(*v));
+        let still = (1e-8 * seen.mean_variance()).max(seen.dtype.least());
+        let (unit, most) = match spec.psi_min_unit {
+            _ if seen.variance[k] == 0.0 => return (0.0, still, (still, still)),
+            PsiMinUnit::Variance => (seen.variance[k], seen.variance[k]),
+            PsiMinUnit::Mean => (seen.mean_variance(), largest),
+            PsiMinUnit::Absolute => (1.0, largest),
+        };
+        let least = spec.psi_min * unit;
+        (LOADINGS * unit.sqrt(), NOISE * unit, (least, most.max(least)))
+    }
+
+    /// Parameters of start number `start`.
+    pub(super) fn start<T: Real>(&self, rows: &Rows<'_, T>, start: u64, run: &Run<'_>) -> Result<Parameters> {
+        let (m, l) = (self.seen.center.len(), self.spec.n_components);
+        if let Some(components) = run.initial_components(m, l)? {
+            return Ok(self.start_from(&components, run));
+        }
+        let draws = Stream::new(run.seed, start);
+        let mut w = Matrix::from_fn(m, l, |k, j| self.sizes(k).0 * draws.normal((k * l + j) as u64));
+        if self.spec.init == Init::Ica {
+            let mixing = independent(rows, l, start, run)?;
+            for k in (0..m).filter(|&k| self.seen.variance[k] > 0.0) {
+                w.row_mut(k).iter_mut().zip(mixing.row(k)).for_each(|(w, a)| *w = *a);
+            }
+        }
+        let psi = (0..m).map(|k| self.bounded(k, self.sizes(k).1)).collect();
+        Ok(Parameters { w, noise: self.noise(psi) })
+    }
+
+    fn bounded(&self, k: usize, psi: f64) -> f64 {
+        let (low, high) = self.sizes(k).2;
+        psi.min(high).max(low)
+    }
+
+    fn noise(&self, psi: Vec<f64>) -> Noise {
+        match self.spec.noise {
+            NoiseForm::Diagonal => Noise::Diagonal(psi),
+            NoiseForm::Full => {
+                let mut full = multiple_of_identity(psi.len(), 0.0);
+                psi.iter().enumerate().for_each(|(k, x)| full[(k, k)] = *x);
+                Noise::Full(full)
+            }
+        }
+    }
+
+    /// Loadings of a fitted model, the first of them where it has more, and its noise where it has one for each column.
+    fn start_from(&self, components: &Matrix<f64>, run: &Run<'_>) -> Parameters {
+        let (m, l) = (components.cols(), self.spec.n_components);
+        let entry = |k: usize, j: usize| if self.seen.variance[k] > 0.0 { components[(j, k)] } else { 0.0 };
+        let w = Matrix::from_fn(m, l, entry);
+        let own = |name: &str, n: usize| {
+            let found = run.init.and_then(|init| init.parameter(name)).map(|(_, numbers)| numbers);
+            found.filter(|numbers| numbers.len() == n && numbers.iter().all(|x| x.is_finite()))
+        };
+        if let (NoiseForm::Full, Some(full)) = (self.spec.noise, own("noise_covariance", m * m)) {
+            let mut full = Matrix::from_vec(m, m, full);
+            (0..m).for_each(|k| full[(k, k)] = self.bounded(k, full[(k, k)]));
+            return Parameters { w, noise: Noise::Full(full) };
+        }
+        let psi = own("noise_variance", m).unwrap_or_else(|| (0..m).map(|k| self.sizes(k).1).collect());
+        let psi = psi.into_iter().enumerate().map(|(k, x)| self.bounded(k, x)).collect();
+        Parameters { w, noise: self.noise(psi) }
+    }
+}
+
+/// Mixing columns of `min(l, rank)` independent components, `m` rows of them, each with the sign that makes its source's skewness positive.
+fn independent<T: Real>(rows: &Rows<'_, T>, l: usize, start: u64, run: &Run<'_>) -> Result<Matrix<f64>> {
+    let most = rows.n_counted().saturating_sub(1).min(rows.n_features() as u64).min(l as u64) as usize;
+    let own = Run {
+        seed: run.seed.wrapping_add(start),
+        threads: run.threads,
+        max_seconds: run.max_seconds,
+        watch: run.watch,
+        started: run.started,
+        checkpoint: run.checkpoint,
+        init: None,
+        invocation: None,
+    };
+    let model = Ica { n_components: most.max(1).into(), ..Ica::default() }.fit_within(rows, &own)?;
+    let mixing = model.code().mixing().unwrap_or_else(|| Matrix::zeros(rows.n_features(), 0));
+    let filters =
+        require(model.tensors(), "components", &[Some(mixing.cols()), None])?.to_matrix().transposed();
+    let mean = require(model.tensors(), "mean", &[Some(mixing.rows())])?.f64s();
+    let cubes = rows.sweep(&own, "skewness", &GatherCubes::<T>::new(mean, &filters))?;
+    let sign = |j: usize| if cubes.sums[j] < 0.0 { -1.0 } else { 1.0 };
+    Ok(Matrix::from_fn(mixing.rows(), mixing.cols(), |k, j| sign(j) * mixing[(k, j)]))
+}

@@ -1,0 +1,70 @@
+//! Codes by a gate: a matrix, an offset, and a clamp at 0.
+
+use super::affine::LinearEncoder;
+use super::code::{Codes, Encoder, RowMap};
+use super::tensor::Tensor;
+use crate::data::Workspace;
+use crate::num::{Matrix, Real, widest};
+
+/// `y = max(0, (x - mean) B + offset)`.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    linear: LinearEncoder,
+    offset: Vec<f64>,
+}
+
+impl Gate {
+    /// `matrix` is `n_features x n_codes`, `offset` has a number for each code.
+    pub fn new(mean: Tensor, matrix: Matrix<f64>, offset: Vec<f64>) -> Self {
+        Self { linear: LinearEncoder::new(mean, matrix), offset }
+    }
+
+    fn map<T: Real>(&self, linear: Box<dyn RowMap<T>>) -> Box<dyn RowMap<T>> {
+        Box::new(Map { linear, offset: self.offset.iter().map(|x| T::from_f64(*x)).collect() })
+    }
+}
+
+impl Encoder for Gate {
+    fn n_features(&self) -> usize {
+        self.linear.n_features()
+    }
+
+    fn n_codes(&self) -> usize {
+        self.linear.n_codes()
+    }
+
+    fn codes(&self) -> Codes {
+        Codes { non_negative: true, ..Codes::default() }
+    }
+
+    fn in_f32(&self) -> Box<dyn RowMap<f32>> {
+        self.map(self.linear.in_f32())
+    }
+
+    fn in_f64(&self) -> Box<dyn RowMap<f64>> {
+        self.map(self.linear.in_f64())
+    }
+}
+
+struct Map<T> {
+    linear: Box<dyn RowMap<T>>,
+    offset: Vec<T>,
+}
+
+impl<T: Real> RowMap<T> for Map<T> {
+    fn apply(&self, rows: &[T], out: &mut [T], work: &mut Workspace<T>) {
+        self.linear.apply(rows, out, work);
+        let zero = T::default();
+        widest(
+            #[inline(always)]
+            || {
+                for row in out.chunks_exact_mut(self.offset.len().max(1)) {
+                    for (y, add) in row.iter_mut().zip(&self.offset) {
+                        let sum = y.plus(*add);
+                        *y = if sum > zero { sum } else { zero };
+                    }
+                }
+            },
+        );
+    }
+}

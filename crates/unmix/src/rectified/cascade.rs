@@ -1,0 +1,260 @@
+//! The E-step of the paper's algorithm S3: candidates in a fixed order, of which the first that lowers the divergence is taken.
+//!
+//! Newton's, `P(p)`, is the plain one. Then `P(mu + gamma (P(mu + lambda (p - mu)) - mu))` with smaller `gamma`, smaller `lambda`, and both; then a
+//! step of reduced matrices; then the minimum of a majoriser, `P(mu + G (p - mu) / sum |G|)`, which cannot be worse because `P` is the nearest
+//! point of a set that is a product over units: it takes the place of the gradient methods of the paper. `P` clamps, and scales units to second
+//! moment 1 where they are normalised.
+
+use super::held::{CHUNK, Held};
+use super::statistics::Normalisation;
+use crate::num::factor::Cholesky;
+use crate::num::{Matrix, Real, kernel};
+
+/// Candidates, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rung {
+    /// The plain one.
+    Newton,
+    /// Part of the way to it.
+    Gamma,
+    /// The projection of part of the way to the posterior mean.
+    Lambda,
+    /// Both.
+    Both,
+    /// Newton's step with inactive units alone.
+    Reduced,
+    /// The minimum of the majoriser.
+    Majoriser,
+    /// The codes as they are.
+    Keep,
+}
+
+/// All of them with their names.
+pub const RUNGS: [(Rung, &str); 7] = [
+    (Rung::Newton, "newton"),
+    (Rung::Gamma, "gamma"),
+    (Rung::Lambda, "lambda"),
+    (Rung::Both, "both"),
+    (Rung::Reduced, "reduced"),
+    (Rung::Majoriser, "majoriser"),
+    (Rung::Keep, "keep"),
+];
+
+/// Halvings of `gamma` and `lambda` at most.
+const HALVINGS: i32 = 10;
+
+/// Codes up to this share of the mean code count as inactive, or less where they are near the candidate.
+const INACTIVE: f64 = 1e-2;
+
+/// An E-step from codes `mu`.
+pub struct Ladder<'a, T> {
+    /// Posterior means.
+    pub p: &'a Held<T>,
+    /// Codes before.
+    pub mu: &'a Held<T>,
+    /// `G`, symmetric.
+    pub g: &'a Matrix<f64>,
+    /// Rows, weighted.
+    pub n: f64,
+    /// Second moment 1, or unscaled.
+    pub how: Normalisation,
+    /// What is added to the divergence of the codes before.
+    pub allowance: f64,
+    /// Rungs that may be taken.
+    pub rungs: &'a [Rung],
+}
+
+/// The nearest codes that are non-negative and, where units are normalised, of second moment 1 (sum of squares `n`): a unit without a positive
+/// number is `sqrt(n)` at the row of its largest one, the first on ties, and 0 elsewhere. Returns what each unit was multiplied by.
+pub fn project<T: Real>(codes: &mut Held<T>, how: Normalisation, n: f64) -> Vec<f64> {
+    let l = codes.n_units();
+    let sums = codes.each(|_, chunk| {
+        let one = |j: usize| {
+            let (mut squares, mut best) = (0.0, (f64::NEG_INFINITY, 0));
+            for (i, x) in Held::unit(chunk, l, j).iter().enumerate() {
+                let x = x.to_f64();
+                if x > best.0 {
+                    best = (x, i);
+                }
+                if x > 0.0 {
+                    squares += x * x;
+                }
+            }
+            (squares, best)
+        };
+        (0..l).map(one).collect::<Vec<_>>()
+    });
+    let mut scale = vec![1.0; l];
+    let mut places = Vec::new();
+    for j in 0..l {
+        let squares: f64 = sums.iter().map(|chunk| chunk[j].0).sum();
+        if how == Normalisation::Rms {
+            scale[j] = if squares > 0.0 { (n / squares).sqrt() } else { 0.0 };
+            if squares == 0.0 {
+                let first = |best: (f64, usize), (c, chunk): (usize, &Vec<(f64, (f64, usize))>)| {
+                    let own = chunk[j].1;
+                    if own.0 > best.0 { (own.0, c * CHUNK + own.1) } else { best }
+                };
+                places.push((j, sums.iter().enumerate().fold((f64::NEG_INFINITY, 0), first).1));
+            }
+        }
+    }
+    codes.each_mut(|_, chunk| {
+        let (n, zero) = (chunk.len() / l, T::default());
+        for (codes, d) in chunk.chunks_exact_mut(n).zip(&scale) {
+            let d = T::from_f64(*d);
+            codes.iter_mut().for_each(|x| *x = if *x > zero { *x * d } else { zero });
+        }
+    });
+    for (j, i) in places {
+        codes.set(i, j, T::from_f64(n.sqrt()));
+    }
+    scale
+}
+
+impl<T: Real> Ladder<'_, T> {
+    /// The codes after the step, and which candidate they are. The divergence of the codes never rises, where `allowance` is 0.
+    pub fn climb(&self) -> (Held<T>, Rung) {
+        let old = self.divergence(self.mu) + self.allowance;
+        let lower = |new: f64| match T::DTYPE {
+            crate::num::Dtype::F64 => new < old,
+            crate::num::Dtype::F32 => old - new > 1e-6 * (new.abs() + old.abs()),
+        };
+        let allowed = |rung: Rung| self.rungs.contains(&rung);
+        let try_one = |candidate: Held<T>| lower(self.divergence(&candidate)).then_some(candidate);
+        if allowed(Rung::Newton)
+            && let Some(found) = try_one(self.between(1.0, 1.0))
+        {
+            return (found, Rung::Newton);
+        }
+        let pairs = [(Rung::Gamma, true, false), (Rung::Lambda, false, true), (Rung::Both, true, true)];
+        for (rung, gamma, lambda) in pairs.into_iter().filter(|(rung, ..)| allowed(*rung)) {
+            for t in 1..=HALVINGS {
+                let small = 0.5f64.powi(t);
+                let (gamma, lambda) = (if gamma { small } else { 1.0 }, if lambda { small } else { 1.0 });
+                if let Some(found) = try_one(self.between(gamma, lambda)) {
+                    return (found, rung);
+                }
+            }
+        }
+        if allowed(Rung::Reduced) {
+            let step = self.reduced_step();
+            for t in 0..=HALVINGS {
+                if let Some(found) = try_one(self.along(&step, 0.5f64.powi(t))) {
+                    return (found, Rung::Reduced);
+                }
+            }
+        }
+        if allowed(Rung::Majoriser)
+            && let Some(found) = try_one(self.along(&self.majoriser_step(), 1.0))
+        {
+            return (found, Rung::Majoriser);
+        }
+        (self.mu.clone(), Rung::Keep)
+    }
+
+    /// `tr(G (c - p)' (c - p)) / 2 n`.
+    pub fn divergence(&self, codes: &Held<T>) -> f64 {
+        let l = codes.n_units();
+        let each = codes.each(|c, chunk| {
+            let n = chunk.len() / l;
+            let apart: Vec<f64> =
+                chunk.iter().zip(&self.p.chunks()[c]).map(|(c, p)| c.to_f64() - p.to_f64()).collect();
+            let mut weighed = vec![0.0; l * n];
+            kernel::product(&mut weighed, self.g.as_slice(), &apart, l, l, n);
+            apart.iter().zip(&weighed).map(|(a, b)| a * b).sum::<f64>()
+        });
+        0.5 * each.iter().sum::<f64>() / self.n
+    }
+
+    /// `P(mu + gamma (P(mu + lambda (p - mu)) - mu))`.
+    fn between(&self, gamma: f64, lambda: f64) -> Held<T> {
+        let mut codes = self.mu.clone();
+        codes.each_mut(|c, chunk| towards(chunk, &self.p.chunks()[c], lambda));
+        project(&mut codes, self.how, self.n);
+        if gamma == 1.0 {
+            return codes;
+        }
+        let share = T::from_f64(gamma);
+        codes.each_mut(|c, chunk| {
+            let each = chunk.iter_mut().zip(&self.mu.chunks()[c]);
+            each.for_each(|(d, mu)| *d = *mu + share * (*d - *mu));
+        });
+        project(&mut codes, self.how, self.n);
+        codes
+    }
+
+    /// `P(mu + lambda step)`.
+    fn along(&self, step: &Held<T>, lambda: f64) -> Held<T> {
+        let mut codes = self.mu.clone();
+        let share = T::from_f64(lambda);
+        codes.each_mut(|c, chunk| {
+            chunk.iter_mut().zip(&step.chunks()[c]).for_each(|(x, d)| *x = *x + share * *d);
+        });
+        project(&mut codes, self.how, self.n);
+        codes
+    }
+
+    /// `G (p - mu)`, in double precision, of a chunk.
+    fn pull(&self, c: usize) -> Vec<f64> {
+        let (l, chunk) = (self.mu.n_units(), &self.mu.chunks()[c]);
+        let n = chunk.len() / l;
+        let apart: Vec<f64> =
+            self.p.chunks()[c].iter().zip(chunk).map(|(p, mu)| p.to_f64() - mu.to_f64()).collect();
+        let mut out = vec![0.0; l * n];
+        kernel::product(&mut out, self.g.as_slice(), &apart, l, l, n);
+        out
+    }
+
+    /// `G (p - mu) / sum |G|`, unit by unit.
+    fn majoriser_step(&self) -> Held<T> {
+        let l = self.mu.n_units();
+        let bound: Vec<f64> = (0..l).map(|j| self.g.row(j).iter().map(|x| x.abs()).sum()).collect();
+        let mut step = Held::zeros(self.mu.n_rows(), l);
+        step.each_mut(|c, chunk| {
+            let (pull, n) = (self.pull(c), chunk.len() / l);
+            for (j, bound) in bound.iter().enumerate() {
+                let own = chunk[j * n..(j + 1) * n].iter_mut().zip(&pull[j * n..(j + 1) * n]);
+                own.for_each(|(x, p)| *x = T::from_f64(p / bound));
+            }
+        });
+        step
+    }
+
+    /// `H^-1 G (p - mu)` of each row, `H` being `G` without the products of units that are inactive in it.
+    fn reduced_step(&self) -> Held<T> {
+        let (l, rows) = (self.mu.n_units(), self.mu.n_rows());
+        let newton = self.between(1.0, 1.0);
+        let total: f64 = self.mu.each(|_, chunk| chunk.iter().map(|x| x.to_f64()).sum::<f64>()).iter().sum();
+        let cap = INACTIVE * total / (rows * l) as f64;
+        let mut step = Held::zeros(rows, l);
+        step.each_mut(|c, chunk| {
+            let (pull, n) = (self.pull(c), chunk.len() / l);
+            let (mu, new) = (&self.mu.chunks()[c], &newton.chunks()[c]);
+            for i in 0..n {
+                let at = |j: usize| j * n + i;
+                let apart: f64 = (0..l).map(|j| (mu[at(j)].to_f64() - new[at(j)].to_f64()).powi(2)).sum();
+                let eps = apart.sqrt().min(cap);
+                let (active, free): (Vec<usize>, Vec<usize>) =
+                    (0..l).partition(|&j| mu[at(j)].to_f64() <= eps);
+                active.iter().for_each(|&j| chunk[at(j)] = T::from_f64(pull[at(j)]));
+                let part = Matrix::from_fn(free.len(), free.len(), |a, b| self.g[(free[a], free[b])]);
+                let right = Matrix::from_fn(1, free.len(), |_, a| pull[at(free[a])]);
+                if let Some(factor) = (!free.is_empty()).then(|| Cholesky::new(&part)).flatten() {
+                    let solved = factor.solve_rows(&right);
+                    free.iter().zip(solved.as_slice()).for_each(|(&j, x)| chunk[at(j)] = T::from_f64(*x));
+                }
+            }
+        });
+        step
+    }
+}
+
+/// `x + share (to - x)`.
+fn towards<T: Real>(x: &mut [T], to: &[T], share: f64) {
+    if share == 1.0 {
+        return x.copy_from_slice(to);
+    }
+    let share = T::from_f64(share);
+    x.iter_mut().zip(to).for_each(|(x, to)| *x = *x + share * (*to - *x));
+}

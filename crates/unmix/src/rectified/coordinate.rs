@@ -1,0 +1,206 @@
+//! The exact E-step for one unit after the other, given the others, and the certificate of its fixed point.
+//!
+//! With `R = X A + pull` and `b_j = R_j - mu G_j + mu_j G_jj`, the codes of unit `j` are `d_j max(0, b_j)`: `d_j = sqrt(n) / ||max(0, b_j)||`
+//! where units have second moment 1, `1 / G_jj` where they are not scaled. Each is the minimum over the codes of its unit, so the divergence
+//! never rises.
+
+use super::held::{CHUNK, Held};
+use super::statistics::Normalisation;
+use crate::num::factor::{self, Cholesky};
+use crate::num::{Matrix, Real, kernel};
+
+/// Units whose products with all others are formed at once.
+const TOGETHER: usize = 32;
+
+/// Result of a round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Round {
+    /// `d`; 0 for a unit that is at one row or left out.
+    pub scale: Vec<f64>,
+    /// Units at one row, because no `b` was positive.
+    pub one_hot: Vec<usize>,
+    /// The largest change of a code.
+    pub change: f64,
+}
+
+/// What rounds need besides codes.
+pub struct Rounds<'a, T> {
+    /// `R`.
+    pub r: &'a Held<T>,
+    /// `G`, symmetric.
+    pub g: &'a Matrix<f64>,
+    /// Rows, weighted.
+    pub n: f64,
+    /// Whether units have second moment 1.
+    pub how: Normalisation,
+    /// Units that stay 0.
+    pub dead: &'a [bool],
+}
+
+/// What is left to the solution of the problem that the scales define.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Violation {
+    /// The largest violation of its first-order conditions in a row, relative to the largest of its `R` and 1.
+    pub worst: f64,
+    /// The largest duality gap of a row.
+    pub gap: f64,
+}
+
+impl<T: Real> Rounds<'_, T> {
+    /// One round over all units. `2 n l²` operations.
+    pub fn round(&self, mu: &mut Held<T>) -> Round {
+        let l = mu.n_units();
+        let narrow = self.g.cast::<T>();
+        let mut out = Round { scale: vec![0.0; l], ..Round::default() };
+        let mut left = Held::zeros(mu.n_rows(), TOGETHER.min(l));
+        for first in (0..l).step_by(TOGETHER) {
+            let units = first..l.min(first + TOGETHER);
+            let width = units.len();
+            if width < left.n_units() {
+                left = Held::zeros(mu.n_rows(), width);
+            }
+            let g = &narrow.as_slice()[units.start * l..units.end * l];
+            let codes = &*mu;
+            left.each_mut(|c, left| {
+                let (chunk, r) = (&codes.chunks()[c], &self.r.chunks()[c]);
+                let n = chunk.len() / l;
+                kernel::product(left, g, chunk, width, l, n);
+                let own = &r[units.start * n..units.end * n];
+                left.iter_mut().zip(own).for_each(|(p, r)| *p = *r - *p);
+            });
+            for j in units.clone() {
+                self.unit(j, &units, &narrow, mu, &mut left, &mut out);
+            }
+        }
+        out
+    }
+
+    /// New codes of unit `j`, and what they change for the units after it in its block.
+    fn unit(
+        &self,
+        j: usize,
+        units: &std::ops::Range<usize>,
+        narrow: &Matrix<T>,
+        mu: &mut Held<T>,
+        left: &mut Held<T>,
+        out: &mut Round,
+    ) {
+        let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
+        let (gjj, zero) = (narrow[(j, j)], T::default());
+        // b, in place of what is left for the unit.
+        let (mut squares, mut best) = (0.0, (f64::NEG_INFINITY, 0));
+        for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
+            let n = chunk.len() / l;
+            let b = &mut left[own * n..(own + 1) * n];
+            let mut sum = 0.0;
+            for (i, (b, x)) in b.iter_mut().zip(Held::unit(chunk, l, j)).enumerate() {
+                *b = *b + *x * gjj;
+                let b = b.to_f64();
+                if b > best.0 {
+                    best = (b, c * CHUNK + i);
+                }
+                if b > 0.0 {
+                    sum += b * b;
+                }
+            }
+            squares += sum;
+        }
+        let one_hot = squares == 0.0 && self.how == Normalisation::Rms && !self.dead[j];
+        let scale = match self.how {
+            _ if self.dead[j] || squares == 0.0 => 0.0,
+            Normalisation::Rms => (self.n / squares).sqrt(),
+            _ => 1.0 / self.g[(j, j)],
+        };
+        if one_hot {
+            out.one_hot.push(j);
+        }
+        out.scale[j] = if self.dead[j] || one_hot {
+            0.0
+        } else if squares == 0.0 {
+            1.0 / self.g[(j, j)]
+        } else {
+            scale
+        };
+        let narrow_scale = T::from_f64(scale);
+        for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate() {
+            let n = chunk.len() / l;
+            let (before, after) = left.split_at_mut((own + 1) * n);
+            let (b, codes) = (&mut before[own * n..], &mut chunk[j * n..(j + 1) * n]);
+            let mut change = 0.0f64;
+            for (i, (b, x)) in b.iter_mut().zip(codes).enumerate() {
+                let mut new = if *b > zero { *b * narrow_scale } else { zero };
+                if one_hot && best.1 == c * CHUNK + i {
+                    new = T::from_f64(self.n.sqrt());
+                }
+                *b = new - *x;
+                change = change.max(b.to_f64().abs());
+                *x = new;
+            }
+            out.change = out.change.max(change);
+            if change > 0.0 {
+                for (other, left) in (own + 1..width).zip(after.chunks_exact_mut(n)) {
+                    let g = narrow[(j, units.start + other)];
+                    left.iter_mut().zip(&*b).for_each(|(p, d)| *p = *p - g * *d);
+                }
+            }
+        }
+    }
+
+    /// How far codes are from the solution of the problem with matrix `G + diag(1 / scale - G_jj)`. `2 n l²` operations.
+    pub fn violation(&self, mu: &Held<T>, scale: &[f64]) -> Violation {
+        let l = mu.n_units();
+        let each = mu.each(|c, chunk| {
+            let n = chunk.len() / l;
+            let wide: Vec<f64> = chunk.iter().map(|x| x.to_f64()).collect();
+            let mut gmu = vec![0.0; l * n];
+            kernel::product(&mut gmu, self.g.as_slice(), &wide, l, l, n);
+            let r = &self.r.chunks()[c];
+            let (mut worst, mut gaps, mut size) = (vec![0.0f64; n], vec![0.0; n], vec![1.0f64; n]);
+            for j in 0..l {
+                let alive = scale[j] > 0.0;
+                let tau = if alive { 1.0 / scale[j] - self.g[(j, j)] } else { 0.0 };
+                for i in 0..n {
+                    let (x, r) = (wide[j * n + i], r[j * n + i].to_f64());
+                    size[i] = size[i].max(r.abs());
+                    if alive {
+                        let slope = gmu[j * n + i] + tau * x - r;
+                        worst[i] = worst[i].max((-slope).max((slope * x).abs()).max(-x));
+                        gaps[i] += slope * x;
+                    }
+                }
+            }
+            let worst = worst.iter().zip(&size).map(|(w, s)| w / s).fold(0.0f64, f64::max);
+            (worst, gaps.iter().fold(0.0f64, |m, g| m.max(g.abs())))
+        });
+        let worst = each.iter().fold(0.0f64, |m, e| m.max(e.0));
+        Violation { worst, gap: each.iter().fold(0.0f64, |m, e| m.max(e.1)) }
+    }
+}
+
+/// Scales for which `G + diag(1 / scale - G_jj)` is positive definite, and its smallest eigenvalue over units that are not dead; whether any
+/// scale had to be changed. `least` is a bound of the eigenvalues of `G` from below.
+pub fn convex(g: &Matrix<f64>, scale: &[f64], least: f64) -> (Vec<f64>, f64, bool) {
+    let alive: Vec<usize> = (0..scale.len()).filter(|&j| scale[j] > 0.0).collect();
+    let problem = |scale: &[f64]| {
+        Matrix::from_fn(alive.len(), alive.len(), |i, k| match i == k {
+            true => 1.0 / scale[alive[i]],
+            false => g[(alive[i], alive[k])],
+        })
+    };
+    let smallest = |scale: &[f64]| match alive.is_empty() {
+        true => f64::INFINITY,
+        false => {
+            factor::eigenvalues(&problem(scale)).ok().and_then(|v| v.last().copied()).unwrap_or(f64::NAN)
+        }
+    };
+    let tau = |j: usize| 1.0 / scale[j] - g[(j, j)];
+    if alive.iter().all(|&j| tau(j) > -least) || Cholesky::new(&problem(scale)).is_some() {
+        return (scale.to_vec(), smallest(scale), false);
+    }
+    let mut clipped = scale.to_vec();
+    for &j in &alive {
+        clipped[j] = 1.0 / (g[(j, j)] + tau(j).max(-(1.0 - 1e-3) * least));
+    }
+    let value = smallest(&clipped);
+    (clipped, value, true)
+}

@@ -1,0 +1,217 @@
+//! Codes of all rows in memory, for the modes that hold them: chunks of rows, in each of which one unit's codes follow the other's.
+//!
+//! A row of weight `w` is held as `sqrt(w)` times itself, so that sums over rows need no weights.
+
+use super::codes::CodeSums;
+use crate::data::{Rows, Sink};
+use crate::error::{Error, Result};
+use crate::num::{Block, Matrix, Plan, Real, Workspace, kernel};
+use crate::run::Run;
+use crate::stats::{Gather, Packer, Unpacker};
+use serde::{Deserialize, Serialize};
+
+/// Rows of a chunk.
+pub(super) const CHUNK: usize = 512;
+
+/// Below so many numbers work stays on the calling thread.
+const FEW: usize = 1 << 16;
+
+/// `n x l` numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound(serialize = "T: Serialize", deserialize = "T: serde::de::DeserializeOwned"))]
+pub struct Held<T> {
+    l: usize,
+    n: usize,
+    /// Of each chunk `l` times as many numbers as it has rows.
+    chunks: Vec<Vec<T>>,
+}
+
+impl<T: Real> Held<T> {
+    /// Zeros for `n` rows.
+    pub fn zeros(n: usize, l: usize) -> Self {
+        let chunks = (0..n).step_by(CHUNK).map(|at| vec![T::default(); CHUNK.min(n - at) * l]).collect();
+        Self { l, n, chunks }
+    }
+
+    /// `l`.
+    pub fn n_units(&self) -> usize {
+        self.l
+    }
+
+    /// Rows.
+    pub fn n_rows(&self) -> usize {
+        self.n
+    }
+
+    /// The chunks.
+    pub(super) fn chunks(&self) -> &[Vec<T>] {
+        &self.chunks
+    }
+
+    /// The chunks, to write.
+    pub(super) fn chunks_mut(&mut self) -> &mut [Vec<T>] {
+        &mut self.chunks
+    }
+
+    /// The number of row `i` and unit `j`.
+    pub fn at(&self, i: usize, j: usize) -> T {
+        let chunk = &self.chunks[i / CHUNK];
+        chunk[j * (chunk.len() / self.l) + i % CHUNK]
+    }
+
+    /// Sets it.
+    pub fn set(&mut self, i: usize, j: usize, x: T) {
+        let l = self.l;
+        let chunk = &mut self.chunks[i / CHUNK];
+        let n = chunk.len() / l;
+        chunk[j * n + i % CHUNK] = x;
+    }
+
+    /// Codes of unit `j` in a chunk.
+    pub(super) fn unit(chunk: &[T], l: usize, j: usize) -> &[T] {
+        let n = chunk.len() / l;
+        &chunk[j * n..(j + 1) * n]
+    }
+
+    /// Calls `work` for each chunk with its number: by all threads of the pool that this runs on, where there is enough of it.
+    pub(super) fn each_mut(&mut self, work: impl Fn(usize, &mut [T]) + Sync) {
+        if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
+            use rayon::prelude::*;
+            let chunks = self.chunks.par_iter_mut().with_max_len(1).enumerate();
+            return chunks.for_each(|(c, chunk)| work(c, chunk));
+        }
+        self.chunks.iter_mut().enumerate().for_each(|(c, chunk)| work(c, chunk));
+    }
+
+    /// What `work` makes of each chunk, in their order.
+    pub(super) fn each<V: Send>(&self, work: impl Fn(usize, &[T]) -> V + Sync) -> Vec<V> {
+        if rayon::current_thread_index().is_some() && self.n * self.l >= FEW {
+            use rayon::prelude::*;
+            let chunks = self.chunks.par_iter().with_max_len(1).enumerate();
+            return chunks.map(|(c, chunk)| work(c, chunk)).collect();
+        }
+        self.chunks.iter().enumerate().map(|(c, chunk)| work(c, chunk)).collect()
+    }
+
+    /// Fills it with `(x - center) b + bias` of every row, times the root of its weight.
+    ///
+    /// # Errors
+    ///
+    /// Those of a pass over the rows.
+    pub fn fill(
+        &mut self,
+        rows: &Rows<'_, T>,
+        (center, b, bias): (&[f64], &Matrix<f64>, &[f64]),
+        run: &Run<'_>,
+    ) -> Result<()> {
+        let (m, l, weights) = (b.rows(), b.cols(), rows.weights());
+        let narrow = b.cast::<T>();
+        let shifted = bias.iter().any(|x| *x != 0.0);
+        let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
+            kernel::centre(block.data, None, center, &mut work.rows);
+            kernel::product(out, &work.rows, narrow.as_slice(), block.n_rows(), m, l);
+            for (i, out) in out.chunks_exact_mut(l).enumerate() {
+                let root = weights.map_or(1.0, |w| w[block.first_row as usize + i].sqrt());
+                if root == 0.0 {
+                    // Whatever such a row holds.
+                    out.fill(T::default());
+                } else if shifted || root != 1.0 {
+                    let each = out.iter_mut().zip(bias);
+                    each.for_each(|(h, b)| *h = T::from_f64(root * (h.to_f64() + b)));
+                }
+            }
+            Ok(())
+        };
+        let mut filler = Filler { to: self, row: 0 };
+        rows.map(run, "codes", l, step, &mut filler)?;
+        Ok(())
+    }
+}
+
+/// Puts rows of codes into chunks.
+struct Filler<'h, T> {
+    to: &'h mut Held<T>,
+    row: usize,
+}
+
+impl<T: Real> Sink<T> for Filler<'_, T> {
+    fn put(&mut self, rows: &[T]) -> Result<()> {
+        let l = self.to.l;
+        for row in rows.chunks_exact(l) {
+            let (c, i) = (self.row / CHUNK, self.row % CHUNK);
+            let n = self.to.chunks[c].len() / l;
+            for (x, to) in row.iter().zip(self.to.chunks[c][i..].iter_mut().step_by(n)) {
+                *to = *x;
+            }
+            self.row += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Gathers [`CodeSums`] of codes that are held, where the rows are.
+pub struct GatherHeld<'a, T> {
+    /// What is subtracted from rows.
+    pub center: &'a [f64],
+    /// The codes.
+    pub codes: &'a Held<T>,
+}
+
+impl<T: Real> Gather<T> for GatherHeld<'_, T> {
+    type Part = CodeSums;
+    const KIND: &'static str = "held codes";
+
+    fn plan(&self, n_features: usize) -> Plan {
+        Plan::for_codes(n_features, self.codes.l)
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.center.len())
+    }
+
+    fn zero(&self, m: usize) -> CodeSums {
+        let l = self.codes.l;
+        CodeSums {
+            n: 0.0,
+            squares: Vec::new(),
+            sums: vec![0.0; l],
+            cross: Matrix::zeros(m, l),
+            moments: Matrix::zeros(l, l),
+            largest: Vec::new(),
+        }
+    }
+
+    fn add(&self, part: &mut CodeSums, block: Block<'_, T>, work: &mut Workspace<T>) {
+        let (m, l) = (block.n_features, self.codes.l);
+        let first = block.first_row as usize;
+        let weight = |i: usize| block.weights.map_or(1.0, |w| w[i]);
+        let counted: Vec<usize> = (0..block.n_rows()).filter(|&i| weight(i) > 0.0).collect();
+        if counted.is_empty() {
+            return;
+        }
+        let Workspace { rows, product, nonlinear, wide, .. } = work;
+        kernel::centre(block.data, block.weights, self.center, rows);
+        product.clear();
+        for &i in &counted {
+            let chunk = &self.codes.chunks[(first + i) / CHUNK];
+            let n = chunk.len() / l;
+            let code = chunk[(first + i) % CHUNK..].iter().step_by(n).take(l);
+            let start = product.len();
+            product.extend(code);
+            let root = weight(i).sqrt();
+            part.sums.iter_mut().zip(&product[start..]).for_each(|(s, h)| *s += root * h.to_f64());
+        }
+        super::codes::add_products(part, rows, product, [counted.len(), m, l], (nonlinear, wide));
+        part.n += counted.iter().map(|&i| weight(i)).sum::<f64>();
+    }
+
+    fn pack(&self, _: &mut Packer) {}
+
+    fn unpack(_: &mut Unpacker<'_>) -> Result<Self> {
+        Err(Error::Unsupported {
+            asked: "the sum 'held codes' over shards".into(),
+            found: "codes are held by the process that fits".into(),
+            remedy: "choose e_step='plain'".into(),
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Rectified factor networks: factor analysis whose posterior means are kept non-negative, and each unit of them at second moment 1.
+//!
+//! ```text
+//! x = center + W h + e      h ~ N(xi 1, T I)      e ~ N(0, Psi)
+//! ```
+//!
+//! for rows of `m` columns and `l` units; `W` is `m x l`. One iteration is a pass over the rows ([`codes`]), the scales of the units and the
+//! objective from its sums ([`statistics`]), and new parameters ([`step`]). Modes whose objective never falls keep the codes of all rows
+//! ([`held`], [`cascade`], [`coordinate`]). What follows from parameters alone is in [`posterior`]; random zeros of codes and of rows in
+//! [`corruption`].
+//!
+//! D.-A. Clevert, A. Mayr, T. Unterthiner & S. Hochreiter (2015), Rectified factor networks, NIPS.
+
+pub mod cascade;
+pub mod codes;
+pub mod coordinate;
+pub mod corruption;
+pub mod cubes;
+pub mod held;
+pub mod posterior;
+pub mod statistics;
+pub mod step;
+
+pub use codes::{CodeSums, GatherCodes};
+pub use corruption::{Corruption, Dropout, InputNoise};
+pub use cubes::GatherCubes;
+pub use held::{GatherHeld, Held};
+pub use posterior::{Noise, Parameters, Posterior, Prior};
+pub use statistics::{Normalisation, Statistics};
+pub use step::{MStep, Step};

@@ -1,0 +1,175 @@
+//! Parameters, and the posterior of the units under them.
+
+use crate::error::{Error, Result};
+use crate::num::Matrix;
+use crate::num::factor::{self, Cholesky};
+use serde::{Deserialize, Serialize};
+
+/// Covariance of the noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Noise {
+    /// A variance for each column.
+    Diagonal(Vec<f64>),
+    /// `m x m`.
+    Full(Matrix<f64>),
+}
+
+/// Loadings and noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Loadings `W`, `m x l`.
+    pub w: Matrix<f64>,
+    /// Noise `Psi`.
+    pub noise: Noise,
+}
+
+/// The prior of the units, `N(mean 1, variance I)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// `xi`.
+    pub mean: f64,
+    /// `T`.
+    pub variance: f64,
+}
+
+/// `p(h | x) = N((x - center) B + bias, Sigma)`.
+#[derive(Clone, Debug)]
+pub struct Posterior {
+    /// `A = Psi^-1 W`, `m x l`.
+    pub a: Matrix<f64>,
+    /// `B = A Sigma`, `m x l`.
+    pub b: Matrix<f64>,
+    /// `Sigma xi / T`, `l` numbers.
+    pub bias: Vec<f64>,
+    /// `Sigma`, `l x l`, symmetric to the bit.
+    pub sigma: Matrix<f64>,
+    /// `log |Sigma|`.
+    pub log_sigma: f64,
+    /// `log |Psi|`.
+    pub log_noise: f64,
+}
+
+/// The lower triangle copied onto the upper one after both are averaged.
+pub(crate) fn symmetrise(a: &mut Matrix<f64>) {
+    for i in 0..a.rows() {
+        for j in 0..i {
+            let mean = 0.5 * (a[(i, j)] + a[(j, i)]);
+            (a[(i, j)], a[(j, i)]) = (mean, mean);
+        }
+    }
+}
+
+/// `x I`, `n x n`.
+pub(crate) fn multiple_of_identity(n: usize, x: f64) -> Matrix<f64> {
+    Matrix::from_fn(n, n, |i, j| if i == j { x } else { 0.0 })
+}
+
+impl Noise {
+    /// `Psi^-1 W`, and `log |Psi|`.
+    fn inverse_times(&self, w: &Matrix<f64>) -> Result<(Matrix<f64>, f64)> {
+        match self {
+            Noise::Diagonal(psi) => {
+                let mut a = w.clone();
+                for (i, psi) in psi.iter().enumerate() {
+                    a.row_mut(i).iter_mut().for_each(|x| *x /= psi);
+                }
+                Ok((a, psi.iter().map(|x| x.ln()).sum()))
+            }
+            Noise::Full(psi) => {
+                let factor = positive(psi, "the factorisation of the noise covariance")?;
+                Ok((factor.solve_rows(&w.transposed()).transposed(), factor.log_determinant()))
+            }
+        }
+    }
+
+    /// Adds it to a matrix of its size.
+    fn add_to(&self, k: &mut Matrix<f64>) {
+        match self {
+            Noise::Diagonal(psi) => psi.iter().enumerate().for_each(|(i, x)| k[(i, i)] += x),
+            Noise::Full(psi) => k.as_mut_slice().iter_mut().zip(psi.as_slice()).for_each(|(k, x)| *k += x),
+        }
+    }
+
+    /// Its diagonal.
+    pub fn diagonal(&self) -> Vec<f64> {
+        match self {
+            Noise::Diagonal(psi) => psi.clone(),
+            Noise::Full(psi) => (0..psi.rows()).map(|i| psi[(i, i)]).collect(),
+        }
+    }
+}
+
+fn positive(a: &Matrix<f64>, what: &'static str) -> Result<Cholesky> {
+    Cholesky::new(a).ok_or(Error::Factorisation { what })
+}
+
+impl Parameters {
+    /// `m`.
+    pub fn n_features(&self) -> usize {
+        self.w.rows()
+    }
+
+    /// `l`.
+    pub fn n_units(&self) -> usize {
+        self.w.cols()
+    }
+
+    /// The posterior, through the smaller of `l x l` and `m x m`: `O(m l min(m, l))`.
+    ///
+    /// # Errors
+    ///
+    /// A matrix that is not positive definite to rounding.
+    pub fn posterior(&self, prior: Prior) -> Result<Posterior> {
+        self.posterior_through(prior, self.n_units() > self.n_features())
+    }
+
+    /// [`posterior`](Self::posterior) through `m x m` matrices where `wide`, else through `l x l` ones.
+    ///
+    /// # Errors
+    ///
+    /// Those of it.
+    pub fn posterior_through(&self, prior: Prior, wide: bool) -> Result<Posterior> {
+        let (l, t) = (self.n_units(), prior.variance);
+        let (a, log_noise) = self.noise.inverse_times(&self.w)?;
+        let transposed = self.w.transposed();
+        let (b, sigma, log_sigma) = if wide {
+            let mut k = factor::multiply(&self.w, &transposed);
+            if t != 1.0 {
+                k.as_mut_slice().iter_mut().for_each(|x| *x *= t);
+            }
+            self.noise.add_to(&mut k);
+            let factor = positive(&k, "the factorisation of the covariance of the rows")?;
+            // Rows of K^-1 W, transposed.
+            let mut solved = factor.solve_rows(&transposed);
+            if t != 1.0 {
+                solved.as_mut_slice().iter_mut().for_each(|x| *x *= t);
+            }
+            let mut sigma = multiple_of_identity(l, t);
+            let explained = factor::multiply(&solved, &self.w);
+            sigma.as_mut_slice().iter_mut().zip(explained.as_slice()).for_each(|(s, x)| *s -= t * x);
+            symmetrise(&mut sigma);
+            (solved.transposed(), sigma, l as f64 * t.ln() + log_noise - factor.log_determinant())
+        } else {
+            let mut g = factor::multiply(&transposed, &a);
+            (0..l).for_each(|j| g[(j, j)] += 1.0 / t);
+            let factor = positive(&g, "the factorisation of the precision of the units")?;
+            let mut sigma = factor.solve_rows(&multiple_of_identity(l, 1.0));
+            symmetrise(&mut sigma);
+            (factor::multiply(&a, &sigma), sigma, -factor.log_determinant())
+        };
+        let pull = prior.mean / t;
+        let bias = match pull == 0.0 {
+            true => vec![0.0; l],
+            false => (0..l).map(|j| pull * sigma.row(j).iter().sum::<f64>()).collect(),
+        };
+        Ok(Posterior { a, b, bias, sigma, log_sigma, log_noise })
+    }
+
+    /// `G = Sigma^-1 = I / T + W' A`, `l x l`, symmetric to the bit.
+    pub fn precision(&self, a: &Matrix<f64>, prior: Prior) -> Matrix<f64> {
+        let mut g = factor::multiply(&self.w.transposed(), a);
+        (0..g.rows()).for_each(|j| g[(j, j)] += 1.0 / prior.variance);
+        symmetrise(&mut g);
+        g
+    }
+}
