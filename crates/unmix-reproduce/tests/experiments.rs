@@ -100,6 +100,11 @@ fn a_point_its_projection_and_its_residual() {
     holds("projection", 12);
 }
 
+#[test]
+fn norms_on_the_sphere_and_sparse_codes() {
+    holds("sphere-norms", 7);
+}
+
 /// Ten numbers of components, three explained variance ratios and the order of variances, all known exactly.
 #[test]
 fn synthetic_pictures_span_few_dimensions() {

@@ -12,6 +12,7 @@ mod rules;
 mod shapes;
 mod sigma;
 mod signals;
+mod sphere;
 mod subspace;
 mod sweep;
 mod transforms;
@@ -38,6 +39,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     rules::NONLINEAR,
     subspace::EXPERIMENT,
     projection::EXPERIMENT,
+    sphere::EXPERIMENT,
 ];
 
 /// The book chapter on linear structure.

@@ -4,6 +4,7 @@ mod accuracy;
 mod bad;
 mod exact;
 mod maps;
+mod overcomplete;
 
 use crate::made::on_threads;
 use unmix::datasets::{SparseCombinations, bernoulli_gaussian};
