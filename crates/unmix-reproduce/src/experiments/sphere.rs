@@ -86,7 +86,13 @@ fn run(lab: &mut Lab<'_>) -> Result<()> {
         lab.check(quantity, largest.abs(), published, "1, and only where an entry is 0", holds)?;
     }
     let least = fourth.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
-    lab.check("least sum of fourth powers", least, "1/2", "1/2, where entries are equal", (least - 0.5).abs() < 1e-12)?;
+    lab.check(
+        "least sum of fourth powers",
+        least,
+        "1/2",
+        "1/2, where entries are equal",
+        (least - 0.5).abs() < 1e-12,
+    )?;
     of_rows(lab, &mut sheet)?;
     lab.figure("sphere-norms", &sheet)
 }
@@ -110,13 +116,18 @@ fn of_rows(lab: &mut Lab<'_>, sheet: &mut Sheet) -> Result<()> {
         "rows of two orthogonal atoms, a fifth of the codes not 0",
         Content::Plane { points, strokes: vec![stroke(0), stroke(1)] },
     );
-    sheet.add("mean fourth power of the codes of a filter", lines(vec![("", fourth.clone())], ("degrees", "")));
+    sheet.add(
+        "mean fourth power of the codes of a filter",
+        lines(vec![("", fourth.clone())], ("degrees", "")),
+    );
     sheet.add("mean size of the codes of a filter", lines(vec![("", size.clone())], ("degrees", "")));
     let directions = |rows: &Matrix<f64>| -> Vec<f64> {
         (0..rows.rows()).map(|i| rows[(i, 1)].atan2(rows[(i, 0)]).to_degrees().rem_euclid(180.0)).collect()
     };
     let truth = directions(&made.atoms);
-    for (quantity, curve) in [("peaks of the mean fourth power", fourth), ("least mean sizes", negative(&size))] {
+    for (quantity, curve) in
+        [("peaks of the mean fourth power", fourth), ("least mean sizes", negative(&size))]
+    {
         let off = farthest(&peaks(&curve), &truth);
         lab.check(format!("{quantity}: degrees from the atoms"), off, "0", "at most 2", off <= 2.0)?;
     }

@@ -18,8 +18,7 @@ fn ends((n, p, m): (usize, usize, usize), share: f64) -> (Matrix<f64>, Matrix<f6
         let length = |i: usize| a.row(i).iter().map(|x| x * x).sum::<f64>().sqrt();
         Matrix::from_fn(a.rows(), a.cols(), |i, j| a[(i, j)] / length(i))
     };
-    let (white, atoms) =
-        (factor::multiply(&made.x, &whiten), unit(factor::multiply(&made.atoms, &whiten)));
+    let (white, atoms) = (factor::multiply(&made.x, &whiten), unit(factor::multiply(&made.atoms, &whiten)));
     let rows = Rows::from_slice(white.as_slice(), p).unwrap();
     let draws = Stream::new(1, 0);
     let start = Matrix::from_fn(4 * m, p, |i, j| draws.normal((i * p + j) as u64));

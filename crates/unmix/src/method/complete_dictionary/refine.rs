@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Rows for each direction: 160 suffice where no more than half of the codes are not 0.
 const ROWS: u64 = 200;
 /// The fewest rows.
-const FEWEST: u64 = 4096;
+const FEWEST: u64 = 8192;
 /// What bounds the weights at first, in standard deviations of the codes, and what that is multiplied by in every step.
 const FLOOR: f64 = 0.1;
 const SHRINK: f64 = 0.1;
