@@ -273,6 +273,29 @@ pub fn add_cross<T: Real>(total: &mut [f64], a: &[T], b: &[T], n: usize, k: usiz
     total.iter_mut().zip(part).for_each(|(s, x)| *s += x.to_f64());
 }
 
+/// [`add_cross`] by the library's product, which is faster where both tables are wide; `scratch` is used for the product of the block.
+pub(crate) fn add_cross_wide<T: Real>(
+    total: &mut [f64],
+    a: &[T],
+    b: &[T],
+    [n, k, p]: [usize; 3],
+    scratch: &mut Vec<T>,
+) {
+    scratch.resize(k * p, T::default());
+    matmul(
+        MatMut::from_row_major_slice_mut(scratch, k, p),
+        Accum::Replace,
+        MatRef::from_row_major_slice(a, n, k).transpose(),
+        MatRef::from_row_major_slice(b, n, p),
+        T::from_f64(1.0),
+        Par::Seq,
+    );
+    widest(
+        #[inline(always)]
+        || total.iter_mut().zip(&*scratch).for_each(|(t, s)| *t += s.to_f64()),
+    );
+}
+
 /// `out += a b`: `a` is `n x p`, `b` is `p x k`, row-major.
 pub(crate) fn add_product<T: Real>(out: &mut [T], a: &[T], b: &[T], n: usize, p: usize, k: usize) {
     let (a, b) = (MatRef::from_row_major_slice(a, n, p), MatRef::from_row_major_slice(b, p, k));

@@ -5,7 +5,7 @@
 //! point of a set that is a product over units: it takes the place of the gradient methods of the paper. `P` clamps, and scales units to second
 //! moment 1 where they are normalised.
 
-use super::held::{CHUNK, Held};
+use super::held::{CHUNK, Extent, Held};
 use super::statistics::Normalisation;
 use crate::num::factor::Cholesky;
 use crate::num::{Matrix, Real, kernel};
@@ -56,6 +56,8 @@ pub struct Ladder<'a, T> {
     pub g: &'a Matrix<f64>,
     /// Rows, weighted.
     pub n: f64,
+    /// Weights of the rows.
+    pub weights: Option<&'a [f64]>,
     /// Second moment 1, or unscaled.
     pub how: Normalisation,
     /// What is added to the divergence of the codes before.
@@ -65,38 +67,29 @@ pub struct Ladder<'a, T> {
 }
 
 /// The nearest codes that are non-negative and, where units are normalised, of second moment 1 (sum of squares `n`): a unit without a positive
-/// number is `sqrt(n)` at the row of its largest one, the first on ties, and 0 elsewhere. Returns what each unit was multiplied by.
-pub fn project<T: Real>(codes: &mut Held<T>, how: Normalisation, n: f64) -> Vec<f64> {
+/// number is `sqrt(n)` at the row of its largest one, the first on ties, and 0 elsewhere; one of zeros stays so. Rows of weight 0 take no unit. Returns what each unit was multiplied by.
+pub fn project<T: Real>(
+    codes: &mut Held<T>,
+    how: Normalisation,
+    n: f64,
+    weights: Option<&[f64]>,
+) -> Vec<f64> {
     let l = codes.n_units();
-    let sums = codes.each(|_, chunk| {
+    let extents = codes.each(|c, chunk| {
         let one = |j: usize| {
-            let (mut squares, mut best) = (0.0, (f64::NEG_INFINITY, 0));
-            for (i, x) in Held::unit(chunk, l, j).iter().enumerate() {
-                let x = x.to_f64();
-                if x > best.0 {
-                    best = (x, i);
-                }
-                if x > 0.0 {
-                    squares += x * x;
-                }
-            }
-            (squares, best)
+            let mut extent = Extent::NONE;
+            extent.take(Held::unit(chunk, l, j), c * CHUNK, weights);
+            extent
         };
         (0..l).map(one).collect::<Vec<_>>()
     });
     let mut scale = vec![1.0; l];
     let mut places = Vec::new();
-    for j in 0..l {
-        let squares: f64 = sums.iter().map(|chunk| chunk[j].0).sum();
-        if how == Normalisation::Rms {
-            scale[j] = if squares > 0.0 { (n / squares).sqrt() } else { 0.0 };
-            if squares == 0.0 {
-                let first = |best: (f64, usize), (c, chunk): (usize, &Vec<(f64, (f64, usize))>)| {
-                    let own = chunk[j].1;
-                    if own.0 > best.0 { (own.0, c * CHUNK + own.1) } else { best }
-                };
-                places.push((j, sums.iter().enumerate().fold((f64::NEG_INFINITY, 0), first).1));
-            }
+    if how == Normalisation::Rms {
+        for j in 0..l {
+            let extent = extents.iter().fold(Extent::NONE, |all, chunk| all.and(chunk[j]));
+            scale[j] = if extent.squares > 0.0 { (n / extent.squares).sqrt() } else { 0.0 };
+            places.extend(extent.place().map(|i| (j, i)));
         }
     }
     codes.each_mut(|_, chunk| {
@@ -171,7 +164,7 @@ impl<T: Real> Ladder<'_, T> {
     fn between(&self, gamma: f64, lambda: f64) -> Held<T> {
         let mut codes = self.mu.clone();
         codes.each_mut(|c, chunk| towards(chunk, &self.p.chunks()[c], lambda));
-        project(&mut codes, self.how, self.n);
+        project(&mut codes, self.how, self.n, self.weights);
         if gamma == 1.0 {
             return codes;
         }
@@ -180,7 +173,7 @@ impl<T: Real> Ladder<'_, T> {
             let each = chunk.iter_mut().zip(&self.mu.chunks()[c]);
             each.for_each(|(d, mu)| *d = *mu + share * (*d - *mu));
         });
-        project(&mut codes, self.how, self.n);
+        project(&mut codes, self.how, self.n, self.weights);
         codes
     }
 
@@ -191,7 +184,7 @@ impl<T: Real> Ladder<'_, T> {
         codes.each_mut(|c, chunk| {
             chunk.iter_mut().zip(&step.chunks()[c]).for_each(|(x, d)| *x = *x + share * *d);
         });
-        project(&mut codes, self.how, self.n);
+        project(&mut codes, self.how, self.n, self.weights);
         codes
     }
 

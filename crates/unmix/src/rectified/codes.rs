@@ -117,9 +117,9 @@ impl<T: Real> GatherCodes<T> {
                 self.corruption.corrupt(row(i), x, out);
             }
             kernel::centre(&noisy, weights, &self.center, coordinates);
-            kernel::product(product, coordinates, self.b.as_slice(), n, m, l);
+            multiply(product, coordinates, self.b.as_slice(), [n, m, l]);
         } else {
-            kernel::product(product, rows, self.b.as_slice(), n, m, l);
+            multiply(product, rows, self.b.as_slice(), [n, m, l]);
         }
         let root = |i: usize| weights.map_or(1.0, |w| w[counted[i]].sqrt());
         self.rectify(part, product, root, |i| row(counted[i]));
@@ -176,6 +176,17 @@ impl<T: Real> GatherCodes<T> {
     }
 }
 
+/// From so many numbers of `B` on, the library's products are faster than ours, which are for narrow tables.
+const WIDE: usize = 1 << 16;
+
+/// `out = a b`, `a` being `n x m` and `b` `m x l`: `[n, m, l]`.
+pub(super) fn multiply<T: Real>(out: &mut [T], a: &[T], b: &[T], [n, m, l]: [usize; 3]) {
+    match m * l >= WIDE {
+        true => kernel::product_of_few(out, a, b, [n, m, l]),
+        false => kernel::product(out, a, b, n, m, l),
+    }
+}
+
 /// Adds the products of `n` codes with each other and with their rows, which are centered: `[n, m, l]`.
 pub(super) fn add_products<T: Real>(
     part: &mut CodeSums,
@@ -184,7 +195,10 @@ pub(super) fn add_products<T: Real>(
     [n, m, l]: [usize; 3],
     (packed, zeros): (&mut Vec<T>, &mut Vec<f64>),
 ) {
-    kernel::add_cross(part.cross.as_mut_slice(), rows, codes, n, m, l);
+    match m * l >= WIDE {
+        true => kernel::add_cross_wide(part.cross.as_mut_slice(), rows, codes, [n, m, l], packed),
+        false => kernel::add_cross(part.cross.as_mut_slice(), rows, codes, n, m, l),
+    }
     zeros.clear();
     zeros.resize(l, 0.0);
     kernel::pack_centred(codes, None, (zeros, zeros), None, packed);

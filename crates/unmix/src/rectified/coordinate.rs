@@ -4,7 +4,7 @@
 //! where units have second moment 1, `1 / G_jj` where they are not scaled. Each is the minimum over the codes of its unit, so the divergence
 //! never rises.
 
-use super::held::{CHUNK, Held};
+use super::held::{CHUNK, Extent, Held};
 use super::statistics::Normalisation;
 use crate::num::factor::{self, Cholesky};
 use crate::num::{Matrix, Real, kernel};
@@ -33,6 +33,8 @@ pub struct Rounds<'a, T> {
     pub n: f64,
     /// Whether units have second moment 1.
     pub how: Normalisation,
+    /// Weights of the rows.
+    pub weights: Option<&'a [f64]>,
     /// Units that stay 0.
     pub dead: &'a [bool],
 }
@@ -88,38 +90,27 @@ impl<T: Real> Rounds<'_, T> {
         let (l, width, own) = (mu.n_units(), units.len(), j - units.start);
         let (gjj, zero) = (narrow[(j, j)], T::default());
         // b, in place of what is left for the unit.
-        let (mut squares, mut best) = (0.0, (f64::NEG_INFINITY, 0));
+        let mut extent = Extent::NONE;
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
             let n = chunk.len() / l;
             let b = &mut left[own * n..(own + 1) * n];
-            let mut sum = 0.0;
-            for (i, (b, x)) in b.iter_mut().zip(Held::unit(chunk, l, j)).enumerate() {
-                *b = *b + *x * gjj;
-                let b = b.to_f64();
-                if b > best.0 {
-                    best = (b, c * CHUNK + i);
-                }
-                if b > 0.0 {
-                    sum += b * b;
-                }
-            }
-            squares += sum;
+            b.iter_mut().zip(Held::unit(chunk, l, j)).for_each(|(b, x)| *b = *b + *x * gjj);
+            extent.take(b, c * CHUNK, self.weights);
         }
-        let one_hot = squares == 0.0 && self.how == Normalisation::Rms && !self.dead[j];
+        let squares = extent.squares;
+        let normalised = self.how == Normalisation::Rms;
+        let place = extent.place().filter(|_| normalised && !self.dead[j]);
         let scale = match self.how {
             _ if self.dead[j] || squares == 0.0 => 0.0,
             Normalisation::Rms => (self.n / squares).sqrt(),
             _ => 1.0 / self.g[(j, j)],
         };
-        if one_hot {
+        if place.is_some() {
             out.one_hot.push(j);
         }
-        out.scale[j] = if self.dead[j] || one_hot {
-            0.0
-        } else if squares == 0.0 {
-            1.0 / self.g[(j, j)]
-        } else {
-            scale
+        out.scale[j] = match self.dead[j] || normalised || squares > 0.0 {
+            true => scale,
+            false => 1.0 / self.g[(j, j)],
         };
         let narrow_scale = T::from_f64(scale);
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks_mut()).enumerate() {
@@ -129,7 +120,7 @@ impl<T: Real> Rounds<'_, T> {
             let mut change = 0.0f64;
             for (i, (b, x)) in b.iter_mut().zip(codes).enumerate() {
                 let mut new = if *b > zero { *b * narrow_scale } else { zero };
-                if one_hot && best.1 == c * CHUNK + i {
+                if place == Some(c * CHUNK + i) {
                     new = T::from_f64(self.n.sqrt());
                 }
                 *b = new - *x;

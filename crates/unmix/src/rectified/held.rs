@@ -109,7 +109,7 @@ impl<T: Real> Held<T> {
         let shifted = bias.iter().any(|x| *x != 0.0);
         let step = |block: Block<'_, T>, out: &mut [T], work: &mut Workspace<T>| {
             kernel::centre(block.data, None, center, &mut work.rows);
-            kernel::product(out, &work.rows, narrow.as_slice(), block.n_rows(), m, l);
+            super::codes::multiply(out, &work.rows, narrow.as_slice(), [block.n_rows(), m, l]);
             for (i, out) in out.chunks_exact_mut(l).enumerate() {
                 let root = weights.map_or(1.0, |w| w[block.first_row as usize + i].sqrt());
                 if root == 0.0 {
@@ -125,6 +125,54 @@ impl<T: Real> Held<T> {
         let mut filler = Filler { to: self, row: 0 };
         rows.map(run, "codes", l, step, &mut filler)?;
         Ok(())
+    }
+}
+
+/// What decides where a unit without a positive number is put: sum of squares of positive numbers, the largest number with its row, the least.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) squares: f64,
+    pub(super) largest: (f64, usize),
+    least: f64,
+}
+
+impl Extent {
+    pub(super) const NONE: Self =
+        Self { squares: 0.0, largest: (f64::NEG_INFINITY, 0), least: f64::INFINITY };
+
+    /// Takes numbers from row `first` on; rows of weight 0 can take no unit.
+    pub(super) fn take<T: Real>(&mut self, numbers: &[T], first: usize, weights: Option<&[f64]>) {
+        let mut squares = 0.0;
+        for (i, x) in numbers.iter().enumerate() {
+            let x = x.to_f64();
+            if weights.is_some_and(|w| w[first + i] == 0.0) {
+                continue;
+            }
+            if x > self.largest.0 {
+                self.largest = (x, first + i);
+            }
+            self.least = self.least.min(x);
+            if x > 0.0 {
+                squares += x * x;
+            }
+        }
+        self.squares += squares;
+    }
+
+    /// Both together, those of later rows last.
+    pub(super) fn and(mut self, later: Self) -> Self {
+        self.squares += later.squares;
+        self.least = self.least.min(later.least);
+        if later.largest.0 > self.largest.0 {
+            self.largest = later.largest;
+        }
+        self
+    }
+
+    /// The row that takes the unit: none where a number is positive, or all are 0, as without loadings.
+    pub(super) fn place(&self) -> Option<usize> {
+        let none = self.squares > 0.0 || (self.largest.0 == 0.0 && self.least == 0.0);
+        (!none && self.least < f64::INFINITY).then_some(self.largest.1)
     }
 }
 

@@ -144,7 +144,7 @@ fn problem(seed: u64, n: usize, l: usize, how: Normalisation) -> (Held<f64>, Hel
     let mut g = unmix::num::factor::multiply_transposed(&root, &root);
     (0..l).for_each(|j| g[(j, j)] += 1.0);
     let mut mu = fill(&mu);
-    project(&mut mu, how, n as f64);
+    project(&mut mu, how, n as f64, None);
     (fill(&p), mu, g)
 }
 
@@ -157,7 +157,16 @@ fn each_rung_alone_lowers_the_divergence_or_keeps_the_codes() {
             for rung in [Rung::Newton, Rung::Gamma, Rung::Lambda, Rung::Both, Rung::Reduced, Rung::Majoriser]
             {
                 let rungs = [rung];
-                let ladder = Ladder { p: &p, mu: &mu, g: &g, n: 23.0, how, allowance: 0.0, rungs: &rungs };
+                let ladder = Ladder {
+                    p: &p,
+                    mu: &mu,
+                    g: &g,
+                    n: 23.0,
+                    weights: None,
+                    how,
+                    allowance: 0.0,
+                    rungs: &rungs,
+                };
                 let (codes, found) = ladder.climb();
                 let (before, after) = (ladder.divergence(&mu), ladder.divergence(&codes));
                 assert!(if found == Rung::Keep { after == before } else { after < before });

@@ -119,13 +119,13 @@ impl Task<'_> {
             Some(codes) => codes,
             None => {
                 let mut codes = self.means(rows, posterior, run)?;
-                project(&mut codes, self.how, self.seen.n);
+                project(&mut codes, self.how, self.seen.n, rows.weights());
                 codes
             }
         };
         let r = self.right(rows, posterior, run)?;
-        let dead = vec![false; codes.n_units()];
-        let rounds = Rounds { r: &r, g, n: self.seen.n, how: self.how, dead: &dead };
+        let (dead, weights) = (vec![false; codes.n_units()], rows.weights());
+        let rounds = Rounds { r: &r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
         search.at.one_hot += rounds.round(&mut codes).one_hot.len() as u64;
         Ok(codes)
     }
@@ -140,7 +140,7 @@ impl Task<'_> {
         let means = self.means(rows, posterior, run)?;
         let Some(before) = search.codes.take() else {
             let mut codes = means;
-            project(&mut codes, self.how, self.seen.n);
+            project(&mut codes, self.how, self.seen.n, rows.weights());
             search.rungs[0] += 1;
             return Ok(codes);
         };
@@ -157,7 +157,16 @@ impl Task<'_> {
         // The reduced rung factors a matrix for every row.
         let dear = n * l.powi(3) / 12.0 > REDUCED * n * l * (4.0 * m + l);
         let rungs: Vec<Rung> = all.iter().copied().filter(|r| !(dear && *r == Rung::Reduced)).collect();
-        let ladder = Ladder { p: &means, mu: &before, g, n, how: self.how, allowance, rungs: &rungs };
+        let ladder = Ladder {
+            p: &means,
+            mu: &before,
+            g,
+            n,
+            weights: rows.weights(),
+            how: self.how,
+            allowance,
+            rungs: &rungs,
+        };
         let (codes, rung) = ladder.climb();
         let at = all.iter().position(|r| *r == rung).unwrap_or(0);
         search.rungs[at] += 1;
@@ -181,13 +190,13 @@ impl Task<'_> {
             Some(codes) => codes,
             None => {
                 let mut codes = self.means(rows, &posterior, run)?;
-                project(&mut codes, self.how, self.seen.n);
+                project(&mut codes, self.how, self.seen.n, rows.weights());
                 codes
             }
         };
         let r = self.right(rows, &posterior, run)?;
         run.stage("last codes")?;
-        let ended = self.last_rounds(&mut codes, &r, &g, run)?;
+        let ended = self.last_rounds(&mut codes, (&r, &g), rows.weights(), run)?;
         let stats = self.held_statistics(rows, &codes, run)?;
         let s = stats.second_moments(&posterior);
         let expected = Expected::new(&parameters.w, &stats, &s, &self.seen.c);
@@ -225,15 +234,15 @@ impl Task<'_> {
     fn last_rounds<T: Real>(
         &self,
         codes: &mut Held<T>,
-        r: &Held<T>,
-        g: &Matrix<f64>,
+        (r, g): (&Held<T>, &Matrix<f64>),
+        weights: Option<&[f64]>,
         run: &Run<'_>,
     ) -> Result<Ended> {
         let l = codes.n_units();
         let mut dead = vec![false; l];
         let mut ended = Ended::default();
         while ended.rounds < ROUNDS {
-            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, dead: &dead };
+            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
             let round = rounds.round(codes);
             ended.rounds += 1;
             run.check()?;
@@ -252,7 +261,7 @@ impl Task<'_> {
         }
         let (scale, least, clipped) = convex(g, &ended.scale, 1.0 / self.prior.variance);
         if clipped {
-            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, dead: &dead };
+            let rounds = Rounds { r, g, n: self.seen.n, how: self.how, weights, dead: &dead };
             ended.violation = rounds.violation(codes, &scale);
         }
         Ok(Ended { scale, least, clipped, ..ended })

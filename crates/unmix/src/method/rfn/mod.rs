@@ -168,69 +168,55 @@ impl Rfn {
                 "choose a number such as 50",
             ));
         }
-        let refused =
-            |name: &str, got: String, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
-        let mode = || {
-            serde_json::to_value(self.e_step)
-                .ok()
-                .and_then(|v| v.as_str().map(String::from))
-                .unwrap_or_default()
-        };
         if self.guaranteed() {
-            let proof = format!("with e_step='{}' the objective must not fall", mode());
-            if self.normalize == Normalize::Std {
-                let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
-                return refused(
-                    "normalize",
-                    "'std'".into(),
-                    &format!("{proof}, and this is no projection"),
-                    remedy,
-                );
-            }
-            if let Some(size) = self.batch_size {
-                let why = format!("{proof}, and codes of all rows are needed for that");
-                return refused(
-                    "batch_size",
-                    size.to_string(),
-                    &why,
-                    "leave it out, or choose e_step='plain'",
-                );
-            }
-            for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
-                if rate > 0.0 {
-                    let why = format!("{proof}, and codes would be random");
-                    return refused(name, rate.to_string(), &why, "leave it out, or choose e_step='plain'");
-                }
-            }
-            if self.dead_unit == DeadUnit::Zero && self.normalize == Normalize::Rms {
-                let why = format!("{proof}, and a unit of zeros has no second moment");
-                return refused(
-                    "dead_unit",
-                    "'zero'".into(),
-                    &why,
-                    "leave it out, or choose normalize='none'",
-                );
-            }
-            rows.here(&format!("rfn with e_step='{}'", mode()))?;
-            let tables = if self.e_step == EStep::Cascade { 3 } else { 2 };
-            let codes =
-                rows.n_rows().unwrap_or(0).saturating_mul(l as u64).saturating_mul(T::DTYPE.size() as u64);
-            check_memory(
-                &format!("e_step='{}', which holds {tables} tables of {l} codes of all rows,", mode()),
-                codes.saturating_mul(tables),
-                "choose e_step='plain', or fewer components",
-            )?;
+            self.check_guaranteed(rows)?;
         }
-        if let Some(size) =
-            self.batch_size.filter(|size| *size < 2 * l && rows.n_rows().is_some_and(|n| n > *size as u64))
-        {
+        let few = |size: &usize| *size < 2 * l && rows.n_rows().is_some_and(|n| n > *size as u64);
+        if let Some(size) = self.batch_size.filter(few) {
             let why = format!("must be at least twice n_components, here {}", 2 * l);
-            return refused("batch_size", size.to_string(), &why, "choose a larger one, or fewer components");
+            return Err(Error::setting("batch_size", size, why, "choose a larger one, or fewer components"));
         }
         check_memory(
             &format!("rfn of {p} columns and {l} components"),
             (l as u64).saturating_mul((p + l) as u64).saturating_mul(8 * 12),
             "choose fewer components, or fewer columns",
+        )
+    }
+
+    /// Settings under which the objective could fall, and codes that do not fit into memory.
+    fn check_guaranteed<T: Real>(&self, rows: &Rows<'_, T>) -> Result<()> {
+        let mode = if self.e_step == EStep::Cascade { "cascade" } else { "coordinate" };
+        let refused = |name: &str, got: String, why: &str, remedy: &str| {
+            let why = format!("with e_step='{mode}' the objective must not fall, and {why}");
+            Err(Error::setting(name, got, why, remedy))
+        };
+        let plain = "leave it out, or choose e_step='plain'";
+        if self.normalize == Normalize::Std {
+            let remedy = "choose normalize='rms' or 'none', or e_step='plain'";
+            return refused("normalize", "'std'".into(), "this is no projection", remedy);
+        }
+        if let Some(size) = self.batch_size {
+            return refused("batch_size", size.to_string(), "codes of all rows are needed for that", plain);
+        }
+        for (name, rate) in [("dropout", self.dropout), ("input_noise", self.input_noise)] {
+            if rate > 0.0 {
+                return refused(name, rate.to_string(), "codes would be random", plain);
+            }
+        }
+        if self.dead_unit == DeadUnit::Zero && self.normalize == Normalize::Rms {
+            let remedy = "leave it out, or choose normalize='none'";
+            return refused("dead_unit", "'zero'".into(), "a unit of zeros has no second moment", remedy);
+        }
+        rows.here(&format!("rfn with e_step='{mode}'"))?;
+        let tables = if self.e_step == EStep::Cascade { 3 } else { 2 };
+        let codes = rows.n_rows().unwrap_or(0).saturating_mul(self.n_components as u64);
+        check_memory(
+            &format!(
+                "e_step='{mode}', which holds {tables} tables of {} codes of all rows,",
+                self.n_components
+            ),
+            codes.saturating_mul(tables * T::DTYPE.size() as u64),
+            "choose e_step='plain', or fewer components",
         )
     }
 

@@ -9,7 +9,7 @@ use crate::num::{Block, Dtype, Matrix, Real, Workspace};
 use crate::rectified::statistics::Moments as SecondMoments;
 use crate::run::Run;
 use crate::spectrum::{check_total, hidden_columns, no_variance_of};
-use crate::stats::{GatherMoments, GatherScatter, Moments};
+use crate::stats::{GatherMoments, GatherScatter, Moments, Scatter};
 
 /// Center and second moments.
 pub(super) struct Seen {
@@ -41,17 +41,7 @@ impl Seen {
         run: &Run<'_>,
     ) -> Result<Self> {
         let (p, key) = (rows.n_features(), METHOD.key);
-        let (moments, scatter) = match noise {
-            NoiseForm::Diagonal => (rows.sweep(run, "variances", &GatherMoments::new())?, None),
-            NoiseForm::Full => {
-                check_square(key, p, 8)?;
-                let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
-                let squares = (0..p).map(|k| scatter.lower[(k, k)]).collect();
-                let moments =
-                    Moments { n: scatter.n, mean: scatter.mean.clone(), rest: scatter.rest.clone(), squares };
-                (moments, Some(scatter))
-            }
-        };
+        let (moments, scatter) = sums(rows, noise, run)?;
         if !moments.mean.iter().chain(&moments.squares).all(|x| x.is_finite()) {
             return Err(rows.not_finite(key));
         }
@@ -104,6 +94,19 @@ impl Seen {
         let varying = self.variance.iter().filter(|v| **v > 0.0);
         varying.clone().sum::<f64>() / varying.count() as f64
     }
+}
+
+/// Means and sums of squares, and all products where the noise is a matrix.
+fn sums<T: Real>(rows: &Rows<'_, T>, noise: NoiseForm, run: &Run<'_>) -> Result<(Moments, Option<Scatter>)> {
+    let p = rows.n_features();
+    if noise == NoiseForm::Diagonal {
+        return Ok((rows.sweep(run, "variances", &GatherMoments::new())?, None));
+    }
+    check_square(METHOD.key, p, 8)?;
+    let scatter = rows.sweep(run, "covariance", &GatherScatter::new())?;
+    let squares = (0..p).map(|k| scatter.lower[(k, k)]).collect();
+    let (mean, rest) = (scatter.mean.clone(), scatter.rest.clone());
+    Ok((Moments { n: scatter.n, mean, rest, squares }, Some(scatter)))
 }
 
 /// Medians of the columns, each row as often as it counts.
