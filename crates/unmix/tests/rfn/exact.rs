@@ -51,6 +51,19 @@ fn the_objective_never_falls() {
 }
 
 #[test]
+fn the_objective_never_falls_in_many_iterations() {
+    let x = rows("D1", 100, 100);
+    for (mode, rate, iterations) in
+        [("coordinate", 0.1, 1000), ("coordinate", 1.0, 200), ("cascade", 0.1, 200), ("cascade", 1.0, 200)]
+    {
+        let given =
+            json!({"n_components": 20, "e_step": mode, "learning_rate": rate, "max_iter": iterations});
+        let model = fit(&x, 100, given);
+        never_falls(&model, 1e-10);
+    }
+}
+
+#[test]
 fn the_objective_does_not_fall_in_single_precision_either() {
     let x: Vec<f32> = cast(&rows("D3", 60, 40));
     for mode in ["coordinate", "cascade"] {
@@ -193,6 +206,23 @@ fn a_cascade_tells_which_rungs_served() {
     let counts: Vec<u64> = rungs.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).collect();
     assert_eq!((counts.len(), counts.iter().sum::<u64>()), (7, 60), "{rungs}");
     assert!(rungs["newton"].as_u64().unwrap() >= 1 && rungs["newton"] != json!(60), "{rungs}");
+}
+
+#[test]
+fn rows_of_weight_zero_take_no_unit_and_have_no_effect() {
+    let mut x = rows("D1", 60, 20);
+    let mut weights = vec![1.0; 60];
+    let given =
+        settings(json!({"n_components": 6, "e_step": "coordinate", "max_iter": 10, "prior_mean": -4.0}));
+    let fitted = |x: &[f64], weights: Vec<f64>| {
+        let mut rows = AnyRows::F64(Rows::from_slice(x, 20).unwrap()).weighted(weights).unwrap();
+        unmix::fit("rfn", &given, &mut rows, &on_threads(1)).unwrap()
+    };
+    [3, 17, 40].iter().for_each(|&i: &usize| weights[i] = 0.0);
+    let one = fitted(&x, weights.clone());
+    [3usize, 17, 40].iter().for_each(|&i| x[20 * i..20 * (i + 1)].fill(1e3));
+    let other = fitted(&x, weights);
+    assert!(numbers(&one, "components") == numbers(&other, "components"));
 }
 
 #[test]

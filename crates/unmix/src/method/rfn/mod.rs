@@ -10,7 +10,7 @@
 //!  3. `W` and `psi` a share `eta` of the way to `U S^-1` and to the expected squared residuals (Newton's direction), within bounds.
 //!
 //! Start and least noise are shares of the columns' variances, so that the units of the columns do not matter.
-//! **Cost** `O(n l (2 m + l) + l² (m + l))` an iteration, `O(l (m + l))` memory in plain mode; two or three tables of all codes in the others.
+//! **Cost** `O(n l (2 m + l) + l² (m + l))` an iteration, `O(l (m + l))` memory in plain mode; two tables of all codes (coordinate) or four (cascade).
 //! **Equals** factor analysis where nothing is clamped. **Fails** to prove anything of plain mode: the convergence theorem of the paper covers
 //! the other two.
 //!
@@ -208,7 +208,7 @@ impl Rfn {
             return refused("dead_unit", "'zero'".into(), "a unit of zeros has no second moment", remedy);
         }
         rows.here(&format!("rfn with e_step='{mode}'"))?;
-        let tables = if self.e_step == EStep::Cascade { 3 } else { 2 };
+        let tables = if self.e_step == EStep::Cascade { 4 } else { 2 };
         let codes = rows.n_rows().unwrap_or(0).saturating_mul(self.n_components as u64);
         check_memory(
             &format!(
