@@ -31,7 +31,7 @@ fn constant_columns_are_left_out() {
         assert!(encode(&model, &still).iter().all(|x| x.is_finite()));
         // The objective is that of the other columns, from a start of the same size.
         let rest = fit(&without, 5, given.clone());
-        let values = [&model, &rest].map(|m| fact(m, "objective").as_f64().unwrap());
+        let values = [&model, &rest].map(|m| fact(m, "final_objective").as_f64().unwrap());
         assert!((values[0] - values[1]).abs() < 0.15 * values[1].abs(), "{given}: {values:?}");
         let psi = model.tensor("noise_variance").map(|t| t.f64s()[2]);
         assert!(psi.is_none_or(|psi| psi == 0.0));
@@ -48,7 +48,7 @@ fn units_without_a_positive_code_are_dead_or_at_one_row() {
     assert!(warned(&zero, "4 of 4 units are 0 in every row"));
     assert!(encode(&zero, &x).iter().all(|z| *z == 0.0));
     let hot = fit(&x, 6, given("onehot"));
-    assert!(fact(&hot, "one_hot").as_u64().unwrap() > 0, "{:?}", hot.report().fit);
+    assert!(fact(&hot, "one_hot").as_u64().unwrap() > 0, "{:?}", hot.report().facts);
     let s = hot.tensor("code_moments").unwrap().to_matrix();
     assert!(s.as_slice().iter().all(|x| x.is_finite()));
 }

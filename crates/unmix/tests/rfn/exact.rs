@@ -140,7 +140,7 @@ fn coordinate_and_cascade_find_better_codes_than_a_clamp() {
     let x = rows("D1", 100, 100);
     let given =
         |mode: &str| json!({"n_components": 20, "e_step": mode, "learning_rate": 0.1, "max_iter": 150});
-    let value = |mode: &str| fact(&fit(&x, 100, given(mode)), "objective").as_f64().unwrap();
+    let value = |mode: &str| fact(&fit(&x, 100, given(mode)), "final_objective").as_f64().unwrap();
     let (plain, cascade, coordinate) = (value("plain"), value("cascade"), value("coordinate"));
     assert!(cascade > plain && coordinate > plain, "{plain} {cascade} {coordinate}");
 }

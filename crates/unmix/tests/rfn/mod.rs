@@ -33,7 +33,7 @@ pub(crate) fn fit_seeded(x: &[f64], p: usize, given: Value, seed: u64) -> Model 
 
 /// A fact of the report.
 pub(crate) fn fact(model: &Model, name: &str) -> Value {
-    model.report().fit.as_ref().unwrap()[name].clone()
+    model.report().facts[name].clone()
 }
 
 /// The trace of `a' b`.

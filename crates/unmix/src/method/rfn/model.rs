@@ -30,7 +30,7 @@ impl Task<'_> {
         report.settings = settings.clone();
         report.settings.insert("learning_rate".into(), self.rate.into());
         report.settings.insert("dead_unit".into(), if self.one_hot { "onehot" } else { "zero" }.into());
-        report.fit = Some(Value::Object(self.facts(&found)));
+        report.facts = self.facts(&found);
         let tensors = self.tensors(&found, &order);
         report.end(run);
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
@@ -62,7 +62,7 @@ impl Task<'_> {
 
     fn facts(&self, found: &Found) -> Map<String, Value> {
         let mut facts = Map::new();
-        facts.insert("objective".into(), json!(found.value));
+        facts.insert("final_objective".into(), json!(found.value));
         facts.insert("decreases".into(), json!({"count": found.falls.count, "largest": found.falls.largest}));
         facts.insert("dead_units".into(), json!(dead(found)));
         facts.insert("one_hot".into(), json!(found.one_hot));
