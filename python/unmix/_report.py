@@ -45,8 +45,9 @@ class Report:
         Kind of processor: equal bits are promised for one kind.
     warnings : list of str
         Warnings, in sentences.
-    halves, norms, orthonormality, stability, fit : object or None
-        Results of methods that compute them; else None. Facts in ``fit`` are attributes of the report, too.
+    halves, norms, orthonormality, stability, fit, dead_units, replaced, coherence, final_objective, decreases,
+    one_hot, certificate, rungs : object or None
+        Results of methods that compute them; else None.
     invocation : str or None
         The command line or call that made the model (arrays by name only). None in older files.
     settings : dict
@@ -91,16 +92,17 @@ class Report:
     orthonormality: Any = None
     stability: Any = None
     fit: Any = None
+    dead_units: Any = None
+    replaced: Any = None
+    coherence: Any = None
+    final_objective: Any = None
+    decreases: Any = None
+    one_hot: Any = None
+    certificate: Any = None
+    rungs: Any = None
 
     def __init__(self, text: str) -> None:
         vars(self).update(json.loads(text))
-
-    def __getattr__(self, name: str) -> Any:
-        # What only some methods report is in `fit`, by name.
-        facts = vars(self).get("fit")
-        if isinstance(facts, dict) and name in facts:
-            return facts[name]
-        raise AttributeError(f"the report has no {name}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python values, under the names that ``unmix show --json`` prints.
