@@ -91,8 +91,10 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
     stream_, stream_atoms_, stream_codes_, stream_rows_, stream_waiting_, stream_worst_ : ndarray
         State that ``partial_fit`` continues from: counts, atoms in the order in which they are learnt, sums over codes and rows,
         rows that do not fill a batch, rows represented worst; those that there are.
+    layers_, layer_steps_ : ndarray
+        Atoms, and length of the step, of every layer; only with ``algorithm="layerwise"``.
     n_components_, n_iter_, n_samples_, n_features_in_ : int
-        Numbers of atoms, batches, rows and columns.
+        Numbers of atoms, batches (or blocks), rows and columns.
     feature_names_in_ : ndarray of str
         Names of the columns, where all of them had one.
     report_ : Report
@@ -105,12 +107,14 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
 
     Notes
     -----
-    The state has ``n_components**2 + 2 * n_components * n_features`` numbers, however many rows there are. The problem is not convex:
+    The state of ``algorithm="online"`` has ``n_components**2 + 2 * n_components * n_features`` numbers, however many rows there are. The problem is not convex:
     other seeds give other atoms, with nearly the same objective.
 
     References
     ----------
     J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding.
+    J. Bolte, S. Sabach & M. Teboulle (2014), Proximal alternating linearized minimization.
+    M. Aharon, M. Elad & A. Bruckstein (2006), K-SVD.
 
     Examples
     --------

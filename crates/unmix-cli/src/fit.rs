@@ -53,9 +53,14 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
         None => rows,
         Some(weights) => rows.weighted(weights)?,
     };
-    let model = match args.sums {
-        false => model::fit(&args.method, &settings, &mut rows, &run)?,
-        true => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
+    let continued = match init.as_ref().filter(|_| !args.sums) {
+        Some(before) => model::continued(&args.method, &settings, before, &rows, &run)?,
+        None => None,
+    };
+    let model = match (continued, args.sums) {
+        (Some(model), _) => model,
+        (None, false) => model::fit(&args.method, &settings, &mut rows, &run)?,
+        (None, true) => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
     };
     let model = match args.stability {
         None => model,

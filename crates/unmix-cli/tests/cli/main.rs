@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod dictionary;
 mod encoders;
 mod grow;
 mod impute;

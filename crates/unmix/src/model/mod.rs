@@ -304,6 +304,33 @@ pub fn partial_fit(
     Ok(model.with_notes(rows.notes()))
 }
 
+/// [`partial_fit`] from `before` on, where it is a model of the method named `key` that holds the state of a stream: with its settings, and
+/// `given` ones in their place. `None` where there is nothing to continue.
+///
+/// # Errors
+///
+/// Those of it.
+pub fn continued(
+    key: &str,
+    given: &Map<String, Value>,
+    before: &Model,
+    rows: &AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Option<Model>> {
+    let method = find(key)?;
+    if before.method.key != method.key {
+        return Ok(None);
+    }
+    let mut settings = before.settings.clone();
+    settings.extend(given.clone());
+    let spec = (method.spec)(&settings)?;
+    if !spec.continues(before) {
+        return Ok(None);
+    }
+    let model = spec.partial_fit(Some(before), rows, run)?;
+    Ok(Some(model.with_notes(rows.notes())))
+}
+
 /// Fits the method named `key` with `settings` (as JSON) to rows of either type: what the command line and Python call.
 ///
 /// # Errors

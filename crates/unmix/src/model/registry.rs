@@ -33,13 +33,18 @@ pub trait Fit: Send + Sync {
             remedy: "fit all rows at once".into(),
         })
     }
-    /// The model of the rows of `before` and then of these, in their order; for methods that learn from one row at a time.
+    /// Whether `before` holds the state of a stream, which [`partial_fit`](Self::partial_fit) continues.
+    fn continues(&self, before: &Model) -> bool {
+        let _ = before;
+        false
+    }
+    /// The model of the rows of `before` and then of these, in their order; for methods that learn from rows as they come.
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         let _ = (before, rows, run);
         Err(Error::Unsupported {
             asked: "going on with more rows".into(),
             found: "this method needs all rows at once".into(),
-            remedy: "fit all rows at once; ica with algorithm='easi' learns from rows as they come".into(),
+            remedy: "fit all rows at once; dictionary, and ica with algorithm='easi', learn from rows as they come".into(),
         })
     }
 }

@@ -25,20 +25,24 @@
 //! [`Atoms::seen`], which is the dictionary of the cells that a row has. Everything that is needed again between rows is in [`Work`],
 //! one for each thread.
 
+mod alternating;
 mod atoms;
 mod constraint;
 mod dead;
 mod gap;
 mod init;
+mod ksvd;
 mod lars;
 mod lasso;
 mod omp;
 mod online;
+mod palm;
 mod passes;
 mod proximal;
 mod rows;
 mod set;
 
+pub(crate) use alternating::{Alternating, Blocks};
 pub use atoms::Atoms;
 pub use constraint::AtomNorm;
 pub(crate) use constraint::{AtomSet, coherence, norm};
@@ -47,10 +51,12 @@ pub(crate) use dead::{Poor, Worst};
 pub use gap::{Checked, Measure, measure};
 pub use init::Init;
 pub(crate) use init::{Begin, chosen};
+pub(crate) use ksvd::Ksvd;
 pub use lars::Lars;
 pub use lasso::{Effort, Lasso};
 pub use omp::Omp;
 pub(crate) use online::{Learnt, Online, PERIOD, largest, largest_of_each};
+pub(crate) use palm::{Problem, Ready};
 pub use proximal::Proximal;
 pub use rows::Work;
 

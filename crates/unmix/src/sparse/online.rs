@@ -260,5 +260,6 @@ pub(crate) fn largest_of_each<T: Real>(atoms: &Atoms<T>, rows: &[T], positive: b
 
 /// The largest of [`largest_of_each`].
 pub(crate) fn largest<T: Real>(atoms: &Atoms<T>, rows: &[T], positive: bool) -> f64 {
-    largest_of_each(atoms, rows, positive).into_iter().fold(0.0, f64::max)
+    let some = rows.chunks(1024 * atoms.n_features());
+    some.flat_map(|rows| largest_of_each(atoms, rows, positive)).fold(0.0, f64::max)
 }

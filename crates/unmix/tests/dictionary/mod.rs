@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod bad;
+mod blocks;
 mod facts;
 mod stream;
 

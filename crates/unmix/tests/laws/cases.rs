@@ -290,6 +290,60 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("wide", json!({"noise": 0.0, "alpha": 0.1, "max_iter": 8}), 60, 300),
             otherwise("with gaps", json!({"noise": 0.0, "max_iter": 60}), 40, 60),
         ],
+        "dictionary" => vec![
+            otherwise("as many atoms as columns", json!({"batch_size": 64, "max_epochs": 2}), 300, 6),
+            otherwise(
+                "overcomplete, centred",
+                json!({"n_components": 20, "batch_size": 100, "max_epochs": 2, "center": true}),
+                700,
+                9,
+            ),
+            otherwise(
+                "non-negative, on the sphere",
+                json!({
+                    "n_components": 9, "positive_code": true, "positive_dict": true, "atom_norm": "sphere", "init": "k-means++",
+                    "max_epochs": 2,
+                }),
+                300,
+                6,
+            ),
+            otherwise(
+                "wide",
+                json!({"n_components": 8, "init": "dct", "batch_size": 10, "alpha": 1.0}),
+                30,
+                60,
+            ),
+            otherwise(
+                "alternating, centred",
+                json!({"algorithm": "alternating", "n_components": 12, "max_iter": 12, "code_steps": 4, "center": true}),
+                300,
+                6,
+            ),
+            otherwise(
+                "one step each",
+                json!({"algorithm": "palm", "max_iter": 60, "positive_code": true}),
+                300,
+                6,
+            ),
+            otherwise(
+                "one step each, with inertia, by LARS",
+                json!({"algorithm": "ipalm", "n_components": 15, "max_iter": 60, "coder": "lars"}),
+                300,
+                6,
+            ),
+            otherwise(
+                "layers",
+                json!({"algorithm": "layerwise", "n_components": 8, "max_iter": 20, "atom_norm": "sphere"}),
+                300,
+                6,
+            ),
+            otherwise(
+                "pursuit",
+                json!({"algorithm": "ksvd", "n_components": 12, "max_iter": 12, "n_nonzero_coefs": 2, "coder": "omp"}),
+                300,
+                6,
+            ),
+        ],
         "rfn" => vec![
             otherwise("tall", json!({"n_components": 7, "max_iter": 12}), 300, 12),
             otherwise("wide, more units than columns", json!({"n_components": 70, "max_iter": 6}), 40, 60),
@@ -365,30 +419,6 @@ fn of(method: &'static Method) -> Vec<Case> {
             otherwise("batches first, about the mean", json!({"batch_size": 100, "center": true}), 700, 5),
             otherwise("columns as they are", json!({"precondition": false, "max_iter": 30}), 300, 5),
             otherwise("wide", json!({"n_components": 5, "max_iter": 30}), 40, 90),
-        ],
-        "dictionary" => vec![
-            otherwise("as many atoms as columns", json!({"batch_size": 64, "max_epochs": 2}), 300, 6),
-            otherwise(
-                "overcomplete, centred",
-                json!({"n_components": 20, "batch_size": 100, "max_epochs": 2, "center": true}),
-                700,
-                9,
-            ),
-            otherwise(
-                "non-negative, on the sphere",
-                json!({
-                    "n_components": 9, "positive_code": true, "positive_dict": true, "atom_norm": "sphere", "init": "k-means++",
-                    "max_epochs": 2,
-                }),
-                300,
-                6,
-            ),
-            otherwise(
-                "wide",
-                json!({"n_components": 8, "init": "dct", "batch_size": 10, "alpha": 1.0}),
-                30,
-                60,
-            ),
         ],
         other => panic!("the laws have no cases for {other}: add them here"),
     }

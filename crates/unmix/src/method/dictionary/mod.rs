@@ -2,17 +2,22 @@
 //!
 //! **Finds** atoms `a_1, ..., a_m` such that every row is a sum of few of them.
 //! **Model** `min over A, Z of 1/2 ||X - Z A||² + alpha ||Z||_1` with `||a_j|| <= 1`: without the bound the penalty would vanish as atoms grow.
-//! **Algorithm** online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with forgetting, one
-//! sweep of block coordinate descent over the atoms; atoms that no code used for an epoch are replaced. New rows are coded by the lasso, each
-//! code with its duality gap.
+//! **Algorithm** by default online (Mairal et al. 2009, `sparse/online.rs`): codes of a batch by coordinate descent, sums over codes with
+//! forgetting, one sweep of block coordinate descent over the atoms. With rows and codes in memory: alternating steps on codes and atoms, PALM
+//! with inertia or without (`sparse/alternating.rs`, `sparse/palm.rs`), K-SVD (`sparse/ksvd.rs`). Atoms without use are replaced. New rows are
+//! coded by the lasso, each code with its duality gap; by its layers where PALM is unrolled.
 //!
 //! **Cost** codes of every row each epoch; `O(m² p)` a batch; memory `m² + 2 m p` numbers and a batch, however many rows there are.
 //! **Equals** nothing else here. **Fails** where `alpha` is at or above the largest product of a row and an atom: every code is then 0.
 //! The problem is not convex: other seeds give other atoms, of nearly the same objective.
 //!
-//! J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding, ICML.
+//! J. Mairal, F. Bach, J. Ponce & G. Sapiro (2009), Online dictionary learning for sparse coding, ICML. J. Bolte, S. Sabach & M. Teboulle
+//! (2014), Math. Program. 146:459 (PALM). T. Pock & S. Sabach (2016), SIAM J. Imaging Sci. 9:1756 (inertia). M. Aharon, M. Elad &
+//! A. Bruckstein (2006), IEEE Trans. Signal Process. 54:4311 (K-SVD).
 
+mod epochs;
 mod fit;
+mod in_memory;
 mod model;
 mod settings;
 mod stream;
@@ -20,13 +25,13 @@ mod stream;
 use super::{Fit, Method, Takes, needs};
 use crate::data::{AnyRows, Rows};
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::model::{Model, Tensors};
 use crate::run::Run;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 
 #[doc(inline)]
-pub use super::sparse_coder::Alpha;
+pub use super::sparse_coder::{Algorithm as Coder, Alpha};
 #[doc(inline)]
 pub use crate::sparse::{AtomNorm, DeadUnit, Init};
 pub use settings::{DictionaryLearning, Learning};
@@ -43,7 +48,12 @@ pub(super) const METHOD: Method = Method {
     of_signals: false,
     to_compare: &[],
     equals: &[],
-    references: &["Mairal, Bach, Ponce & Sapiro 2009"],
+    references: &[
+        "Mairal, Bach, Ponce & Sapiro 2009",
+        "Bolte, Sabach & Teboulle 2014",
+        "Pock & Sabach 2016",
+        "Aharon, Elad & Bruckstein 2006",
+    ],
     spec: |given| Ok(Box::new(DictionaryLearning::from_settings(given)?)),
     code: model::code,
     density: None,
@@ -67,6 +77,13 @@ impl Fit for DictionaryLearning {
     }
     fn fit_f64(&self, rows: &mut Rows<'_, f64>, run: &Run<'_>) -> Result<Model> {
         self.fit(rows, run)
+    }
+    fn given(&mut self, mut tensors: Tensors) -> Result<()> {
+        self.dict_init = tensors.remove("dict_init").map(|tensor| tensor.to_matrix());
+        Ok(())
+    }
+    fn continues(&self, before: &Model) -> bool {
+        self.algorithm.streams() && stream::Stream::is_in(before.tensors())
     }
     fn partial_fit(&self, before: Option<&Model>, rows: &AnyRows<'_>, run: &Run<'_>) -> Result<Model> {
         crate::with_rows!(rows, rows => DictionaryLearning::partial_fit(self, before, rows, run))

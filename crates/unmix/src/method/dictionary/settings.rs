@@ -1,8 +1,9 @@
 //! Settings of dictionary learning: what they are called, what they may be, what they mean.
 
 use crate::method::pca::Automatic;
-use crate::method::sparse_coder::Alpha;
-use crate::model::{Kind, Setting};
+use crate::method::sparse_coder::{Algorithm as Coder, Alpha};
+use crate::model::{Condition, Kind, Setting};
+use crate::num::Matrix;
 use crate::sparse::{AtomNorm, DeadUnit, Init};
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +17,13 @@ pub struct DictionaryLearning {
     pub algorithm: Learning,
     /// Weight of the penalty on codes.
     pub alpha: Alpha,
+    /// Atoms of a code, of `ksvd` and the coder `omp`; `None` for a tenth of the columns, at least 1.
+    pub n_nonzero_coefs: Option<usize>,
     /// Initial atoms.
     pub init: Init,
+    /// The initial atoms themselves, `n_components x n_features`. No setting, but a tensor beside them.
+    #[serde(skip)]
+    pub dict_init: Option<Matrix<f64>>,
     /// Norm of the atoms.
     pub atom_norm: AtomNorm,
     /// What replaces an atom that no code uses.
@@ -32,6 +38,18 @@ pub struct DictionaryLearning {
     pub max_epochs: u64,
     /// How fast batches of long ago are forgotten.
     pub forgetting: f64,
+    /// Steps on codes in a block.
+    pub code_steps: u64,
+    /// Steps on atoms in a block.
+    pub atom_steps: u64,
+    /// Codes of a block begin where those before ended.
+    pub warm_start_codes: bool,
+    /// Blocks, or iterations, at most.
+    pub max_iter: u64,
+    /// Convergence tolerance.
+    pub tol: Option<f64>,
+    /// How rows are coded by the atoms that were learnt.
+    pub coder: Coder,
     /// Subtract the mean of every column first.
     pub center: bool,
 }
@@ -42,7 +60,9 @@ impl Default for DictionaryLearning {
             n_components: None,
             algorithm: Learning::Online,
             alpha: Alpha::Auto(Automatic::Auto),
+            n_nonzero_coefs: None,
             init: Init::Data,
+            dict_init: None,
             atom_norm: AtomNorm::Ball,
             dead_unit: DeadUnit::Residual,
             positive_code: false,
@@ -50,6 +70,12 @@ impl Default for DictionaryLearning {
             batch_size: 256,
             max_epochs: 5,
             forgetting: 5.0,
+            code_steps: 10,
+            atom_steps: 10,
+            warm_start_codes: true,
+            max_iter: 1000,
+            tol: None,
+            coder: Coder::Cd,
             center: false,
         }
     }
@@ -63,7 +89,32 @@ pub enum Learning {
     /// From batches, in memory that does not depend on the number of rows.
     #[default]
     Online,
+    /// Steps on all codes, and then on all atoms.
+    Alternating,
+    /// One step on all codes, and one on all atoms.
+    Palm,
+    /// The same with inertia.
+    Ipalm,
+    /// `Palm`, whose steps are replayed as the layers of an encoder.
+    Layerwise,
+    /// Codes by matching pursuit, then every atom with its codes.
+    Ksvd,
 }
+
+impl Learning {
+    /// Whether rows come in batches.
+    pub(super) fn streams(self) -> bool {
+        self == Learning::Online
+    }
+}
+
+/// Where something has an effect.
+const ONLINE: &[&[Condition]] = &[&[("algorithm", &["\"online\""])]];
+const BLOCKS: &[&[Condition]] = &[&[("algorithm", &["\"alternating\""])]];
+const IN_MEMORY: &[&[Condition]] = &[&[("algorithm", &["!\"online\""])]];
+const PURSUIT: &[&[Condition]] = &[&[("algorithm", &["\"ksvd\""])], &[("coder", &["\"omp\""]), ("algorithm", &["!\"layerwise\""])]];
+const SOLVED: &[&[Condition]] = &[&[("algorithm", &["!\"layerwise\""])]];
+const BOUNDED: &[&[Condition]] = &[&[("algorithm", &["!\"ksvd\""])]];
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
@@ -75,9 +126,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     .by_rows(),
     Setting::new(
         "algorithm",
-        Kind::Words(&["online"]),
+        Kind::Words(&["online", "alternating", "palm", "ipalm", "layerwise", "ksvd"]),
         "\"online\"",
-        "How atoms are learnt: 'online' from batches, in memory that does not depend on the number of rows.",
+        "How atoms are learnt: 'online' from batches, in memory that does not depend on the number of rows. With rows and codes in memory: \
+         'alternating' by steps on all codes and then on all atoms; 'palm' by one step each, 'ipalm' with inertia; 'layerwise' as 'palm', and \
+         rows are coded by replaying the steps; 'ksvd' by matching pursuit and rank-1 fits.",
     ),
     Setting::new(
         "alpha",
@@ -88,6 +141,13 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("0.1"),
     Setting::new(
+        "n_nonzero_coefs",
+        Kind::AnyOf(&[Kind::at_least(1), Kind::Null]),
+        "null",
+        "Atoms of a code of 'ksvd', and of `coder` 'omp'; null for a tenth of the columns, at least 1.",
+    )
+    .only(PURSUIT),
+    Setting::new(
         "init",
         Kind::Words(&["data", "k-means++", "dct", "random"]),
         "\"data\"",
@@ -95,28 +155,63 @@ pub(super) const SETTINGS: &[Setting] = &[
          rows are pictures), 'random' Gaussian numbers.",
     ),
     Setting::new(
+        "dict_init",
+        Kind::Table("(n_components, n_features)"),
+        "null",
+        "Initial atoms, as rows, in place of `init`; or a fitted model, or the path of one or of an array: its components.",
+    )
+    .tensor(),
+    Setting::new(
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
         "\"ball\"",
-        "Norm of the atoms: 'ball' at most 1, 'sphere' exactly 1. At a minimum atoms that are used have norm 1 in both.",
-    ),
+        "Norm of the atoms: 'ball' at most 1, 'sphere' exactly 1, as 'ksvd' always has it. At a minimum atoms that are used have norm 1 in both.",
+    )
+    .only(BOUNDED),
     Setting::new(
         "dead_unit",
         Kind::Words(&["residual", "data", "keep"]),
         "\"residual\"",
         "What replaces an atom that no code used for an epoch: 'residual' the row represented worst, 'data' a random row, 'keep' nothing. Never \
-         in the last fifth of the epochs.",
+         in the last fifth of the epochs. With all codes in memory: for 20 blocks; of 'ksvd' each time, and one of two atoms with a cosine above .99.",
     ),
     Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0."),
     Setting::new("positive_dict", Kind::Bool, "false", "Entries of atoms are at least 0."),
-    Setting::new("batch_size", Kind::at_least(1), "256", "Rows of a batch."),
-    Setting::new("max_epochs", Kind::at_least(1), "5", "How often all rows are visited."),
+    Setting::new("batch_size", Kind::at_least(1), "256", "Rows of a batch of 'online'.").only(ONLINE),
+    Setting::new("max_epochs", Kind::at_least(1), "5", "How often all rows are visited by 'online'.").only(ONLINE),
     Setting::new(
         "forgetting",
         Kind::NON_NEGATIVE,
         "5.0",
         "How fast batches of long ago are forgotten: sums over codes are multiplied by `(1 - 1/t)^forgetting` at batch `t`. 0 forgets nothing.",
-    ),
+    )
+    .only(ONLINE),
+    Setting::new("code_steps", Kind::at_least(1), "10", "Steps on codes in a block of 'alternating'.").only(BLOCKS),
+    Setting::new("atom_steps", Kind::at_least(1), "10", "Steps on atoms in a block of 'alternating'.").only(BLOCKS),
+    Setting::new(
+        "warm_start_codes",
+        Kind::Bool,
+        "true",
+        "Codes of a block of 'alternating' begin where those before ended; otherwise at 0, which needs `code_steps` of 5 at least.",
+    )
+    .only(BLOCKS),
+    Setting::new("max_iter", Kind::at_least(1), "1000", "Maximum number of blocks, or of iterations of 'ksvd'.").only(IN_MEMORY),
+    Setting::new(
+        "tol",
+        Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
+        "null",
+        "Convergence tolerance: the change of codes and atoms in a block, relatively, and 100 times that of the objective over ten blocks; null \
+         for 1e-4.",
+    )
+    .such_as("1e-4")
+    .only(IN_MEMORY),
+    Setting::new(
+        "coder",
+        Kind::Words(&["cd", "fista", "ista", "lars", "omp"]),
+        "\"cd\"",
+        "How rows are coded by the atoms that were learnt: the `algorithm` of `SparseCoder`. Rows of 'layerwise' are coded by its layers.",
+    )
+    .only(SOLVED),
     Setting::new(
         "center",
         Kind::Bool,

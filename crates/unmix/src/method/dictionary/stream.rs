@@ -85,6 +85,11 @@ impl Stream {
         out
     }
 
+    /// Whether these tensors hold a stream.
+    pub(super) fn is_in(tensors: &Tensors) -> bool {
+        tensors.contains_key(COUNTS)
+    }
+
     /// From the tensors of a model of rows of `p` numbers; `None` where it holds no stream.
     pub(super) fn of(tensors: &Tensors, p: usize) -> Result<Option<Self>> {
         let Some(counts) = tensors.get(COUNTS) else { return Ok(None) };

@@ -1,0 +1,101 @@
+//! Dictionaries on the command line: codes, certificates, streams that go on.
+
+use crate::bench::Bench;
+use unmix::data::write_npy;
+use unmix::num::random::Stream;
+use unmix::{AnyRows, Model, Rows, Run};
+
+/// Rows that are sums of two of twelve directions.
+fn rows(n: usize) -> Vec<f64> {
+    let draws = Stream::new(3, 0);
+    let atom = |j: usize, c: usize| Stream::new(3, 1).normal((8 * j + c) as u64);
+    let row = |i: usize| {
+        let pick = |k: u64| (draws.bits(4 * i as u64 + k) % 12) as usize;
+        let (a, b) = (pick(0), pick(1));
+        let (za, zb) = (draws.normal(90_000 + 2 * i as u64), draws.normal(90_001 + 2 * i as u64));
+        (0..8).map(move |c| za * atom(a, c) + zb * atom(b, c)).collect::<Vec<f64>>()
+    };
+    (0..n).flat_map(row).collect()
+}
+
+#[test]
+fn a_stream_goes_on_from_its_model_as_in_the_library() {
+    let b = Bench::new();
+    let x = rows(900);
+    write_npy(&b.path("first.npy"), &x[..500 * 8], &[8]).unwrap();
+    write_npy(&b.path("more.npy"), &x[500 * 8..], &[8]).unwrap();
+    b.ok("fit dictionary first.npy -k 12 --set batch_size=64 --set max_epochs=2 -o first.safetensors -q");
+    // With the settings of the model, which are not typed again.
+    b.ok("fit dictionary more.npy --init first.safetensors -o more.safetensors -q");
+    let (first, more) = (Model::load(&b.path("first.safetensors")), Model::load(&b.path("more.safetensors")));
+    let (first, more) = (first.unwrap(), more.unwrap());
+    let rows = AnyRows::F64(Rows::from_slice(&x[500 * 8..], 8).unwrap());
+    let want = unmix::partial_fit("dictionary", first.settings(), Some(&first), &rows, &Run::default()).unwrap();
+    assert_eq!(more.tensors(), want.tensors());
+    assert_eq!((more.report().n_samples, more.report().n_iter), (900.0, first.report().n_iter + 400 / 64));
+    // Another method starts from the atoms.
+    b.ok("fit rica more.npy -k 12 --set whiten=false --set max_iter=5 --init first.safetensors -o rica.safetensors -q");
+}
+
+#[test]
+fn codes_rows_and_gaps_without_a_line_that_knows_the_method() {
+    let b = Bench::new();
+    write_npy(&b.path("x.npy"), &rows(300), &[8]).unwrap();
+    b.ok("fit dictionary x.npy -k 12 -o m.safetensors -q");
+    b.ok("encode m.safetensors x.npy -o codes.npz");
+    b.ok("decode m.safetensors codes.npz -o back.npy");
+    b.ok("reconstruct m.safetensors x.npy -o again.npy");
+    assert_eq!(b.read("back.npy"), b.read("again.npy"));
+    let quality = b.ok("score m.safetensors x.npy --quality").out;
+    assert!(quality.lines().next().unwrap().contains("gap") && quality.lines().count() == 301, "{quality:.200}");
+    assert!(b.ok("show m.safetensors").out.contains("dictionary"));
+    b.ok("report m.safetensors x.npy -o page.html");
+    let merged = b.run("merge m.safetensors m.safetensors -o both.safetensors");
+    assert!(merged.code == 1 && merged.err.contains("merging"), "{}", merged.err);
+}
+
+/// 8 x 8 patches of digits with a standard deviation of .1 at least, pixels from 0 to 1.
+fn patches(path: &std::path::Path, n: usize, seed: u64) -> Vec<f64> {
+    let input = unmix_io::open(path, &unmix_io::Options::default()).unwrap();
+    let images: Vec<f64> = unmix::with_rows!(&input.rows, rows => {
+        let all = rows.some(0..rows.n_rows().unwrap()).unwrap();
+        all.into_iter().map(unmix::Real::to_f64).collect()
+    });
+    let (count, draws) = ((images.len() / 784) as u64, Stream::new(seed, 0));
+    let (mut out, mut i) = (Vec::with_capacity(64 * n), 0);
+    while out.len() < 64 * n {
+        let image = (draws.bits(3 * i) % count) as usize;
+        let (row, column) = ((draws.bits(3 * i + 1) % 21) as usize, (draws.bits(3 * i + 2) % 21) as usize);
+        i += 1;
+        let pixel = |at: usize| images[784 * image + 28 * (row + at / 8) + column + at % 8] / 255.0;
+        let patch: Vec<f64> = (0..64).map(pixel).collect();
+        let mean = patch.iter().sum::<f64>() / 64.0;
+        if (patch.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 64.0).sqrt() >= 0.1 {
+            out.extend(patch);
+        }
+    }
+    out
+}
+
+/// Figure 2.6: 512 atoms of 10,000 patches, `alpha = .05`. The scheme of the book reaches .668 after a thousand epochs.
+#[test]
+fn one_epoch_on_patches_of_digits_is_below_a_thousand_of_the_book() {
+    let name = "one_epoch_on_patches_of_digits_is_below_a_thousand_of_the_book";
+    let Some(folder) = std::env::var_os("UNMIX_DATA") else {
+        crate::skipped::skipped(name, "UNMIX_DATA names no folder with real data");
+        return;
+    };
+    let folder = std::path::Path::new(&folder).join("mnist");
+    let x = patches(&folder.join("train-images-idx3-ubyte.gz"), 10_000, 0);
+    let held_out = patches(&folder.join("t10k-images-idx3-ubyte.gz"), 2000, 1);
+    let given = serde_json::json!({"n_components": 512, "alpha": 0.05, "max_epochs": 1});
+    let mut rows = AnyRows::F64(Rows::from_slice(&x, 64).unwrap());
+    let run = Run::default();
+    let model = unmix::fit("dictionary", given.as_object().unwrap(), &mut rows, &run).unwrap();
+    let rows = Rows::from_slice(&held_out, 64).unwrap();
+    let codes = model.encode_to_vec(&rows, &run).unwrap();
+    let back = model.decode_to_vec(&Rows::from_slice(&codes, 512).unwrap(), &run).unwrap();
+    let error: f64 = held_out.iter().zip(&back).map(|(x, y)| (x - y).powi(2)).sum();
+    let value = (error + 0.1 * codes.iter().map(|z| z.abs()).sum::<f64>()) / 2000.0;
+    assert!(value <= 0.64, "{value}");
+}

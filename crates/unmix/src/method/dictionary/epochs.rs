@@ -1,0 +1,235 @@
+//! Online fits: all rows by epochs, and streams as they come.
+
+use super::fit::{Found, LEARNING};
+use super::stream::{Begun, Stream};
+use super::{DictionaryLearning, METHOD, wrong_number};
+use crate::data::{Batches, Features, Rows, no_columns};
+use crate::error::{Error, Result};
+use crate::model::{Model, Outcome};
+use crate::num::threads::on_pool;
+use crate::num::{Dtype, Matrix, Real};
+use crate::run::Run;
+use crate::sparse::{Atoms, Lasso, Learnt, Online, PERIOD, largest};
+
+impl DictionaryLearning {
+    fn online(&self, alpha: f64, seed: u64) -> Online {
+        Online {
+            lasso: Lasso { alpha, positive: self.positive_code, effort: LEARNING },
+            set: self.set(),
+            forgetting: self.forgetting,
+            dead: self.dead_unit,
+            seed,
+        }
+    }
+
+    /// From batches in random order.
+    pub(super) fn by_epochs<T: Real>(&self, rows: &Rows<'_, T>, k: usize, run: &Run<'_>) -> Result<Found> {
+        let n = rows.n_rows().unwrap_or(0);
+        let (mean, n_constant) = self.mean(rows, run)?;
+        let (sample, first) = self.initial(rows, &mean, k, run)?;
+        let ready = Atoms::<T>::new(&first);
+        let alpha = self.weight(&ready, &sample);
+        drop(ready);
+        let mut batches = Batches::new(rows, self.batch_size, run.seed)?;
+        if self.center {
+            batches = batches.centred(&mean);
+        }
+        run.stage("atoms")?;
+        let learner = self.online(alpha, run.seed);
+        let found = learner.learn(&batches, self.max_epochs, &sample, || Ok(Learnt::new(first)), run)?;
+        let mut learnt = found.learnt;
+        if learnt.all_zero() {
+            let atoms = Atoms::<T>::new(&learnt.atoms);
+            learnt.largest = learnt.largest.max(largest(&atoms, &sample, self.positive_code));
+        }
+        let sweeps = 2 + found.objective.len() as u64;
+        let begun = Some(Begun { alpha, learnt });
+        let stream = Stream { n, k, seed: run.seed, begun: begun.clone(), waiting: Vec::new() };
+        let now = begun.unwrap_or_else(|| unreachable!("it has begun"));
+        let ended = (found.objective, found.outcome);
+        Ok(Found { n_constant, sweeps, ..found_of(now, &stream, mean, ended) })
+    }
+
+    /// The model of the rows of `before` and then of these, in their order, whatever they are cut into: batches of `batch_size`, one step for
+    /// each; rows that do not fill one wait in the model. After a fit it continues from what that found.
+    ///
+    /// # Errors
+    ///
+    /// `center=true` without a model that has a mean; another number of atoms than before; other columns; numbers that are not finite; rows
+    /// with weights.
+    pub fn partial_fit<T: Real>(
+        &self,
+        before: Option<&Model>,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+    ) -> Result<Model> {
+        METHOD.check(self)?;
+        if !self.algorithm.streams() {
+            let why = "it needs all rows at once";
+            return Err(Error::setting("algorithm", self.solver(), why, "choose 'online', or fit all rows"));
+        }
+        let p = before.map_or(rows.n_features(), Model::n_features);
+        let mut stream = self.stream(before, rows, run)?;
+        let mean = match before.and_then(|model| model.tensor("mean")) {
+            Some(mean) => mean.f64s(),
+            None => vec![0.0; p],
+        };
+        let (features, dtype) = before.map_or((rows.features(), T::DTYPE), |m| (m.features(), m.dtype()));
+        let mut source = rows.source().stream()?;
+        let (mut buffer, mut done) = (Vec::new(), 0u64);
+        loop {
+            buffer.clear();
+            let n = source.read(1024, &mut buffer)?;
+            if n == 0 {
+                break;
+            }
+            for (i, row) in buffer.chunks_exact(p).enumerate() {
+                if let Some(j) = row.iter().position(|x| !x.finite()) {
+                    return Err(rows.not_finite_at(METHOD.key, done + i as u64, j, row[j].to_f64()));
+                }
+                stream.waiting.extend(row.iter().zip(&mean).map(|(x, m)| x.to_f64() - m));
+                stream.n += 1;
+            }
+            done += n as u64;
+            on_pool(run.threads, || self.advance(&mut stream, p, features, dtype));
+            run.sweep_progress("adding", done, rows.n_rows())?;
+        }
+        let now = stream.begun.clone().unwrap_or_else(|| self.so_far(&stream, p, features, dtype, run));
+        let found = found_of(now, &stream, mean, (Vec::new(), Outcome::Completed));
+        self.model(found, features, dtype, run)
+    }
+
+    /// Where a stream begins or goes on.
+    fn stream<T: Real>(&self, before: Option<&Model>, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Stream> {
+        let p = rows.n_features();
+        if rows.weights().is_some() {
+            return Err(Error::Unsupported {
+                asked: format!("{} of rows with weights", METHOD.key),
+                found: "it does not support sample weights".into(),
+                remedy: "leave the weights out, or repeat rows".into(),
+            });
+        }
+        if p == 0 {
+            return Err(no_columns(METHOD.key, rows.origin()));
+        }
+        let Some(model) = before else {
+            if self.center {
+                let why = "the mean of a stream is not known before its end";
+                return Err(Error::setting("center", "true", why, "leave it out, or fit all rows first"));
+            }
+            let given = self.given(p)?.map(Matrix::rows);
+            let k = self.n_components.or(given).unwrap_or(p);
+            if k == 0 {
+                return Err(wrong_number(0, "must be at least 1".into(), p as u64));
+            }
+            super::fit::check_atoms(k, p)?;
+            return Ok(Stream { n: 0, k, seed: run.seed, begun: None, waiting: Vec::new() });
+        };
+        if p != model.n_features() {
+            return Err(Error::Width {
+                what: "adding to a stream of rows".into(),
+                need: model.n_features(),
+                got: p,
+                remedy: "give the same columns in every batch".into(),
+            });
+        }
+        let stream = Stream::of(model.tensors(), p)?.ok_or_else(|| Error::Unsupported {
+            asked: "going on with this model".into(),
+            found: "it does not hold the state of its stream".into(),
+            remedy: "fit it with algorithm='online'".into(),
+        })?;
+        match self.n_components.filter(|k| *k != stream.k) {
+            None => Ok(stream),
+            Some(k) => {
+                let why = format!("the model that goes on has {} atoms", stream.k);
+                Err(Error::setting("n_components", k, why, format!("give {}, or leave it out", stream.k)))
+            }
+        }
+    }
+
+    /// Learns from the batches that are full.
+    fn advance(&self, stream: &mut Stream, p: usize, features: &Features, dtype: Dtype) {
+        match dtype {
+            Dtype::F32 => self.advance_in::<f32>(stream, p, features),
+            Dtype::F64 => self.advance_in::<f64>(stream, p, features),
+        }
+    }
+
+    fn advance_in<T: Real>(&self, stream: &mut Stream, p: usize, features: &Features) {
+        let size = self.batch_size;
+        // As many rows as there are atoms, or initial ones would be few rows and random numbers.
+        let enough = size.max(stream.k);
+        let (mut at, mut rest) = (0, stream.waiting.len() / p);
+        while rest >= if stream.begun.is_some() { size } else { enough } {
+            if stream.begun.is_none() {
+                let rows = &stream.waiting[..enough * p];
+                stream.begun = Some(self.begun::<T>(stream, rows, p, features));
+            }
+            let x: Vec<T> = stream.waiting[at * p..(at + size) * p].iter().map(|x| T::from_f64(*x)).collect();
+            let first = stream.n - rest as u64;
+            let numbers: Vec<u64> = (first..first + size as u64).collect();
+            if let Some(Begun { alpha, learnt }) = &mut stream.begun {
+                let learner = self.online(*alpha, stream.seed);
+                learner.step(learnt, &x, &numbers);
+                if learnt.since >= PERIOD {
+                    learner.look(learnt, true, &x);
+                }
+            }
+            (at, rest) = (at + size, rest - size);
+        }
+        stream.waiting.drain(..at * p);
+    }
+
+    /// Initial atoms and `alpha` from the first rows.
+    fn begun<T: Real>(&self, stream: &Stream, rows: &[f64], p: usize, features: &Features) -> Begun {
+        let atoms = self.first_atoms(stream.k, rows, p, features, stream.seed);
+        let size = rows.len().min(self.batch_size.saturating_mul(p));
+        let first: Vec<T> = rows[..size].iter().map(|x| T::from_f64(*x)).collect();
+        let alpha = self.weight(&Atoms::<T>::new(&atoms), &first);
+        Begun { alpha, learnt: Learnt::new(atoms) }
+    }
+
+    /// What a stream has found before its first batch is full: its rows are learnt from as if they were one, and wait all the same.
+    fn so_far(&self, stream: &Stream, p: usize, features: &Features, dtype: Dtype, run: &Run<'_>) -> Begun {
+        on_pool(run.threads, || match dtype {
+            Dtype::F32 => self.provisional::<f32>(stream, p, features),
+            Dtype::F64 => self.provisional::<f64>(stream, p, features),
+        })
+    }
+
+    fn provisional<T: Real>(&self, stream: &Stream, p: usize, features: &Features) -> Begun {
+        let mut now = self.begun::<T>(stream, &stream.waiting, p, features);
+        let x: Vec<T> = stream.waiting.iter().map(|x| T::from_f64(*x)).collect();
+        let numbers: Vec<u64> = (0..(x.len() / p) as u64).collect();
+        if !numbers.is_empty() {
+            self.online(now.alpha, stream.seed).step(&mut now.learnt, &x, &numbers);
+        }
+        now
+    }
+}
+
+/// What was found by what was learnt.
+fn found_of(now: Begun, stream: &Stream, mean: Vec<f64>, (objective, outcome): (Vec<f64>, Outcome)) -> Found {
+    let Begun { alpha, learnt } = now;
+    let weight = if learnt.weight > 0.0 { learnt.weight } else { 1.0 };
+    Found {
+        share: learnt.share.iter().map(|s| s / weight).collect(),
+        largest: (learnt.t > 0 && learnt.all_zero()).then_some(learnt.largest),
+        dead: learnt.dead_now(),
+        replaced: learnt.replaced,
+        n_iter: learnt.t,
+        more: stream.tensors(mean.len()),
+        n: stream.n as f64,
+        size: learnt.size,
+        atoms: learnt.atoms,
+        layers: None,
+        residual: None,
+        tol: None,
+        n_constant: 0,
+        sweeps: 1,
+        alpha,
+        mean,
+        objective,
+        outcome,
+    }
+}
