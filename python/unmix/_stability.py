@@ -137,6 +137,10 @@ class Stability:
         quality index Iq, the size and the centrotype of the cluster of each component.
     gaussian : ndarray of shape (n_components,)
         p-values of a test of Gaussianity of the codes, on rows that the direction was not fitted to, in either half, the larger.
+        Empty for dictionaries, whose atoms are compared themselves and whose codes are mostly 0.
+    chance : float or None
+        Mean cosine of as many random directions with others, paired in the same way: the level of atoms that have nothing in common.
+        Of dictionaries; else None.
     block_length : int
         Block length: number of consecutive rows that were kept together when rows were cut into halves and tested: 1 for independent
         rows; more for a recording, whose consecutive samples are autocorrelated.
@@ -166,6 +170,7 @@ class Stability:
     index: Array
     clusters: Clusters
     gaussian: Array
+    chance: float | None
     block_length: int
     verdict: list[str]
 
@@ -175,6 +180,7 @@ class Stability:
         for name in ("halves", "interval", "space", "space_interval", "index", "gaussian"):
             setattr(self, name, np.array(facts[name], dtype=float))
         self.block_length, self.cuts = int(facts["block_length"]), int(facts["cuts"])
+        self.chance = facts.get("chance")
         self.restarts = None if facts["restarts"] is None else np.array(facts["restarts"])
         self.clusters = Clusters(facts["clusters"])
 
@@ -193,6 +199,8 @@ class Stability:
             lines.append(f"{j:>9}  {self.halves[j]:6.3f}  {_ends(self.interval[j])}  {restarts}  {quality}{verdict}")
         if self.cuts < _ENOUGH and any(verdict.startswith("undecided") for verdict in self.verdict):
             lines.append(f"intervals are wide with cuts={self.cuts}; cuts={_ENOUGH} narrows them as far as cuts can")
+        if self.chance is not None:
+            lines.append(f"random directions agree by {self.chance:.3f}")
         if self.block_length > 1:
             lines.append(f"consecutive rows are autocorrelated: blocks of {self.block_length} rows were kept together")
         return "\n".join(lines)

@@ -30,7 +30,8 @@ fn a_stream_goes_on_from_its_model_as_in_the_library() {
     let (first, more) = (Model::load(&b.path("first.safetensors")), Model::load(&b.path("more.safetensors")));
     let (first, more) = (first.unwrap(), more.unwrap());
     let rows = AnyRows::F64(Rows::from_slice(&x[500 * 8..], 8).unwrap());
-    let want = unmix::partial_fit("dictionary", first.settings(), Some(&first), &rows, &Run::default()).unwrap();
+    let want =
+        unmix::partial_fit("dictionary", first.settings(), Some(&first), &rows, &Run::default()).unwrap();
     assert_eq!(more.tensors(), want.tensors());
     assert_eq!((more.report().n_samples, more.report().n_iter), (900.0, first.report().n_iter + 400 / 64));
     // Another method starts from the atoms.
@@ -47,7 +48,10 @@ fn codes_rows_and_gaps_without_a_line_that_knows_the_method() {
     b.ok("reconstruct m.safetensors x.npy -o again.npy");
     assert_eq!(b.read("back.npy"), b.read("again.npy"));
     let quality = b.ok("score m.safetensors x.npy --quality").out;
-    assert!(quality.lines().next().unwrap().contains("gap") && quality.lines().count() == 301, "{quality:.200}");
+    assert!(
+        quality.lines().next().unwrap().contains("gap") && quality.lines().count() == 301,
+        "{quality:.200}"
+    );
     assert!(b.ok("show m.safetensors").out.contains("dictionary"));
     b.ok("report m.safetensors x.npy -o page.html");
     let merged = b.run("merge m.safetensors m.safetensors -o both.safetensors");

@@ -40,6 +40,9 @@ pub(super) fn section(context: &Context<'_>) -> Markup {
                     "Its line is how much that mean varied with the cuts that were made, as earlier versions wrote it, and no interval for other \
                      rows. Above the broken line a component counted as found again."
                 }
+                @if let Some(chance) = found["chance"].as_f64() {
+                    " As many random directions, paired in the same way, agree by " (format!("{chance:.2}")) "."
+                }
                 @if let Some(few) = facts::few_cuts(found) { " Here " (few) "." }
                 @if let Some(block_length) = found["block_length"].as_u64().filter(|s| *s > 1) {
                     " Consecutive rows are autocorrelated: blocks of " (count(block_length)) " rows were kept together when the rows were cut."

@@ -69,7 +69,12 @@ pub(crate) struct Ended<T: Real> {
 
 impl Alternating {
     /// From `atoms` and codes of 0.
-    pub(crate) fn solve<T: Real>(&self, problem: &Problem<T>, atoms: Matrix<f64>, run: &Run<'_>) -> Result<Ended<T>> {
+    pub(crate) fn solve<T: Real>(
+        &self,
+        problem: &Problem<T>,
+        atoms: Matrix<f64>,
+        run: &Run<'_>,
+    ) -> Result<Ended<T>> {
         let m = atoms.rows();
         let (tol, max_iter) = self.limits;
         let first = || {
@@ -123,7 +128,9 @@ impl Alternating {
         let inertia = at.since as f64 / (at.since as f64 + 3.0);
         let ahead = at.before.as_ref().filter(|_| self.inertial && at.since > 0);
         let (from, start) = match ahead {
-            Some((atoms, codes)) => (Some(beyond(&at.codes, codes, inertia)), beyond_wide(&at.atoms, atoms, inertia)),
+            Some((atoms, codes)) => {
+                (Some(beyond(&at.codes, codes, inertia)), beyond_wide(&at.atoms, atoms, inertia))
+            }
             None => (None, at.atoms.clone()),
         };
         if !self.warm {

@@ -183,7 +183,14 @@ impl Ksvd {
     }
 
     /// Replaces atoms without use, and of each pair that is alike the one with less.
-    fn replace<T: Real>(&self, x: &[T], at: &mut At, users: &[Vec<(usize, usize)>], rest: &[f64], draws: Stream) {
+    fn replace<T: Real>(
+        &self,
+        x: &[T],
+        at: &mut At,
+        users: &[Vec<(usize, usize)>],
+        rest: &[f64],
+        draws: Stream,
+    ) {
         let (m, p) = (at.atoms.rows(), at.atoms.cols());
         let cosines = factor::multiply_transposed(&at.atoms, &at.atoms);
         let mut gone: Vec<bool> = users.iter().map(Vec::is_empty).collect();
@@ -204,7 +211,11 @@ impl Ksvd {
             DeadUnit::Data => {
                 let chosen = super::init::chosen(n as u64, gone.len() as u64, draws);
                 let rows = chosen.iter().map(|i| wide(*i as usize)).collect();
-                super::dead::replace(&mut at.atoms, &gone, random_directions(rows, self.set, draws).into_iter())
+                super::dead::replace(
+                    &mut at.atoms,
+                    &gone,
+                    random_directions(rows, self.set, draws).into_iter(),
+                )
             }
             _ => {
                 let mut worst = Worst::default();

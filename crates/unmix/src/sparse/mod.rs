@@ -42,7 +42,7 @@ mod proximal;
 mod rows;
 mod set;
 
-pub(crate) use alternating::{Alternating, Blocks};
+pub(crate) use alternating::Alternating;
 pub use atoms::Atoms;
 pub use constraint::AtomNorm;
 pub(crate) use constraint::{AtomSet, coherence, norm};

@@ -93,7 +93,8 @@ pub(crate) struct Ready<T> {
 
 impl<T: Real> Ready<T> {
     pub(crate) fn new(atoms: &Matrix<f64>) -> Result<Self> {
-        let gram = (atoms.rows() <= 2 * atoms.cols()).then(|| factor::multiply_transposed(atoms, atoms).cast());
+        let gram =
+            (atoms.rows() <= 2 * atoms.cols()).then(|| factor::multiply_transposed(atoms, atoms).cast());
         Ok(Self {
             step: 1.0 / square_norm(atoms)?,
             atoms: atoms.cast(),
@@ -203,7 +204,8 @@ impl<T: Real> Problem<T> {
     /// The objective for codes with these sums.
     pub(crate) fn objective(&self, sums: &Sums, atoms: &Matrix<f64>) -> f64 {
         let fitted = factor::multiply(&sums.codes, atoms);
-        let dot = |a: &Matrix<f64>| a.as_slice().iter().zip(atoms.as_slice()).map(|(a, b)| a * b).sum::<f64>();
+        let dot =
+            |a: &Matrix<f64>| a.as_slice().iter().zip(atoms.as_slice()).map(|(a, b)| a * b).sum::<f64>();
         let left = self.square - 2.0 * dot(&sums.rows) + dot(&fitted);
         0.5 * left.max(0.0) + self.alpha * sums.size
     }

@@ -17,7 +17,8 @@ pub(super) struct Reference<'a, T: Real> {
 impl<'a, T: Real> Reference<'a, T> {
     pub(super) fn new(model: &Model, rows: Rows<'a, T>, run: &Run<'_>) -> Result<Self> {
         let components = model.tensor("components").map(|t| t.to_matrix());
-        let by_axes = components.as_ref().is_some_and(orthonormal);
+        // Atoms are compared themselves: two that are alike share the rows out between them, so that their codes are not.
+        let by_axes = model.code().codes().sparse || components.as_ref().is_some_and(orthonormal);
         let codes = vectors(model, &rows, by_axes, run)?;
         Ok(Self { codes, rows, by_axes })
     }

@@ -33,7 +33,9 @@ pub use verdict::Verdict;
 use crate::data::cuts::{Autocorrelation, consecutive, cut_in_two, sample, thinned};
 use crate::data::{AnyRows, RandomAccess, RawArray, Rows, Subset};
 use crate::error::{Error, Result};
+use crate::metrics::match_rows;
 use crate::model::{Model, fit};
+use crate::num::random::Stream as Draws;
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use clusters::Fit;
@@ -86,8 +88,11 @@ pub struct Stability {
     /// of each component.
     pub clusters: Clusters,
     /// p-value of a test of Gaussianity of the codes, on rows that the direction was not fitted to: found in one half and tested in the other,
-    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size.
+    /// both ways round, the larger one. Autocorrelated rows count by their effective sample size. Empty for sparse codes, which are mostly 0.
     pub gaussian: Vec<f64>,
+    /// Mean cosine of as many random directions of as many columns with others, paired in the same way: what atoms that have nothing in common
+    /// would have. Where atoms are compared; small where there are no more of them than columns.
+    pub chance: Option<f64>,
     /// Number of consecutive rows that were kept together when rows were cut into halves; 1 where rows are independent.
     pub block_length: u64,
     /// The verdicts.
@@ -119,6 +124,7 @@ impl Stability {
             "index": self.index,
             "clusters": self.clusters.to_json(),
             "gaussian": self.gaussian,
+            "chance": self.chance,
             "block_length": self.block_length,
             "verdict": verdicts,
         })
@@ -173,7 +179,11 @@ where
 
     let halved = HalvesResult::compared(&seen, &fitted, run)?;
     let held_out = |rows: &[u64]| of(thinned(rows.to_vec()));
-    let gaussian = halved.gaussian(k, &fitted, cuts.first(), held_out, together.block_length > 1, run)?;
+    let sparse = model.code().codes().sparse;
+    let gaussian = match sparse {
+        true => Vec::new(),
+        false => halved.gaussian(k, &fitted, cuts.first(), held_out, together.block_length > 1, run)?,
+    };
     let restarted = RestartsResult::compared(&seen, model, &others, run)?;
     let variances = variances(model);
     let squares =
@@ -185,7 +195,8 @@ where
         n: n as f64,
         times: &together.times,
     };
-    let groups = verdict::groups(k, &evidence);
+    // An atom is told from others by the rows that it is used for, whatever its variance.
+    let groups = if sparse { vec![Vec::new(); k] } else { verdict::groups(k, &evidence) };
     let itself: Vec<Option<usize>> = (0..k).map(Some).collect();
     let started = restarted.estimates(Fit { model, vectors: &seen.codes, order: &itself }, &others);
     let spaces = halved.spaces(&groups, k == p)?;
@@ -198,11 +209,26 @@ where
         space_interval,
         cuts: trials.cuts,
         halves: mean(&halved.agreement, k),
+        chance: sparse.then(|| chance(k, p, run.seed)),
         gaussian,
         restarts: (!restarted.same && trials.restarts > 0).then(|| mean(&restarted.agreement, k)),
         index: index(&[&halved.to_model[..], &restarted.to_model].concat(), k),
         block_length: together.block_length,
     })
+}
+
+/// Draws of random directions.
+const DRAWS: u64 = 3;
+
+/// The mean cosine of `k` random directions of `p` columns with `k` others, paired so that it is largest.
+fn chance(k: usize, p: usize, seed: u64) -> f64 {
+    let drawn = |number: u64| {
+        let draws = Draws::new(seed, 0x6368_616e ^ number);
+        Matrix::from_fn(k, p, |i, j| draws.normal((i * p + j) as u64))
+    };
+    let one =
+        |i: u64| match_rows(&drawn(2 * i), &drawn(2 * i + 1)).cosine.iter().sum::<f64>() / k.max(1) as f64;
+    (0..DRAWS).map(one).sum::<f64>() / DRAWS as f64
 }
 
 /// Rows that halves can be made of.

@@ -136,8 +136,7 @@ fn atoms_are_recovered_in_memory() {
 #[test]
 fn pursuit_gives_atoms_of_norm_1_and_codes_of_so_many_entries() {
     let (x, _) = made(600, 5);
-    let given =
-        json!({"algorithm": "ksvd", "n_components": 30, "n_nonzero_coefs": 3, "max_iter": 15, "coder": "omp"});
+    let given = json!({"algorithm": "ksvd", "n_components": 30, "n_nonzero_coefs": 3, "max_iter": 15, "coder": "omp"});
     let model = fit(given, &x, 20);
     let atoms = model.tensor("components").unwrap().to_matrix();
     assert!((0..30).all(|i| (dot(atoms.row(i), atoms.row(i)) - 1.0).abs() < 1e-12));

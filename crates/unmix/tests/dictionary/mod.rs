@@ -4,6 +4,7 @@ mod accuracy;
 mod bad;
 mod blocks;
 mod facts;
+mod stability;
 mod stream;
 
 use unmix::num::random::Stream;

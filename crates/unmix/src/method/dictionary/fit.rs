@@ -61,7 +61,11 @@ impl DictionaryLearning {
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
         self.admitted()?;
-        rows.here(if self.algorithm.streams() { "training by batches" } else { "learning with all rows in memory" })?;
+        rows.here(if self.algorithm.streams() {
+            "training by batches"
+        } else {
+            "learning with all rows in memory"
+        })?;
         check_n_rows(METHOD.key, rows.n_counted(), rows.origin(), "give more rows")?;
         if rows.n_features() == 0 {
             return Err(no_columns(METHOD.key, rows.origin()));
@@ -99,16 +103,27 @@ impl DictionaryLearning {
 
     /// Settings that exclude each other.
     fn admitted(&self) -> Result<()> {
-        let refused = |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
+        let refused =
+            |name: &str, got: Value, why: &str, remedy: &str| Err(Error::setting(name, got, why, remedy));
         let pursuit = self.algorithm == Learning::Ksvd
             || (self.algorithm != Learning::Layerwise && self.coder == Coder::Omp);
         if self.positive_code && pursuit {
             let why = "orthogonal matching pursuit has codes of either sign";
-            return refused("positive_code", true.into(), why, "choose coder='cd', and another algorithm than 'ksvd'");
+            return refused(
+                "positive_code",
+                true.into(),
+                why,
+                "choose coder='cd', and another algorithm than 'ksvd'",
+            );
         }
         if self.algorithm == Learning::Alternating && !self.warm_start_codes && self.code_steps < 5 {
             let why = "codes that begin at 0 in every block need 5 steps at least";
-            return refused("code_steps", self.code_steps.into(), why, "choose 5 or more, or warm_start_codes=true");
+            return refused(
+                "code_steps",
+                self.code_steps.into(),
+                why,
+                "choose 5 or more, or warm_start_codes=true",
+            );
         }
         Ok(())
     }
@@ -117,7 +132,8 @@ impl DictionaryLearning {
     pub(super) fn given(&self, p: usize) -> Result<Option<&Matrix<f64>>> {
         let Some(atoms) = &self.dict_init else { return Ok(None) };
         let shape = format!("{} x {}", atoms.rows(), atoms.cols());
-        let refused = |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
+        let refused =
+            |why: String, remedy: &str| Err(Error::setting("dict_init", shape.clone(), why, remedy));
         if atoms.cols() != p {
             return refused(format!("the rows have {p} columns"), "give atoms as rows, as wide as these");
         }
@@ -128,7 +144,9 @@ impl DictionaryLearning {
             return refused("must contain finite numbers only".into(), "leave out or fill such atoms");
         }
         match (0..atoms.rows()).find(|i| atoms.row(*i).iter().all(|x| *x == 0.0)) {
-            Some(i) => refused(format!("atom {i} is 0, and would stay without use"), "give atoms that are not 0"),
+            Some(i) => {
+                refused(format!("atom {i} is 0, and would stay without use"), "give atoms that are not 0")
+            }
             None => Ok(Some(atoms)),
         }
     }
@@ -220,10 +238,19 @@ impl DictionaryLearning {
 
     /// The algorithm, by its name.
     pub(super) fn solver(&self) -> String {
-        serde_json::to_value(self.algorithm).ok().and_then(|v| v.as_str().map(String::from)).unwrap_or_default()
+        serde_json::to_value(self.algorithm)
+            .ok()
+            .and_then(|v| v.as_str().map(String::from))
+            .unwrap_or_default()
     }
 
-    pub(super) fn model(&self, found: Found, features: &Features, dtype: Dtype, run: &Run<'_>) -> Result<Model> {
+    pub(super) fn model(
+        &self,
+        found: Found,
+        features: &Features,
+        dtype: Dtype,
+        run: &Run<'_>,
+    ) -> Result<Model> {
         let p = found.mean.len();
         let order = Order::of(&found.atoms, &found.size, !self.positive_code, dtype.eps());
         let components = order.rows(&found.atoms);
@@ -250,7 +277,8 @@ impl DictionaryLearning {
         report.settings.insert("n_components".into(), components.rows().into());
         report.settings.insert("alpha".into(), found.alpha.into());
         report.end(run);
-        let mut tensors = parameters(&components, &order.values(&found.share), &found.mean, found.alpha, dtype);
+        let mut tensors =
+            parameters(&components, &order.values(&found.share), &found.mean, found.alpha, dtype);
         tensors.extend(found.more.into_iter().map(|(name, tensor)| (name.to_string(), tensor)));
         if let Some((layers, steps)) = found.layers {
             tensors.extend(model::layers(&order, layers, &steps, p, dtype));

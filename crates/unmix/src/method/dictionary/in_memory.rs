@@ -70,8 +70,8 @@ impl DictionaryLearning {
         let ended = how.solve(&problem, first, run)?;
         let at = ended.at;
         let sums = problem.sums(&at.codes, m);
-        let largest = (sums.size == 0.0)
-            .then(|| largest(&Atoms::<T>::new(&at.atoms), &problem.x, self.positive_code));
+        let largest =
+            (sums.size == 0.0).then(|| largest(&Atoms::<T>::new(&at.atoms), &problem.x, self.positive_code));
         Ok(Found {
             share: sums.used.iter().map(|used| *used as f64 / n as f64).collect(),
             dead: sums.used.iter().filter(|used| **used == 0).count() as u64,

@@ -33,7 +33,9 @@ impl Order {
     /// Atoms in this order.
     pub(super) fn rows(&self, atoms: &Matrix<f64>) -> Matrix<f64> {
         // -0 and 0 are equal numbers but not equal bits.
-        Matrix::from_fn(self.order.len(), atoms.cols(), |i, c| self.signs[i] * atoms[(self.order[i], c)] + 0.0)
+        Matrix::from_fn(self.order.len(), atoms.cols(), |i, c| {
+            self.signs[i] * atoms[(self.order[i], c)] + 0.0
+        })
     }
 
     /// Numbers that belong to atoms.
@@ -55,7 +57,9 @@ pub(super) fn layers(order: &Order, layers: Vec<f64>, steps: &[f64], p: usize, d
     }
     let whole = Tensor::matrix(&Matrix::from_vec(steps.len() * m, p, out), dtype);
     let shaped = Tensor::new(vec![steps.len(), m, p], whole.values().clone());
-    [(LAYERS.to_string(), shaped), (STEPS.to_string(), Tensor::vector(steps, Dtype::F64))].into_iter().collect()
+    [(LAYERS.to_string(), shaped), (STEPS.to_string(), Tensor::vector(steps, Dtype::F64))]
+        .into_iter()
+        .collect()
 }
 
 /// The parameters that codes depend on.
@@ -141,7 +145,8 @@ impl Layers {
     fn replay<T: Real>(&self) -> Replay<T> {
         let (m, p) = (self.m, self.mean.len());
         let atoms = self.layers.chunks_exact(m * p).map(|layer| Matrix::from_vec(m, p, layer.to_vec()));
-        let layers = atoms.zip(self.steps.iter()).map(|(atoms, step)| Ready::with_step(&atoms, *step)).collect();
+        let layers =
+            atoms.zip(self.steps.iter()).map(|(atoms, step)| Ready::with_step(&atoms, *step)).collect();
         Replay { of: self.clone(), layers }
     }
 }

@@ -112,7 +112,8 @@ impl Learning {
 const ONLINE: &[&[Condition]] = &[&[("algorithm", &["\"online\""])]];
 const BLOCKS: &[&[Condition]] = &[&[("algorithm", &["\"alternating\""])]];
 const IN_MEMORY: &[&[Condition]] = &[&[("algorithm", &["!\"online\""])]];
-const PURSUIT: &[&[Condition]] = &[&[("algorithm", &["\"ksvd\""])], &[("coder", &["\"omp\""]), ("algorithm", &["!\"layerwise\""])]];
+const PURSUIT: &[&[Condition]] =
+    &[&[("algorithm", &["\"ksvd\""])], &[("coder", &["\"omp\""]), ("algorithm", &["!\"layerwise\""])]];
 const SOLVED: &[&[Condition]] = &[&[("algorithm", &["!\"layerwise\""])]];
 const BOUNDED: &[&[Condition]] = &[&[("algorithm", &["!\"ksvd\""])]];
 
@@ -154,13 +155,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         "Initial atoms: 'data' random rows, 'k-means++' rows whose directions are far from each other, 'dct' cosines (products of them where \
          rows are pictures), 'random' Gaussian numbers.",
     ),
-    Setting::new(
-        "dict_init",
-        Kind::Table("(n_components, n_features)"),
-        "null",
-        "Initial atoms, as rows, in place of `init`; or a fitted model, or the path of one or of an array: its components.",
-    )
-    .tensor(),
     Setting::new(
         "atom_norm",
         Kind::Words(&["ball", "sphere"]),
