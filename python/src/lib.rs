@@ -61,7 +61,7 @@ mod _unmix {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::quality::quality;
+    use super::quality::{lasso_gap, measures, quality, sparse_path};
     #[pymodule_export]
     use super::read::Files;
     #[pymodule_export]
@@ -87,7 +87,7 @@ mod _unmix {
 /// Fits `method` with `settings` (JSON) to `x`, an array of two axes or a path; `names` are those of an array's columns,
 /// `weights` how often each row counts.
 #[pyfunction]
-#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None))]
+#[pyo3(signature = (method, settings, x, facts, names=None, weights=None, max_seconds=None, checkpoint=None, init=None, invocation=None, given=None))]
 #[allow(clippy::too_many_arguments, reason = "Python's own, by name")]
 fn fit(
     py: Python<'_>,
@@ -101,8 +101,10 @@ fn fit(
     checkpoint: Option<CheckpointTuple>,
     init: Option<&Bound<'_, Model>>,
     invocation: Option<String>,
+    given: Option<Given<'_>>,
 ) -> PyResult<Model> {
     let settings = serde_json::from_str(settings).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let given = tensors(given);
     let options = RunOptions::new(max_seconds, checkpoint, init, invocation);
     let input = Input::new(x)?;
     // A pass over the rows costs a Gram matrix of the smaller side; what comes after it costs its cube.
@@ -113,12 +115,25 @@ fn fit(
             if let Some(weights) = weights {
                 rows = rows.weighted(weights)?;
             }
-            let model = unmix::fit(&method, &settings, &mut rows, run)?;
+            let model = unmix::fit_given(&method, &settings, given, &mut rows, run)?;
             Ok((model, told))
         })
     })?;
     tell(py, &told)?;
     Ok(Model::new(fitted))
+}
+
+/// Tables that are given beside settings, by name.
+type Given<'py> = Vec<(String, numpy::PyReadonlyArray2<'py, f64>)>;
+
+/// The same as the library takes them.
+fn tensors(given: Option<Given<'_>>) -> unmix::model::Tensors {
+    let tensor = |(name, table): (String, numpy::PyReadonlyArray2<'_, f64>)| {
+        let table = table.as_array();
+        let (shape, numbers) = (table.shape().to_vec(), table.iter().copied().collect());
+        (name, unmix::model::Tensor::new(shape, unmix::model::Values::F64(numbers)))
+    };
+    given.into_iter().flatten().map(tensor).collect()
 }
 
 /// The model of the rows that `before` has seen and then of `x`, by `method` with `settings` (JSON).

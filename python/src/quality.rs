@@ -1,11 +1,11 @@
-//! T² and Q of rows, as arrays.
+//! T² and Q of rows, and what encoders measure of codes, as arrays.
 
 use crate::call::{FactsTuple, call};
 use crate::input::{Input, tell};
 use crate::model::Model;
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use unmix::data::Sink;
+use unmix::data::{Sink, VecSink};
 use unmix::model::{Parts, Quality};
 
 /// T², Q, and tables of the terms of T² by component, squared cosines, and the terms of Q by column.
@@ -68,4 +68,68 @@ pub(crate) fn quality<'py>(
         table(cosines, k)?,
         table(residuals, p)?,
     ))
+}
+
+/// What the encoder measures of every row, `n x n_measures`, with the names of the measures.
+#[pyfunction]
+pub(crate) fn measures<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    facts: FactsTuple,
+) -> PyResult<(Vec<&'static str>, Bound<'py, PyArray2<f64>>)> {
+    let input = Input::new(x)?;
+    let (dtype, cost, model, names) = (input.dtype(), model.cost(&input), model.inner.clone(), model.names());
+    let names_of = model.code().encoder().measures();
+    let (numbers, told) = call(py, facts.into(), dtype, cost, move |run| {
+        let (rows, told) = input.rows(names, run)?;
+        let mut sink = VecSink(Vec::new());
+        unmix::with_rows!(&rows, rows => model.quality(rows, Parts::default(), run, &mut sink)?);
+        Ok((sink.0, told))
+    })?;
+    tell(py, &told)?;
+    let shape = [numbers.len() / names_of.len().max(1), names_of.len()];
+    Ok((names_of.to_vec(), PyArray1::from_vec(py, numbers).reshape(shape)?))
+}
+
+/// Alphas, and for every row, alpha after alpha, objective, gap, number of atoms and squared error: `n x (4 n_alphas)`.
+#[pyfunction]
+pub(crate) fn sparse_path<'py>(
+    py: Python<'py>,
+    model: &Model,
+    x: &Bound<'py, PyAny>,
+    n_alphas: usize,
+    facts: FactsTuple,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
+    let input = Input::new(x)?;
+    let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
+    let ((alphas, numbers), told) = call(py, facts.into(), dtype, None, move |run| {
+        let (rows, told) = input.rows(names, run)?;
+        let mut sink = VecSink(Vec::new());
+        let alphas = unmix::with_rows!(&rows, rows => {
+            unmix::method::sparse_coder::path(&model, rows, n_alphas, run, &mut sink)?
+        });
+        Ok(((alphas, sink.0), told))
+    })?;
+    tell(py, &told)?;
+    let width = 4 * alphas.len();
+    let shape = [numbers.len() / width.max(1), width];
+    Ok((PyArray1::from_vec(py, alphas), PyArray1::from_vec(py, numbers).reshape(shape)?))
+}
+
+/// The duality gap of every code `z` of a row `x` by `atoms`, for a penalty of `alpha`.
+#[pyfunction]
+pub(crate) fn lasso_gap<'py>(
+    py: Python<'py>,
+    x: PyReadonlyArray2<'py, f64>,
+    z: PyReadonlyArray2<'py, f64>,
+    atoms: PyReadonlyArray2<'py, f64>,
+    alpha: f64,
+    positive: bool,
+) -> Bound<'py, PyArray1<f64>> {
+    let owned = |a: &PyReadonlyArray2<'py, f64>| a.as_array().iter().copied().collect::<Vec<f64>>();
+    let (m, p) = atoms.as_array().dim();
+    let (x, z, atoms) = (owned(&x), owned(&z), unmix::Matrix::from_vec(m, p, owned(&atoms)));
+    let gaps = py.detach(|| unmix::sparse::lasso_gap(&x, &z, &atoms, (alpha, positive)));
+    PyArray1::from_vec(py, gaps)
 }

@@ -15,11 +15,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import unmix
 
 METHODS = pytest.mark.parametrize("cls", [getattr(unmix, m["class"]) for m in unmix.methods()], ids=lambda c: c.__name__)
-#: Parameters with which a class uses an iterative solver.
+#: Parameters with which a class uses an iterative solver, and what it has to be given.
 ITERATES = {
     "PCA": {"svd_solver": "power", "n_components": 2},
     "RobustPCA": {"alpha": 1.0, "noise": 0.0},
     "SubspaceClustering": {"n_clusters": 2, "n_components": 2, "algorithm": "k-subspaces"},
+    "SparseCoder": {"dictionary": np.random.RandomState(1).randn(6, 4)},
 }
 
 

@@ -38,6 +38,7 @@ from ._types import Path, Rows
 from .rectified import RFN
 from .rica import RICA
 from .robust import RobustPCA
+from .sparse import SparseCoder
 from .subspaces import SubspaceClustering
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ __all__ = [
     "RobustPCA",
     "Selection",
     "SigmaPCA",
+    "SparseCoder",
     "Stability",
     "SubspaceClustering",
     "biclusters",
@@ -98,6 +100,7 @@ _CLASSES = {
         FastICA,
         RICA,
         RobustPCA,
+        SparseCoder,
         DictionaryLearning,
         SubspaceClustering,
         RFN,
@@ -134,7 +137,10 @@ def load(path: Path) -> Any:
     1
     """
     model = _unmix.Model.load(os.fspath(path))
-    estimator = _CLASSES[model.method](**json.loads(model.settings))
+    cls = _CLASSES[model.method]
+    # Tables that a class must be given are parameters of its models.
+    given = {name: model.tensors["components"] for name in cls._tensor_names() if name == "dictionary"}
+    estimator = cls(**given, **json.loads(model.settings))
     estimator._adopt(model)
     return estimator
 

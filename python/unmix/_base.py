@@ -16,12 +16,13 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
 from ._growing import Growing
 from ._input import Input, _is_path, _weights, registry, tell
 from ._options import RunOptions
+from ._read import read as read_file
 from ._report import Report
 from ._sklearn import Base
 from ._threads import threads_here
@@ -71,6 +72,17 @@ def _json(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _table(value, name):
+    """A table of numbers: an array, the components of a model, or a file of either."""
+    if isinstance(value, RunOptions):
+        check_is_fitted(value)
+        value = value.components_
+    elif isinstance(value, (str, os.PathLike)):
+        path = os.fspath(value)
+        value = _unmix.Model.load(path).tensors.get("components") if path.endswith(".safetensors") else read_file(path)
+    return check_array(value, dtype=np.float64, order="C", ensure_all_finite=False, input_name=name)
+
+
 def _is_fitted_name(name):
     return name.endswith("_") and not name.startswith("_")
 
@@ -89,6 +101,8 @@ class Estimator(RunOptions, Input, Base):
     _model: _unmix.Model
     #: What codes are of.
     _units = "components"
+    #: Whether rows of ``components_`` may be axes.
+    _orthonormal = True
 
     # Fitting
 
@@ -171,6 +185,8 @@ class Estimator(RunOptions, Input, Base):
             weights, options = _weights(sample_weight, rows), self._run_options(call(written, "fit", X, sample_weight))
             threads = threads_here()
             facts = (self._seed(), threads, int(self.verbose))
+            if self._tensor_names():
+                options["given"] = self._given_tables()
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
             self._adopt(model)
@@ -256,7 +272,17 @@ class Estimator(RunOptions, Input, Base):
     @classmethod
     @functools.cache
     def _setting_names(cls):
-        return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"]]
+        return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
+
+    @classmethod
+    @functools.cache
+    def _tensor_names(cls):
+        return [s["name"] for s in registry()[cls._method]["settings"] if s["tensor"]]
+
+    def _given_tables(self):
+        """The tables that are given beside settings, by name, for the extension."""
+        tables = [(name, getattr(self, name)) for name in self._tensor_names()]
+        return [(name, _table(value, name)) for name, value in tables if value is not None]
 
     @classmethod
     @functools.cache
@@ -580,7 +606,7 @@ def _mixing(estimator):
 
 
 def _rotation(estimator):
-    if "mixing" in estimator._model.tensors:
+    if "mixing" in estimator._model.tensors or not estimator._orthonormal:
         raise AttributeError(f"this {type(estimator).__name__!r} model has no rotation; components_ encode and mixing_ decodes")
     return estimator.components_.T
 

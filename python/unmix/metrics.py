@@ -19,6 +19,7 @@ __all__ = [
     "clustering_accuracy",
     "consensus_score",
     "interference",
+    "lasso_gap",
     "match",
     "matched_correlation",
     "matched_cosine",
@@ -313,6 +314,49 @@ def nmi(a: ArrayLike, b: ArrayLike) -> float:
     (1.0, 0.0)
     """
     return _unmix.nmi(*_labels(a, b))
+
+
+def lasso_gap(X: ArrayLike, Z: ArrayLike, A: ArrayLike, alpha: float, positive: bool = False) -> Array:
+    """Return the duality gap of each code: how far its objective may be above the least there is, whoever found it.
+
+    The objective is ``1/2 ||x - z A||**2 + alpha ||z||_1``. The gap is formed from a fresh residual in double precision, as a sum of terms that are
+    not negative.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Rows; NaN is a missing cell.
+    Z : array-like or sparse matrix of shape (n_samples, n_components)
+        Their codes.
+    A : array-like of shape (n_components, n_features)
+        The dictionary.
+    alpha : float
+        Weight of the penalty, above 0.
+    positive : bool, default=False
+        Whether codes must not be negative; the gap of one that is is infinite.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Gaps, in float64.
+
+    See Also
+    --------
+    unmix.SparseCoder : Codes that bound their own gap.
+
+    Examples
+    --------
+    >>> from unmix.metrics import lasso_gap
+    >>> lasso_gap([[3.0, 0.0]], [[2.5, 0.0]], [[1.0, 0.0], [0.0, 1.0]], alpha=0.5)
+    array([0.])
+    """
+    if not alpha > 0:
+        raise ValueError(f"alpha={alpha} is not possible: it must be above 0")
+    Z = Z.toarray() if hasattr(Z, "toarray") else Z
+    X, Z, A = (np.ascontiguousarray(a, dtype=np.float64) for a in (X, Z, A))
+    if X.ndim != 2 or Z.ndim != 2 or A.ndim != 2 or Z.shape != (len(X), len(A)) or X.shape[1] != A.shape[1]:
+        raise ValueError(f"X {X.shape}, Z {Z.shape} and A {A.shape} do not fit: X is n x p, Z n x m and A m x p")
+    return _unmix.lasso_gap(X, Z, A, float(alpha), bool(positive))
 
 
 def match(a: Any, b: Any, X: Rows = None) -> Match:

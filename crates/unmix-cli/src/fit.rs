@@ -9,12 +9,14 @@ use crate::terminal::{self, TITLE, TYPED, paint};
 use crate::{input, names, weights};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use unmix::model::{Tensor, Tensors};
 use unmix::stability::{Trials, stability};
 use unmix::{AnyRows, Checkpoint, Error, Model, Outcome, Report, Run, Start, method, model};
 
 /// Fits, saves, and prints the next steps. The model records `typed`, the command line.
 pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     let settings = settings(args)?;
+    let given = given(args)?;
     let files = args.input.files()?;
     let path = args.input.named(&files);
     let to = args.output.clone().unwrap_or_else(|| default_output(path, &args.method));
@@ -59,7 +61,7 @@ pub(crate) fn fit(args: &Fit, typed: Option<&str>) -> Done {
     };
     let model = match (continued, args.sums) {
         (Some(model), _) => model,
-        (None, false) => model::fit(&args.method, &settings, &mut rows, &run)?,
+        (None, false) => model::fit_given(&args.method, &settings, given, &mut rows, &run)?,
         (None, true) => model::fit_by_sums(&args.method, &settings, &rows, &run)?,
     };
     let model = match args.stability {
@@ -137,6 +139,41 @@ fn settings(args: &Fit) -> Result<Map<String, Value>, Failure> {
     }
     (method.spec)(&settings).map_err(usage)?;
     Ok(settings)
+}
+
+/// The tables that are given beside the settings, checked against the method's.
+fn given(args: &Fit) -> Result<Tensors, Failure> {
+    let usage = |e: Error| Failure::Usage(e.to_string());
+    let method = method::find(&args.method).map_err(usage)?;
+    let mut given = Tensors::new();
+    for (name, path) in [("dictionary", &args.dictionary), ("dict_init", &args.dict_init)] {
+        if let Some(path) = path {
+            given.insert(name.into(), table(path)?);
+        }
+    }
+    method.check_tensors(&given).map_err(usage)?;
+    Ok(given)
+}
+
+/// The components of a model, or the rows of another file.
+fn table(path: &Path) -> Result<Tensor, Failure> {
+    if model::is_model_file(path) {
+        let model = Model::load(path)?;
+        let components = model.tensor("components").cloned();
+        return components.ok_or_else(|| {
+            let found = format!("the {} model in it has no components", model.method().key);
+            Error::format(path, found, "give a model that has, or an array").into()
+        });
+    }
+    let run = Run::default();
+    let mut input = unmix_io::open_with(path, &unmix_io::Options::default(), &run)?;
+    input.rows.settle(&run)?;
+    let shape = vec![input.rows.n_rows().unwrap_or(0) as usize, input.rows.n_features()];
+    let n = shape[0] as u64;
+    Ok(unmix::with_rows!(&input.rows, rows => {
+        let numbers = rows.some(0..n)?.into_iter().map(unmix::Real::to_f64).collect();
+        Tensor::new(shape, unmix::model::Values::F64(numbers))
+    }))
 }
 
 /// The values of `--set`.

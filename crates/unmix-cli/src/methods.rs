@@ -33,7 +33,13 @@ fn describe(method: &Method) -> String {
     let mut out = format!("{}  {}\n", paint(TYPED, method.key), method.summary);
     let section = |title: &str| format!("\n{}\n", paint(TITLE, title));
     out += &section("Settings (--set NAME=VALUE)");
-    method.settings.iter().filter(|s| !s.python_only).for_each(|s| out += &setting(s));
+    method.settings.iter().filter(|s| s.is_json()).for_each(|s| out += &setting(s));
+    if method.tensors().next().is_some() {
+        out += &section("Tables (--NAME FILE|MODEL)");
+        method.tensors().for_each(|s| {
+            out += &format!("  {}\n{}", paint(TYPED, flag(s)), wrapped(&s.doc.replace('`', ""), 6))
+        });
+    }
     if !method.variants.is_empty() {
         out += &section("Variants (--set variant=NAME)");
         for v in method.variants {
@@ -47,6 +53,11 @@ fn describe(method: &Method) -> String {
     out += &section("References");
     method.references.iter().for_each(|r| out += &format!("  {r}\n"));
     out
+}
+
+/// The option of a table on the command line.
+fn flag(s: &Setting) -> String {
+    format!("--{}", s.name.replace('_', "-"))
 }
 
 fn setting(s: &Setting) -> String {

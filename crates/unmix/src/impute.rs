@@ -41,9 +41,17 @@ impl Default for Wanted {
     }
 }
 
+/// Where fills come from.
+enum By {
+    /// The mean of a cell given those that its row has.
+    Posterior(Box<Conditional>),
+    /// The row that the code of its cells is decoded to: of sparse codes.
+    Decoded(Box<Model>),
+}
+
 /// A model, ready to fill cells.
 pub struct Imputer {
-    of: Conditional,
+    by: By,
     refits: Vec<Conditional>,
     /// What conditional variances are multiplied by.
     spread: f64,
@@ -61,7 +69,18 @@ impl Imputer {
     ///
     /// A model that takes no missing cells; rows of another width; those of the refits and of the source.
     pub fn new(model: &Model, rows: &AnyRows<'_>, wanted: Wanted, run: &Run<'_>) -> Result<Self> {
-        let of = model.conditional()?.clone();
+        let codes = model.code().codes();
+        let by = match codes.sparse && codes.missing && model.code().decodes() {
+            true if wanted.std || wanted.draws > 0 => {
+                return Err(Error::Unsupported {
+                    asked: "standard errors and draws of filled cells".into(),
+                    found: "the codes of this model have no distribution".into(),
+                    remedy: "fill the cells alone, or fit ppca".into(),
+                });
+            }
+            true => By::Decoded(Box::new(model.clone())),
+            false => By::Posterior(Box::new(model.conditional()?.clone())),
+        };
         let (p, need) = (rows.n_features(), model.n_features());
         if p != need {
             let remedy = format!("choose the columns of {} that the model was fitted on", rows.origin());
@@ -69,13 +88,27 @@ impl Imputer {
         }
         let (seed, stored) = (model.report().seed, model.code().codes().stored);
         let mut imputer =
-            Self { of, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new(), stored };
+            Self { by, refits: Vec::new(), spread: 1.0, wanted, seed, notes: Vec::new(), stored };
         // A model that knows the errors of its parameters needs no refits for them.
-        let refits = wanted.bootstrap > 0 && !imputer.of.has_errors();
-        if (wanted.std || wanted.draws > 0) && refits {
+        if (wanted.std || wanted.draws > 0) && wanted.bootstrap > 0 && !imputer.of().has_errors() {
             crate::with_rows!(rows, rows => imputer.refit(model, rows, run))?;
         }
         Ok(imputer)
+    }
+
+    /// What posteriors are of.
+    fn of(&self) -> &Conditional {
+        match &self.by {
+            By::Posterior(of) => of,
+            By::Decoded(_) => unreachable!("fills of decoded codes need no posterior"),
+        }
+    }
+
+    fn n_features(&self) -> usize {
+        match &self.by {
+            By::Posterior(of) => of.model().n_features(),
+            By::Decoded(model) => model.n_features(),
+        }
     }
 
     /// What a person should know, in sentences.
@@ -135,7 +168,7 @@ impl Imputer {
 
     /// Numbers for each row: the row filled, standard errors where they are wanted (0 for cells that are there), every draw.
     pub fn width(&self) -> usize {
-        let p = self.of.model().n_features();
+        let p = self.n_features();
         p * (1 + usize::from(self.wanted.std) + self.wanted.draws)
     }
 
@@ -146,6 +179,9 @@ impl Imputer {
     /// Infinite numbers; those of the source.
     pub fn fill<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>, sink: &mut dyn Sink<f64>) -> Result<u64> {
         let width = self.width();
+        if let By::Decoded(model) = &self.by {
+            return model.fill(rows, run, sink);
+        }
         let cells = if self.stored { rows.as_cells() } else { None };
         let rows = cells.as_ref().unwrap_or(rows);
         let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
@@ -177,7 +213,7 @@ impl Imputer {
         }
         let numbers: Vec<T> =
             with_gaps.iter().flat_map(|&i| &block.data[i * p..(i + 1) * p]).copied().collect();
-        let found = self.of.posteriors(&numbers);
+        let found = self.of().posteriors(&numbers);
         let others: Vec<Posteriors> = self.refits.iter().map(|of| of.posteriors(&numbers)).collect();
         for (at, &i) in with_gaps.iter().enumerate() {
             let row = Gaps { at, number: block.first_row + i as u64, found: &found, others: &others };
@@ -186,10 +222,10 @@ impl Imputer {
     }
 
     fn fill_row(&self, row: &Gaps<'_>, out: &mut [f64]) {
-        let p = self.of.model().n_features();
+        let p = self.of().model().n_features();
         let missing: Vec<usize> = (0..p).filter(|&j| row.found.seen[row.at * p + j] == 0.0).collect();
         let (fill, mut rest) = out.split_at_mut(p);
-        let own = fills(self.of.model(), row.found, row.at, &missing);
+        let own = fills(self.of().model(), row.found, row.at, &missing);
         let refits: Vec<Vec<f64>> = self
             .refits
             .iter()
@@ -206,9 +242,9 @@ impl Imputer {
                 let mean = mean(c);
                 let between: f64 = refits.iter().map(|f| (f[c] - mean).powi(2)).sum();
                 let between = between / (refits.len().max(2) - 1) as f64;
-                let k = self.of.model().n_factors();
+                let k = self.of().model().n_factors();
                 let z = &row.found.means[row.at * k..(row.at + 1) * k];
-                std[j] = (self.of.cell_variance(j, z, covariance) * self.spread + between).sqrt();
+                std[j] = (self.of().cell_variance(j, z, covariance) * self.spread + between).sqrt();
             }
         }
         for (m, draw) in rest.chunks_exact_mut(p).enumerate() {
@@ -222,18 +258,18 @@ impl Imputer {
 
     /// What a cell of column `j` varies by beside the factors of its row: its noise, and the errors of loadings and mean.
     fn own_variance(&self, row: &Gaps<'_>, j: usize) -> f64 {
-        let (of, k) = (self.of.model(), self.of.model().n_factors());
-        if !self.of.has_errors() {
+        let (of, k) = (self.of().model(), self.of().model().n_factors());
+        if !self.of().has_errors() {
             return of.noise[j];
         }
         let covariance = &row.found.patterns[row.found.pattern[row.at]].covariance;
         let (z, w) = (&row.found.means[row.at * k..(row.at + 1) * k], &of.loadings[j * k..(j + 1) * k]);
-        self.of.cell_variance(j, z, covariance) - quadratic(covariance, w)
+        self.of().cell_variance(j, z, covariance) - quadratic(covariance, w)
     }
 
     /// Noise of the missing cells of a row, jointly: through the factors, and of each cell its own.
     fn noise(&self, row: &Gaps<'_>, missing: &[usize], draw: u64) -> Vec<f64> {
-        let (of, k) = (self.of.model(), self.of.model().n_factors());
+        let (of, k) = (self.of().model(), self.of().model().n_factors());
         let p = of.n_features();
         // As many numbers for a row as it may need: what it draws does not depend on the other rows.
         let draws = Stream::new(self.seed, (1 << 20) + draw);

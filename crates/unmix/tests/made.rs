@@ -1,8 +1,9 @@
 //! Seeded synthetic data, and steps that many tests share.
 
 use serde_json::{Map, Value};
+use unmix::model::{Tensor, Tensors};
 use unmix::num::random::Stream;
-use unmix::{AnyRows, Matrix, Model, Real, Result, Rows, Run};
+use unmix::{AnyRows, Dtype, Matrix, Model, Real, Result, Rows, Run};
 
 /// A configuration of property tests with this number of cases, the same in every run.
 pub(crate) fn cases(cases: u32) -> proptest::test_runner::Config {
@@ -69,7 +70,28 @@ impl Known for f64 {
 
 /// Fits by key and JSON settings, as the command line and Python do.
 pub(crate) fn try_fit<T: Known>(key: &str, given: &Map<String, Value>, x: &[T], p: usize) -> Result<Model> {
-    unmix::fit(key, given, &mut T::any(Rows::from_slice(x, p)?), &on_threads(2))
+    fit_any(key, given, &mut T::any(Rows::from_slice(x, p)?), &on_threads(2))
+}
+
+/// Fits by any method, with the tables that it has to be given.
+pub(crate) fn fit_any(
+    key: &str,
+    given: &Map<String, Value>,
+    rows: &mut AnyRows<'_>,
+    run: &Run<'_>,
+) -> Result<Model> {
+    unmix::fit_given(key, given, tables(key, rows.n_features()), rows, run)
+}
+
+/// What a method has to be given beside its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
+pub(crate) fn tables(key: &str, p: usize) -> Tensors {
+    let Ok(method) = unmix::method::find(key) else { return Tensors::new() };
+    let draws = Stream::new(17, 0);
+    let scale = 1.0 / (p.max(1) as f64).sqrt();
+    let mut atoms = Matrix::from_fn(3 * p / 2, p, |j, c| draws.normal((j * p + c) as u64) * scale);
+    unmix::model::canonical_sign(&mut atoms, f32::EPSILON.into());
+    let required = method.tensors().filter(|s| s.default != "null");
+    required.map(|s| (s.name.to_string(), Tensor::matrix(&atoms, Dtype::F64))).collect()
 }
 
 /// A PCA that must succeed.

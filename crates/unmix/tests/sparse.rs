@@ -1,6 +1,6 @@
 //! Sparse rows give the results of the same rows in dense form.
 
-use crate::made::{Known, apart, bits, encode, numbers, on_threads, settings, wide};
+use crate::made::{Known, apart, bits, encode, fit_any, numbers, on_threads, settings, wide};
 use serde_json::{Value, json};
 use unmix::data::{Sparse, VecSink};
 use unmix::method::pca::{Solver, auto_solver};
@@ -53,7 +53,7 @@ impl<T: Known> Both<T> {
     }
 
     fn fit(&self, key: &str, given: &Value, threads: usize) -> Result<Model> {
-        unmix::fit(key, &settings(given.clone()), &mut T::any(self.rows()), &on_threads(threads))
+        fit_any(key, &settings(given.clone()), &mut T::any(self.rows()), &on_threads(threads))
     }
 
     fn fit_dense(&self, given: &Value) -> Model {

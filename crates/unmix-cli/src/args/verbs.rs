@@ -52,6 +52,12 @@ pub(crate) struct Fit {
     /// Start from the parameters of MODEL in place of the method's own start
     #[arg(long, value_name = "MODEL")]
     pub(crate) init: Option<PathBuf>,
+    /// The dictionary, for methods that are given one: a file with an atom in every row, or a model, whose components are taken
+    #[arg(long, value_name = "FILE|MODEL")]
+    pub(crate) dictionary: Option<PathBuf>,
+    /// The dictionary that learning starts from, for methods that learn one: a file with an atom in every row, or a model
+    #[arg(long, value_name = "FILE|MODEL")]
+    pub(crate) dict_init: Option<PathBuf>,
     /// Exit with code 1 when the fit did not converge
     #[arg(long)]
     pub(crate) strict: bool,

@@ -26,6 +26,8 @@ fn fits(method: &str) -> &'static [&'static str] {
         }
         "factor-analysis" => &["-k 5 --set algorithm=em --set tol=1e-9 --set max_iter=3000"],
         "matrix-completion" => &["-k 6 --set tol=0 --set max_iter=400"],
+        // It makes one or two passes.
+        "sparse-coder" => &[],
         "robust-pca" => &["--set noise=0 --set tol=1e-15 --set max_iter=40"],
         "rfn" => &[
             "-k 30 --set max_iter=300",

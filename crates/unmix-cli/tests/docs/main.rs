@@ -71,9 +71,14 @@ fn methods_page() -> String {
             m.key, m.summary
         );
         for s in m.settings {
-            let python = if s.python_only { " (Python only)" } else { "" };
+            let python = match (s.python_only, s.tensor) {
+                (true, _) => " (Python only)",
+                (_, true) => " (a table: an argument, `--NAME FILE`)",
+                _ => "",
+            };
             let type_name = s.type_name();
-            let _ = writeln!(page, "| `{}`{python} | {type_name} | `{}` | {} |", s.name, s.default, s.doc);
+            let default = if s.default.is_empty() { "required" } else { s.default };
+            let _ = writeln!(page, "| `{}`{python} | {type_name} | `{}` | {} |", s.name, default, s.doc);
         }
         for variant in m.variants {
             let _ =

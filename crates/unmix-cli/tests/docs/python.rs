@@ -165,11 +165,12 @@ fn class(out: &mut String, method: &Method, attributes: &[(String, &str)]) {
     out.push_str("    }\n\n    def __init__(\n        self,\n");
     let mut positional = true;
     for p in &parameters {
-        if positional && !["n_clusters", "n_components", "variant"].contains(&p.name.as_str()) {
+        if positional && !["n_clusters", "n_components", "variant", "dictionary"].contains(&p.name.as_str()) {
             out.push_str("        *,\n");
             positional = false;
         }
-        let _ = writeln!(out, "        {}: {} = {},", p.name, p.annotation, p.default);
+        let default = if p.default.is_empty() { String::new() } else { format!(" = {}", p.default) };
+        let _ = writeln!(out, "        {}: {}{default},", p.name, p.annotation);
     }
     out.push_str("    ) -> None:\n");
     for p in &parameters {
@@ -194,7 +195,8 @@ pub(crate) fn documented(text: &str, method: &Method) -> String {
         found.unwrap_or_else(|| panic!("{} has no sections on its parameters and attributes", method.class));
     let mut section = String::new();
     for p in parameters(method) {
-        let _ = writeln!(section, "    {} : {}, default={}", p.name, p.described, p.default);
+        let default = if p.default.is_empty() { String::new() } else { format!(", default={}", p.default) };
+        let _ = writeln!(section, "    {} : {}{default}", p.name, p.described);
         section += &filled(&p.doc, 8);
     }
     format!("{}{section}{}", &text[..begin], &text[end..])
@@ -236,14 +238,20 @@ fn parameter(method: &Method, setting: &Setting) -> Parameter {
         Some(alias) if one.starts_with("StrOptions") => format!("StrOptions(set(get_args({alias})))"),
         _ => one,
     });
-    Parameter {
+    let mut parameter = Parameter {
         name: setting.name.into(),
         annotation,
         described: described(&setting.kind),
-        default: value(setting.default),
+        default: if setting.default.is_empty() { String::new() } else { value(setting.default) },
         doc: sentences(setting.doc),
         constraint: constraint.collect(),
+    };
+    if setting.tensor {
+        parameter.annotation += " | Estimator | str | PathLike[str]";
+        parameter.described += ", fitted estimator or path";
+        parameter.constraint.push("*START".into());
     }
+    parameter
 }
 
 /// The name of the type alias for a setting with more than 8 choices, too many for a signature.

@@ -56,6 +56,7 @@ pub const METHODS: &[Method] = &[
     factor_analysis::METHOD,
     completion::METHOD,
     robust_pca::METHOD,
+    sparse_coder::METHOD,
     dictionary::METHOD,
     subspace_clustering::METHOD,
     complete_dictionary::METHOD,

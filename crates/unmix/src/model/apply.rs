@@ -74,6 +74,29 @@ impl Model {
         if self.code.codes().stored { rows.as_cells() } else { None }
     }
 
+    /// Rows with their missing cells (NaN) as their codes are decoded; cells that are there keep their bits.
+    pub(crate) fn fill<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        run: &Run<'_>,
+        sink: &mut dyn Sink<f64>,
+    ) -> Result<u64> {
+        let (coder, decoder) = (ModelEncoder::of(self), self.code.decode_map::<T>("filling cells")?);
+        let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+            coder.check("imputing", rows, &block)?;
+            let n = block.n_rows();
+            let mut codes = vec![T::default(); n * self.n_codes()];
+            let mut back = vec![T::default(); n * self.n_features];
+            coder.map.apply(block.data, &mut codes, work);
+            decoder.apply(&codes, &mut back, work);
+            for ((out, x), fill) in out.iter_mut().zip(block.data).zip(&back) {
+                *out = if x.to_f64().is_nan() { fill.to_f64() } else { x.to_f64() };
+            }
+            Ok(())
+        };
+        rows.map(run, "imputing", self.n_features, step, sink)
+    }
+
     /// Rows that `codes` stand for, in order.
     ///
     /// # Errors

@@ -8,7 +8,7 @@
 //! Every term is at least 0, because `s r` is feasible: nothing cancels between them.
 
 use super::Atoms;
-use crate::num::{Real, kernel, widest};
+use crate::num::{Matrix, Real, kernel, widest};
 
 /// What is known of one code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,6 +75,13 @@ pub fn measure<T: Real>(
             *out = of_row(penalty, x, r, &checked.correlations[i * m..(i + 1) * m], code);
         }
     }
+}
+
+/// The gap of every code of `codes` (`n x n_atoms`) of rows `rows` (`n x n_features`), whoever found it.
+pub fn lasso_gap(rows: &[f64], codes: &[f64], atoms: &Matrix<f64>, penalty: (f64, bool)) -> Vec<f64> {
+    let mut out = vec![Measure::default(); rows.len() / atoms.cols().max(1)];
+    measure(&Atoms::without_pairs(atoms), penalty, rows, codes, &mut out, &mut Checked::default());
+    out.iter().map(|m| m.gap).collect()
 }
 
 impl Checked {

@@ -48,7 +48,7 @@ pub use constraint::AtomNorm;
 pub(crate) use constraint::{AtomSet, coherence, norm};
 pub use dead::DeadUnit;
 pub(crate) use dead::{Poor, Worst};
-pub use gap::{Checked, Measure, measure};
+pub use gap::{Checked, Measure, lasso_gap, measure};
 pub use init::Init;
 pub(crate) use init::{Begin, chosen};
 pub(crate) use ksvd::Ksvd;

@@ -1,7 +1,7 @@
 //! The same rows give the same bits with every method, for any number of threads and however the rows are stored.
 
 use super::{Case, every_case};
-use crate::made::{Known, bits, cast, digest, falling, on_threads, settings};
+use crate::made::{Known, bits, cast, digest, falling, fit_any, on_threads, settings};
 use crate::same_bits::everywhere;
 use unmix::data::Plan;
 use unmix::{Model, Rows};
@@ -18,7 +18,7 @@ impl Case {
 
     fn on<T: Known>(&self, rows: Rows<'_, T>, threads: usize) -> Model {
         let given = settings(self.given.clone());
-        let model = unmix::fit(self.method.key, &given, &mut T::any(rows), &on_threads(threads));
+        let model = fit_any(self.method.key, &given, &mut T::any(rows), &on_threads(threads));
         model.unwrap_or_else(|e| panic!("{self}: {e}"))
     }
 }
@@ -90,7 +90,7 @@ fn what_is_said_to_stream_and_no_more_takes_rows_that_come_once() {
             // Methods that need several passes read streams into memory; rows held by remote workers are refused.
             let nobody = |_: &[u8]| Ok(Vec::new());
             let mut rows = unmix::AnyRows::F64(Rows::remote(3000, case.p, &nobody));
-            let said = unmix::fit(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));
+            let said = fit_any(case.method.key, &settings(case.given.clone()), &mut rows, &on_threads(1));
             let said = said.map(|_| ()).unwrap_err().to_string();
             assert!(said.contains("load the rows on this machine"), "{case}: {said}");
         }

@@ -404,6 +404,15 @@ fn of(method: &'static Method) -> Vec<Case> {
                 8,
             ),
         ],
+        "sparse-coder" => vec![
+            otherwise("by the data", json!({}), 60, 12),
+            otherwise("a number, about the mean", json!({"alpha": 0.3, "center": true}), 60, 9),
+            otherwise("not negative, least squares", json!({"positive_code": true, "debias": true}), 60, 9),
+            otherwise("proximal steps", json!({"algorithm": "fista", "alpha": 0.5}), 16, 24),
+            otherwise("the homotopy", json!({"algorithm": "lars", "alpha": 0.5}), 16, 24),
+            otherwise("pursuit", json!({"algorithm": "omp", "n_nonzero_coefs": 3}), 60, 12),
+            otherwise("with gaps", json!({}), 40, 9),
+        ],
         "complete-dictionary" => vec![
             otherwise("all at once", json!({}), 700, 9),
             otherwise(

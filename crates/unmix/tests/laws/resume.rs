@@ -1,7 +1,7 @@
 //! A fit that is interrupted and resumed from its checkpoint has the bits of an uninterrupted one, on every path of every solver.
 
 use super::{Case, every_case};
-use crate::made::{bits, digest, falling, on_threads, settings};
+use crate::made::{bits, digest, falling, fit_any, on_threads, settings};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -34,7 +34,7 @@ fn fit(case: &Case, x: &[f64], given: &Value, path: &Path, run: &Run<'_>) -> Res
     let checkpoint = Checkpoint::new(path).every(0.0).resume(true);
     let mut rows = AnyRows::F64(Rows::from_slice(x, case.p).unwrap());
     let run = Run { checkpoint: Some(&checkpoint), seed: run.seed, threads: run.threads, ..*run };
-    unmix::fit(case.method.key, &settings(given.clone()), &mut rows, &run)
+    fit_any(case.method.key, &settings(given.clone()), &mut rows, &run)
 }
 
 /// A folder in memory (`/dev/shm`) where the system has one, because thousands of files are written.

@@ -1,6 +1,7 @@
 //! Sparse rows distributed over workers: the model has the bytes of a fit in one process.
 
 use super::dealt::bytes_but_run;
+use crate::made::fit_any;
 use crate::made::settings;
 use serde_json::{Value, json};
 use unmix::data::{Features, Sparse};
@@ -76,7 +77,7 @@ impl Entries {
             begins.zip(ends).map(answer).collect()
         };
         let mut rows = AnyRows::F64(Rows::remote_sparse(self.n() as u64, self.p, &everywhere));
-        unmix::fit(key, &settings(given.clone()), &mut rows, &Run::default())
+        fit_any(key, &settings(given.clone()), &mut rows, &Run::default())
     }
 
     fn the_same(&self, key: &str, given: Value, ends: &[usize]) {

@@ -14,7 +14,9 @@
 //! R. Tibshirani (1996), J. R. Stat. Soc. B 58:267. M. Massias, A. Gramfort & J. Salmon (2018), Celer, ICML. E. Ndiaye et al. (2017), J. Mach. Learn.
 //! Res. 18:128. A. Beck & M. Teboulle (2009), SIAM J. Imaging Sci. 2:183. R. Rubinstein, M. Zibulevsky & M. Elad (2008), Technion CS-2008-08.
 
+mod cv;
 mod model;
+mod path;
 mod settings;
 mod solver;
 mod sums;
@@ -26,6 +28,8 @@ use crate::model::{Model, Outcome, Report, Tensors};
 use crate::num::{Matrix, Real};
 use crate::run::Run;
 use crate::sparse::Atoms;
+use crate::spectrum::no_variance_of;
+use cv::Curve;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
 use solver::Solver;
@@ -33,16 +37,17 @@ use std::sync::Arc;
 use sums::{Coded, Correlations};
 
 pub(super) use model::code_of;
+pub use path::path;
 pub use settings::{Algorithm, Alpha, Cv, SparseCoder};
 
-/// The row of the registry; not among [`METHODS`](crate::METHODS) yet.
-pub const METHOD: Method = Method {
+/// The row of the registry.
+pub(super) const METHOD: Method = Method {
     key: "sparse-coder",
     class: "SparseCoder",
     summary: "rows as sums of few atoms of a given dictionary, each code with a bound of its error",
     settings: SETTINGS,
     variants: &[],
-    takes: Takes { sparse: false, weights: false, stream: true, missing: true },
+    takes: Takes { sparse: false, weights: false, stream: false, missing: true },
     by_independence: false,
     of_signals: false,
     to_compare: &[],
@@ -69,10 +74,14 @@ impl SparseCoder {
     ///
     /// # Errors
     ///
-    /// No dictionary, one of zeros or of another width; infinities; `positive_code` with `omp`; what the source reports. Rows that do not converge
+    /// No dictionary, one of zeros or of another width; infinities; numbers whose squares are 0; what the source reports. Rows that do not converge
     /// are no error: the report counts them.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
+        if rows.n_counted() == 0 {
+            let (method, what) = (METHOD.key.into(), rows.origin().into());
+            return Err(Error::TooFewRows { method, need: 1, got: 0, what, remedy: "give rows".into() });
+        }
         let dictionary = self.admitted(rows.n_features(), rows.origin())?;
         let rows = &*rows;
         rows.pooled(run.threads, || {
@@ -83,9 +92,14 @@ impl SparseCoder {
                 mean: Arc::new(mean),
             };
             let found = sums::correlations(rows, &solver, run)?;
-            solver.rules.alpha = self.weight(&found, rows.origin())?;
+            found.check_squares(T::DTYPE)?;
+            if self.center && found.still() {
+                return Err(no_variance_of(rows, METHOD.key));
+            }
+            let curve = self.curve(rows, &solver, found.largest, run)?;
+            solver.rules.alpha = self.weight(&found, curve.as_ref(), rows.origin())?;
             let coded = sums::coded(rows, &solver, run)?;
-            self.model(rows, &solver, &found, &coded, run)
+            self.model(rows, &solver, (&found, &coded, curve), run)
         })
     }
 
@@ -115,16 +129,14 @@ impl SparseCoder {
         if dictionary.as_slice().iter().all(|x| *x == 0.0) {
             return Err(Error::setting("dictionary", shape, "all atoms are zero", "give atoms that are not"));
         }
-        if self.positive_code && self.algorithm == Algorithm::Omp {
-            let why = "orthogonal matching pursuit has codes of either sign";
-            return Err(Error::setting("positive_code", true, why, "choose algorithm='cd'"));
-        }
         Ok(dictionary)
     }
 
     /// `alpha`, resolved.
-    fn weight(&self, found: &Correlations, origin: &str) -> Result<f64> {
+    fn weight(&self, found: &Correlations, curve: Option<&Curve>, origin: &str) -> Result<f64> {
         match self.alpha {
+            // Pursuit has no penalty; the objective of its codes is measured with that of "auto".
+            _ if self.algorithm == Algorithm::Omp => Ok(0.1 * found.sum / found.n.max(1) as f64),
             Alpha::Weight(alpha) => Ok(alpha),
             _ if found.largest == 0.0 => Err(Error::Unsupported {
                 asked: "an alpha by the data".into(),
@@ -132,7 +144,22 @@ impl SparseCoder {
                 remedy: "give alpha as a number".into(),
             }),
             Alpha::Auto(_) => Ok(0.1 * found.sum / found.n as f64),
-            Alpha::HeldOut(_) => Err(Error::setting("alpha", "'cv'", "it is not there yet", "give a number")),
+            Alpha::HeldOut(_) => Ok(curve.map_or(0.1 * found.largest, Curve::best)),
+        }
+    }
+
+    /// The error of entries that are held out along alpha, where it chooses.
+    fn curve<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        solver: &Solver<T>,
+        largest: f64,
+        run: &Run<'_>,
+    ) -> Result<Option<Curve>> {
+        let by_curve = matches!(self.alpha, Alpha::HeldOut(_)) && self.algorithm != Algorithm::Omp;
+        match by_curve && largest > 0.0 {
+            true => cv::curve(rows, solver, largest, run).map(Some),
+            false => Ok(None),
         }
     }
 
@@ -140,8 +167,7 @@ impl SparseCoder {
         &self,
         rows: &Rows<'_, T>,
         solver: &Solver<T>,
-        found: &Correlations,
-        coded: &Coded,
+        (found, coded, curve): (&Correlations, &Coded, Option<Curve>),
         run: &Run<'_>,
     ) -> Result<Model> {
         let (p, dtype) = (rows.n_features(), T::DTYPE);
@@ -171,6 +197,9 @@ impl SparseCoder {
             report.settings.insert("n_nonzero_coefs".into(), atoms.into());
         }
         report.facts = coded.facts(found, lasso);
+        if let Some(curve) = curve {
+            report.facts.insert("cv".into(), curve.to_json());
+        }
         report.end(run);
         let tensors = model::parameters(solver.atoms.matrix(), &solver.mean, rules.alpha, dtype);
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)

@@ -113,7 +113,8 @@ impl Encoder for Sparse {
     }
 
     fn codes(&self) -> Codes {
-        let non_negative = self.rules.positive && !self.rules.debias;
+        let non_negative =
+            self.rules.positive && !self.rules.debias && self.rules.algorithm != Algorithm::Omp;
         Codes { sparse: true, non_negative, missing: true, ..Codes::default() }
     }
 

@@ -146,7 +146,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .such_as("0.01")
     .only(OMP),
-    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0; not with 'omp'.").only(LASSO),
+    Setting::new("positive_code", Kind::Bool, "false", "Codes are at least 0.").only(LASSO),
     Setting::new(
         "debias",
         Kind::Bool,

@@ -76,14 +76,16 @@ impl Rules {
 impl<C: Real> Solver<C> {
     /// Codes `rows`, NaN a missing cell. A row has the same bits in any block.
     pub(super) fn code<T: Real>(&self, rows: &[T], measured: bool) -> Coded<C> {
+        let rows = self.centred(rows);
+        let n = rows.len() / self.atoms.n_features().max(1);
+        let codes = vec![C::default(); n * self.atoms.n_atoms()];
+        self.code_from(Coded { rows, codes, measures: Vec::new(), most: 0 }, measured)
+    }
+
+    /// The same for rows that are centred, from the codes that there are.
+    pub(super) fn code_from(&self, mut coded: Coded<C>, measured: bool) -> Coded<C> {
         let (m, p) = (self.atoms.n_atoms(), self.atoms.n_features());
-        let n = rows.len() / p.max(1);
-        let mut coded = Coded {
-            rows: self.centred(rows),
-            codes: vec![C::default(); n * m],
-            measures: Vec::new(),
-            most: 0,
-        };
+        let n = coded.rows.len() / p.max(1);
         let mut work = Work::default();
         let gap = |row: &[C]| row.iter().any(|x| x.to_f64().is_nan());
         let mut at = 0;

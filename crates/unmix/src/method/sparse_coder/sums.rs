@@ -2,9 +2,10 @@
 
 use super::solver::Solver;
 use crate::data::{Rows, Sink, Workspace};
-use crate::error::Result;
-use crate::num::{Block, Real, kernel};
+use crate::error::{Error, Result};
+use crate::num::{Block, Dtype, Real, kernel};
 use crate::run::Run;
+use crate::spectrum::check_total;
 use serde_json::{Map, Value, json};
 
 /// The largest correlation of each row with an atom, summed up.
@@ -18,6 +19,25 @@ pub(super) struct Correlations {
     pub(super) sum: f64,
     /// The largest of all: from this alpha on every code is 0.
     pub(super) largest: f64,
+    /// The largest squared length of a row, and its largest entry.
+    square: f64,
+    entry: f64,
+}
+
+impl Correlations {
+    /// Refuses rows of which squares overflow, or underflow.
+    pub(super) fn check_squares(&self, dtype: Dtype) -> Result<()> {
+        match self.square.is_finite() {
+            false => Err(Error::Overflow { method: "sparse-coder".into(), dtype: "float64" }),
+            true if self.entry == 0.0 => Ok(()),
+            true => check_total("sparse-coder", self.square, dtype),
+        }
+    }
+
+    /// Whether every number is 0.
+    pub(super) fn still(&self) -> bool {
+        self.entry == 0.0
+    }
 }
 
 /// How well codes are solved.
@@ -74,7 +94,10 @@ pub(super) fn mean<T: Real>(rows: &Rows<'_, T>, run: &Run<'_>) -> Result<Vec<f64
 
 impl Sink<f64> for Correlations {
     fn put(&mut self, rows: &[f64]) -> Result<()> {
-        for most in rows {
+        for row in rows.chunks_exact(3) {
+            let most = &row[0];
+            self.square = self.square.max(row[1]);
+            self.entry = self.entry.max(row[2]);
             if most.is_nan() {
                 self.empty += 1;
                 continue;
@@ -88,36 +111,42 @@ impl Sink<f64> for Correlations {
 }
 
 /// The largest correlation of each row with an atom, of the sign that codes may have.
-pub(super) fn correlations<T: Real>(
+pub(super) fn correlations<T: Real, C: Real>(
     rows: &Rows<'_, T>,
-    solver: &Solver<T>,
+    solver: &Solver<C>,
     run: &Run<'_>,
 ) -> Result<Correlations> {
     let (atoms, positive) = (&*solver.atoms, solver.rules.positive);
     let (m, p) = (atoms.n_atoms(), atoms.n_features());
-    let across = atoms.matrix().transposed().cast::<T>();
-    let step = |block: Block<'_, T>, out: &mut [f64], work: &mut Workspace<T>| {
+    let across = atoms.matrix().transposed().cast::<C>();
+    let step = |block: Block<'_, T>, out: &mut [f64], _: &mut Workspace<T>| {
+        let mut product = Vec::new();
         rows.check_infinite("sparse-coder", &block)?;
         let mut centred = solver.centred(block.data);
-        for (row, out) in centred.chunks_exact(p).zip(&mut *out) {
-            *out = if row.iter().all(|x| x.to_f64().is_nan()) { f64::NAN } else { 0.0 };
+        for (row, out) in centred.chunks_exact(p).zip(out.chunks_exact_mut(3)) {
+            let cells = || row.iter().map(|x| x.to_f64()).filter(|x| !x.is_nan());
+            let square = cells().map(|x| x * x).sum();
+            let none = if cells().next().is_none() { f64::NAN } else { 0.0 };
+            out.copy_from_slice(&[none, square, cells().fold(0.0, |a: f64, x| a.max(x.abs()))]);
         }
-        let zero = T::default();
+        let zero = C::default();
         centred.iter_mut().filter(|x| x.to_f64().is_nan()).for_each(|x| *x = zero);
         // As many rows at a time as keep the product small.
         let at_a_time = (1 << 16) / m.max(1) + 1;
-        for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time)) {
-            work.product.resize(out.len() * m, zero);
-            kernel::product(&mut work.product, rows, across.as_slice(), out.len(), p, m);
-            for (c, out) in work.product.chunks_exact(m).zip(out).filter(|(_, out)| !out.is_nan()) {
-                let size = |c: &T| if positive { c.to_f64() } else { c.to_f64().abs() };
-                *out = c.iter().map(size).fold(0.0, f64::max);
+        for (rows, out) in centred.chunks(at_a_time * p).zip(out.chunks_mut(at_a_time * 3)) {
+            let n = rows.len() / p;
+            product.resize(n * m, zero);
+            kernel::product(&mut product, rows, across.as_slice(), n, p, m);
+            let each = product.chunks_exact(m).zip(out.chunks_exact_mut(3));
+            for (c, out) in each.filter(|(_, out)| !out[0].is_nan()) {
+                let size = |c: &C| if positive { c.to_f64() } else { c.to_f64().abs() };
+                out[0] = c.iter().map(size).fold(0.0, f64::max);
             }
         }
         Ok(())
     };
     let mut found = Correlations::default();
-    rows.map(run, "correlations", 1, step, &mut found)?;
+    rows.map(run, "correlations", 3, step, &mut found)?;
     Ok(found)
 }
 

@@ -1,0 +1,118 @@
+//! Alpha by the error of entries that are held out.
+//!
+//! The error of rows that are coded whole falls to 0 with alpha and chooses nothing. So features are dealt into folds at random; a row is coded
+//! from the features outside a fold, by the columns of the dictionary that are left, and predicts those inside.
+
+use super::solver::Solver;
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::num::random::Stream;
+use crate::num::{Matrix, Real};
+use crate::run::Run;
+use crate::sparse::{Atoms, Work};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+/// Folds of the features.
+const FOLDS: usize = 5;
+/// The most rows that are coded.
+const ROWS: u64 = 2000;
+/// Alphas: the largest times `10^(-i/3)`.
+const ALPHAS: usize = 13;
+/// Rows that one thread takes at a time.
+const TASK: usize = 32;
+
+/// Mean squared error of an entry that is held out, along alpha.
+#[derive(Debug)]
+pub(super) struct Curve {
+    alphas: Vec<f64>,
+    errors: Vec<f64>,
+    /// Standard errors over rows.
+    deviations: Vec<f64>,
+}
+
+impl Curve {
+    /// The alpha of the least error, the largest of several.
+    pub(super) fn best(&self) -> f64 {
+        let all = self.alphas.iter().zip(&self.errors);
+        all.reduce(|best, next| if next.1 < best.1 { next } else { best }).map_or(0.0, |(alpha, _)| *alpha)
+    }
+
+    /// As the report has it.
+    pub(super) fn to_json(&self) -> Value {
+        json!({"alphas": self.alphas, "errors": self.errors, "standard_errors": self.deviations})
+    }
+}
+
+/// The curve for `solver`, over evenly spaced rows without missing cells, `largest` the largest alpha.
+pub(super) fn curve<T: Real>(
+    rows: &Rows<'_, T>,
+    solver: &Solver<T>,
+    largest: f64,
+    run: &Run<'_>,
+) -> Result<Curve> {
+    run.stage("held-out entries")?;
+    let (n, p) = (rows.n_counted(), rows.n_features());
+    let step = n.div_ceil(ROWS).max(1);
+    let mut x = solver.centred(&rows.picked((0..n).step_by(step as usize).collect(), run)?);
+    let whole = |row: &&[T]| row.iter().all(|x| x.finite());
+    x = x.chunks_exact(p).filter(whole).flatten().copied().collect();
+    let n = x.len() / p;
+    if p < 2 || n == 0 {
+        return Err(Error::Unsupported {
+            asked: "alpha='cv'".into(),
+            found: format!("{n} rows of {p} columns without missing cells"),
+            remedy: "give alpha as a number".into(),
+        });
+    }
+    let draws = Stream::new(run.seed, 0);
+    let mut order: Vec<usize> = (0..p).collect();
+    order.sort_by_key(|&j| draws.bits(j as u64));
+    let alphas: Vec<f64> = (0..ALPHAS).map(|i| largest * 10f64.powf(-(i as f64) / 3.0)).collect();
+    // A number for each alpha and row.
+    let mut errors = vec![0.0; ALPHAS * n];
+    for fold in 0..FOLDS.min(p) {
+        let inside: Vec<usize> = order.iter().skip(fold).step_by(FOLDS).copied().collect();
+        let outside: Vec<usize> = (0..p).filter(|j| !inside.contains(j)).collect();
+        of_fold(solver, &x, (&inside, &outside), &alphas, &mut errors);
+        run.check()?;
+    }
+    let mean = |e: &[f64]| e.iter().sum::<f64>() / n as f64;
+    let means: Vec<f64> = errors.chunks_exact(n).map(mean).collect();
+    let deviation = |(e, mean): (&[f64], &f64)| {
+        let square = e.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / (n.max(2) - 1) as f64;
+        (square / n as f64).sqrt()
+    };
+    let deviations = errors.chunks_exact(n).zip(&means).map(deviation).collect();
+    Ok(Curve { alphas, errors: means, deviations })
+}
+
+/// Adds what one fold adds to the mean squared error of every row, for every alpha.
+fn of_fold<T: Real>(
+    solver: &Solver<T>,
+    x: &[T],
+    (inside, outside): (&[usize], &[usize]),
+    alphas: &[f64],
+    errors: &mut [f64],
+) {
+    let (dictionary, p) = (solver.atoms.matrix(), solver.atoms.n_features());
+    let (m, n) = (dictionary.rows(), x.len() / p);
+    let part = |columns: &[usize]| Matrix::from_fn(m, columns.len(), |j, c| dictionary[(j, columns[c])]);
+    let (atoms, predicting) = (Atoms::<T>::new(&part(outside)), part(inside));
+    let seen: Vec<T> = x.chunks_exact(p).flat_map(|row| outside.iter().map(|&j| row[j])).collect();
+    let mut codes = vec![T::default(); n * m];
+    for (alpha, errors) in alphas.iter().zip(errors.chunks_exact_mut(n)) {
+        let rules = super::solver::Rules { alpha: *alpha, ..solver.rules };
+        let tasks = seen.par_chunks(TASK * outside.len()).zip(codes.par_chunks_mut(TASK * m));
+        tasks.for_each_init(Work::default, |work, (rows, codes)| {
+            rules.code(&atoms, rows, codes, work);
+        });
+        for ((row, code), error) in x.chunks_exact(p).zip(codes.chunks_exact(m)).zip(errors) {
+            let mut left: Vec<f64> = inside.iter().map(|&j| row[j].to_f64()).collect();
+            for (j, z) in code.iter().enumerate().filter(|(_, z)| **z != T::default()) {
+                left.iter_mut().zip(predicting.row(j)).for_each(|(l, a)| *l -= z.to_f64() * a);
+            }
+            *error += left.iter().map(|l| l * l).sum::<f64>() / p as f64;
+        }
+    }
+}

@@ -1,0 +1,227 @@
+"""Sparse codes by a given dictionary: against scikit-learn, certified, and bad input in words."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.decomposition import sparse_encode
+from sklearn.exceptions import ConvergenceWarning
+
+import unmix
+from unmix import SparseCoder
+from unmix.metrics import lasso_gap
+
+LASSO = ["cd", "fista", "ista", "lars"]
+
+
+def made(n=40, m=60, p=24, seed=0):
+    """Unit atoms, and rows of 4 of them with noise."""
+    draw = np.random.RandomState(seed)
+    A = draw.randn(m, p)
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    Z = np.zeros((n, m))
+    for z in Z:
+        z[draw.choice(m, 4, replace=False)] = draw.randn(4) + np.sign(draw.randn(4))
+    return A, Z @ A + 0.02 * draw.randn(n, p)
+
+
+def objective(X, Z, A, alpha):
+    return 0.5 * ((X - Z @ A) ** 2).sum() + alpha * abs(Z).sum()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return made()
+
+
+@pytest.mark.parametrize("algorithm", LASSO)
+@pytest.mark.parametrize("positive", [False, True])
+def test_every_algorithm_ends_at_scikit_learns_objective(data, algorithm, positive):
+    A, X = data
+    alpha = 0.2
+    Z = SparseCoder(A, algorithm=algorithm, alpha=alpha, positive_code=positive, tol=1e-10, max_iter=100_000).fit_transform(X)
+    theirs = sparse_encode(X, A, algorithm="lasso_cd", alpha=alpha, positive=positive, max_iter=100_000)
+    best = min(objective(X, theirs, A, alpha), objective(X, Z, A, alpha))
+    assert objective(X, Z, A, alpha) - best <= 1e-8 * best
+    # Theirs stops by its own rule: ours is certified, and theirs no better.
+    assert lasso_gap(X, Z, A, alpha, positive).max() <= 1e-10 * 0.5 * (X**2).sum(axis=1).max()
+    for other in (alpha / 2, 2 * alpha):
+        assert abs(objective(X, SparseCoder(A, alpha=other, tol=1e-10).fit_transform(X), A, alpha) - best) > 1e-3 * best
+    if positive:
+        assert Z.min() >= 0
+
+
+def test_pursuit_is_scikit_learns(data):
+    A, X = data
+    ours = SparseCoder(A, algorithm="omp", n_nonzero_coefs=5).fit_transform(X)
+    assert abs(ours - sparse_encode(X, A, algorithm="omp", n_nonzero_coefs=5)).max() < 1e-10
+    assert ((ours != 0).sum(axis=1) == 5).all()
+    to_error = SparseCoder(A, algorithm="omp", max_squared_error=0.1).fit_transform(X)
+    assert (((X - to_error @ A) ** 2).sum(axis=1) <= 0.1).all()
+    by_default = SparseCoder(A, algorithm="omp").fit(X)
+    assert by_default.report_.settings["n_nonzero_coefs"] == 2
+
+
+def test_gaps_are_bounds(data):
+    A, X = data
+    best = SparseCoder(A, alpha=0.1, tol=1e-12).fit(X).quality(X).objective
+    Z = np.random.RandomState(1).randn(len(X), len(A)) * 0.1
+    each = 0.5 * ((X - Z @ A) ** 2).sum(axis=1) + 0.1 * abs(Z).sum(axis=1)
+    gaps = lasso_gap(X, Z, A, 0.1)
+    assert (gaps >= each - best - 1e-12).all()
+    assert np.array_equal(lasso_gap(X, scipy.sparse.csr_array(Z), A, 0.1), gaps)
+    assert np.isinf(lasso_gap(X, -abs(Z), A, 0.1, positive=True)).all()
+    # A dual point by hand.
+    x, z = X[0], Z[0]
+    r = x - z @ A
+    c = A @ r
+    s = np.clip(x @ r / (r @ r), -0.1 / abs(c).max(), 0.1 / abs(c).max())
+    assert gaps[0] == pytest.approx(each[0] - 0.5 * (x @ x - (x - s * r) @ (x - s * r)), rel=1e-9)
+    with pytest.raises(ValueError, match="do not fit"):
+        lasso_gap(X, Z[:, :3], A, 0.1)
+    with pytest.raises(ValueError, match="above 0"):
+        lasso_gap(X, Z, A, 0.0)
+
+
+def test_quality_and_report(data):
+    A, X = data
+    coder = SparseCoder(A, alpha=0.1).fit(X)
+    Z, found = coder.transform(X), coder.quality(X)
+    assert np.allclose(found.objective, 0.5 * ((X - Z @ A) ** 2).sum(axis=1) + 0.1 * abs(Z).sum(axis=1), rtol=1e-12)
+    assert np.array_equal(found.n_nonzero, (Z != 0).sum(axis=1))
+    assert np.allclose(found.squared_error, ((X - Z @ A) ** 2).sum(axis=1), rtol=1e-10)
+    assert np.allclose(found.gap, lasso_gap(X, Z, A, 0.1), rtol=1e-6, atol=1e-18)
+    report = coder.report_
+    assert report.outcome == "converged" and report.not_converged == 0
+    assert report.worst_gap == pytest.approx((found.gap / (0.5 * (X**2).sum(axis=1))).max(), rel=1e-6)
+    assert report.worst_gap <= report.tol == 1e-6
+    assert report.alpha_max == pytest.approx(abs(X @ A.T).max())
+    assert SparseCoder(A).fit(X).alpha_ == pytest.approx(0.1 * abs(X @ A.T).max(axis=1).mean())
+    assert "components_" in dir(coder) and not hasattr(coder, "rotation_")
+
+
+def test_scaled_rows_have_scaled_codes(data):
+    A, X = data
+    assert np.allclose(SparseCoder(A).fit_transform(1000 * X), 1000 * SparseCoder(A).fit_transform(X), rtol=1e-3, atol=1e-3)
+
+
+def test_path_falls_from_zero_codes(data):
+    A, X = data
+    path = SparseCoder(A, alpha=0.1, tol=1e-8).fit(X).path(X, n_alphas=7)
+    assert path.alphas[0] == pytest.approx(abs(X @ A.T).max()) and path.alphas[-1] == pytest.approx(path.alphas[0] / 1000)
+    assert (path.n_nonzero[0] <= 1).all() and path.objective.shape == (7, len(X))
+    assert (np.diff(path.squared_error, axis=0) <= 1e-6).all()
+    third = SparseCoder(A, alpha=path.alphas[3], tol=1e-8).fit(X).quality(X)
+    assert np.allclose(path.objective[3], third.objective, rtol=1e-6)
+    with pytest.raises(ValueError, match="n_alphas"):
+        SparseCoder(A, alpha=0.1).fit(X).path(X, n_alphas=0)
+
+
+def test_alpha_by_held_out_entries():
+    draw = np.random.RandomState(0)
+    A = draw.randn(30, 20)
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    Z = draw.randn(400, 30) * (draw.rand(400, 30) < 0.1)
+    quiet, loud = (Z @ A + s * draw.randn(400, 20) for s in (0.02, 0.3))
+    few, many = (SparseCoder(A, alpha="cv", random_state=0).fit(X) for X in (quiet, loud))
+    assert few.alpha_ / few.report_.alpha_max < many.alpha_ / many.report_.alpha_max
+    curve = many.report_.cv
+    assert len(curve["alphas"]) == len(curve["errors"]) == len(curve["standard_errors"]) == 13
+    assert many.alpha_ == curve["alphas"][int(np.argmin(curve["errors"]))]
+
+
+def test_debias_is_least_squares_on_the_atoms(data):
+    A, X = data
+    plain, code = (SparseCoder(A, alpha=0.2, debias=debias).fit_transform(X) for debias in (False, True))
+    assert np.array_equal(plain != 0, code != 0)
+    for x, z in zip(X, code):
+        used = z != 0
+        assert np.allclose(np.linalg.lstsq(A[used].T, x, rcond=None)[0], z[used], atol=1e-9)
+
+
+def test_missing_cells(data):
+    A, X = data
+    gaps = np.where(np.random.RandomState(2).rand(*X.shape) < 0.3, np.nan, X)
+    gaps[5] = np.nan
+    coder = SparseCoder(A, alpha=0.1, tol=1e-9).fit(gaps)
+    assert any("1 row has no cell" in sentence for sentence in coder.report_.warnings)
+    Z = coder.transform(gaps)
+    assert not Z[5].any()
+    for x, z in zip(gaps[:5], Z):
+        seen = ~np.isnan(x)
+        assert lasso_gap(x[None, seen], z[None], A[:, seen], 0.1)[0] <= 1e-9 * 0.5 * (x[seen] ** 2).sum()
+    assert np.allclose(lasso_gap(gaps, Z, A, 0.1), coder.quality(gaps).gap, rtol=1e-6, atol=1e-15)
+    filled = coder.impute(gaps)
+    seen = ~np.isnan(gaps)
+    assert np.array_equal(filled[seen], X[seen]) and np.allclose(filled[~seen], (Z @ A)[~seen])
+    # Better than the mean of the column.
+    assert ((filled - X)[~seen] ** 2).mean() < 0.7 * (X[~seen] ** 2).mean()
+
+
+def test_codes_sparse_in_files_and_back(data, tmp_path):
+    A, X = data
+    coder = SparseCoder(A, alpha=0.2).fit(X)
+    dense = coder.transform(X)
+    sparse = SparseCoder(A, alpha=0.2, sparse_output=True).fit(X).transform(X)
+    assert isinstance(sparse, scipy.sparse.csr_array) and np.array_equal(sparse.toarray(), dense)
+    coder.encode(X, out=tmp_path / "codes.npz")
+    assert np.array_equal(scipy.sparse.load_npz(tmp_path / "codes.npz").toarray(), dense)
+    assert np.allclose(coder.decode(tmp_path / "codes.npz"), dense @ A)
+    assert np.allclose(coder.inverse_transform(sparse), dense @ A)
+    coder.save(tmp_path / "coder.safetensors")
+    again = unmix.load(tmp_path / "coder.safetensors")
+    assert np.array_equal(again.transform(X), dense) and np.array_equal(again.dictionary, A)
+    by_path = SparseCoder(tmp_path / "coder.safetensors", alpha=0.2).fit(X)
+    by_model = SparseCoder(coder, alpha=0.2).fit(X)
+    assert np.array_equal(by_path.transform(X), dense) and np.array_equal(by_model.transform(X), dense)
+    np.save(tmp_path / "atoms.npy", A)
+    assert np.array_equal(SparseCoder(tmp_path / "atoms.npy", alpha=0.2).fit(X).transform(X), dense)
+
+
+def test_single_precision(data):
+    A, X = data
+    coder = SparseCoder(A, alpha=0.2).fit(X.astype(np.float32))
+    Z = coder.transform(X.astype(np.float32))
+    assert Z.dtype == np.float32 and coder.report_.tol == 1e-5
+    assert lasso_gap(X.astype(np.float32), Z, A.astype(np.float32), 0.2).max() <= 1.01e-5 * 0.5 * (X**2).sum(axis=1).max()
+    # Rows of single precision are coded to the tolerance of a model of double precision.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        SparseCoder(A, alpha=0.2).fit(X).transform(X.astype(np.float32))
+
+
+def test_center_subtracts_means(data):
+    A, X = data
+    coder = SparseCoder(A, alpha=0.2, center=True).fit(X + 5)
+    assert np.allclose(coder.mean_, X.mean(axis=0) + 5)
+    assert np.allclose(coder.transform(X + 5), SparseCoder(A, alpha=0.2).fit_transform(X - X.mean(axis=0)), atol=1e-3)
+
+
+def test_bad_input(data):
+    A, X = data
+    with_zeros = np.vstack([A, np.zeros((2, A.shape[1])), A[:1]])
+    coder = SparseCoder(with_zeros, alpha=0.2).fit(X)
+    said = " ".join(coder.report_.warnings)
+    assert "2 atoms are zero" in said and "1 atom equals one before" in said
+    assert not coder.transform(X)[:, -3:].any()
+    high = SparseCoder(A, alpha=100.0).fit(X)
+    assert not high.transform(X).any() and f"alpha_max = {abs(X @ A.T).max():.6e}" in " ".join(high.report_.warnings)
+    for dictionary, words in [
+        (A[:, :5], "24 columns, and the atoms have 5"),
+        (np.zeros_like(A), "all atoms are zero"),
+        (np.where(A == A[3, 4], np.nan, A), "row 3, column 4"),
+        (None, "it was given no dictionary"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            SparseCoder(dictionary, alpha=0.2).fit(X)
+    for alpha in (-1.0, 0.0, "some"):
+        with pytest.raises(ValueError, match="alpha"):
+            SparseCoder(A, alpha=alpha).fit(X)
+    with pytest.raises(ValueError, match="orthogonal to every atom"):
+        SparseCoder(A).fit(np.zeros_like(X))
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        short = SparseCoder(A, algorithm="ista", alpha=0.01, max_iter=2).fit(X)
+    assert short.report_.outcome == "max_iter" and short.report_.not_converged == len(X)
+    one = SparseCoder(A, alpha=0.2).fit(X[:1])
+    assert one.transform(X[:1]).shape == (1, len(A))

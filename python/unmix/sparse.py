@@ -1,0 +1,231 @@
+"""Codes of rows by few atoms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from . import _unmix
+from ._base import Estimator, _validated
+from ._parameters import SparseCoderParameters
+from ._types import Array, Rows
+
+
+class SparseCoder(SparseCoderParameters, Estimator):
+    """Sparse coding: rows as sums of few atoms of a given dictionary, each code with a bound of its error.
+
+    The code of a row is the optimum of the lasso, or what orthogonal matching pursuit finds. Every code of the lasso has a duality gap, formed
+    from a fresh residual in double precision, and is done where that is at most ``tol`` times half the squared length of its row. Atoms keep the
+    order, signs and lengths given. NaN is a missing cell.
+
+    Parameters
+    ----------
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The dictionary, in the type of the rows of the fit.
+    alpha_ : float
+        Weight of the penalty, as it was resolved.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted from rows: means of the columns with ``center=True``, else zeros.
+    mixing_ : ndarray of shape (n_features, n_components)
+        What decodes: ``components_.T``.
+    n_components_, n_iter_, n_samples_, n_features_in_ : int
+        Number of atoms, the most iterations of a row, and numbers of rows and columns.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where all of them had one.
+    report_ : Report
+        How the fit went: ``alpha_max``, from which on every code is zero; ``worst_gap``, the largest relative gap of a row of the fit, and
+        ``not_converged``, the number of rows above ``tol``; ``mean_nonzero``, atoms of a code; with ``alpha="cv"``, ``cv``: alphas, errors and
+        their standard errors. ``objective`` is the mean over rows.
+
+    See Also
+    --------
+    unmix.metrics.lasso_gap : The gap of anybody's codes.
+
+    Notes
+    -----
+    Minimises ``1/2 ||x - z A||**2 + alpha ||z||_1``, as scikit-learn and SPAMS do. ``Lasso(alpha=a)`` of scikit-learn has the same optimum for
+    ``a = alpha / n_features``. Codes may be sparse matrices (``sparse_output=True``), or go to a file row by row: ``encode(X, out="codes.npz")``.
+
+    References
+    ----------
+    R. Tibshirani (1996), Regression shrinkage and selection via the lasso.
+    M. Massias, A. Gramfort & J. Salmon (2018), Celer: a fast solver for the lasso with dual extrapolation.
+    R. Rubinstein, M. Zibulevsky & M. Elad (2008), Efficient implementation of the K-SVD algorithm using batch orthogonal matching pursuit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unmix import SparseCoder
+    >>> atoms = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    >>> coder = SparseCoder(atoms, alpha=0.1).fit([[3.0, 4.0], [2.0, 0.0]])
+    >>> coder.transform([[3.0, 4.0], [2.0, 0.0]]).round(2) + 0
+    array([[0. , 0. , 4.9],
+           [1.9, 0. , 0. ]])
+    """
+
+    _method = "sparse-coder"
+    _orthonormal = False
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None, sample_weight: None = None) -> Any:  # type: ignore[override]
+        """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        y : None
+            Ignored.
+        sample_weight : None
+            Rows have no weights here.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components)
+            Codes, in the type of the rows.
+
+        See Also
+        --------
+        fit : Fit the model alone.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit_transform([[3.0, 0.0]])
+        array([[2.5, 0. ]])
+        """
+        rows, threads = self._fit(X, sample_weight)
+        return self._output(self._model.encode(rows, (0, threads, int(self.verbose))))
+
+    def transform(self, X: Rows) -> Any:
+        """Return the codes of rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows with the columns that the model was fitted on; NaN is a missing cell, and a row without any has the code 0.
+
+        Returns
+        -------
+        ndarray or csr_array of shape (n_samples, n_components)
+            Codes, in the type of the rows; scipy's ``csr_array`` with ``sparse_output=True``. Rows that did not converge are warned of.
+
+        See Also
+        --------
+        quality : Objective, gap, number of atoms and squared error of each row.
+        encode : The same, also into a file.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, sparse_output=True).fit([[3.0, 0.0]])
+        >>> coder.transform([[3.0, 0.0], [0.0, -1.0]]).toarray()
+        array([[ 2.5,  0. ],
+               [ 0. , -0.5]])
+        """
+        check_is_fitted(self)
+        return self._output(self._model.encode(self._rows(X), self._facts()))
+
+    def quality(self, X: Rows) -> Any:
+        """Return how well the code of each row is solved, from a fresh residual in double precision.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+
+        Returns
+        -------
+        Bunch of float64 arrays
+            ``objective``, ``1/2 ||x - z A||**2 + alpha ||z||_1``; ``gap``, which bounds how far it is above the least there is (with ``debias=True``
+            that of the code before); ``n_nonzero``, atoms of the code; ``squared_error``, ``||x - z A||**2``. Each of shape (n_samples,).
+
+        See Also
+        --------
+        path : The same along alpha.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0]])
+        >>> found = coder.quality([[3.0, 0.0]])
+        >>> found.objective, found.gap, found.n_nonzero, found.squared_error
+        (array([1.375]), array([0.]), array([1.]), array([0.25]))
+        """
+        check_is_fitted(self)
+        names, numbers = _unmix.measures(self._model, self._rows(X), self._facts())
+        return Bunch(**{name: numbers[:, i] for i, name in enumerate(names)})
+
+    def path(self, X: Rows, n_alphas: int = 30) -> Any:
+        """Return objective, gap, number of atoms and squared error of each row along alpha.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        n_alphas : int, default=30
+            Number of alphas, from the largest useful one for these rows down to a thousandth of it, evenly spaced in their logarithm.
+
+        Returns
+        -------
+        Bunch of float64 arrays
+            ``alphas`` (n_alphas,), and ``objective``, ``gap``, ``n_nonzero`` and ``squared_error`` (n_alphas, n_samples) each.
+
+        See Also
+        --------
+        quality : The same for the alpha of the model.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0]])
+        >>> coder.path([[3.0, 0.0]], n_alphas=4).n_nonzero.ravel()
+        array([0., 1., 1., 1.])
+        """
+        check_is_fitted(self)
+        if n_alphas < 1:
+            raise ValueError(f"n_alphas={n_alphas} is not possible: it must be at least 1")
+        alphas, numbers = _unmix.sparse_path(self._model, self._rows(X), int(n_alphas), self._facts())
+        table = numbers.reshape(len(numbers), len(alphas), 4)
+        names = ("objective", "gap", "n_nonzero", "squared_error")
+        return Bunch(alphas=alphas, **{name: np.ascontiguousarray(table[:, :, i].T) for i, name in enumerate(names)})
+
+    def impute(self, X: Rows) -> Array:
+        """Fill the missing cells of rows from their codes; cells that are there keep their bits.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            In the type of the rows.
+
+        See Also
+        --------
+        transform : The codes.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> coder = SparseCoder([[1.0, 1.0]], alpha=0.5).fit([[3.0, 3.0]])
+        >>> coder.impute([[3.0, float("nan")]])
+        array([[3. , 2.5]])
+        """
+        check_is_fitted(self)
+        return _unmix.impute(self._model, self._rows(X), self._facts(), (False, 0, 0))[0]
+
+    def _output(self, codes):
+        return codes if self.sparse_output else codes.toarray()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
