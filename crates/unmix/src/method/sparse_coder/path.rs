@@ -1,7 +1,7 @@
 //! Codes along alpha: objective, gap, number of atoms and squared error of every row.
 
 use super::model::Sparse;
-use super::settings::Algorithm;
+use super::settings::{Algorithm, SparseCoder};
 use super::solver::Coded;
 use super::sums;
 use crate::data::{Rows, Sink, Workspace};
@@ -34,7 +34,8 @@ pub fn path<T: Real>(
     if !std::ptr::eq(model.method().settings, super::SETTINGS) {
         return Err(refused("the model has another kind of codes", "fit sparse-coder"));
     }
-    let (encoder, _) = Sparse::of(model.settings(), model.tensors())?;
+    let given = SparseCoder::from_settings(model.settings())?;
+    let (encoder, _) = Sparse::of(&given, model.tensors())?;
     let solver = encoder.solver();
     if solver.rules.algorithm == Algorithm::Omp {
         return Err(refused("orthogonal matching pursuit has no alpha", "choose algorithm='cd'"));
