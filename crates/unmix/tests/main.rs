@@ -19,6 +19,7 @@ mod modules;
 mod naive;
 mod neural;
 mod partials;
+mod power;
 mod ppca;
 mod property;
 mod quality;

@@ -14,8 +14,6 @@
 //! | GPower, `l1` and `l0` | [`SparseLoadings`] | `Rows` | 0 |
 
 mod maps;
-#[cfg(test)]
-mod tests;
 
 pub use crate::stats::Contrast;
 pub use maps::{Contrasted, SparseLoadings, Symmetric};

@@ -119,6 +119,7 @@ fn values(kind: &Kind) -> Vec<Value> {
         Kind::Null => vec![Value::Null],
         Kind::Bool => vec![json!(true), json!(false)],
         Kind::False => vec![json!(false)],
+        Kind::Integer { least, most: Some(most) } => vec![json!(least), json!(most)],
         Kind::Integer { least, .. } => vec![json!(least + 7), json!(least + 8)],
         Kind::Number { .. } => vec![json!(1.25), json!(1.5)],
         Kind::Share => vec![json!(0.5)],
