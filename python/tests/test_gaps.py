@@ -71,8 +71,19 @@ def test_streams_merge_and_say_that_sums_take_no_gaps(rows):
     whole, X = rows
     grown = PPCA(n_components=2).partial_fit(whole[:70]).partial_fit(whole[70:])
     assert_allclose(grown.components_, PPCA(n_components=2).fit(whole).components_, atol=1e-9)
-    with pytest.raises(ValueError, match="NaN"):
-        PPCA(n_components=2).partial_fit(X)
+    for method in (PPCA, LinearEigenGAN, unmix.FactorAnalysis):
+        with pytest.raises(ValueError, match=r"row \d+, column \d+ is NaN.* several passes.*give all rows to fit.*impute"):
+            method(n_components=2).partial_fit(X)
+        # The batch is left out; what was there goes on.
+        grown = method(n_components=2).partial_fit(whole[:70])
+        with pytest.raises(ValueError, match="NaN"):
+            grown.partial_fit(X[70:])
+        assert grown.partial_fit(whole[70:]).n_samples_ == len(whole)
+    # What it names works.
+    first = PPCA(n_components=2).fit(X[:60])
+    with pytest.warns(UserWarning, match="parameters count as known"):
+        filled, _ = first.impute(X[60:], return_std=True)
+    assert PPCA(n_components=2).partial_fit(first.impute(X[:60])).partial_fit(filled).n_samples_ == len(X)
 
 
 def test_other_methods_name_what_fills_gaps(rows):

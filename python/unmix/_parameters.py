@@ -786,6 +786,8 @@ class MatrixCompletionParameters:
     noise_variance_: float
     row_errors_: NDArray[Any]
     column_errors_: NDArray[Any]
+    row_prior_: NDArray[Any]
+    path_: NDArray[Any]
     mixing_: NDArray[Any]
     completed_: NDArray[Any]
     n_components_: int
@@ -798,7 +800,7 @@ class MatrixCompletionParameters:
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
         "n_components": [Interval(Integral, 0, None, closed="left"), None],
-        "algorithm": [StrOptions({"als"})],
+        "algorithm": [StrOptions({"als", "soft-impute", "ppca-em"})],
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "offsets": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -811,7 +813,7 @@ class MatrixCompletionParameters:
         self,
         n_components: int | None = None,
         *,
-        algorithm: Literal["als"] = "als",
+        algorithm: Literal["als", "soft-impute", "ppca-em"] = "als",
         alpha: float | Literal["auto"] = "auto",
         offsets: bool = True,
         tol: float = 0.001,

@@ -27,18 +27,25 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     ----------
     n_components : int or None, default=None
         Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets
-        alone; None to begin with 10 and double the number while all of them are supported.
-    algorithm : "als", default="als"
-        How factors are found: ``"als"`` by alternating least squares over the cells that are there.
+        alone; None to begin with 10 and double the number while all of them are supported. With ``"soft-impute"`` the most factors
+        that there may be, None for as many as the cells determine; with ``"ppca-em"`` fewer than columns and rows, None for the
+        number with the largest Bayesian information criterion.
+    algorithm : {"als", "soft-impute", "ppca-em"}, default="als"
+        How factors are found: ``"als"`` by alternating least squares over the cells that are there; ``"soft-impute"`` with a
+        penalty of the nuclear norm, which is convex and finds the number of factors; ``"ppca-em"`` by maximum likelihood where rows
+        are a sample, as PPCA.
     alpha : float or "auto", default="auto"
         Weight of the penalty of the factors: ``"auto"`` for variational alternating least squares, which has noise, sizes of
         factors and of offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a
-        column, 0 for none.
+        column, 0 for none. With ``"soft-impute"``, ``"auto"`` for the best of 20 values by a tenth of the cells that is held out,
+        from where variational least squares then begin; or the weight of the nuclear norm beside half the squares of the residuals.
+        ``"ppca-em"`` has no penalty.
     offsets : bool, default=True
         Fit an offset for every row and every column beside the factors; False for a model without mean and offsets.
     tol : float, default=0.001
         Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for ``alpha`` of the mean
-        square of the residuals.
+        square of the residuals; with ``"soft-impute"`` of the cost; with ``"ppca-em"`` the rise of the mean log-likelihood of a
+        row, in nats.
     max_iter : int, default=100
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None
@@ -78,7 +85,13 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     row_errors_ : ndarray of shape (n_samples, n_errors)
         Posterior covariances of the factors of each row and its offset: lower triangles, row by row.
     column_errors_ : ndarray of shape (n_features, n_errors)
-        The same of the loadings and the offset of each column.
+        The same of the loadings and the offset of each column; not where these count as known: with a number for ``alpha``, and with
+        ``algorithm="ppca-em"``.
+    row_prior_ : ndarray of shape (n_components + 1, 2) or (n_components, 2)
+        Where columns count as known, the precision of the prior of each factor of a row and of its offset: a constant, and so much for each cell.
+    path_ : ndarray of shape (n_values, 3)
+        With ``algorithm="soft-impute"`` and ``alpha="auto"``, for each value of the penalty: the value, in the units of the cells, the number
+        of factors, and the root of the mean squared error of the cells that were held out.
     mixing_ : ndarray of shape (n_features, n_components)
         ``components_.T``: ``inverse_transform(z) = z @ mixing_.T + mean_`` is the row of these factors without an offset of its own.
     completed_ : ndarray of shape (n_samples, n_features)
@@ -100,12 +113,15 @@ class MatrixCompletion(MatrixCompletionParameters, Gaps, Estimator):
     Cell ``ij`` is modelled as ``m + b_i + c_j + a_i v_j`` and noise of one variance; factors, loadings and offsets have normal priors whose variances
     come from the cells. Posteriors of rows and of columns are independent normal ones, found in turns. A factor that the cells do not
     support gets loadings of size 0 and is left out, so asking for too many does no harm. The standard error of a cell counts the errors
-    of both its row and its column, and the noise.
+    of both its row and its column, and the noise. Where columns count as known, ``impute`` of the rows of the fit takes their errors from refits to
+    resampled rows.
 
     References
     ----------
     Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. KDD Cup and Workshop.
     A. Ilin & T. Raiko (2010), Practical approaches to principal component analysis in the presence of missing values. JMLR 11:1957-2000.
+    R. Mazumder, T. Hastie & R. Tibshirani (2010), Spectral regularization algorithms for learning large incomplete matrices. JMLR 11:2287-2322.
+    T. Hastie et al. (2015), Matrix completion and low-rank SVD via fast alternating least squares. JMLR 16:3367-3402.
 
     Examples
     --------

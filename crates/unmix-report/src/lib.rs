@@ -21,6 +21,7 @@
 mod colour;
 mod facts;
 mod figure;
+mod missing;
 mod moments;
 mod number;
 mod page;

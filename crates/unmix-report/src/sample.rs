@@ -1,6 +1,7 @@
 //! Some of the rows, seen through the model.
 
 use crate::facts;
+use crate::missing::Gaps;
 use unmix::data::{RawArray, VecSink};
 use unmix::model::Unsolved;
 use unmix::{Error, Event, Matrix, Model, Real, Result, Rows, Run, Watch};
@@ -16,7 +17,6 @@ const EXAMPLES: usize = 8;
 
 /// Rows whose affinities are drawn.
 const CLUSTERED: usize = 240;
-
 /// Scores that are drawn.
 const SCORES: usize = 3;
 
@@ -43,6 +43,8 @@ pub(crate) struct Sample {
     pub(crate) beside: Option<Matrix<f64>>,
     /// Some of the rows, less the centre, and their nearest subspaces, of a model that consists of subspaces.
     pub(crate) clustered: Option<(Matrix<f64>, Vec<usize>)>,
+    /// Missing cells.
+    pub(crate) gaps: Gaps,
     /// Those of the sampled rows that an encoder that iterates did not solve.
     pub(crate) unsolved: Option<Unsolved>,
 }
@@ -146,6 +148,9 @@ struct Read {
     /// Sums of squares of the columns about their means, and how many cells there are of each.
     spread: Vec<f64>,
     seen: Vec<u64>,
+    /// Rows of the sample in all.
+    total: usize,
+    gaps: Gaps,
     /// Sums over rows of the squares that reconstructions miss, and of all.
     lost: f64,
     all: f64,
@@ -172,6 +177,8 @@ impl Read {
             examples: Vec::new(),
             spread: vec![0.0; p],
             seen: vec![0; p],
+            total,
+            gaps: Gaps::new(total, p),
             lost: 0.0,
             all: 0.0,
         }
@@ -179,6 +186,7 @@ impl Read {
 
     /// Adds row `number` of the data, what its codes make of it, and its codes.
     fn add<T: Real>(&mut self, number: u64, x: &[T], fitted: &[T], codes: &[T]) {
+        self.gaps.add(self.index.len(), self.total, x);
         let (mut missed, mut size) = (0.0, 0.0);
         for (j, (value, found)) in x.iter().zip(fitted).enumerate() {
             let (value, found) = (value.to_f64(), found.to_f64());
@@ -235,6 +243,7 @@ impl Read {
             kept: self.decodes.then(|| if self.all > 0.0 { 1.0 - self.lost / self.all } else { 1.0 }),
             examples: self.examples,
             clustered,
+            gaps: self.gaps,
             unsolved: None,
         }
     }

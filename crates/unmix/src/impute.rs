@@ -15,7 +15,7 @@ mod cells;
 
 pub use cells::{completed, fill_cells, predict_cells};
 
-use crate::data::{AnyRows, RandomAccess, Rows, Sink, Subset, Workspace};
+use crate::data::{AnyRows, Rows, Sink, Sparse, Subset, Workspace};
 use crate::error::{Error, Result};
 use crate::model::{Model, fit};
 use crate::num::random::Stream;
@@ -125,26 +125,23 @@ impl Imputer {
                 "{why}, so its parameters count as known: standard errors and draws leave out what these are uncertain by"
             )
         };
-        if !model.method().takes.weights {
-            self.notes.push(known("this model is not fitted again to resampled rows"));
-            return Ok(());
-        }
         let sum = rows.pooled(run.threads, || rows.sweep(run, "checksum", &GatherChecksum))?.checksum();
         if model.report().rows_checksum != Some(sum) || rows.weights().is_some() {
             self.notes.push(known("these are not the rows that the model was fitted to with missing cells"));
             return Ok(());
         }
-        let Some(source) = rows.source().random() else {
-            self.notes.push(known(
-                "these rows can only be read forward, and the model cannot be fitted to some of them",
-            ));
-            return Ok(());
-        };
-        let (n, k) = (source.n_rows(), model.n_components());
+        let n = rows.n_rows().unwrap_or(0);
+        let weights = model.method().takes.weights;
+        let k = model.n_components();
         let settings = model.method().settings_to_compare(model.settings(), k);
         let mut skipped = 0;
         for b in 0..self.wanted.bootstrap as u64 {
-            let rows = resampled(rows, source, n, self.seed.wrapping_add(1 + b))?;
+            let Some(rows) = resampled(rows, n, self.seed.wrapping_add(1 + b), weights)? else {
+                self.notes.push(known(
+                    "these rows can only be read forward, and the model cannot be fitted to some of them",
+                ));
+                return Ok(());
+            };
             let run = Run { init: Some(model as &dyn Start), checkpoint: None, seed: self.seed, ..*run };
             match fit(model.method().key, &settings, &mut AnyRows::from(rows), &run) {
                 Ok(refit) => self.refits.push(refit.conditional()?.clone()),
@@ -309,19 +306,34 @@ fn fills(of: &LinearGaussian, found: &Posteriors, at: usize, cells: &[usize]) ->
     cells.iter().map(fill).collect()
 }
 
-/// As many rows as there are, drawn with replacement: the same rows, each as often as it was drawn.
+/// As many rows as there are, drawn with replacement: with `weights` the same rows, each as often as it was drawn; else every draw a row.
+/// None where rows can only be read forward.
 fn resampled<'a, T: Real>(
-    rows: &Rows<'_, T>,
-    source: &'a dyn RandomAccess<T>,
+    rows: &'a Rows<'_, T>,
     n: u64,
     seed: u64,
-) -> Result<Rows<'a, T>> {
+    weights: bool,
+) -> Result<Option<Rows<'a, T>>> {
     let draws = Stream::new(seed, 1 << 30);
-    let mut counts = vec![0.0; n as usize];
-    for i in 0..n {
-        let row = (draws.uniform(i) * n as f64) as u64;
-        counts[row.min(n - 1) as usize] += 1.0;
+    let mut drawn: Vec<u64> = (0..n).map(|i| ((draws.uniform(i) * n as f64) as u64).min(n - 1)).collect();
+    drawn.sort_unstable();
+    let (features, p) = (rows.features().clone(), rows.n_features());
+    if let Some(sparse) = rows.sparse() {
+        let (mut starts, mut columns, mut values) = (vec![0usize], Vec::new(), Vec::new());
+        for row in drawn {
+            let (at, own) = sparse.row(row as usize);
+            columns.extend_from_slice(at);
+            values.extend_from_slice(own);
+            starts.push(columns.len());
+        }
+        let same = Sparse::from_csr(&starts, &columns, values, p)?;
+        return Ok(Some(Rows::new(same, features, rows.origin())));
     }
-    let same = Subset::new(source, rows.n_features(), (0..n).collect());
-    Rows::new(same, rows.features().clone(), rows.origin()).weighted(counts)
+    let Some(source) = rows.source().random() else { return Ok(None) };
+    if !weights {
+        return Ok(Some(Rows::new(Subset::new(source, p, drawn), features, rows.origin())));
+    }
+    let mut counts = vec![0.0; n as usize];
+    drawn.iter().for_each(|row| counts[*row as usize] += 1.0);
+    Rows::new(Subset::new(source, p, (0..n).collect()), features, rows.origin()).weighted(counts).map(Some)
 }

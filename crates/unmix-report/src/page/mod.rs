@@ -5,6 +5,8 @@ mod beside;
 mod clusters;
 mod codes;
 mod components;
+mod factors;
+mod gaps;
 mod head;
 mod rows;
 mod settings;
@@ -113,12 +115,14 @@ fn document(context: &Context<'_>, run: &Run<'_>) -> Result<Markup> {
                 main {
                     (head::header(context))
                     (components::section(context)?)
+                    (factors::of_factors(context))
                     (sources::section(context))
                     (truth::section(context)?)
                     (beside::section(context)?)
                     (variance::section(context))
                     (stability::section(context))
                     (codes::of_sparse(context)?)
+                    (gaps::map(context)?)
                     (rows::scores(context))
                     (rows::reconstructions(context)?)
                     (affinities::section(context, run)?)

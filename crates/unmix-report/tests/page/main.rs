@@ -2,6 +2,7 @@
 
 mod codes;
 mod colours;
+mod factors;
 mod methods;
 mod reproduced;
 mod weights;

@@ -286,6 +286,11 @@ pub fn fit_by_sums(
     Ok(spec.fit_sums(&sums, rows.features(), run)?.with_notes(rows.notes()))
 }
 
+/// Whether the method with this key takes rows with missing cells.
+fn takes_missing(key: &str) -> bool {
+    find(key).is_ok_and(|method| method.takes.missing)
+}
+
 /// The model of the rows of `before` and then of `rows`, one after the other, by the method named `key`; of `rows` alone where
 /// there is none before. However a stream is cut into batches, the model is the same to the bit.
 ///

@@ -36,6 +36,25 @@ pub struct Sums {
     weighted: bool,
 }
 
+/// A missing cell, where the method takes rows with gaps: not into sums, which are of complete rows.
+fn of_gap(method: &str, found: Error) -> Error {
+    match found {
+        Error::NotFinite { row, column, what: "NaN", .. } if super::takes_missing(method) => {
+            Error::Unsupported {
+                asked: format!("{method} by partial_fit of rows with missing cells"),
+                found: format!(
+                    "row {row}, column {column} is NaN, and the sums of a batch do not have what cells that are missing leave open: with gaps the \
+                     likeliest parameters take several passes over the rows"
+                ),
+                remedy: "give all rows to fit, which takes gaps, and reads files block by block; or fill the cells of each batch first, by impute \
+                         of a model that was fitted to some of the rows"
+                    .into(),
+            }
+        }
+        found => found,
+    }
+}
+
 impl Sums {
     /// Empty sums for `p` columns of type `dtype`: rows of other types are converted to it.
     ///
@@ -148,7 +167,7 @@ impl Sums {
         for (row, w) in buffer.chunks_exact(p).zip(&weights) {
             match *w > 0.0 {
                 true if row.iter().all(|x| x.finite()) => numbers.extend(row.iter().map(|x| x.to_f64())),
-                true => return Err(rows.not_finite(method)),
+                true => return Err(of_gap(method, rows.not_finite(method))),
                 // It keeps its place, so that the cut into blocks is that of a sweep.
                 false => numbers.resize(numbers.len() + p, 0.0),
             }

@@ -11,6 +11,9 @@ pub(super) const SMALL: usize = 96;
 /// Steps that one eigenvalue may take; it takes two, seldom four.
 const MAX_STEPS: usize = 60;
 
+/// Squares below this have no digits.
+const NOTHING: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+
 /// Eigenvalues, ascending, and eigenvectors, as the rows of a matrix in the same order, of the symmetric `n x n` matrix in `a`
 /// (row-major, in full). `None` when an iteration does not end, as with numbers that are not finite.
 pub(super) fn eigh(a: &mut [f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
@@ -68,9 +71,10 @@ fn reduce(a: &mut [f64], n: usize, d: &mut [f64], e: &mut [f64]) {
         let (done, rest) = a.split_at_mut((k + 1) * n);
         let v = &mut done[k * n + k + 1..];
         let m = v.len();
-        let norm = dot(v, v).sqrt();
-        if v[1..].iter().all(|x| *x == 0.0) {
-            // Tridiagonal already.
+        let square = dot(v, v);
+        let norm = square.sqrt();
+        if square < NOTHING || v[1..].iter().all(|x| *x == 0.0) {
+            // Tridiagonal already, or so small beside the largest entry, which is 1 or 2, that squares are lost.
             e[k] = v[0];
             v.fill(0.0);
             continue;
@@ -240,6 +244,22 @@ mod tests {
         let scaled = Matrix::from_fn(n, n, |i, j| q[(i, j)] * values[i]);
         let a = factor::multiply(&scaled.transposed(), &q);
         Matrix::from_fn(n, n, |i, j| a[(i.max(j), i.min(j))])
+    }
+
+    #[test]
+    fn entries_whose_squares_vanish_beside_others_count_as_none() {
+        for small in [1e-120, 1e-155, 1e-165, 1e-200, 1e-310] {
+            let entry = |i: usize, j: usize| match (i, j) {
+                (0, 0) => 1.0,
+                (0, _) | (_, 0) => 0.0,
+                _ if i == j => 2.0 * small,
+                _ => small,
+            };
+            let mut a: Vec<f64> = (0..25).map(|at| entry(at / 5, at % 5)).collect();
+            let (values, rows) = eigh(&mut a, 5).unwrap_or_else(|| panic!("{small:e}"));
+            assert_eq!(values[4], 1.0, "{small:e}");
+            assert!(rows.iter().chain(&values[..4]).all(|x| x.is_finite() && x.abs() <= 1.0), "{small:e}");
+        }
     }
 
     #[test]

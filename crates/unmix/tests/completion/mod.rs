@@ -1,9 +1,11 @@
 //! Matrix completion: recovery, first-order conditions, errors, and what is refused.
 
 mod conditions;
+mod likelihood;
 mod recovery;
 mod ridge;
 mod rows;
+mod soft;
 
 use crate::made::{numbers, settings, try_fit};
 use unmix::num::random::Stream;

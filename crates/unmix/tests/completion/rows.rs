@@ -194,6 +194,21 @@ fn what_cannot_be_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn fewer_cells_than_degrees_of_freedom_are_warned_of() {
+    let design = Design::new((30, 20, 2), 0.5, 0.2, 1);
+    let cells = design.x.iter().filter(|x| !x.is_nan()).count();
+    for (k, alpha) in [(2, json!("auto")), (2, json!(0.1)), (9, json!(0.1))] {
+        let model = design.fit(json!({"n_components": k, "alpha": alpha}));
+        let found = model.n_components();
+        let free = found * (50 - found);
+        let said = model.report().warnings.join("; ");
+        let want =
+            format!("there are {cells} cells, fewer than the {free} degrees of freedom of {found} factors");
+        assert_eq!((cells < free, said.contains(&want)), (k == 9, k == 9), "{k}, {alpha}: {said}");
+    }
+}
+
+#[test]
 fn single_precision_stays_single() {
     let design = Design::new((60, 40, 2), 0.5, 0.1, 23);
     let single: Vec<f32> = design.x.iter().map(|x| *x as f32).collect();

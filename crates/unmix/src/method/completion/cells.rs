@@ -78,9 +78,30 @@ impl Cells {
         Ok(Self { by_row, centre, unit, dtype: T::DTYPE, of_column, n_rows_seen, n_constant })
     }
 
+    /// Some of the cells, in the same units.
+    pub(super) fn of_cells(&self, by_row: Sparse<'static, f64>) -> Self {
+        let by_column = by_row.transposed();
+        let of_column = (0..by_row.n_features()).map(|j| by_column.row(j).0.len()).collect();
+        drop(by_column);
+        let n_rows_seen = (0..by_row.n_rows()).filter(|i| !by_row.row(*i).0.is_empty()).count();
+        let Self { centre, unit, dtype, n_constant, .. } = *self;
+        Self { by_row, centre, unit, dtype, of_column, n_rows_seen, n_constant }
+    }
+
     /// Cells.
     pub(super) fn len(&self) -> usize {
         self.by_row.n_stored()
+    }
+
+    /// Degrees of freedom of a matrix of so many factors: `k (n + p - k)`, rows and columns without a cell left out.
+    pub(super) fn freedom(&self, k: usize) -> usize {
+        let columns = self.of_column.iter().filter(|cells| **cells > 0).count();
+        k * (self.n_rows_seen + columns).saturating_sub(k)
+    }
+
+    /// The most factors, up to `most`, that have no more degrees of freedom than there are cells; 1 at least.
+    pub(super) fn determined(&self, most: usize) -> usize {
+        (1..=most).take_while(|k| self.freedom(*k) <= self.len()).last().unwrap_or(1).min(most)
     }
 
     /// Rows and columns.

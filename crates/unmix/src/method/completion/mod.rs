@@ -12,15 +12,20 @@
 //!     offsets. What the cells do not support gets size 0: `g` falls, and the factor is left out at the end.
 //!
 //! The bound on the evidence never falls. The last step is that of the rows, so the codes of the fit are those that `transform` gives.
+//! With a number for `alpha` the alternation is that of penalised least squares; `soft-impute` penalises the nuclear norm, and `ppca-em` is
+//! probabilistic PCA over the cells.
 //! **Cost** `O(cells k² + (n + p) k³)` an iteration, memory `O((n + p) k² + cells)`.
 //! **Fails** where cells are missing because of what they are.
 //!
 //! Y. J. Lim & Y. W. Teh (2007), Variational Bayesian approach to movie rating prediction. A. Ilin & T. Raiko (2010), J. Mach. Learn. Res. 11:1957.
+//! R. Mazumder, T. Hastie & R. Tibshirani (2010), J. Mach. Learn. Res. 11:2287. T. Hastie et al. (2015), J. Mach. Learn. Res. 16:3367.
 
 mod cells;
+mod em;
 mod model;
 mod ridge;
 mod settings;
+mod soft;
 mod start;
 mod variational;
 
@@ -31,9 +36,11 @@ use crate::model::{Model, Report};
 use crate::num::Real;
 use crate::run::Run;
 use crate::solve::Limits;
+use crate::stats::GatherChecksum;
 use cells::Cells;
 use serde_json::{Map, Value};
 use settings::SETTINGS;
+use soft::OnPath;
 use variational::Ended;
 
 pub use settings::{Alpha, Completion, FromCells, MatrixCompletion};
@@ -53,7 +60,7 @@ pub(super) const METHOD: Method = Method {
     of_signals: false,
     to_compare: &[],
     equals: &[],
-    references: &["Lim & Teh 2007", "Ilin & Raiko 2010"],
+    references: &["Lim & Teh 2007", "Ilin & Raiko 2010", "Mazumder, Hastie & Tibshirani 2010"],
     spec: |given| Ok(Box::new(MatrixCompletion::from_settings(given)?)),
     code: model::code,
     density: None,
@@ -80,13 +87,50 @@ impl MatrixCompletion {
     /// Infinities, fewer than two rows with a cell, cells that do not vary; more factors than rows or columns; weights.
     pub fn fit<T: Real>(&self, rows: &mut Rows<'_, T>, run: &Run<'_>) -> Result<Model> {
         METHOD.begin(self, rows, run)?;
+        if self.algorithm == Completion::PpcaEm {
+            self.check_likelihood()?;
+        }
         let rows = &*rows;
         rows.pooled(run.threads, || {
             let cells = Cells::of(rows, self.offsets, run)?;
             let most = self.most(rows, &cells)?;
-            let (ended, sweeps) = self.iterated(&cells, most, run)?;
-            self.model(rows, &cells, ended, sweeps, run)
+            let (mut path, mut warnings) = (None, Vec::new());
+            let (ended, sweeps) = match self.algorithm {
+                Completion::Als => self.iterated(&cells, most, run)?,
+                Completion::SoftImpute => {
+                    let (ended, found, sweeps) = self.softened(&cells, most, run)?;
+                    path = found;
+                    (ended, sweeps)
+                }
+                Completion::PpcaEm => {
+                    let (ended, said, sweeps) = self.likeliest(rows, &cells, run)?;
+                    warnings = said;
+                    (ended, sweeps)
+                }
+            };
+            self.model(rows, &cells, Fitted { ended, path, warnings, sweeps }, run)
         })
+    }
+
+    /// By the penalty of the nuclear norm, with at most as many factors as are asked for or as the cells determine.
+    fn softened(
+        &self,
+        cells: &Cells,
+        most: usize,
+        run: &Run<'_>,
+    ) -> Result<(Ended, Option<Vec<OnPath>>, u64)> {
+        let limits = Limits { tol: self.tol, max_iter: self.max_iter };
+        let most = self.n_components.unwrap_or_else(|| cells.determined(most));
+        match self.alpha {
+            Alpha::Weight(alpha) => {
+                let (ended, sweeps) = cells.soft((alpha, most, self.offsets), limits, run)?;
+                Ok((ended, None, sweeps))
+            }
+            Alpha::Auto(_) => {
+                let (ended, path, sweeps) = cells.soft_path((most, self.offsets), limits, run)?;
+                Ok((ended, Some(path), sweeps))
+            }
+        }
     }
 
     /// The most factors.
@@ -139,16 +183,16 @@ impl MatrixCompletion {
         &self,
         rows: &Rows<'_, T>,
         cells: &Cells,
-        ended: Ended,
-        sweeps: u64,
+        fitted: Fitted,
         run: &Run<'_>,
     ) -> Result<Model> {
+        let Fitted { ended, path, warnings, sweeps } = fitted;
         let asked = ended.state.sizes.factors.len();
         let kept = cells.supported(&ended.state);
         let state = cells.reduced(&ended.state, &kept);
-        let tensors = cells.tensors(&state, run)?;
+        let tensors = cells.tensors(&state, path.as_deref(), run)?;
         let mut report = Report::closed_form(
-            "als",
+            self.algorithm.name(),
             rows.n_rows().unwrap_or(0) as f64,
             rows.n_features(),
             T::DTYPE,
@@ -166,6 +210,11 @@ impl MatrixCompletion {
         report.settings = settings.clone();
         report.settings.insert("n_components".into(), kept.len().into());
         report.warnings = self.doubts(rows, cells, asked, kept.len());
+        report.warnings.extend(warnings);
+        // Parameters without errors of their own: these come from refits, for the rows of this fit.
+        if state.ridge.is_some() {
+            report.rows_checksum = Some(rows.sweep(run, "checksum", &GatherChecksum)?.checksum());
+        }
         report.end(run);
         Model::fitted(&METHOD, settings, rows.features().clone(), 0, tensors, report)
     }
@@ -187,13 +236,29 @@ impl MatrixCompletion {
                 if rows_without == 1 { ("row has", "counts") } else { ("rows have", "count") };
             out.push(format!("{rows_without} {rows} no cell, and {count} for nothing"));
         }
-        if self.n_components.is_some() && kept < asked {
+        let free = cells.freedom(kept);
+        if kept > 0 && cells.len() < free {
+            out.push(format!(
+                "there are {} cells, fewer than the {free} degrees of freedom of {kept} factors: what is filled in depends on the penalty, or \
+                 on the prior, wherever cells leave it open",
+                cells.len()
+            ));
+        }
+        if self.n_components.is_some() && self.algorithm == Completion::Als && kept < asked {
             out.push(format!(
                 "the cells support {kept} of {asked} factors; the others have size 0 and are left out"
             ));
         }
         out
     }
+}
+
+/// What a fit ended with.
+struct Fitted {
+    ended: Ended,
+    path: Option<Vec<OnPath>>,
+    warnings: Vec<String>,
+    sweeps: u64,
 }
 
 impl Fit for MatrixCompletion {

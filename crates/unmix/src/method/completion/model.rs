@@ -1,6 +1,7 @@
 //! From posteriors to a model file, and from its parameters to codes.
 
 use super::cells::Cells;
+use super::soft::OnPath;
 use super::variational::State;
 use crate::data::Workspace;
 use crate::error::{Error, Result};
@@ -38,7 +39,8 @@ impl Cells {
         if sizes.offsets.is_some() {
             of.push((at.sizes.factors.len(), 1.0));
         }
-        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, ridge: at.ridge.clone() }
+        let ridge = at.ridge.as_ref().map(|prior| of.iter().map(|(a, _)| prior[*a]).collect());
+        State { columns: at.columns.chosen(&of), sizes, residual: at.residual, ridge }
     }
 
     /// The tensors of the model file, in the units of the cells.
@@ -46,7 +48,7 @@ impl Cells {
     /// # Errors
     ///
     /// A stop that was requested.
-    pub(super) fn tensors(&self, at: &State, run: &Run<'_>) -> Result<Tensors> {
+    pub(super) fn tensors(&self, at: &State, path: Option<&[OnPath]>, run: &Run<'_>) -> Result<Tensors> {
         let rows = self.rows_beside(at, run)?;
         let (k, dtype) = (at.sizes.factors.len(), self.dtype);
         let (of_rows, of_columns) = at.sizes.offsets.unwrap_or((0.0, 0.0));
@@ -92,7 +94,11 @@ impl Cells {
             ("row_errors", errors(&rows, &ones, of_rows)),
             last,
         ];
-        Ok(described.tensors(dtype, own))
+        let path = path.map(|path| {
+            let each = |t: usize, c: usize| [path[t].alpha, path[t].rank as f64, path[t].held_out][c];
+            ("path", Tensor::matrix(&Matrix::from_fn(path.len(), 3, each), dtype))
+        });
+        Ok(described.tensors(dtype, own.into_iter().chain(path)))
     }
 }
 

@@ -16,10 +16,10 @@ use crate::stats::gaps::{Conditional, LinePosteriors, Precision, second_moments,
 use serde::{Deserialize, Serialize};
 
 /// As many cells of offset 0 as the penalty of an offset is worth.
-const DAMPING: f64 = 5.0;
+pub(super) const DAMPING: f64 = 5.0;
 
 /// A mean square of the residuals that counts as none, as a share of that of the cells.
-const NONE: f64 = 1e-20;
+pub(super) const NONE: f64 = 1e-20;
 
 /// Columns, and the mean square of the residuals that they leave.
 #[derive(Serialize, Deserialize)]
@@ -184,7 +184,7 @@ impl Cells {
 }
 
 /// The same means, covariances of 0.
-fn without_errors(of: &LinePosteriors) -> LinePosteriors {
+pub(super) fn without_errors(of: &LinePosteriors) -> LinePosteriors {
     let k = of.n_factors();
     let mut table = Vec::with_capacity(of.len() * LinePosteriors::width(k));
     for i in 0..of.len() {
@@ -195,7 +195,7 @@ fn without_errors(of: &LinePosteriors) -> LinePosteriors {
 }
 
 /// What a side adds to the cost beside the squares of the residuals.
-fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
+pub(super) fn penalty(of: &LinePosteriors, lines: &Sparse<'_, f64>, prior: &[Precision]) -> f64 {
     let one = |i: usize| {
         let cells = lines.row(i).0.len();
         of.mean(i).iter().zip(prior).map(|(x, own)| own.of(cells) * x * x).sum::<f64>()

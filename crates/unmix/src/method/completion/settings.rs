@@ -41,6 +41,21 @@ impl Default for MatrixCompletion {
 pub enum Completion {
     /// Alternating least squares, variational where `alpha` is `"auto"`.
     Als,
+    /// The penalty of the nuclear norm.
+    SoftImpute,
+    /// Expectation-maximisation of probabilistic PCA over the cells that are there.
+    PpcaEm,
+}
+
+impl Completion {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Completion::Als => "als",
+            Completion::SoftImpute => "soft-impute",
+            Completion::PpcaEm => "ppca-em",
+        }
+    }
 }
 
 /// Weight of the penalty.
@@ -75,21 +90,26 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::AnyOf(&[Kind::at_least(0), Kind::Null]),
         "null",
         "Number of factors, at most as many as rows and as columns; those that the cells do not support are left out. 0 for offsets alone; \
-         null to begin with 10 and double the number while all of them are supported.",
+         null to begin with 10 and double the number while all of them are supported. With 'soft-impute' the most factors that there may be, null for \
+         as many as the cells determine; with 'ppca-em' fewer than columns and rows, null for the number with the largest Bayesian information \
+         criterion.",
     )
     .by_rows(),
     Setting::new(
         "algorithm",
-        Kind::Words(&["als"]),
+        Kind::Words(&["als", "soft-impute", "ppca-em"]),
         "\"als\"",
-        "How factors are found: 'als' by alternating least squares over the cells that are there.",
+        "How factors are found: 'als' by alternating least squares over the cells that are there; 'soft-impute' with a penalty of the nuclear \
+         norm, which is convex and finds the number of factors; 'ppca-em' by maximum likelihood where rows are a sample, as PPCA.",
     ),
     Setting::new(
         "alpha",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Words(&["auto"])]),
         "\"auto\"",
         "Weight of the penalty of the factors: 'auto' for variational alternating least squares, which has noise, sizes of factors and of \
-         offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a column, 0 for none.",
+         offsets, and errors of all of them, from the cells; or a number, the ridge for each cell of a row and of a column, 0 for none. With \
+         'soft-impute', 'auto' for the best of 20 values by a tenth of the cells that is held out, from where variational least squares then \
+         begin; or the weight of the nuclear norm beside half the squares of the residuals. 'ppca-em' has no penalty.",
     )
     .such_as("0.1"),
     Setting::new(
@@ -103,7 +123,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         Kind::NON_NEGATIVE,
         "0.001",
         "Convergence tolerance: the relative change in an iteration of the noise variance, or with a number for `alpha` of the mean square of the \
-         residuals.",
+         residuals; with 'soft-impute' of the cost; with 'ppca-em' the rise of the mean log-likelihood of a row, in nats.",
     )
     .such_as("1e-4"),
     Setting::new("max_iter", Kind::at_least(1), "100", "Maximum number of iterations."),

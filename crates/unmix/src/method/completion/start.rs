@@ -3,7 +3,7 @@
 use super::METHOD;
 use super::cells::Cells;
 use super::variational::{Sizes, State};
-use crate::data::{Features, Rows};
+use crate::data::{Features, Rows, Sparse};
 use crate::error::{Error, Result};
 use crate::num::Matrix;
 use crate::run::Run;
@@ -38,28 +38,10 @@ impl Cells {
         let share = self.len() as f64 / (n as f64 * p as f64);
         let mut factors = Matrix::zeros(p, k);
         if k > 0 {
-            let request = Request {
-                method: METHOD.key,
-                solver: Solver::Randomized,
-                top: Some(k),
-                center: false,
-                standardize: false,
-                tol: 0.0,
-                rounds: Some(ROUNDS),
-                n_oversamples: 10,
-                start: None,
-            };
-            let rest = Rows::new(rest, Features::default(), "the cells");
-            match decompose(&rest, run, &request) {
-                // Offsets leave nothing, or next to nothing.
-                Err(Error::NoVariance { .. } | Error::Unsupported { .. }) => {}
-                found => {
-                    let found = found?;
-                    for (a, value) in found.values.iter().enumerate().take(found.axes.rows().min(k)) {
-                        let long = (value.max(0.0) * (found.n - 1.0) / n as f64).sqrt() / share;
-                        (0..p).for_each(|j| factors[(j, a)] = long * found.axes[(a, j)]);
-                    }
-                }
+            let (values, m, axes) = leading(rest, k, run)?;
+            for (a, value) in values.iter().enumerate().take(axes.rows().min(k)) {
+                let long = (value.max(0.0) * (m - 1.0) / n as f64).sqrt() / share;
+                (0..p).for_each(|j| factors[(j, a)] = long * axes[(a, j)]);
             }
         }
         Ok(Beginning { rows, columns, rest: mean_square, factors })
@@ -89,7 +71,14 @@ impl Cells {
             Some(components) => self.given(&components, k, run),
             None => self.beginning(k, offsets, run)?,
         };
-        let p = begin.columns.len();
+        Ok(State::from(begin, offsets))
+    }
+}
+
+impl State {
+    /// The first state: parameters of columns without errors.
+    pub(super) fn from(begin: Beginning, offsets: bool) -> Self {
+        let (p, k) = (begin.columns.len(), begin.factors.cols());
         let least = LEAST_OFFSET * begin.rest.max(f64::MIN_POSITIVE);
         let size = |of: &[f64]| (of.iter().map(|x| x * x).sum::<f64>() / of.len() as f64 + least).sqrt();
         let sd = offsets.then(|| (size(&begin.rows), size(&begin.columns)));
@@ -104,11 +93,36 @@ impl Cells {
             table.extend(std::iter::repeat_n(0.0, triangle(q) + 2));
         }
         let sizes = Sizes { factors, offsets: sd, noise: begin.rest.max(1e-24) };
-        Ok(State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY, ridge: None })
+        State { columns: LinePosteriors::new(q, table), sizes, residual: f64::INFINITY, ridge: None }
     }
 }
 
-fn mean_square(rest: &crate::data::Sparse<'_, f64>, cells: usize) -> f64 {
+/// The first variances of the rows of a sparse matrix about 0 (divisor `n - 1`), `n`, and their directions as rows; none where there is next to
+/// nothing in it.
+pub(super) fn leading(
+    of: Sparse<'_, f64>,
+    top: usize,
+    run: &Run<'_>,
+) -> Result<(Vec<f64>, f64, Matrix<f64>)> {
+    let (n, p) = (of.n_rows() as f64, of.n_features());
+    let request = Request {
+        method: METHOD.key,
+        solver: Solver::Randomized,
+        top: Some(top),
+        center: false,
+        standardize: false,
+        tol: 0.0,
+        rounds: Some(ROUNDS),
+        n_oversamples: 10,
+        start: None,
+    };
+    match decompose(&Rows::new(of, Features::default(), "the cells"), run, &request) {
+        Err(Error::NoVariance { .. } | Error::Unsupported { .. }) => Ok((Vec::new(), n, Matrix::zeros(0, p))),
+        found => found.map(|found| (found.values, found.n, found.axes)),
+    }
+}
+
+fn mean_square(rest: &Sparse<'_, f64>, cells: usize) -> f64 {
     let all = (0..rest.n_rows()).flat_map(|i| rest.row(i).1);
     all.map(|x| x * x).sum::<f64>() / cells as f64
 }

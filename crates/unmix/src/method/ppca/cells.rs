@@ -15,6 +15,14 @@ use crate::stats::GatherChecksum;
 use crate::stats::gaps::{GatherSeen, Seen};
 
 impl Problem {
+    /// Parameters and report of iterations over the cells that are there, for a method with a model of its own.
+    pub(crate) fn of_cells<T: Real>(&self, rows: &Rows<'_, T>, run: &Run<'_>) -> Result<(Estimate, Report)> {
+        let size = Size { counted: rows.n_counted(), p: rows.n_features(), origin: rows.origin() };
+        self.check(size)?;
+        let (estimate, told) = self.by_em(rows, size, run)?;
+        Ok((estimate, told.report))
+    }
+
     /// By iterations over the cells that are there.
     pub(super) fn by_em<T: Real>(
         &self,

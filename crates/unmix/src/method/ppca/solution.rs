@@ -127,7 +127,7 @@ impl Problem {
         Ok(model.of_weighted_rows(sums.weighted_rows()).with_sums(sums.clone()))
     }
 
-    fn check(&self, size: Size<'_>) -> Result<()> {
+    pub(super) fn check(&self, size: Size<'_>) -> Result<()> {
         let Size { counted: n, p, origin, .. } = size;
         let key = self.method.key;
         check_n_rows(key, n, origin, "variance is about differences between rows")?;

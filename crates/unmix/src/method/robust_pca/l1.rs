@@ -17,6 +17,8 @@ const ALTERNATIONS: usize = 60;
 /// Iterations between two attempts to end by least squares, and the residual of exact cells, as a fraction of the median of `|x|`.
 const BETWEEN: usize = 6;
 const NEAR: f64 = 1e-3;
+/// Cells from which on rows with noise are solved by an interior-point method.
+const LONG: usize = 200;
 
 /// A row, and what spans its low-rank part.
 pub(super) struct Deviations<'a> {
@@ -36,7 +38,7 @@ struct Vertex {
 }
 
 /// In eight sums, so that the loop is a vector loop.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a8, a1) = a.as_chunks::<8>();
     let (b8, b1) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];
@@ -65,12 +67,22 @@ impl Deviations<'_> {
         }
     }
 
-    fn products(&self, x: &[f64]) -> Vec<f64> {
+    /// The same of a row in which every cell has noise: of many cells by an interior-point method.
+    pub(super) fn solve_noisy(&self) -> (Vec<f64>, f64) {
+        let size: f64 = self.x.iter().map(|x| x.abs()).sum();
+        let long = self.x.len() >= LONG && self.x.len() >= 2 * self.v.rows() && self.v.rows() > 0;
+        if let Some(found) = long.then(|| self.interior(size)).flatten() {
+            return found;
+        }
+        self.solve()
+    }
+
+    pub(super) fn products(&self, x: &[f64]) -> Vec<f64> {
         (0..self.v.rows()).map(|i| dot(self.v.row(i), x)).collect()
     }
 
     /// `c V`.
-    fn fitted(&self, code: &[f64]) -> Vec<f64> {
+    pub(super) fn fitted(&self, code: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.x.len()];
         for (i, c) in code.iter().enumerate() {
             out.iter_mut().zip(self.v.row(i)).for_each(|(o, v)| *o += c * v);
@@ -78,12 +90,12 @@ impl Deviations<'_> {
         out
     }
 
-    fn left(&self, code: &[f64]) -> Vec<f64> {
+    pub(super) fn left(&self, code: &[f64]) -> Vec<f64> {
         self.x.iter().zip(self.fitted(code)).map(|(x, f)| x - f).collect()
     }
 
     /// The gap between `||left||_1` and the value of multipliers near `y`.
-    fn gap(&self, left: &[f64], mut y: Vec<f64>, size: f64) -> f64 {
+    pub(super) fn gap(&self, left: &[f64], mut y: Vec<f64>, size: f64) -> f64 {
         let outside = self.fitted(&self.products(&y));
         y.iter_mut().zip(outside).for_each(|(y, o)| *y -= o);
         let most = y.iter().fold(1.0f64, |m, y| m.max(y.abs()));

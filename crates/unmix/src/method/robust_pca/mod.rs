@@ -21,6 +21,7 @@
 //! & Y. Ma (2010), arXiv:1009.5055. I. Barrodale & F. Roberts (1973), SIAM J. Numer. Anal. 10:839.
 
 mod cells;
+mod interior;
 mod l1;
 mod model;
 mod pursuit;

@@ -75,13 +75,15 @@ impl Robust {
 
     /// In orthonormal rows `v`.
     fn within(&self, v: &Matrix<f64>, x: &[f64]) -> (Vec<f64>, f64) {
-        let (code, gap) = Deviations { v, x }.solve();
-        if self.noise == 0.0 || code.is_empty() {
+        if self.noise == 0.0 {
+            return Deviations { v, x }.solve();
+        }
+        let (code, gap) = Deviations { v, x }.solve_noisy();
+        if code.is_empty() {
             return (code, gap);
         }
-        let fitted = |j: usize| code.iter().enumerate().map(|(i, c)| c * v[(i, j)]).sum::<f64>();
-        let near: Vec<usize> =
-            (0..x.len()).filter(|&j| (x[j] - fitted(j)).abs() <= CUT * self.noise).collect();
+        let left = Deviations { v, x }.left(&code);
+        let near: Vec<usize> = (0..x.len()).filter(|&j| left[j].abs() <= CUT * self.noise).collect();
         (least_squares(v, x, &near).unwrap_or(code), gap)
     }
 }
@@ -92,8 +94,9 @@ fn least_squares(v: &Matrix<f64>, x: &[f64], near: &[usize]) -> Option<Vec<f64>>
     if near.len() < k {
         return None;
     }
-    let gram = Matrix::from_fn(k, k, |a, b| near.iter().map(|&j| v[(a, j)] * v[(b, j)]).sum());
-    let right = Matrix::from_fn(1, k, |_, a| near.iter().map(|&j| v[(a, j)] * x[j]).sum());
+    let kept = Matrix::from_fn(k, near.len(), |a, i| v[(a, near[i])]);
+    let gram = factor::multiply_transposed(&kept, &kept);
+    let right = Matrix::from_fn(1, k, |_, a| kept.row(a).iter().zip(near).map(|(v, &j)| v * x[j]).sum());
     let (values, _) = factor::eigh(&gram).ok()?;
     // Cells that hardly see some direction would say anything of it.
     if values.last().is_none_or(|v| *v < 1e-6) {

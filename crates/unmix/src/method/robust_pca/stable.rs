@@ -75,19 +75,22 @@ impl Stable<'_> {
         run: &Run<'_>,
     ) -> Result<(Found, f64, Outcome)> {
         let limits = Limits { tol: SETTLED, max_iter: ROUNDS };
-        let (mut steps, mut at) = Steps::begin(run, "noise", limits, || Ok(None::<Found>))?;
-        let moved = |at: &Option<Found>| at.as_ref().map_or(f64::INFINITY, |f| (f.std / f.used - 1.0).abs());
+        let (mut steps, mut at) = Steps::begin(run, "noise", limits, || Ok(None::<(Found, Both)>))?;
+        let moved = |at: &Option<(Found, Both)>| {
+            at.as_ref().map_or(f64::INFINITY, |(f, _)| (f.std / f.used - 1.0).abs())
+        };
         let outcome = loop {
             if let (Some(outcome), Some(_)) = (steps.ending(moved(&at)), &at) {
                 break outcome;
             }
-            let (std, before) = match &at {
-                Some(found) => (found.std, found.n_iter),
-                None => (self.first_guess(), 0),
+            // A round begins with the parts that the last one ended with, under a little more or less noise.
+            let (std, before, parts) = match at {
+                Some((found, parts)) => (found.std, found.n_iter, Some(parts)),
+                None => (self.first_guess(), 0, None),
             };
-            let found = self.fit(std, basis.clone(), run)?;
+            let (found, parts) = self.fitted(std, basis.clone(), parts, run)?;
             let gone = found.std == 0.0;
-            at = Some(Found { n_iter: found.n_iter + before, ..found });
+            at = Some((Found { n_iter: found.n_iter + before, ..found }, parts));
             steps.counted(&at)?;
             if gone {
                 break Outcome::Stalled;
@@ -95,7 +98,7 @@ impl Stable<'_> {
         };
         let residual = moved(&at);
         match at {
-            Some(found) => Ok((found, residual, outcome)),
+            Some((found, _)) => Ok((found, residual, outcome)),
             None => unreachable!("there is a round before it ends"),
         }
     }
@@ -109,45 +112,48 @@ impl Stable<'_> {
 
     /// With noise of standard deviation `std`: both parts, and then the low-rank part again by the cells that are not in the sparse one.
     pub(super) fn fit(&self, std: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<Found> {
+        Ok(self.fitted(std, basis, None, run)?.0)
+    }
+
+    /// The same from parts of other noise, if there are any, and with the parts that the penalties leave.
+    fn fitted(
+        &self,
+        std: f64,
+        basis: Matrix<f64>,
+        parts: Option<Both>,
+        run: &Run<'_>,
+    ) -> Result<(Found, Both)> {
         let (n, p) = (self.cells.x.rows() as f64, self.cells.x.cols() as f64);
         let weight = MARGIN * (n.sqrt() + p.sqrt()) * self.cells.share().sqrt() * std;
-        let (at, outcome, n_iter, objective) = self.both(weight, basis, run)?;
+        let (at, outcome, n_iter, objective) = self.both(weight, basis, parts, run)?;
         let cut = CUT * std;
         let kept: Vec<bool> = {
             let near = self.cells.x.as_slice().iter().zip(at.now.low.as_slice()).enumerate();
             near.map(|(i, (x, low))| self.cells.has(i) && (x - low).abs() <= cut).collect()
         };
-        let residual = at.residual;
-        let low = self.refit(&kept, at, run)?;
+        let At { low, now, partial, residual, .. } = at;
+        let low = self.refit(&kept, low, partial, run)?;
         let free = self.cells.n_seen as f64;
         let r = low.rank() as f64;
         let left = (free - r * (n + p - r)).max(1.0);
         let spread = self.cells.median_of(&low.full(), |x, low| (x - low).abs());
-        Ok(Found {
-            low,
-            used: std,
-            std: MAD * spread * (free / left).sqrt(),
-            outcome,
-            n_iter,
-            residual,
-            objective,
-        })
+        let std_left = MAD * spread * (free / left).sqrt();
+        Ok((Found { low, used: std, std: std_left, outcome, n_iter, residual, objective }, now))
     }
 
     /// Both parts, each with weight `weight`.
-    fn both(&self, weight: f64, basis: Matrix<f64>, run: &Run<'_>) -> Result<(At, Outcome, u64, Vec<f64>)> {
+    fn both(
+        &self,
+        weight: f64,
+        basis: Matrix<f64>,
+        parts: Option<Both>,
+        run: &Run<'_>,
+    ) -> Result<(At, Outcome, u64, Vec<f64>)> {
         let (n, p) = (self.cells.x.rows(), self.cells.x.cols());
-        let none = || Both { low: Matrix::zeros(n, p), sparse: Matrix::zeros(n, p) };
         let first = || {
             let partial = Partial::new(basis, run.seed);
-            Ok(At {
-                low: Low::none(n, p),
-                now: none(),
-                ahead: none(),
-                t: 1.0,
-                partial,
-                residual: f64::INFINITY,
-            })
+            let now = parts.unwrap_or_else(|| Both { low: Matrix::zeros(n, p), sparse: Matrix::zeros(n, p) });
+            Ok(At { low: Low::none(n, p), ahead: now.clone(), now, t: 1.0, partial, residual: f64::INFINITY })
         };
         let (mut steps, mut at) = Steps::begin(run, "stable", self.limits, first)?;
         let outcome = loop {
@@ -231,12 +237,12 @@ impl Stable<'_> {
     }
 
     /// The matrix of the rank of the low-rank part nearest to the cells `kept`, in least squares: the others are filled by the last one.
-    fn refit(&self, kept: &[bool], at: At, run: &Run<'_>) -> Result<Low> {
-        let r = at.low.rank();
+    fn refit(&self, kept: &[bool], low: Low, partial: Partial, run: &Run<'_>) -> Result<Low> {
+        let r = low.rank();
         if r == 0 {
-            return Ok(at.low);
+            return Ok(low);
         }
-        let first = || Ok(Refit { low: at.low, partial: at.partial, residual: f64::INFINITY });
+        let first = || Ok(Refit { low, partial, residual: f64::INFINITY });
         let (mut steps, mut at) = Steps::begin(run, "refit", REFIT, first)?;
         while steps.ending(at.residual).is_none() {
             let mut filled = at.low.full();

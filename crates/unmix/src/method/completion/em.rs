@@ -1,0 +1,101 @@
+//! Maximum likelihood where rows are a sample: the Gaussian of probabilistic PCA, fitted by expectation-maximisation to the cells that are there.
+//!
+//! Columns have means, rows no offsets; the parameters have no errors of their own. What a fill is uncertain by beyond that comes from refits.
+
+use super::cells::Cells;
+use super::variational::{Ended, Sizes, State};
+use super::{METHOD, MatrixCompletion};
+use crate::data::{RawArray, Rows, Sparse};
+use crate::error::{Error, Result};
+use crate::machine::check_memory;
+use crate::method::ppca::{Algorithm, Problem};
+use crate::num::Real;
+use crate::run::Run;
+use crate::stats::gaps::{LinePosteriors, Precision, triangle};
+
+impl MatrixCompletion {
+    /// What `ppca-em` has no use for.
+    pub(super) fn check_likelihood(&self) -> Result<()> {
+        if !self.offsets {
+            let why = "a Gaussian has a mean for each column, and rows have no offsets";
+            return Err(Error::setting(
+                "offsets",
+                false,
+                why,
+                "leave offsets out, or choose another algorithm",
+            ));
+        }
+        match self.alpha {
+            super::Alpha::Auto(_) => Ok(()),
+            super::Alpha::Weight(alpha) => {
+                let why = "maximum likelihood, which algorithm='ppca-em' is, has no penalty";
+                Err(Error::setting("alpha", alpha, why, "leave alpha at 'auto', or choose another algorithm"))
+            }
+        }
+    }
+
+    /// The Gaussian with the largest likelihood, its warnings, and sweeps.
+    pub(super) fn likeliest<T: Real>(
+        &self,
+        rows: &Rows<'_, T>,
+        cells: &Cells,
+        run: &Run<'_>,
+    ) -> Result<(Ended, Vec<String>, u64)> {
+        let problem = Problem {
+            method: &METHOD,
+            n_components: self.n_components,
+            groups: None,
+            blocks: false,
+            algorithm: Algorithm::Em,
+            noise_floor: 0.0,
+            tol: self.tol,
+            max_iter: self.max_iter,
+            standardize: false,
+        };
+        let (found, report) = match rows.sparse() {
+            None => problem.of_cells(rows, run)?,
+            Some(sparse) => {
+                let dense = filled_in(sparse)?;
+                let source = RawArray::lent(&dense, sparse.n_features())?;
+                problem.of_cells(&Rows::<T>::new(source, rows.features().clone(), rows.origin()), run)?
+            }
+        };
+        let (k, p) = (found.axes.rows(), found.mean.len());
+        let long = |a: usize| (found.variance[a] - found.noise).max(0.0).sqrt() / cells.unit;
+        let loading = |a: usize, j: usize| long(a) * found.axes[(a, j)];
+        let size: Vec<f64> =
+            (0..k).map(|a| (0..p).map(|j| loading(a, j).powi(2)).sum::<f64>() / p as f64).collect();
+        let mut table = Vec::with_capacity(p * LinePosteriors::width(k + 1));
+        for j in 0..p {
+            table.extend((0..k).map(|a| loading(a, j) / size[a].max(f64::MIN_POSITIVE).sqrt()));
+            table.push((found.mean[j] - cells.centre) / cells.unit);
+            table.extend(std::iter::repeat_n(0.0, triangle(k + 1) + 2));
+        }
+        let noise = found.noise / cells.unit / cells.unit;
+        let state = State {
+            columns: LinePosteriors::new(k + 1, table),
+            sizes: Sizes { factors: size, offsets: Some((0.0, 1.0)), noise },
+            residual: report.residual.unwrap_or(f64::INFINITY),
+            ridge: Some(vec![Precision { constant: 1.0, per_cell: 0.0 }; k + 1]),
+        };
+        let (outcome, n_iter, objective) = (report.outcome, report.n_iter, report.objective);
+        Ok((Ended { state, outcome, n_iter, objective }, report.warnings, report.sweeps))
+    }
+}
+
+/// The rows of a list of cells, NaN where there is none.
+fn filled_in<T: Real>(sparse: &Sparse<'_, T>) -> Result<Vec<T>> {
+    let (n, p) = (sparse.n_rows(), sparse.n_features());
+    let bytes = (n as u64).saturating_mul(p as u64).saturating_mul(size_of::<T>() as u64);
+    check_memory(
+        &format!("{n} rows of {p} cells"),
+        bytes,
+        "choose algorithm='als', which makes nothing dense",
+    )?;
+    let mut out = vec![T::from_f64(f64::NAN); n * p];
+    for i in 0..n {
+        let (columns, values) = sparse.row(i);
+        columns.iter().zip(values).for_each(|(&j, x)| out[i * p + j as usize] = *x);
+    }
+    Ok(out)
+}
