@@ -899,6 +899,79 @@ class RobustPCAParameters:
         self.verbose = verbose
 
 
+class SparseCoderParameters:
+    """Parameters and fitted attributes of :class:`SparseCoder`."""
+
+    components_: NDArray[Any]
+    alpha_: float
+    mean_: NDArray[Any]
+    mixing_: NDArray[Any]
+    n_components_: int
+    n_iter_: int
+    n_samples_: int
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    report_: Report
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **RUN_OPTIONS,
+        "dictionary": ["array-like", *START],
+        "algorithm": [StrOptions({"cd", "fista", "ista", "lars", "omp"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "cv"})],
+        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+        "max_squared_error": [Interval(Real, 0, None, closed="left"), None],
+        "positive_code": ["boolean"],
+        "debias": ["boolean"],
+        "center": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="neither"), None],
+        "sparse_output": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        dictionary: ArrayLike | Estimator | str | PathLike[str],
+        *,
+        algorithm: Literal["cd", "fista", "ista", "lars", "omp"] = "cd",
+        alpha: float | Literal["auto", "cv"] = "auto",
+        n_nonzero_coefs: int | None = None,
+        max_squared_error: float | None = None,
+        positive_code: bool = False,
+        debias: bool = False,
+        center: bool = False,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        sparse_output: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        max_seconds: float | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
+        init: Estimator | str | PathLike[str] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.dictionary = dictionary
+        self.algorithm = algorithm
+        self.alpha = alpha
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.max_squared_error = max_squared_error
+        self.positive_code = positive_code
+        self.debias = debias
+        self.center = center
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sparse_output = sparse_output
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.resume = resume
+        self.init = init
+        self.verbose = verbose
+
+
 class DictionaryLearningParameters:
     """Parameters and fitted attributes of :class:`DictionaryLearning`."""
 

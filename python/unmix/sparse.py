@@ -23,6 +23,51 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     Parameters
     ----------
+    dictionary : array-like of shape (n_components, n_features), fitted estimator or path
+        The atoms, as rows, of any length: they keep their order and signs. Or a fitted model, or the path of one or of an array:
+        its components.
+    algorithm : {"cd", "fista", "ista", "lars", "omp"}, default="cd"
+        ``"cd"`` for coordinate descent on working sets, ``"fista"`` and ``"ista"`` for proximal gradient steps, ``"lars"`` for the
+        homotopy in alpha: one optimum. ``"omp"`` for orthogonal matching pursuit, which takes a number of atoms, or as many as an
+        error needs.
+    alpha : float or {"auto", "cv"}, default="auto"
+        Weight of the l1 penalty beside half the squared error. ``"auto"`` for a tenth of the mean over rows of the largest
+        correlation with an atom; ``"cv"`` for the least error of entries that are held out.
+    n_nonzero_coefs : int or None, default=None
+        Of ``"omp"``: the most atoms of a code; None for a tenth of ``n_features``, at least 1, where ``max_squared_error`` is not
+        given.
+    max_squared_error : float or None, default=None
+        Of ``"omp"``: a code is done where its squared error is at most this; None for ``n_nonzero_coefs`` alone.
+    positive_code : bool, default=False
+        Codes are at least 0.
+    debias : bool, default=False
+        Replace every code by least squares on its atoms, which undoes what the penalty shrinks; signs may change.
+    center : bool, default=False
+        Subtract the mean of every column.
+    max_iter : int, default=1000
+        Maximum number of iterations of each row: passes, steps, or breakpoints of ``"lars"``.
+    tol : float or None, default=None
+        Convergence tolerance of each row: its duality gap divided by half its squared length; None for 1e-6, in single precision
+        1e-5.
+    sparse_output : bool, default=False
+        Codes are compressed sparse rows of scipy.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    init : fitted estimator, path or None, default=None
+        A fitted model, or the path of one, whose components the iterations start from in place of the method's own start.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
+
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)

@@ -126,7 +126,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "alpha",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Words(&["auto", "cv"])]),
         "\"auto\"",
-        "Weight of the penalty in `1/2 ||x - z A||^2 + alpha ||z||_1`. 'auto' for a tenth of the mean over rows of the largest `|A x|`; 'cv' for the \
+        "Weight of the l1 penalty beside half the squared error. 'auto' for a tenth of the mean over rows of the largest correlation with an atom; 'cv' for the \
          least error of entries that are held out.",
     )
     .such_as("0.1")
@@ -142,7 +142,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "max_squared_error",
         Kind::AnyOf(&[Kind::NON_NEGATIVE, Kind::Null]),
         "null",
-        "Of 'omp': a code is done where `||x - z A||^2` is at most this; null for `n_nonzero_coefs` alone.",
+        "Of 'omp': a code is done where its squared error is at most this; null for `n_nonzero_coefs` alone.",
     )
     .such_as("0.01")
     .only(OMP),
@@ -160,7 +160,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         "tol",
         Kind::AnyOf(&[Kind::POSITIVE, Kind::Null]),
         "null",
-        "Convergence tolerance of each row: its duality gap divided by `||x||^2 / 2`; null for 1e-6, in single precision 1e-5.",
+        "Convergence tolerance of each row: its duality gap divided by half its squared length; null for 1e-6, in single precision 1e-5.",
     )
     .such_as("1e-6")
     .only(LASSO),
