@@ -150,6 +150,14 @@ def make_up(folder):
     np.save(folder / "bands.npy", rng.integers(900, 9000, size=(20, 12, 12)).astype("<u2"))
     with gzip.open(folder / "indian_pines_200x145x145_u16.npy.gz", "wb") as file:
         file.write((folder / "bands.npy").read_bytes())
+    cells = rng.permutation(40 * 30)[:600]
+    lines = (f"{at // 30},{at % 30},{rng.integers(1, 6)}" for at in cells)
+    (folder / "ratings.csv").write_text("\n".join(lines) + "\n")
+    for name, p in (("leads", 15), ("genes", 30), ("returns", 20)):
+        rows = rng.normal(size=(200, 3)) @ rng.normal(size=(3, p)) + 0.5 * rng.normal(size=(200, p))
+        lost = rng.random((200, p)) < (0 if name == "returns" else 0.1)
+        lines = [",".join(f"c{j}" for j in range(p)), *(",".join(map(str, row)) for row in np.where(lost, np.nan, rows).round(6))]
+        (folder / f"{name}.csv").write_text("\n".join(lines).replace("nan", "") + "\n")
     np.save(folder / "olivetti_400x64x64_u8.npy", rng.integers(0, 255, size=(60, 16, 16)).astype(np.uint8))
 
 

@@ -61,6 +61,29 @@ def test_hidden_halves_of_faces_are_filled(tmp_path):
     assert 0.8 < found["inside"] < 0.87
 
 
+def test_hidden_ratings_have_the_error_and_the_intervals_of_the_page(tmp_path):
+    found = run("ratings", "ratings/movielens100k_user_item_rating_u16.npy", tmp_path)
+    assert found["rmse"] < 0.91 and found["rmse"] < 0.97 * found["offsets"] < found["mean"]
+    assert abs(found["inside"] - 0.9) < 0.015
+
+
+def test_lost_leads_are_filled_within_their_intervals(tmp_path):
+    found = run("leads", "ecg_ptb", tmp_path)
+    assert 0.15 < found["lost"] < 0.25 and found["error"] < 0.25 * found["size"]
+    assert 0.93 < found["inside"] < 0.97
+
+
+def test_hidden_values_of_cells_are_found_better_than_by_the_labels(tmp_path):
+    found = run("genes", "gene_pbmc68k_700", tmp_path)
+    assert max(found["completion"], found["PPCA"]) < found["means of cell types"] < found["means of genes"]
+    assert 85 < found["inside"] < 92
+
+
+def test_rotated_factors_of_shares_are_industries(tmp_path):
+    found = run("shares", "finance/sp500_dataset.csv.gz", tmp_path)
+    assert found["together"] >= 18 and found["rotated"] > 0.8 > found["plain"]
+
+
 def test_made_up_voices_are_the_same_each_time_and_told_apart(tmp_path):
     for folder in ("once", "again"):
         program("made_up_voices")(tmp_path / folder)
@@ -86,7 +109,7 @@ def test_end_members_are_spectra_of_what_grows_there(tmp_path):
 
 def test_examples_are_short_and_name_what_they_miss(tmp_path):
     pytest.importorskip("matplotlib")
-    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers"):
+    for name in ("heartbeat", "blinks", "voices", "made_up_voices", "filters", "endmembers", "faces", "ratings", "leads", "genes", "shares"):
         assert len((EXAMPLES / f"{name}.py").read_text().splitlines()) <= 60
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     environment.pop("UNMIX_DATA", None)
