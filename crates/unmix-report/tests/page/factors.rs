@@ -74,7 +74,7 @@ fn missing_cells_are_counted_and_mapped() {
     assert_eq!(part.matches("<img").count(), 1);
     // Without gaps, or without rows, there is no map.
     for given in [Some(table(false)), None] {
-        let given = given.map(|x| rows(&x, features()));
+        let given = given.as_ref().map(|x| rows(x, features()));
         assert!(!made(&model, given.as_ref(), &Options::default()).contains("id=\"gaps\""));
     }
 }
