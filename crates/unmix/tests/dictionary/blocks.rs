@@ -160,13 +160,16 @@ fn a_tolerance_ends_blocks_and_max_iter_is_told() {
 
 #[test]
 fn atoms_without_use_are_replaced_and_the_objective_does_not_rise_by_it() {
-    let (x, _) = made(300, 7);
+    // Rows of three columns of six: products with some random atoms are below alpha for all of them.
+    let p = 6;
+    let kept = |row: &[f64]| [row[0], row[1], row[2], 0.0, 0.0, 0.0];
+    let x: Vec<f64> = falling(500, p, 1).chunks_exact(p).flat_map(kept).collect();
     let with = |how: &str| {
         let given = json!({
-            "algorithm": "palm", "n_components": 60, "init": "random", "alpha": 0.6, "max_iter": 120,
+            "algorithm": "palm", "n_components": 40, "init": "random", "alpha": 3.0, "max_iter": 120,
             "dead_unit": how, "tol": 0.0,
         });
-        fit(given, &x, 20)
+        fit(given, &x, p)
     };
     let (kept, replaced) = (with("keep"), with("residual"));
     assert_eq!(fact(&kept, "replaced"), 0);
