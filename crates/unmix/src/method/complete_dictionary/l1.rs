@@ -49,7 +49,7 @@ pub(super) fn search<T: Real>(
         let sweeps = (n_iter as f64 * rows.n_samples() / task.seen.n).ceil() as u64;
         at.span = extended(&at.span, &ended.q);
         at.found.take(Found::one(&ended, n_iter, sweeps));
-        steps.ended(at.found.residual, None, &at)?;
+        steps.counted(&at)?;
     }
     Ok(at.found)
 }

@@ -201,7 +201,7 @@ impl<T: Real> Descent<'_, '_, T> {
                 break outcome;
             }
             at = self.step(at, basis)?;
-            steps.counted(&at)?;
+            steps.ended(at.change, Some(at.value), &at)?;
         };
         let State { q, change, value, .. } = at;
         Ok(Ended { q, outcome, n_iter: steps.n_iter(), residual: change, value })
