@@ -986,6 +986,8 @@ class DictionaryLearningParameters:
     stream_rows_: NDArray[Any]
     stream_waiting_: NDArray[Any]
     stream_worst_: NDArray[Any]
+    layers_: NDArray[Any]
+    layer_steps_: NDArray[Any]
     n_components_: int
     n_iter_: int
     n_samples_: int
@@ -996,8 +998,9 @@ class DictionaryLearningParameters:
     _parameter_constraints: dict[str, list[Any]] = {
         **RUN_OPTIONS,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "algorithm": [StrOptions({"online"})],
+        "algorithm": [StrOptions({"online", "alternating", "palm", "ipalm", "layerwise", "ksvd"})],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
         "init": [StrOptions({"data", "k-means++", "dct", "random"}), *START],
         "atom_norm": [StrOptions({"ball", "sphere"})],
         "dead_unit": [StrOptions({"residual", "data", "keep"})],
@@ -1006,6 +1009,12 @@ class DictionaryLearningParameters:
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "forgetting": [Interval(Real, 0, None, closed="left")],
+        "code_steps": [Interval(Integral, 1, None, closed="left")],
+        "atom_steps": [Interval(Integral, 1, None, closed="left")],
+        "warm_start_codes": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "coder": [StrOptions({"cd", "fista", "ista", "lars", "omp"})],
         "center": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -1015,8 +1024,9 @@ class DictionaryLearningParameters:
         self,
         n_components: int | None = None,
         *,
-        algorithm: Literal["online"] = "online",
+        algorithm: Literal["online", "alternating", "palm", "ipalm", "layerwise", "ksvd"] = "online",
         alpha: float | Literal["auto"] = "auto",
+        n_nonzero_coefs: int | None = None,
         init: Literal["data", "k-means++", "dct", "random"] | Estimator | str | PathLike[str] | None = "data",
         atom_norm: Literal["ball", "sphere"] = "ball",
         dead_unit: Literal["residual", "data", "keep"] = "residual",
@@ -1025,6 +1035,12 @@ class DictionaryLearningParameters:
         batch_size: int = 256,
         max_epochs: int = 5,
         forgetting: float = 5.0,
+        code_steps: int = 10,
+        atom_steps: int = 10,
+        warm_start_codes: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = None,
+        coder: Literal["cd", "fista", "ista", "lars", "omp"] = "cd",
         center: bool = False,
         random_state: int | np.random.RandomState | None = None,
         max_seconds: float | None = None,
@@ -1036,6 +1052,7 @@ class DictionaryLearningParameters:
         self.n_components = n_components
         self.algorithm = algorithm
         self.alpha = alpha
+        self.n_nonzero_coefs = n_nonzero_coefs
         self.init = init
         self.atom_norm = atom_norm
         self.dead_unit = dead_unit
@@ -1044,6 +1061,12 @@ class DictionaryLearningParameters:
         self.batch_size = batch_size
         self.max_epochs = max_epochs
         self.forgetting = forgetting
+        self.code_steps = code_steps
+        self.atom_steps = atom_steps
+        self.warm_start_codes = warm_start_codes
+        self.max_iter = max_iter
+        self.tol = tol
+        self.coder = coder
         self.center = center
         self.random_state = random_state
         self.max_seconds = max_seconds

@@ -15,6 +15,82 @@ class RFN(RFNParameters, Likelihood, Estimator):
 
     Parameters
     ----------
+    n_components : int, default=50
+        Number of units, which may exceed the number of columns.
+    e_step : {"plain", "cascade", "coordinate"}, default="plain"
+        How codes are found: ``"plain"`` clamps posterior means at 0 and scales them, as the published tables were made, and the
+        objective can fall; ``"coordinate"`` is exact for each unit, and ``"cascade"`` tries steps until one lowers the divergence,
+        so that the objective never falls; both hold the codes of all rows in memory.
+    normalize : {"rms", "std", "none"}, default="rms"
+        What the codes of a unit are divided by: ``"rms"`` for second moment 1, ``"std"`` for standard deviation 1, ``"none"`` for
+        nothing.
+    learning_rate : float or "auto", default="auto"
+        Share of the way to the new parameters that an iteration goes; ``"auto"`` is 0.1 with ``e_step="plain"``, else 1.
+    max_iter : int, default=1000
+        Maximum number of iterations; with ``batch_size``, of passes over the rows.
+    tol : float or None, default=None
+        Convergence tolerance: the larger of the relative changes of loadings and noise in an iteration, over the learning rate,
+        five times in a row; None for ``max_iter`` iterations.
+    init : {"random", "ica"}, fitted estimator, path or None, default="random"
+        Initial loadings: ``"random"`` are normal numbers of 0.01 standard deviations of each column, ``"ica"`` the mixing columns
+        of independent components, each with the sign of positive skewness; or a fitted model, or the path of one, whose components
+        are the initial weights.
+    n_init : int, default=1
+        Number of starts, of which the one with the largest objective is kept.
+    center : bool or "median", default=True
+        Subtract the mean of every column; ``"median"`` for the median, which takes the rows column by column.
+    psi_min : float, default=0.01
+        Least noise variance of a column, in units of ``psi_min_unit``.
+    psi_min_unit : {"variance", "mean", "absolute"}, default="variance"
+        Unit of ``psi_min`` and of the random start: ``"variance"`` is that of the column, so that the units of columns do not
+        matter; ``"mean"`` the mean variance of the columns, for pictures; ``"absolute"`` that of the data.
+    noise : {"diagonal", "full"}, default="diagonal"
+        Noise with a variance for each column, or with a full covariance matrix, which takes up what units would explain.
+    m_step : {"newton", "inverse-psi", "gradient"}, default="newton"
+        How parameters move: in Newton's direction; the same with the inverse of the noise where that is safe; or along the
+        gradient, in units of its largest safe step.
+    prior_mean : float, default=0.0
+        Prior mean of every unit; a negative one makes codes sparser.
+    prior_cov : float, default=1.0
+        Prior variance of every unit.
+    l1 : float, default=0.0
+        Soft threshold of loadings after each iteration, in standard deviations of the column.
+    l2 : float, default=0.0
+        Share by which loadings shrink after each iteration.
+    w_max : float or None, default=None
+        Largest absolute loading, in standard deviations of the column; None for no bound.
+    dropout : float, default=0.0
+        Probability that a code counts as 0 in an iteration; ``e_step="plain"`` only.
+    dropout_place : {"after", "before"}, default="after"
+        Codes are dropped after or before units are scaled.
+    input_noise : float, default=0.0
+        Rate of the corruption of rows before they are encoded during the fit: probability of ``"mask"`` and ``"salt-pepper"``,
+        standard deviation of ``"gaussian"`` in those of the column; ``e_step="plain"`` only.
+    input_noise_kind : {"mask", "salt-pepper", "gaussian"}, default="mask"
+        Corruption of rows: ``"mask"`` sets entries to 0, ``"salt-pepper"`` to 0 or 1, ``"gaussian"`` adds normal numbers.
+    accept : {"mean", "kl"}, default="mean"
+        What a candidate of ``e_step="cascade"`` must lower: ``"mean"`` the divergence of the codes, ``"kl"`` that with the
+        covariance of the iteration before on the old side.
+    dead_unit : {"auto", "zero", "onehot"}, default="auto"
+        What becomes of a unit that is 0 in every row: it stays 0, or is put at the row where it is nearest to positive; ``"auto"``
+        is ``"onehot"`` where the objective must not fall and units are scaled, else ``"zero"``.
+    batch_size : int or None, default=None
+        Mini-batch size, at least twice ``n_components``: parameters move after each batch, by running averages of the sums; None
+        for all rows at once. ``e_step="plain"`` only.
+    random_state : int, RandomState or None, default=None
+        Seed of the random numbers, recorded in ``report_.seed``; None draws one from numpy's global state.
+    max_seconds : float or None, default=None
+        Time limit in seconds: iterations end with what has been reached, and ``report_.outcome`` is ``"time"``.
+    checkpoint : path or None, default=None
+        A file that the state of the iterations is written to during the fit, so that a fit that was killed can be resumed; removed
+        when the fit is done, kept where ``max_seconds`` ended it.
+    checkpoint_every : float, default=60.0
+        Seconds between two writes of the checkpoint.
+    resume : bool, default=False
+        Resume from ``checkpoint``, to the bits of a fit that was not interrupted; where there is no such file, the fit starts from
+        the beginning. A checkpoint of other rows, settings or seed is refused.
+    verbose : {0, 1, 2}, default=0
+        0 for no output, 1 for a progress bar, 2 for a line for each iteration, on stderr.
 
     Attributes
     ----------

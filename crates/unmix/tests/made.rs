@@ -86,12 +86,15 @@ pub(crate) fn fit_any(
 /// What a method has to be given beside its settings, for rows of `p` numbers: seeded atoms, one and a half times as many as columns.
 pub(crate) fn tables(key: &str, p: usize) -> Tensors {
     let Ok(method) = unmix::method::find(key) else { return Tensors::new() };
+    let required: Vec<_> = method.tensors().filter(|s| s.default != "null").collect();
+    if required.is_empty() {
+        return Tensors::new();
+    }
     let draws = Stream::new(17, 0);
     let scale = 1.0 / (p.max(1) as f64).sqrt();
     let mut atoms = Matrix::from_fn(3 * p / 2, p, |j, c| draws.normal((j * p + c) as u64) * scale);
     unmix::model::canonical_sign(&mut atoms, f32::EPSILON.into());
-    let required = method.tensors().filter(|s| s.default != "null");
-    required.map(|s| (s.name.to_string(), Tensor::matrix(&atoms, Dtype::F64))).collect()
+    required.into_iter().map(|s| (s.name.to_string(), Tensor::matrix(&atoms, Dtype::F64))).collect()
 }
 
 /// A PCA that must succeed.

@@ -112,14 +112,14 @@ fn slopes_are_differences_of_the_functions() {
 #[test]
 fn statements_about_gaussians_hold() {
     for c in ALL {
-        let mean = by_quadrature(|y| naive(c, y).2);
+        let mean = c.mean_of(|y| naive(c, y).2);
         assert!((c.of_gaussian() - mean).abs() < 1e-12, "{c:?}: {mean}");
         for size in [0.4, 1.0, 1.7] {
             let tau = |u: f64| size * size * naive(c, size * u).1 - size * u * naive(c, size * u).0;
             // What is left when the parts that a known mean and variance explain are taken away.
-            let (a, b) = (by_quadrature(|y| tau(y) * y), by_quadrature(|y| tau(y) * (y * y - 1.0)) / 2.0);
-            let rest = by_quadrature(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
-            assert!(by_quadrature(tau).abs() < 1e-12 * size.powi(4).max(1.0), "{c:?}");
+            let (a, b) = (c.mean_of(|y| tau(y) * y), c.mean_of(|y| tau(y) * (y * y - 1.0)) / 2.0);
+            let rest = c.mean_of(|y| (tau(y) - a * y - b * (y * y - 1.0)).powi(2)).sqrt();
+            assert!(c.mean_of(tau).abs() < 1e-12 * size.powi(4).max(1.0), "{c:?}");
             assert!((c.deviation_of_gaussian(size) / rest - 1.0).abs() < 1e-9, "{c:?}: {rest}");
         }
     }
