@@ -73,8 +73,9 @@ def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
     again = made(cls, init=first).fit(rows)
     assert same(again, made(cls, init=tmp_path / "first.safetensors").fit(rows))
     assert again.n_iter_ <= first.n_iter_
-    a, b = (again, first) if hasattr(first, "components_") else (again.bases_, first.bases_)
-    assert np.min(unmix.metrics.match(a, b).cosine) > 0.999
+    if cls.__name__ not in ("DictionaryLearning", "RFN"):  # Their iterations are a fixed number, and more of them move on.
+        a, b = (again, first) if hasattr(first, "components_") else (again.bases_, first.bases_)
+        assert np.min(unmix.metrics.match(a, b).cosine) > 0.999
     # A clone keeps the fitted model given as `init`.
     assert same(again, clone(made(cls, init=first)).fit(rows))
 
@@ -83,7 +84,8 @@ def test_a_fit_starts_from_a_model_or_its_file(cls, rows, tmp_path):
 def test_starts_that_do_not_fit_are_refused(cls, rows):
     with pytest.raises(NotFittedError):
         made(cls, init=made(cls)).fit(rows)
-    narrow = made(cls).fit(rows[:, :3])
+    given = {"dictionary": ITERATES["SparseCoder"]["dictionary"][:, :3]} if cls is unmix.SparseCoder else {}
+    narrow = made(cls, **given).fit(rows[:, :3])
     with pytest.raises(ValueError, match="it has 3 columns, and the rows have 4"):
         made(cls, init=narrow).fit(rows)
     with pytest.raises(ValueError, match="resume=True needs a checkpoint"):

@@ -72,4 +72,4 @@ def test_few_steps_and_gaussian_rows_warn(made):
 def test_the_page_shows_the_atoms(made, tmp_path):
     model = CompleteDictionary(random_state=0).fit(made.X)
     unmix.report(model, made.X, path=tmp_path / "report.html")
-    assert "complete-dictionary" in (tmp_path / "report.html").read_text()
+    assert "CompleteDictionary" in (tmp_path / "report.html").read_text()

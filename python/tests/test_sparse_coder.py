@@ -206,7 +206,7 @@ def test_bad_input(data):
     assert "2 atoms are zero" in said and "1 atom equals one before" in said
     assert not coder.transform(X)[:, -3:].any()
     high = SparseCoder(A, alpha=100.0).fit(X)
-    assert not high.transform(X).any() and f"alpha_max = {abs(X @ A.T).max():.6e}" in " ".join(high.report_.warnings)
+    assert not high.transform(X).any() and f"alpha_max = {abs(X @ A.T).max():.6f}e0" in " ".join(high.report_.warnings)
     for dictionary, words in [
         (A[:, :5], "24 columns, and the atoms have 5"),
         (np.zeros_like(A), "all atoms are zero"),

@@ -277,9 +277,3 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         """
         learn_more(self, X)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Of rows to be coded; atoms are learnt from whole rows.
-        tags.input_tags.allow_nan = True
-        return tags

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -12,6 +12,9 @@ from . import _unmix
 from ._base import Estimator, _validated
 from ._parameters import SparseCoderParameters
 from ._types import Array, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SparseCoder(SparseCoderParameters, Estimator):
@@ -117,7 +120,36 @@ class SparseCoder(SparseCoderParameters, Estimator):
     _orthonormal = False
 
     @_validated
-    def fit_transform(self, X: Rows, y: None = None, sample_weight: None = None) -> Any:  # type: ignore[override]
+    def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]
+        """Resolve ``alpha`` on rows and code them, so that the report says how well each is solved.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or path
+            Rows; NaN is a missing cell.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        object
+            The fitted estimator. When fitting fails or is interrupted, it is as it was before.
+
+        See Also
+        --------
+        transform : Codes of other rows.
+
+        Examples
+        --------
+        >>> from unmix import SparseCoder
+        >>> SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0], [0.0, 1.0]]).report_.outcome
+        'converged'
+        """
+        self._fit(X)
+        return self
+
+    @_validated
+    def fit_transform(self, X: Rows, y: None = None) -> Any:  # type: ignore[override]
         """Fit the model to rows and return their codes: ``fit(X).transform(X)``, to the bit.
 
         Parameters
@@ -126,8 +158,6 @@ class SparseCoder(SparseCoderParameters, Estimator):
             Rows; NaN is a missing cell.
         y : None
             Ignored.
-        sample_weight : None
-            Rows have no weights here.
 
         Returns
         -------
@@ -141,10 +171,11 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Examples
         --------
         >>> from unmix import SparseCoder
-        >>> SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit_transform([[3.0, 0.0]])
-        array([[2.5, 0. ]])
+        >>> SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit_transform([[3.0, 0.0], [0.0, 1.0]])
+        array([[2.5, 0. ],
+               [0. , 0.5]])
         """
-        rows, threads = self._fit(X, sample_weight)
+        rows, threads = self._fit(X)
         return self._output(self._model.encode(rows, (0, threads, int(self.verbose))))
 
     def transform(self, X: Rows) -> Any:
@@ -168,7 +199,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Examples
         --------
         >>> from unmix import SparseCoder
-        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, sparse_output=True).fit([[3.0, 0.0]])
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5, sparse_output=True).fit([[3.0, 0.0], [0.0, 1.0]])
         >>> coder.transform([[3.0, 0.0], [0.0, -1.0]]).toarray()
         array([[ 2.5,  0. ],
                [ 0. , -0.5]])
@@ -197,7 +228,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Examples
         --------
         >>> from unmix import SparseCoder
-        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0]])
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0], [0.0, 1.0]])
         >>> found = coder.quality([[3.0, 0.0]])
         >>> found.objective, found.gap, found.n_nonzero, found.squared_error
         (array([1.375]), array([0.]), array([1.]), array([0.25]))
@@ -228,7 +259,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Examples
         --------
         >>> from unmix import SparseCoder
-        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0]])
+        >>> coder = SparseCoder([[1.0, 0.0], [0.0, 1.0]], alpha=0.5).fit([[3.0, 0.0], [0.0, 1.0]])
         >>> coder.path([[3.0, 0.0]], n_alphas=4).n_nonzero.ravel()
         array([0., 1., 1., 1.])
         """
@@ -260,7 +291,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
         Examples
         --------
         >>> from unmix import SparseCoder
-        >>> coder = SparseCoder([[1.0, 1.0]], alpha=0.5).fit([[3.0, 3.0]])
+        >>> coder = SparseCoder([[1.0, 1.0]], alpha=0.5).fit([[3.0, 3.0], [1.0, 1.0]])
         >>> coder.impute([[3.0, float("nan")]])
         array([[3. , 2.5]])
         """

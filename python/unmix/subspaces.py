@@ -126,8 +126,8 @@ class SubspaceClustering(SubspaceClusteringParameters, ClusterMixin, Estimator):
     >>> from unmix.metrics import clustering_accuracy
     >>> made = union_of_subspaces((60, 60, 60), 30, 3, noise=0.05)
     >>> model = SubspaceClustering(random_state=0).fit(made.X)
-    >>> model.n_clusters_, model.dimensions_.tolist(), clustering_accuracy(made.labels, model.labels_)
-    (3, [3, 3, 3], 1.0)
+    >>> model.n_clusters_, model.dimensions_.tolist(), clustering_accuracy(made.labels, model.labels_) > 0.98
+    (3, [3, 3, 3], True)
     """
 
     _method = "subspace-clustering"

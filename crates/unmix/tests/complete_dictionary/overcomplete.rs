@@ -5,7 +5,7 @@ use unmix::num::random::Stream;
 use unmix::power::{Contrast, Contrasted, PowerIteration, Projection, Shift};
 use unmix::{Outcome, Run};
 
-/// Filters of different atoms found from `4 m` random starts, best first, and the atoms, all of length 1 in white coordinates; and whether
+/// Filters of different atoms found from `8 m` random starts, best first, and the atoms, all of length 1 in white coordinates; and whether
 /// each start ended within a cosine of 0.95 of an atom.
 fn ends((n, p, m): (usize, usize, usize), share: f64) -> (Matrix<f64>, Matrix<f64>, Vec<bool>) {
     let made = bernoulli_gaussian((n, p, m), share, 0.0, false, 0).unwrap();
@@ -21,7 +21,7 @@ fn ends((n, p, m): (usize, usize, usize), share: f64) -> (Matrix<f64>, Matrix<f6
     let (white, atoms) = (factor::multiply(&made.x, &whiten), unit(factor::multiply(&made.atoms, &whiten)));
     let rows = Rows::from_slice(white.as_slice(), p).unwrap();
     let draws = Stream::new(1, 0);
-    let start = Matrix::from_fn(4 * m, p, |i, j| draws.normal((i * p + j) as u64));
+    let start = Matrix::from_fn(8 * m, p, |i, j| draws.normal((i * p + j) as u64));
     let iteration = PowerIteration {
         projection: Projection::Rows,
         shift: Shift::Constant(3.0),
@@ -35,7 +35,7 @@ fn ends((n, p, m): (usize, usize, usize), share: f64) -> (Matrix<f64>, Matrix<f6
     let good = nearest(&found.a, &atoms).into_iter().map(|(_, cosine, _)| cosine > 0.95).collect();
     let codes = factor::multiply_transposed(&white, &found.a);
     let fourth = |i: usize| (0..n).map(|r| codes[(r, i)].powi(4)).sum::<f64>();
-    let mut order: Vec<(f64, usize)> = (0..4 * m).map(|i| (fourth(i), i)).collect();
+    let mut order: Vec<(f64, usize)> = (0..8 * m).map(|i| (fourth(i), i)).collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut kept: Vec<usize> = Vec::new();
     for (_, i) in order {

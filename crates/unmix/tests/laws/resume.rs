@@ -75,7 +75,9 @@ fn an_interrupted_fit_continues_to_the_same_bits() {
         let n = want.report().n_iter;
         let times: u64 =
             [n / 9 + 2, n / 4 + 1, n / 30 + 7].iter().map(|every| interrupted(&case, *every, &want)).sum();
-        if times == 0 && want.report().n_iter > 40 {
+        // Iterations of an encoder, for each row from its own start, have no state between rows.
+        let of_rows = case.method.tensors().any(|s| s.default != "null");
+        if times == 0 && want.report().n_iter > 40 && !of_rows {
             never.push(case.to_string());
         }
     }

@@ -1,7 +1,7 @@
 //! Sample weights: supported, or refused with one message, by typed fits and by fits by name alike.
 
 use super::every_case;
-use crate::made::{apart, falling, numbers, settings};
+use crate::made::{apart, falling, fit_any, numbers, settings, tables};
 use serde_json::json;
 use unmix::datasets::{Distribution, independent};
 use unmix::{AnyRows, Error, Model, Outcome, Rows, Run};
@@ -21,8 +21,8 @@ fn a_weight_of_two_is_the_row_twice_or_weights_are_refused() {
         let weighted = || Rows::from_slice(&x, case.p).unwrap().weighted(&weights[..]).unwrap();
         let run = Run::default();
         let given = settings(case.given.clone());
-        let spec = (case.method.spec)(&given).unwrap();
-        let by_key = unmix::fit(case.method.key, &given, &mut unmix::AnyRows::F64(weighted()), &run);
+        let spec = case.method.specify(&given, tables(case.method.key, case.p)).unwrap();
+        let by_key = fit_any(case.method.key, &given, &mut unmix::AnyRows::F64(weighted()), &run);
         let typed = spec.fit_f64(&mut weighted(), &run);
         let single: Vec<f32> = x.iter().map(|&v| v as f32).collect();
         let narrow = Rows::from_slice(&single, case.p).unwrap().weighted(&weights[..]).unwrap();
@@ -122,7 +122,6 @@ fn sources_of_weighted_rows_are_those_of_repeated_rows() {
         ("complete-dictionary", json!({})),
         ("complete-dictionary", json!({"n_components": 2, "refine": true})),
         ("complete-dictionary", json!({"algorithm": "deflation", "power": 3, "center": true})),
-        ("complete-dictionary", json!({"algorithm": "l1"})),
     ] {
         let given = settings(given);
         let fitted = |rows: Rows<'_, f64>| unmix::fit(key, &given, &mut AnyRows::F64(rows), &run).unwrap();

@@ -44,7 +44,8 @@ impl SparseCoder {
         Rules {
             algorithm: self.algorithm,
             alpha,
-            positive: self.positive_code,
+            // Matching pursuit has codes of either sign, and its alpha is not used.
+            positive: self.positive_code && self.algorithm != Algorithm::Omp,
             debias: self.debias,
             tol: self.tol.unwrap_or_else(|| tolerance(dtype == Dtype::F32)),
             max_iter: usize::try_from(self.max_iter).unwrap_or(usize::MAX),
