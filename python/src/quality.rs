@@ -36,6 +36,9 @@ impl Sink<f64> for Deal {
     }
 }
 
+/// A list of alphas, and numbers of every row along it.
+type Alphas<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// T² and Q of every row and their parts; those by column have no columns unless `columns` is true.
 #[pyfunction]
 pub(crate) fn quality<'py>(
@@ -100,7 +103,7 @@ pub(crate) fn sparse_path<'py>(
     x: &Bound<'py, PyAny>,
     n_alphas: usize,
     facts: FactsTuple,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>)> {
+) -> PyResult<Alphas<'py>> {
     let input = Input::new(x)?;
     let (dtype, model, names) = (input.dtype(), model.inner.clone(), model.names());
     let ((alphas, numbers), told) = call(py, facts.into(), dtype, None, move |run| {

@@ -220,7 +220,7 @@ class DictionaryLearning(DictionaryLearningParameters, Estimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or path
-            Rows with the columns that atoms were learnt from; NaN is a missing cell.
+            Rows with the columns that atoms were learnt from. :class:`SparseCoder` with these atoms codes rows with missing cells.
 
         Returns
         -------

@@ -118,6 +118,7 @@ class SparseCoder(SparseCoderParameters, Estimator):
 
     _method = "sparse-coder"
     _orthonormal = False
+    _min_samples = 1
 
     @_validated
     def fit(self, X: Rows, y: None = None) -> Self:  # type: ignore[override]

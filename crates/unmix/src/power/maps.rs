@@ -15,6 +15,9 @@ pub struct Symmetric<'a>(
     pub &'a Matrix<f64>,
 );
 
+/// `E[g(A z) z']`, `E g'` and `E G`.
+type Means = (Matrix<f64>, Vec<f64>, Vec<f64>);
+
 impl PowerMap for Symmetric<'_> {
     fn apply(&mut self, a: &Matrix<f64>) -> Result<Option<Image>> {
         let direction = factor::multiply(a, self.0);
@@ -108,7 +111,7 @@ impl<'v, 'a, 'b, T: Real> Contrasted<'v, 'a, 'b, T> {
     }
 
     /// `E[g(A z) z']`, `E g'` and `E G`.
-    fn means(&self, a: &Matrix<f64>) -> Result<Option<(Matrix<f64>, Vec<f64>, Vec<f64>)>> {
+    fn means(&self, a: &Matrix<f64>) -> Result<Option<Means>> {
         let view = match &self.view {
             Seen::Lent(view) => view,
             Seen::Own(view) => view,

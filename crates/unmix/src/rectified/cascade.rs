@@ -182,7 +182,7 @@ impl<T: Real> Ladder<'_, T> {
         let mut codes = self.mu.clone();
         let share = T::from_f64(lambda);
         codes.each_mut(|c, chunk| {
-            chunk.iter_mut().zip(&step.chunks()[c]).for_each(|(x, d)| *x = *x + share * *d);
+            chunk.iter_mut().zip(&step.chunks()[c]).for_each(|(x, d)| *x += share * *d);
         });
         project(&mut codes, self.how, self.n, self.weights);
         codes

@@ -94,7 +94,7 @@ impl<T: Real> Rounds<'_, T> {
         for (c, (left, chunk)) in left.chunks_mut().iter_mut().zip(mu.chunks()).enumerate() {
             let n = chunk.len() / l;
             let b = &mut left[own * n..(own + 1) * n];
-            b.iter_mut().zip(Held::unit(chunk, l, j)).for_each(|(b, x)| *b = *b + *x * gjj);
+            b.iter_mut().zip(Held::unit(chunk, l, j)).for_each(|(b, x)| *b += *x * gjj);
             extent.take(b, c * CHUNK, self.weights);
         }
         let squares = extent.squares;
@@ -131,7 +131,7 @@ impl<T: Real> Rounds<'_, T> {
             if change > 0.0 {
                 for (other, left) in (own + 1..width).zip(after.chunks_exact_mut(n)) {
                     let g = narrow[(j, units.start + other)];
-                    left.iter_mut().zip(&*b).for_each(|(p, d)| *p = *p - g * *d);
+                    left.iter_mut().zip(&*b).for_each(|(p, d)| *p -= g * *d);
                 }
             }
         }

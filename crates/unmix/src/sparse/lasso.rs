@@ -192,7 +192,7 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     }
     let mut total = T::default();
     for l in 0..CELL {
-        total = total + (sums[0][l] + sums[1][l]);
+        total += sums[0][l] + sums[1][l];
     }
     a_end.iter().zip(b_end).fold(total, |total, (a, b)| a.times_plus(*b, total))
 }

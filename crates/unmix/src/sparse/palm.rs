@@ -131,11 +131,11 @@ impl<T: Real> Ready<T> {
             match &self.gram {
                 Some(gram) => {
                     kernel::product(&mut gradient, at.unwrap_or(z), gram.as_slice(), n, m, m);
-                    gradient.iter_mut().zip(&products).for_each(|(g, b)| *g = *g - *b);
+                    gradient.iter_mut().zip(&products).for_each(|(g, b)| *g -= *b);
                 }
                 None => {
                     kernel::product(&mut rest, at.unwrap_or(z), self.atoms.as_slice(), n, m, p);
-                    rest.iter_mut().zip(x).for_each(|(r, x)| *r = *r - *x);
+                    rest.iter_mut().zip(x).for_each(|(r, x)| *r -= *x);
                     kernel::product(&mut gradient, &rest, self.across.as_slice(), n, p, m);
                 }
             }

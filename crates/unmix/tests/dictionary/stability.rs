@@ -47,5 +47,5 @@ fn overcomplete_dictionaries_are_matched() {
     let found = match_rows(&atoms, &turned);
     assert!(found.cosine.iter().all(|c| (c - 1.0).abs() < 1e-12));
     assert!((0..30).all(|i| (7 * found.order[i]) % 30 == i), "{:?}", found.order);
-    assert!((0..30).all(|i| found.sign[i] == if found.order[i] % 2 == 0 { -1.0 } else { 1.0 }));
+    assert!((0..30).all(|i| found.sign[i] == if found.order[i].is_multiple_of(2) { -1.0 } else { 1.0 }));
 }

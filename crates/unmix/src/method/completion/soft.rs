@@ -83,6 +83,9 @@ struct Solution {
     residual: f64,
 }
 
+/// Row, column and value of each.
+type HeldOutCells = Vec<(usize, usize, f64)>;
+
 impl Cells {
     /// The solution at `alpha` in the units of the cells, with the penalty as it is.
     pub(super) fn soft(
@@ -123,7 +126,7 @@ impl Cells {
     }
 
     /// Nine tenths of the cells, and the others: row, column, value. Of a handful, of which none is drawn, all are both.
-    fn held_out(&self, run: &Run<'_>) -> Result<(Cells, Vec<(usize, usize, f64)>)> {
+    fn held_out(&self, run: &Run<'_>) -> Result<(Cells, HeldOutCells)> {
         let draws = Stream::new(run.seed, DRAWS);
         let drawn: Vec<bool> = (0..self.len()).map(|c| draws.uniform(c as u64) < HELD_OUT).collect();
         let any = drawn.iter().any(|d| *d) && drawn.iter().any(|d| !*d);

@@ -43,9 +43,8 @@ impl DictionaryLearning {
             learnt.largest = learnt.largest.max(largest(&atoms, &sample, self.positive_code));
         }
         let sweeps = 2 + found.objective.len() as u64;
-        let begun = Some(Begun { alpha, learnt });
-        let stream = Stream { n, k, seed: run.seed, begun: begun.clone(), waiting: Vec::new() };
-        let now = begun.unwrap_or_else(|| unreachable!("it has begun"));
+        let now = Begun { alpha, learnt };
+        let stream = Stream { n, k, seed: run.seed, begun: Some(now.clone()), waiting: Vec::new() };
         let ended = (found.objective, found.outcome);
         Ok(Found { n_constant, sweeps, ..found_of(now, &stream, mean, ended) })
     }

@@ -102,7 +102,7 @@ pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<C
         positive_code: given.positive_code,
         ..SparseCoder::default()
     };
-    sparse_coder::code_of(&coder, tensors)
+    sparse_coder::code_of(&coder, tensors, false)
 }
 
 /// Codes by replaying the steps with which atoms were learnt.

@@ -23,12 +23,13 @@ pub(super) fn parameters(atoms: &Matrix<f64>, mean: &[f64], alpha: f64, dtype: D
 
 /// Codes by the solver of the settings, rows by the atoms.
 pub(super) fn code(settings: &Map<String, Value>, tensors: &Tensors) -> Result<Code> {
-    code_of(&SparseCoder::from_settings(settings)?, tensors)
+    code_of(&SparseCoder::from_settings(settings)?, tensors, true)
 }
 
-/// The same for these settings: of every method whose codes are sparse.
-pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors) -> Result<Code> {
+/// The same for these settings: of every method whose codes are sparse. Whether NaN in a row is a `missing` cell, too.
+pub(in crate::method) fn code_of(given: &SparseCoder, tensors: &Tensors, missing: bool) -> Result<Code> {
     let (encoder, mean) = Sparse::of(given, tensors)?;
+    let encoder = Sparse { missing, ..encoder };
     let decoder = LinearDecoder::new(mean, encoder.dictionary.as_ref().clone());
     Code::new(encoder, decoder)
 }
@@ -62,6 +63,8 @@ pub(super) struct Sparse {
     pub(super) mean: Arc<Vec<f64>>,
     /// Of the fit.
     dtype: Dtype,
+    /// Whether NaN in a row is a missing cell.
+    missing: bool,
     narrow: Arc<OnceLock<Arc<Atoms<f32>>>>,
     wide: Arc<OnceLock<Arc<Atoms<f64>>>>,
 }
@@ -86,6 +89,7 @@ impl Sparse {
             dictionary: Arc::new(components.to_matrix()),
             mean: Arc::new(mean.f64s()),
             dtype,
+            missing: true,
             narrow: Arc::default(),
             wide: Arc::default(),
         };
@@ -116,7 +120,7 @@ impl Encoder for Sparse {
     fn codes(&self) -> Codes {
         let non_negative =
             self.rules.positive && !self.rules.debias && self.rules.algorithm != Algorithm::Omp;
-        Codes { sparse: true, non_negative, missing: true, ..Codes::default() }
+        Codes { sparse: true, non_negative, missing: self.missing, ..Codes::default() }
     }
 
     fn certificate(&self) -> Option<Certificate> {

@@ -1,7 +1,9 @@
 //! A mixture of probabilistic PCA (Tipping & Bishop 1999): subspaces with noise around them, and the probability that a row is of each, by
 //! expectation-maximisation.
 //!
-//!     p(x) = Σ_k w_k N(x; m_k, U_k' diag(v_k - s_k) U_k + s_k I)
+//! ```text
+//! p(x) = Σ_k w_k N(x; m_k, U_k' diag(v_k - s_k) U_k + s_k I)
+//! ```
 //!
 //! The means `m_k` are 0 unless rows are centred. A step takes, for each part, the leading eigenvectors of the covariance of the rows, each weighted
 //! by its probability of the part: the closed form of probabilistic PCA. The likelihood never falls.
