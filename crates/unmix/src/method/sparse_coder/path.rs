@@ -31,7 +31,7 @@ pub fn path<T: Real>(
         found: found.into(),
         remedy: remedy.into(),
     };
-    if !model.method().tensors().any(|s| s.name == "dictionary") {
+    if !model.method().tensors().any(|s| s.default != "null") {
         return Err(refused("the model has another kind of codes", "fit sparse-coder"));
     }
     let given = SparseCoder::from_settings(model.settings())?;
