@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _unmix, compat, datasets, metrics, plot, shards
 from ._biclusters import Biclusters, biclusters
-from ._input import registry
+from ._input import registry, tensor_names
 from ._fastica import FastICA, fastica
 from ._read import Files, open as open, read
 from ._report import Report
@@ -139,7 +139,7 @@ def load(path: Path) -> Any:
     model = _unmix.Model.load(os.fspath(path))
     cls = _CLASSES[model.method]
     # Tables that a class must be given are parameters of its models.
-    given = {name: model.tensors["components"] for name in cls._tensor_names() if name == "dictionary"}
+    given = {name: model.tensors["components"] for name in tensor_names(model.method) if name == "dictionary"}
     estimator = cls(**given, **json.loads(model.settings))
     estimator._adopt(model)
     return estimator

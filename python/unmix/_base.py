@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _unmix
 from ._growing import Growing
-from ._input import Input, _is_path, _weights, registry, tell
+from ._input import Input, _is_path, _weights, registry, tell, tensor_names
 from ._options import RunOptions
 from ._read import read as read_file
 from ._report import Report
@@ -185,7 +185,7 @@ class Estimator(RunOptions, Input, Base):
             weights, options = _weights(sample_weight, rows), self._run_options(call(written, "fit", X, sample_weight))
             threads = threads_here()
             facts = (self._seed(), threads, int(self.verbose))
-            if self._tensor_names():
+            if tensor_names(self._method):
                 options["given"] = self._given_tables()
             model = _unmix.fit(self._method, settings, rows, facts, self._names(rows), weights, **options)
             self._forget()
@@ -274,14 +274,9 @@ class Estimator(RunOptions, Input, Base):
     def _setting_names(cls):
         return [s["name"] for s in registry()[cls._method]["settings"] if not s["python_only"] and not s["tensor"]]
 
-    @classmethod
-    @functools.cache
-    def _tensor_names(cls):
-        return [s["name"] for s in registry()[cls._method]["settings"] if s["tensor"]]
-
     def _given_tables(self):
         """The tables that are given beside settings, by name, for the extension."""
-        tables = [(name, getattr(self, name)) for name in self._tensor_names()]
+        tables = [(name, getattr(self, name)) for name in tensor_names(self._method)]
         return [(name, _table(value, name)) for name, value in tables if value is not None]
 
     @classmethod

@@ -21,6 +21,12 @@ def registry():
     return {method["key"]: method for method in json.loads(_unmix.methods())}
 
 
+@functools.cache
+def tensor_names(method):
+    """Settings of a method that are tables, given beside the others."""
+    return [s["name"] for s in registry()[method]["settings"] if s["tensor"]]
+
+
 def tell(message, category=UserWarning):
     """Warn at the line of the caller's own code, from any depth of unmix's and scikit-learn's code."""
     frame, level = sys._getframe(1), 2
